@@ -1,5 +1,5 @@
-"""What runs on a topology: schedules, their proof, their time and their file formats.
+"""Collective schedules: generation, proof, run time and file formats.
 
-Start with `schedules.model.schedule` (what a schedule is).  This package imports `synth` and
-nothing else of Topoloom.
+Start with `schedules.model.schedule`, which defines a schedule.  This package imports `synth` and
+no other package of Topoloom.
 """

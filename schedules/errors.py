@@ -1,4 +1,4 @@
-"""What can be wrong with a schedule or with asking for one.
+"""Errors of schedules and of requests for schedules.
 
 The tree::
 
@@ -7,11 +7,11 @@ The tree::
       UnknownCollective     no such collective
       UnknownPreset         no such preset workload
       NoSchedule            this algorithm cannot serve this topology or request
-      TooLarge              an explicit limit on size is passed
-      TookTooLong           an explicit limit on time is passed
-      NotExportable         the target format cannot express this schedule
-      InvalidProgram        an exported file, read back, breaks the format's rules
-      ExecutionFailed       processes could not run a schedule to its end
+            TooLarge              an explicit limit on size is exceeded
+            TookTooLong           an explicit limit on time is exceeded
+            NotExportable         the target format cannot express this schedule
+            InvalidProgram        an exported file breaks the rules of its format
+            ExecutionFailed       processes fail to start or to complete a schedule
 
 Every error carries ``field`` and ``rule`` as in `synth.errors`.
 """
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class ScheduleError(ValueError):
-    """Base of every error this package raises for a caller's mistake.
+    """Base of all errors that this package raises for a caller's mistake.
 
     >>> str(UnknownCollective("/collective", "must be one of allgather, allreduce"))
     '/collective: must be one of allgather, allreduce'
@@ -63,11 +63,11 @@ class NoSchedule(ScheduleError):
 
 
 class TooLarge(ScheduleError):
-    """An explicit limit on size is passed."""
+    """An explicit limit on size is exceeded."""
 
 
 class TookTooLong(ScheduleError):
-    """An explicit limit on time is passed."""
+    """An explicit limit on time is exceeded."""
 
 
 class NotExportable(ScheduleError):
@@ -75,8 +75,8 @@ class NotExportable(ScheduleError):
 
 
 class InvalidProgram(ScheduleError):
-    """An exported file, read back, breaks the rules of its format."""
+    """An exported file breaks the rules of its format."""
 
 
 class ExecutionFailed(ScheduleError):
-    """Processes could not be started, or could not run a schedule to its end."""
+    """Processes fail to start or to complete a schedule."""

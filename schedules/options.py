@@ -1,4 +1,4 @@
-"""What can be asked of the generators of schedules, and which of them knows what."""
+"""Options of schedule generators, and the algorithms that support each option."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
@@ -21,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What only some algorithms can be asked for; None is not asked."""
+    """Options that only some algorithms support; None is the algorithm's default."""
 
     trees_per_root: int | None = None
     max_gap: Fraction | int | None = None
@@ -34,7 +34,7 @@ class Options:
 
     @property
     def of_forests(self) -> bool:
-        """Whether something is asked for that only forestcoll takes.
+        """Whether an option is set that only forestcoll supports.
 
         >>> Options(max_chunks=1).of_forests, Options(max_gap=0).of_forests
         (False, True)
@@ -44,17 +44,16 @@ class Options:
 
     @property
     def of_passes_apart(self) -> bool:
-        """Whether an allreduce is asked for that runs its passes one after the other.
+        """Whether an option requires an allreduce to run its two passes one after the other.
 
-        A number of trees, a gap to it, their height and the shards are those of each pass by
-        itself.
+        The number of trees, the gap, the height and the shards apply to each pass by itself.
         """
         own = (self.trees_per_root, self.max_gap, self.shards, self.max_height)
         return any(part is not None for part in own)
 
 
 NOTHING_ASKED = Options()
-"""What an algorithm does by itself."""
+"""The defaults of every algorithm."""
 
 SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -62,11 +61,11 @@ SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "steps": ("slack", "slack-one-shot"),
     }
 )
-"""Options that other algorithms than forestcoll take, and which; forestcoll takes the rest."""
+"""Options and the algorithms that support them; other options are for forestcoll only."""
 
 
 def require_root(wanted: Collective, root: NodeId | None, shards: object) -> None:
-    """Raise NoSchedule unless a root is given where it has a meaning, and nowhere else."""
+    """Raise NoSchedule unless the root is present exactly where the collective has one."""
     if wanted.has_root:
         if root is None:
             raise NoSchedule("/root", f"must name the compute node that is the {wanted}'s root")
@@ -77,7 +76,7 @@ def require_root(wanted: Collective, root: NodeId | None, shards: object) -> Non
 
 
 def require_fitting(algorithm: str, options: Options) -> None:
-    """Raise NoSchedule if something is asked for that only another algorithm knows.
+    """Raise NoSchedule if an option is set that the algorithm does not support.
 
     >>> require_fitting("bfb", Options(trees_per_root=2))
     Traceback (most recent call last):
@@ -92,7 +91,7 @@ def require_fitting(algorithm: str, options: Options) -> None:
 
 
 def require_plain(options: Options) -> None:
-    """Raise NoSchedule if anything is asked for: all-to-all knows no options.
+    """Raise NoSchedule if any option is set: all-to-all supports none.
 
     >>> require_plain(Options(root=3))
     Traceback (most recent call last):

@@ -1,1 +1,1 @@
-"""What a collective demands and what a schedule is."""
+"""Collectives, schedules and transcripts: values that all other packages share."""

@@ -1,4 +1,4 @@
-"""Routes hop by hop: which part of whose block crosses which ranks, in which order."""
+"""All-to-all routes as rank-to-rank paths, each with the part of the block it carries."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,7 +10,7 @@ __all__ = ["Part", "parts_of_routes"]
 
 
 class Part(NamedTuple):
-    """Units [first, past) of what ``stops[0]`` has for ``stops[-1]``, and all ranks on the way."""
+    """Units [first, past) of the block from ``stops[0]`` to ``stops[-1]``, and all ranks passed."""
 
     stops: tuple[int, ...]
     first: int
@@ -18,15 +18,15 @@ class Part(NamedTuple):
 
 
 def parts_of_routes(schedule: RouteSchedule) -> Iterator[Part]:
-    """Yield what each route carries, in units of 1 / ``units_per_pair`` of a block.
+    """Yield the part that each route carries, in units of 1 / ``units_per_pair`` of a block.
 
-    Switches are left out of the stops.  The routes of a pair share its block in their order.
+    Stops exclude switches.  The routes of a pair divide its block in their order.
     O(hops) time in all.
 
     Raises
     ------
     InvalidSchedule
-        A route does not lead from one rank to another, or a pair has routes of too much weight.
+            A route does not join two ranks, or the routes of a pair exceed its block.
 
     Examples
     --------
@@ -47,5 +47,5 @@ def parts_of_routes(schedule: RouteSchedule) -> Iterator[Part]:
         first = served.get(pair, 0)
         past = served[pair] = first + route.weight
         if past > schedule.units_per_pair:
-            raise InvalidSchedule(f"/routes/{at}/weight", "must leave what the pair has whole")
+            raise InvalidSchedule(f"/routes/{at}/weight", "must fit the units of its pair")
         yield Part(stops, first, past)

@@ -1,7 +1,7 @@
-"""Many routes as arrays: a million of them take some fifty megabytes, not half a gigabyte.
+"""Routes in arrays: a million routes take about 50 MB instead of 500 MB.
 
-A `RouteTable` is a sequence of `Route` like any other; what must be fast for a thousand hosts reads
-its arrays.
+A `RouteTable` is a sequence of `Route`.  Code that must be fast for a thousand hosts reads its
+arrays.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from topoloom.synth.topology.topology import NodeId
 __all__ = ["BLOCK", "RouteTable", "table_of"]
 
 BLOCK = 1 << 17
-"""How many routes are looked at together where memory matters."""
+"""Routes per block where memory use matters."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RouteTable(Sequence[Route]):
-    """Routes: number i passes ``nodes[starts[i]:starts[i + 1]]``, numbers of ``names``.
+    """Routes: route i visits ``nodes[starts[i]:starts[i + 1]]``, indices into ``names``.
 
     >>> table = table_of((Route(("a", "b"), 2), Route(("b", "c", "a"), 1)), ("a", "b", "c"))
     >>> len(table), table[1], table.nodes.tolist()
@@ -48,7 +48,7 @@ class RouteTable(Sequence[Route]):
         nodes = np.empty_like(self.nodes)
         for low in range(0, len(order), BLOCK):
             block = slice(low, low + BLOCK)
-            # From each place in the new order to the one in the old.
+            # Index shift from the new order to the old order.
             shift = np.repeat(self.starts[:-1][order[block]] - begin[block], lengths[block])
             places = np.arange(begin[low], ends[block][-1])
             nodes[places[0] : places[-1] + 1] = self.nodes[places + shift]
@@ -92,9 +92,9 @@ class RouteTable(Sequence[Route]):
 
 
 def table_of(routes: Sequence[Route], names: tuple[NodeId, ...]) -> RouteTable:
-    """Return routes as a table over the nodes ``names``; other nodes have the number -1.
+    """Return routes as a table over the nodes ``names``; other nodes have the index -1.
 
-    O(hops); none of a table of the same names.
+    O(hops); O(1) for a table with the same names.
     """
     if isinstance(routes, RouteTable):
         if routes.names == names:

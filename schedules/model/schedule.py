@@ -1,39 +1,41 @@
-"""What a collective demands and what a schedule is: one convention for all.
+"""Collectives and schedules: definitions and conventions.
 
-**Data.**  The ranks are the compute nodes of the topology, in its order; there are
-N.  The data is cut into N equal *shards*; shard i belongs to rank i.  Tree schedules may
-give the shards other *sizes*, 0 among them, and may leave out compute nodes: these take no
-part, are *idle*, but pass data on as switches do.
+**Data.**  The ranks are the compute nodes of the topology, in its order.  There are N ranks.
+The data is cut into N equal *shards*; shard i belongs to rank i.  Tree schedules may give the
+shards other *sizes*, including 0.  They may also exclude compute nodes: such *idle* nodes
+hold no data but forward it as switches do.
 
-**Collectives.**  Allgather: at first rank i holds shard i; at the end every rank
-holds every shard.  Reduce-scatter: at first every rank holds its own contribution
-to every shard; at the end rank i holds shard i reduced over all ranks, each
-contribution counted exactly once.  Allreduce: starts as reduce-scatter, ends with
-every reduced shard on every rank.  Broadcast and reduce, in tree schedules only, are
-allgather and reduce-scatter with one shard of size 1, that of their root; the others' are 0.
-All-to-all: at first rank i holds N blocks, at the end rank j holds the block that each rank
-i had for it.
+**Collectives.**
 
-**Step schedules** are synchronous: all sends of a step read what the ranks held
-before the step, and what arrives is there before the next step.  Each shard is cut
-into ``chunks_per_shard`` equal chunks.
+- Allgather: initially rank i holds shard i; finally every rank holds every shard.
+- Reduce-scatter: initially every rank holds its own contribution to every shard; finally rank i
+  holds shard i reduced over all ranks, with each contribution counted exactly once.
+- Allreduce: starts as reduce-scatter; finally every rank holds every reduced shard.
+- Broadcast and reduce, in tree schedules only: allgather and reduce-scatter in which the root's
+  shard has size 1 and all others have size 0.
+- All-to-all: initially rank i holds N blocks; finally rank j holds the block of each rank i
+  that is addressed to j.
 
-An allreduce in steps is *in one pass*: shard i is all that rank i contributes, the whole buffer,
-which every rank gathers, and every rank adds up what it gathered by itself, in the order of the
-ranks.  So each shard is as large as the data, not an N-th of it.
+**Step schedules** are synchronous: all sends of a step read the data that the ranks hold
+before the step.  Received data is available in the next step.  Each shard is cut into
+``chunks_per_shard`` equal chunks.
+
+An allreduce in steps is *in one pass*: shard i is the whole contribution of rank i.  Every rank
+gathers all contributions and reduces them locally, in rank order.  Each shard is therefore as
+large as the data, not 1/N of it.
 
 **Tree schedules** are pipelined: each tree carries ``weight / trees_per_root`` of a
-unit of size of its root's shard along all its edges at once.  An edge is a path
-``(sender, switch, ..., switch, receiver)``.  In an allgather and a broadcast edges lead away
-from the root; in a reduce-scatter and a reduce they lead towards it.  In all, edges are listed in
-breadth-first order from the root (those towards the root are run last to first).
+unit of its root's shard along all its edges at once.  An edge is a path
+``(sender, switch, ..., switch, receiver)``.  In an allgather and a broadcast, edges lead away
+from the root; in a reduce-scatter and a reduce, they lead towards it.  Edges are listed in
+breadth-first order from the root; edges towards the root run last to first.
 
-**Route schedules** are for all-to-all: what rank i has for rank j takes one or more paths,
-each of which carries ``weight / units_per_pair`` of it, all at once and pipelined.
+**Route schedules** are for all-to-all: the block from rank i to rank j takes one or more paths.
+Each path carries ``weight / units_per_pair`` of the block.  All paths are pipelined at once.
 
 **Sequences** run their parts one after another.  An allreduce by trees whose parts run
-``together`` is pipelined as a whole: every shard is cut into slices, each slice between the trees
-of a part by their weights, and a slice is spread while later ones are still added up.
+``together`` is pipelined as a whole: every shard is cut into slices.  The trees of a part divide
+each slice by weight, and a reduced slice is broadcast while later slices are still being reduced.
 """
 
 from collections.abc import Sequence
@@ -68,7 +70,7 @@ __all__ = [
 
 
 class Collective(StrEnum):
-    """The collectives a schedule can perform."""
+    """Collectives that a schedule can perform."""
 
     ALLGATHER = "allgather"
     REDUCE_SCATTER = "reduce-scatter"
@@ -79,22 +81,22 @@ class Collective(StrEnum):
 
     @property
     def outward(self) -> bool:
-        """Whether its trees lead away from their roots."""
+        """Whether trees lead away from their roots."""
         return self in (Collective.ALLGATHER, Collective.BROADCAST)
 
     @property
     def inward(self) -> bool:
-        """Whether its trees lead to their roots, where the sums stay."""
+        """Whether trees lead to their roots, which keep the sums."""
         return self in (Collective.REDUCE_SCATTER, Collective.REDUCE)
 
     @property
     def has_root(self) -> bool:
-        """Whether all data begins or ends at one rank."""
+        """Whether all data starts or ends at one rank."""
         return self in (Collective.BROADCAST, Collective.REDUCE)
 
     @classmethod
     def of(cls, text: str) -> "Collective":
-        """Return the collective of that name.
+        """Return the collective with a name.
 
         >>> Collective.of("reduce-scatter")
         <Collective.REDUCE_SCATTER: 'reduce-scatter'>
@@ -122,19 +124,18 @@ SEND = np.dtype(
         ("op", np.uint8),
     ]
 )
-"""One send.  ``source``, ``target``: ranks joined by a link.  ``shard``: rank whose
-shard it is part of.  ``first``, ``count``: chunks [first, first + count).  ``link``:
-which of the parallel links from source to target, counted from 0 in the order of
-``Topology.links``, or NO_LINK when the choice does not matter (there is only one).
-``op``: COPY stores what arrives; REDUCE adds it to what the target holds."""
+"""One send.  ``source``, ``target``: ranks joined by a link.  ``shard``: the rank that owns
+the shard.  ``first``, ``count``: chunks [first, first + count).  ``link``: index among the
+parallel links from source to target, from 0 in the order of ``Topology.links``; NO_LINK where
+there is only one link.  ``op``: COPY stores the received data; REDUCE adds it to the target's."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StepSchedule:
     """Synchronous sends, step by step.
 
-    ``topology`` is the digest of the topology it runs on, ``ranks`` that topology's
-    compute nodes in order; ``steps`` holds one array of dtype `SEND` per step.
+    ``topology`` is the digest of the topology; ``ranks`` are the topology's compute nodes in order.
+    ``steps`` holds one array of dtype `SEND` per step.
     """
 
     collective: Collective
@@ -145,12 +146,12 @@ class StepSchedule:
 
     @property
     def in_one_pass(self) -> bool:
-        """Whether it is an allreduce by which every rank gathers all contributions."""
+        """Whether the schedule is an allreduce in which every rank gathers all contributions."""
         return self.collective is Collective.ALLREDUCE
 
     @property
     def shard_size(self) -> Fraction:
-        """What share of the data a shard is: an N-th, or all of it in one pass.
+        """The share of the data in one shard: 1/N, or 1 in one pass.
 
         >>> StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, ()).shard_size
         Fraction(1, 3)
@@ -160,7 +161,7 @@ class StepSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A spanning tree of the ranks; see the module's notes for edges and order."""
+    """A spanning tree of the ranks; the module's notes define edges and order."""
 
     root: NodeId
     weight: int
@@ -168,9 +169,9 @@ class Tree:
 
 
 def tree_height(tree: Tree) -> int:
-    """Return the most hops from rank to rank between the root and any other, either way.
+    """Return the largest number of rank-to-rank hops between the root and any other rank.
 
-    Of edges that are no tree it is the most hops to what can be reached.
+    Edges may lead either way.  If the edges form no tree, only reachable ranks count.
 
     >>> tree_height(Tree("a", 1, (("a", "s", "b"), ("b", "c"))))
     2
@@ -193,9 +194,9 @@ def tree_height(tree: Tree) -> int:
 class TreeSchedule:
     """Pipelined spanning trees of the ranks.
 
-    ``ranks`` and ``idle`` together are the topology's compute nodes, each in its order.
-    Per root the weights add up to ``trees_per_root`` times the size of its shard.
-    ``shards`` are these sizes, one per rank; it is empty where all are 1.
+    ``ranks`` and ``idle`` partition the topology's compute nodes, each in the topology's order.
+    Per root the weights sum to ``trees_per_root`` times the size of its shard.
+    ``shards`` are these sizes, one per rank; empty if all are 1.
     """
 
     collective: Collective
@@ -213,7 +214,7 @@ class TreeSchedule:
 
     @property
     def root(self) -> NodeId | None:
-        """The one rank with a shard, if its size is 1 and all others' are 0."""
+        """The rank whose shard has size 1 if all others have size 0; else None."""
         if sorted(self.sizes) != [0] * (len(self.ranks) - 1) + [1]:
             return None
         return self.ranks[self.sizes.index(1)]
@@ -221,7 +222,7 @@ class TreeSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path from the rank that sends, over nodes that forward, to the rank that receives."""
+    """A path from the sending rank, over forwarding nodes, to the receiving rank."""
 
     path: tuple[NodeId, ...]
     weight: int
@@ -229,7 +230,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class RouteSchedule:
-    """An all-to-all by routes; of each ordered pair the weights add up to ``units_per_pair``.
+    """An all-to-all by routes; the weights of each ordered pair sum to ``units_per_pair``.
 
     ``routes`` is a tuple, or for many hosts a `schedules.model.route_table.RouteTable`.
     """
@@ -243,7 +244,7 @@ class RouteSchedule:
 
 @dataclass(frozen=True, slots=True)
 class SequenceSchedule:
-    """Schedules run one after another on the same topology; by trees also ``together``."""
+    """Schedules that run in sequence on one topology; parts by trees may run ``together``."""
 
     collective: Collective
     topology: str
@@ -255,12 +256,12 @@ Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSche
 
 
 def parts_of(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
-    """Return the parts of a schedule of shards: those of a sequence, else itself.
+    """Return the parts of a sequence, or the schedule itself as its only part.
 
     Raises
     ------
     NoSchedule
-        It is by routes, which move no shards.
+            The schedule consists of routes, which move no shards.
 
     >>> parts_of(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
     (0, 1)

@@ -1,11 +1,11 @@
-"""What the ranks of a program send to each other, as a replay of the program found it.
+"""Messages between the ranks of a program, as derived by a replay of the program.
 
-A schedule says what shall be done; programs that run times load say how, in thread blocks,
-buffers and signals.  A *transcript* is what both have in common: messages between ranks,
-what each carries, and which earlier ones it could not have been sent without.  Simulator and
-executor take it as they take a schedule.
+A schedule states the sends of a collective.  Programs that runtimes load state the same sends as
+thread blocks, buffers and signals.  A *transcript* is the common form: the messages between ranks,
+their data, and the earlier messages on which each depends.  Simulator and executor accept a
+transcript in place of a schedule.
 
-The data of one rank is counted in *units*: the chunks of all shards together, or bytes.
+Data is counted in *units*: chunks of all shards together, or bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ __all__ = ["Message", "Span", "Transcript", "joined", "levels"]
 
 
 class Span(NamedTuple):
-    """Units [first, past) of the whole data; bit r of ``contributions`` is rank r's share in it."""
+    """Units [first, past) of the data; bit r of ``contributions`` is rank r's contribution."""
 
     first: int
     past: int
@@ -27,10 +27,9 @@ class Span(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What goes from one rank to another at once.
+    """A transfer from one rank to another.
 
-    ``needs`` are earlier messages of the transcript to ``source``: those that brought, or
-    brought a part of, what is sent.
+    ``needs`` are earlier messages of the transcript to ``source`` that delivered any of the data.
     """
 
     source: int
@@ -40,18 +39,18 @@ class Message(NamedTuple):
 
     @property
     def units(self) -> int:
-        """How much it carries."""
+        """The size of the message in units."""
         return sum(span.past - span.first for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """All messages of a collective, each after those that it needs.
+    """All messages of a collective, each after the messages on which it depends.
 
-    Shard i of the data is units [bounds[i], bounds[i + 1]), so ``bounds`` has one entry more
-    than there are ranks.  In a broadcast and a reduce all is the root's.  In an all-to-all it is
-    all that rank i sends: a block for every rank, as many units each, in their order.  Ranks that
-    are ``idle`` take no part, but may pass on what others send.
+    Shard i is units [bounds[i], bounds[i + 1]): ``bounds`` has one entry more than there are
+    ranks.  In a broadcast and a reduce, all data is the root's.  In an all-to-all, shard i is all
+    data that rank i sends: one equal block per rank, in rank order.  Ranks in ``idle`` own no data
+    but may forward it.
     """
 
     collective: Collective
@@ -61,12 +60,12 @@ class Transcript:
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The ranks by number: a program knows no other names."""
+        """The ranks, numbered from 0."""
         return tuple(range(len(self.bounds) - 1))
 
     @property
     def everyone(self) -> int:
-        """The contributions of all ranks that take part, as bits."""
+        """The contributions of all ranks that are not idle, as bits."""
         return sum(1 << rank for rank in self.ranks if rank not in self.idle)
 
     @property
@@ -76,7 +75,7 @@ class Transcript:
 
     @property
     def unit(self) -> Fraction:
-        """The size of a unit; the data of the collective, as its size is counted, is 1.
+        """The size of a unit, as a share of the data of the collective.
 
         >>> Transcript(Collective.ALL_TO_ALL, (0, 4, 8), ()).unit
         Fraction(1, 4)
@@ -86,7 +85,7 @@ class Transcript:
 
     @property
     def in_one_pass(self) -> bool:
-        """Whether it is an allreduce that sends no sums: every rank gathers all and adds up.
+        """Whether it is an allreduce without partial sums: every rank gathers, then reduces.
 
         O(spans).
 
@@ -102,7 +101,7 @@ class Transcript:
 
 
 def joined(spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield spans with neighbours of the same contributions made one.
+    """Yield spans; adjacent spans with equal contributions are merged.
 
     >>> list(joined([Span(0, 1, 3), Span(1, 4, 3), Span(4, 5, 1)]))
     [Span(first=0, past=4, contributions=3), Span(first=4, past=5, contributions=1)]
@@ -123,11 +122,10 @@ def joined(spans: Iterable[Span]) -> Iterator[Span]:
 def levels(transcript: Transcript) -> list[int]:
     """Return the round of each message, in the order of the messages.
 
-    What is complete is sent as early as possible: in the first round after those of all
-    messages it needs, and after the last sum.  Sums that others will add to are sent as late as
-    possible: in the last round before those of all messages that need them, as sent earlier they
-    would only stand in the way.  These are the steps of a schedule by shortest paths, of its
-    reverse, and of an allreduce by both.
+    Complete data is sent as early as possible: in the first round after all messages it needs
+    and after the last partial sum.  Partial sums are sent as late as possible: in the last round
+    before all messages that need them.  These rounds are the steps of a shortest-path schedule, of
+    its reverse, and of an allreduce made of both.
 
     O(messages + needs).
 
@@ -151,7 +149,7 @@ def levels(transcript: Transcript) -> list[int]:
             for is_sum, own in zip(sums, needs, strict=True)
         )
     ):
-        # Nothing is added up, or also to what was complete: there are no two phases.
+        # Without partial sums, or with sums of complete data, there are no two phases.
         return _earliest(needs, [False] * len(needs), 0)
     among = _earliest(needs, [not is_sum for is_sum in sums], 0)
     rounds = [level for level, is_sum in zip(among, sums, strict=True) if is_sum]
@@ -167,9 +165,9 @@ def levels(transcript: Transcript) -> list[int]:
 
 
 def _earliest(needs: list[tuple[int, ...]], left_out: list[bool], first: int) -> list[int]:
-    """Return the round after all that a message needs, ``first`` at the earliest.
+    """Return the first round after all needs of each message, at least ``first``.
 
-    Messages that are left out count as sent before ``first``.
+    Excluded messages count as sent before ``first``.
     """
     found: list[int] = []
     for own, out in zip(needs, left_out, strict=True):

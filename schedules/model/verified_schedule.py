@@ -1,7 +1,4 @@
-"""What is known of a schedule: what it costs, what switches save, what was lost by a wish.
-
-Values alone, so that documents can speak of schedules where nothing makes or checks one.
-"""
+"""A verified schedule with its costs: values alone, independent of generators and verifiers."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,9 +10,9 @@ __all__ = ["Facts", "Losses", "Sharing", "Verified"]
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """What multicast switches save: how many units of data cross how many links.
+    """Units of data times links crossed, with and without copies by multicast switches.
 
-    ``together`` is, of an allreduce, the inverse rate of both passes at once.
+    ``together`` is the inverse rate of both passes of an allreduce that run at once.
     """
 
     crossings: Fraction
@@ -25,28 +22,28 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a schedule costs, derived from its sends alone; None where a member says nothing.
+    """The costs of a schedule, derived from its sends alone; None where a member does not apply.
 
     Attributes
     ----------
     steps : int
-        Steps, or the most hops of a route.
+            Number of steps, or the largest number of hops of a route.
     bandwidth : Fraction
         T_B in units of M / B.
     inverse_rate : Fraction
         Trees: time per byte of a shard of size 1.  Routes: time in which every rank sends
         one unit to every other.
     ranks, data : int
-        Of trees: how many ranks take part, and the size of all their shards.
+            Trees: number of participating ranks, and the total size of their shards.
     units_per_pair : int
-        Of routes: into how many units the data of one pair is cut.
+            Routes: units into which the data of one pair is divided.
     parts : tuple of Facts
-        Of a sequence: its parts; the other members are their sums or maxima, but the inverse
-        rate of parts that run together that of both.
+            Sequences: the parts.  Other members are sums or maxima over the parts; parts that run
+            together have one joint inverse rate.
     together : bool
-        Of a sequence: whether its parts run together.
+            Sequences: whether the parts run together.
     multicast : Sharing
-        On topologies with switches that copy.
+            Present on topologies with multicast switches.
     """
 
     collective: Collective
@@ -65,10 +62,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What was lost by what was asked for, against the best of the algorithm.
+    """Losses caused by options, against the algorithm's optimum.
 
-    ``bandwidth`` in M / B, for want of chunks; ``gap`` as a share of the optimum, for want
-    of trees; None where neither was asked for.
+    ``bandwidth`` in units of M / B, due to limited chunks; ``gap`` as a share of the optimum, due
+    to limited trees.  None where the option is absent.
     """
 
     bandwidth: Fraction | None = None

@@ -1,4 +1,4 @@
-"""Breadth-first-broadcast schedules: the fewest steps, at exactly the measured cost."""
+"""Breadth-first broadcast: schedules with the fewest steps, at exactly the measured cost."""
 
 import os
 from collections.abc import Sequence
@@ -26,19 +26,19 @@ _WORKERS = min(8, os.cpu_count() or 1)
 
 
 def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule:
-    """Return the allgather in which every shard takes shortest paths, evenly shared.
+    """Return the allgather that spreads every shard evenly over its shortest paths.
 
-    In step t every node receives the shards of all nodes at distance t to it.  The
-    schedule has as many steps as the diameter, and its bandwidth is exactly that of
-    `synth.evaluation.measure.measure`, or with ``max_chunks`` that of `cost`.
+    In step t every node receives the shards of all nodes at distance t.  The number of steps is
+    the diameter.  The bandwidth is exactly that of `synth.evaluation.measure.measure`, or with
+    ``max_chunks`` that of `cost`.
 
     Parameters
     ----------
     topology : Topology
         Direct-connect, strongly connected, all links of one capacity.
     max_chunks : int, optional
-        Cut a shard into at most so many chunks, 1 .. `chunking.MAX_GIVEN`, and take the
-        number that loses least.
+            Maximum chunks per shard, 1 .. `chunking.MAX_GIVEN`; the number that loses least is
+            chosen.
 
     Returns
     -------
@@ -49,8 +49,8 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
     Raises
     ------
     NoSchedule
-        There are switches, unequal capacities, or too many links into a node;
-        ``max_chunks`` is out of range.
+            The topology has switches, unequal capacities, or too many links into a node;
+            ``max_chunks`` is out of range.
     TooLarge
         More than `MAX_SENDS` sends or `MAX_CHUNKS` chunks per shard.
     Unreachable, InvalidTopology
@@ -65,15 +65,15 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
     chunks and each link takes up to C p/q, a whole number.  The shares exist as
     fractions, by definition of p/q, hence as whole numbers: the problem is a flow.
 
-    *No smaller C does.*  At the destination that attains p/q some set S of links
-    carries |S| p/q shards, so by C p/q at most each they carry exactly that: it is
-    whole, and q divides C.  (Among schedules in which every shard arrives as early as
-    it can.  One that lets some wait may do with fewer.)
+    *No smaller C does.*  At the destination that attains p/q, some set S of links carries
+    |S| p/q shards.  Each link carries at most C p/q chunks, hence exactly C p/q: a whole
+    number, so q divides C.  (This holds where every shard arrives as early as possible;
+    schedules with later arrivals may need fewer chunks.)
 
     *With fewer chunks* see `schedules.steps.chunking`.
 
     *Nothing is sent before it is held.*  In step t shard v travels to u from a
-    neighbour at distance t - 1 from v, which holds all of it since step t - 1.
+    neighbor at distance t - 1 from v, which holds all of it since step t - 1.
 
     O(N links) for the searches, and small flows; about N^2 sends.
 
@@ -116,8 +116,8 @@ def cost(topology: Topology, max_chunks: int | None = None) -> Cost:
 
     Examples
     --------
-    On a two-way ring of four, halves of the farthest shard come from either side; whole
-    shards leave one side idle.
+    On a bidirectional ring of four, half of the farthest shard arrives from each side; with
+    whole shards one side stays idle.
 
     >>> ring = Topology(range(4), [(i, (i + way) % 4) for i in range(4) for way in (1, 3)])
     >>> cost(ring).bandwidth, cost(ring, max_chunks=1).bandwidth
@@ -137,7 +137,7 @@ def _chunks(loads: Sequence[Fraction], most: int | None) -> int:
     if chunks > MAX_CHUNKS:
         raise TooLarge(
             "/topology",
-            f"needs {chunks} chunks per shard, over {MAX_CHUNKS}; max_chunks makes do with fewer",
+            f"needs {chunks} chunks per shard, over {MAX_CHUNKS}; set max_chunks to allow fewer",
         )
     return chunks
 
@@ -160,7 +160,7 @@ def _require_served(topology: Topology) -> None:
 def _sends_into(
     links: InLinks, goals: range, chunks: int, limits: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Return the sends into some destinations as rows of `COLUMNS`."""
+    """Return the sends into a range of destinations as rows of `COLUMNS`."""
     nodes = len(links.start) - 1
     degree = int(np.diff(links.start).max())
     found, memory = search_memory(nodes), scratch(nodes, degree)
@@ -175,7 +175,7 @@ def _sends_into(
 def _by_step(
     rows: NDArray[np.int32], steps: int, parallel: NDArray[np.int32]
 ) -> list[NDArray[np.void]]:
-    """Return one array of sends per step; within it sends keep their order."""
+    """Return one array of sends per step; the order within a step is kept."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     sends = np.zeros(len(rows), SEND)
     for column, name in enumerate(COLUMNS[1:6], start=1):
@@ -186,7 +186,7 @@ def _by_step(
 
 
 def parallel_index(topology: Topology) -> NDArray[np.int32]:
-    """Return, by link, its index among its parallel links; `NO_LINK` where it has none."""
+    """Return each link's index among its parallel links; `NO_LINK` for a single link."""
     sources, targets = topology.sources, topology.targets
     same = np.zeros(topology.link_count + 1, np.bool_)
     same[1:-1] = (np.diff(sources) == 0) & (np.diff(targets) == 0)

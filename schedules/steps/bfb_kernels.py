@@ -1,4 +1,4 @@
-"""The kernel that shares one destination's arrivals among its links, in whole chunks."""
+"""The kernel that divides one destination's arrivals among its links, in whole chunks."""
 
 from typing import Any
 
@@ -12,17 +12,17 @@ from topoloom.synth.kernels.scalars import int64
 __all__ = ["COLUMNS", "arrivals"]
 
 COLUMNS = ("step", "source", "target", "shard", "first", "count", "link")
-"""What the columns of a buffer row mean; ``link`` indexes ``Topology.links``."""
+"""Columns of a buffer row; ``link`` indexes ``Topology.links``."""
 
 
 @njit(cache=True, nogil=True)
 def arrivals(
     links: Any, goal: int, chunks: int, limits: Any, found: Any, memory: Any, buffer: Any
 ) -> int:
-    """Write the sends into ``goal`` to the int32 ``buffer``; return how many.
+    """Write the sends into ``goal`` to the int32 ``buffer``; return their number.
 
-    ``limits[t]`` chunks may come over each link in step t; they suffice.  The buffer
-    has at least as many rows as there are nodes, times the links into ``goal``.
+    ``limits[t]`` chunks per link suffice in step t.  The buffer has at least as many rows as
+    nodes times links into ``goal``.
     """
     steps = towards(links, goal, found)
     degree = links.start[goal + 1] - links.start[goal]
@@ -31,7 +31,7 @@ def arrivals(
         low, high = found.level[step], found.level[step + 1]
         nodes = np.sort(found.order[low:high])
         bits = found.mask[nodes]
-        # Sources of equal mask are neighbours; within a mask they are in order.
+        # Sources with equal masks are adjacent and stay in order.
         order = np.argsort(bits, kind="mergesort")
         starts = np.empty(len(order) + 1, np.int64)
         masks = np.empty(len(order), np.int64)
@@ -55,9 +55,9 @@ def arrivals(
 def _cut(
     links: Any, goal: int, step: int, chunks: int, shards: Any, flow: Any, buffer: Any, rows: int
 ) -> int:
-    """Lay the shards end to end and cut them where one link's share ends.
+    """Lay the shards end to end and cut them where a link's share ends.
 
-    At most one more piece than there are shards, for every link that has a share.
+    Each link with a share adds at most one piece to the number of shards.
     """
     place, degree = 0, links.start[goal + 1] - links.start[goal]
     link, share = -1, 0

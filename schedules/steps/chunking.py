@@ -1,14 +1,14 @@
-"""Into how many chunks to cut a shard: as few as the loads allow, or at most a given number.
+"""Numbers of chunks per shard: the fewest that reach the loads, or the best within a bound.
 
 The loads are those of breadth-first broadcast, `synth.evaluation.measure.step_loads`: in step t
-some link must carry U(t) shards.  With c chunks per shard it carries whole chunks, so at least
-ceil(c U(t)) of them, and no more are needed: at a destination every source at distance t supplies c
-chunks, and by max-flow min-cut links of whole capacities take whole chunks of them as soon as they
-take them at all.  So with c chunks the bandwidth is exactly
+some link carries U(t) shards.  With c chunks per shard, this link carries at least ceil(c U(t))
+whole chunks.  No link needs more: at a destination every source at distance t supplies c chunks,
+and by max-flow min-cut, whole capacities that admit a flow admit one in whole chunks.  With c
+chunks the bandwidth is therefore exactly
 
-    d / N * sum over t of ceil(c U(t)) / c,
+    d / N * sum over t of ceil(c U(t)) / c.
 
-which is the least there is just when every c U(t) is whole.
+This is the minimum exactly when every c U(t) is whole.
 """
 
 from collections import Counter
@@ -22,11 +22,11 @@ from topoloom.schedules.errors import NoSchedule
 __all__ = ["MAX_GIVEN", "Rung", "best", "fewest", "ladder", "whole_loads"]
 
 MAX_GIVEN = 1 << 16
-"""Largest number of chunks that can be asked for as a bound."""
+"""Largest bound on the chunks per shard."""
 
 
 def fewest(loads: Sequence[Fraction]) -> int:
-    """Return the least number of chunks per shard that reaches the loads themselves.
+    """Return the least number of chunks per shard that reaches the exact loads.
 
     >>> fewest([Fraction(1), Fraction(7, 4), Fraction(5, 6)])
     12
@@ -35,9 +35,9 @@ def fewest(loads: Sequence[Fraction]) -> int:
 
 
 def best(loads: Sequence[Fraction], most: int) -> int:
-    """Return the number of chunks per shard, at most ``most``, of least bandwidth.
+    """Return the number of chunks per shard, at most ``most``, with the least bandwidth.
 
-    Of equals the least.
+    Ties go to the smallest number.
 
     Raises
     ------
@@ -46,13 +46,13 @@ def best(loads: Sequence[Fraction], most: int) -> int:
 
     Notes
     -----
-    The whole loads with c chunks exceed c times the loads by sum of (-c p mod q) / q over
-    loads p/q.  Of all c the one of least excess per chunk is taken; it is compared in whole
-    numbers.  O(most * distinct denominators).
+    With c chunks, the whole loads exceed c times the loads by the sum of (-c p mod q) / q over
+    loads p/q.  The result minimizes this excess per chunk, compared in integers.
+    O(most * distinct denominators).
 
     Examples
     --------
-    More chunks are not always better: here none of 5 to 9 is better than 4.
+    More chunks are not always better: here 4 chunks beat 5 to 9.
 
     >>> loads = [Fraction(1), Fraction(3, 2), Fraction(6, 5)]
     >>> [best(loads, most) for most in (1, 2, 3, 4, 9, 10, 100)]
@@ -78,17 +78,16 @@ def best(loads: Sequence[Fraction], most: int) -> int:
 
 
 class Rung(NamedTuple):
-    """So many chunks per shard, and how many the busiest links carry then, over all steps."""
+    """Chunks per shard, and the chunks on the busiest links summed over all steps."""
 
     chunks: int
     carried: int
 
 
 def ladder(loads: Sequence[Fraction], most: int) -> tuple[Rung, ...]:
-    """Return the numbers of chunks, up to ``most``, that are better than all fewer, and `fewest`.
+    """Return each number of chunks, up to ``most``, that beats all smaller ones, then `fewest`.
 
-    Every one is what `best` takes for itself as a bound, and loses less bandwidth than the one
-    before.
+    Each is the result of `best` for itself as the bound, with less bandwidth than the one before.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def ladder(loads: Sequence[Fraction], most: int) -> tuple[Rung, ...]:
 
 
 def whole_loads(loads: Sequence[Fraction], chunks: int) -> list[int]:
-    """Return, for each load in shards, the least largest load in whole chunks.
+    """Return the least maximum load in whole chunks for each load in shards.
 
     >>> whole_loads([Fraction(1), Fraction(3, 2)], 3)
     [3, 5]

@@ -1,4 +1,4 @@
-"""What all lifts share: sends from arrays, times of arrival, the finished schedule."""
+"""Arrays of sends, arrival steps and complete schedules: common parts of all lifts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,16 +27,16 @@ _NONE = np.zeros(0, SEND)
 
 
 class Arrivals(NamedTuple):
-    """When shards are complete; see `arrivals`."""
+    """Steps in which shards are complete; see `arrivals`."""
 
     step: NDArray[np.int64]
-    """(rank, shard): the step, from 1, after which the rank holds all of it; 0: its own."""
+    """(rank, shard): the step, from 1, after which the rank holds the shard; 0 for its own."""
     together: bool
-    """Whether all chunks of a shard arrive at a rank in one and the same step."""
+    """Whether all chunks of a shard arrive at a rank in the same step."""
 
 
 def arrivals(schedule: StepSchedule) -> Arrivals:
-    """Return in which step every rank gets the last of every shard; O(sends)."""
+    """Return the step in which every rank receives the last chunk of every shard; O(sends)."""
     ranks = len(schedule.ranks)
     step, together = np.zeros((ranks, ranks), np.int64), True
     for number, sent in enumerate(schedule.steps, start=1):
@@ -49,7 +49,7 @@ def arrivals(schedule: StepSchedule) -> Arrivals:
 def sends(
     source: Any, target: Any, shard: Any, first: Any, count: Any, link: Any
 ) -> NDArray[np.void]:
-    """Return copies as a flat array of dtype `SEND`; the columns are broadcast.
+    """Return COPY sends as a flat array of dtype `SEND`; the columns are broadcast.
 
     >>> sends(np.array([[0], [1]]), 2, np.array([3, 4]), 0, 1, -1)["shard"].tolist()
     [3, 4, 3, 4]
@@ -65,9 +65,9 @@ def sends(
 def schedule_of(
     nodes: int, chunks: int, steps: Sequence[Sequence[NDArray[np.void]]]
 ) -> StepSchedule:
-    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps; not `finished`.
+    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps, to be `finished`.
 
-    A step in which nothing is sent is left out.
+    Steps without sends are dropped.
     """
     require_chunks(chunks)
     joined = [np.concatenate([_NONE, *pieces]) for pieces in steps]
@@ -76,14 +76,14 @@ def schedule_of(
 
 
 def finished(schedule: StepSchedule, topology: Topology) -> StepSchedule:
-    """Return the schedule on its topology, in order, in as few chunks as its cuts allow."""
+    """Return the schedule on a topology, with sorted sends and the fewest equivalent chunks."""
     common = schedule.chunks_per_shard
     for step in schedule.steps:
         common = gcd(common, int(np.gcd.reduce(step["first"])), int(np.gcd.reduce(step["count"])))
     chunks, nodes = schedule.chunks_per_shard // common, topology.node_count
     ordered = []
     for step in schedule.steps:
-        # What arrives at a rank arrives once: no two keys are equal.  They fit 54 bits.
+        # A rank receives each chunk once: keys are distinct.  Keys fit 54 bits.
         key = (step["target"].astype(np.int64) * nodes + step["shard"]) * (chunks + 1)
         sent = step[np.argsort(key + step["first"] // common, kind="stable")]
         sent["first"] //= common
@@ -99,12 +99,12 @@ def finished(schedule: StepSchedule, topology: Topology) -> StepSchedule:
 
 
 def require_room(count: int) -> None:
-    """Raise unless so many sends are within the limit."""
+    """Raise TooLarge if a number of sends exceeds the limit."""
     if count > MAX_SENDS:
         raise TooLarge("/topology", f"needs {count} sends; at most {MAX_SENDS}")
 
 
 def require_chunks(count: int) -> None:
-    """Raise unless so many chunks per shard are within the limit."""
+    """Raise TooLarge if a number of chunks per shard exceeds the limit."""
     if count > MAX_CHUNKS:
         raise TooLarge("/topology", f"needs {count} chunks per shard; at most {MAX_CHUNKS}")

@@ -1,7 +1,7 @@
-"""Label schedules: allgathers whose shards arrive in chosen steps, at exactly the labels' cost.
+"""Slack schedules: allgathers with a chosen arrival step per (shard, node) pair.
 
-A shard goes on from a node once all of it is there, in any later step (`synth.slack`).
-Breadth-first broadcast (`schedules.steps.bfb`) is the case in which it arrives as early as it can.
+A node forwards a shard in any step after the shard is complete (`synth.slack`).  Breadth-first
+broadcast (`schedules.steps.bfb`) is the case in which every shard arrives as early as possible.
 """
 
 from collections import Counter
@@ -49,12 +49,12 @@ def allgather(
         Direct-connect, strongly connected, at most `synth.slack.MAX_DEGREE` links into any
         node, of any capacities.
     steps : int, optional
-        At most so many, from the diameter on; the diameter plus `synth.slack.MAX_SLACK` if
-        left out.
+            Maximum number of steps, at least the diameter.  Default: the diameter plus
+            `synth.slack.MAX_SLACK`.
     max_chunks : int, optional
         As in `from_labels`.
     moves, seed : int, optional
-        Of the search, see `synth.slack.labels`.
+            Options of the search; see `synth.slack.labels`.
 
     Raises
     ------
@@ -80,10 +80,9 @@ def allgather(
 
 
 def loads(topology: Topology, steps: int) -> tuple[tuple[Fraction, ...], int]:
-    """Return what a link of the least capacity carries step by step, in shards, and the pieces.
+    """Return the load of a link of the least capacity by step, in shards, and the pieces per shard.
 
-    Of the labels that `allgather` would find; domain and errors are the same.  Shards come in so
-    many equal pieces.
+    The loads are those of the slack schedule behind `allgather`; domain and errors are the same.
 
     >>> loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]), 2)
     ((Fraction(1, 1), Fraction(1, 1)), 1)
@@ -102,29 +101,29 @@ def _labels(topology: Topology, steps: int | None, moves: int | None, seed: int)
     except OutOfDomain as wrong:
         raise NoSchedule(f"/{wrong.field}", wrong.rule) from None
     except NotMeasurable as wrong:
-        raise NoSchedule("/algorithm", f"slack serves not every graph: {wrong.rule}") from None
+        raise NoSchedule("/algorithm", f"slack does not serve this graph: {wrong.rule}") from None
 
 
 def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = None) -> StepSchedule:
-    """Return the allgather that labels of a topology describe.
+    """Return the allgather that a slack schedule describes.
 
     Parameters
     ----------
     topology : Topology
-        The labels are of it: `synth.slack.check_labels` finds no fault.
+            Must pass `synth.slack.check_labels` with ``labels``.
     labels : Labels
-        With loads of whole 1/q shards, as a search finds them, a shard is cut into at most q d
-        chunks where links are equal, d into every node.
-    max_chunks : int, optional
-        Cut a shard into at most so many chunks, and take the number that loses least.  For
-        links of one capacity and labels of one piece.
+            Arrival steps and loads.  With loads in multiples of 1/q shard, as the search returns, a
+            shard is cut into at most q d chunks on regular graphs of degree d with equal links.
+        max_chunks : int, optional
+            Maximum chunks per shard; the number that loses least is chosen.  Requires links of one
+            capacity and shards in one piece.
 
     Returns
     -------
     StepSchedule
-        It costs what the labels claim, exactly if the loads are the heaviest links', as those
-        of a search that found the optimum are, and never more, unless ``max_chunks`` made it
-        so.  Sends are ordered by step, target and shard.
+            Costs exactly as much as ``labels`` claims if the loads are those of the busiest links,
+            as after a search that reaches the optimum; otherwise at most as much.  ``max_chunks``
+            may raise the cost.  Sends are ordered by step, target and shard.
 
     Raises
     ------
@@ -133,15 +132,14 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
 
     Notes
     -----
-    At every node and step the pieces are shared among the links open to them by the small
-    flows of `synth.evaluation.load_balance.spread`; the theorem and its proof stand at
-    `synth.slack.check_labels`.  Under a group of automorphisms one node of each orbit is shared
-    out and the rest are images of it.
+    At every node and step, small flows (`synth.evaluation.load_balance.spread`) divide the pieces
+    among the open links; `synth.slack.check_labels` states the theorem and its proof.  Under a
+    group of automorphisms, flows run at one node of each orbit; the other nodes take images.
 
-    *Reduce-scatter.*  In every chunk a rank receives once and sends only later, so the sends of a
-    chunk form an out-tree in order of time; reversed in time on the turned links it is an
-    in-tree, over which each contribution is added once before it is passed on
-    (`schedules.generate.collectives.reverse`).  Steps and loads are the same.
+    *Reduce-scatter.*  A rank receives each chunk once and sends it only later.  The sends of a
+    chunk therefore form an out-tree in order of time.  Reversed in time on the reversed links,
+    they form an in-tree that adds each contribution once before it is forwarded
+    (`schedules.generate.collectives.reverse`).  Steps and loads are unchanged.
 
     O(sends) and a flow of 2^d masks for every node and step.
     """
@@ -161,7 +159,7 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
 
 
 def _chunks(problem: Problem, labels: Labels, loads: list[Fraction], most: int | None) -> int:
-    """Return into how many chunks to cut a shard: such that whole ones fill all limits."""
+    """Return the number of chunks per shard, such that whole chunks fill all limits."""
     capacities = _capacities(problem)
     if most is None:
         limits = [load * capacity for load in loads for capacity in capacities]
@@ -177,7 +175,7 @@ def _capacities(problem: Problem) -> list[int]:
 
 
 def _limits(problem: Problem, loads: list[Fraction], chunks: int) -> NDArray[np.int64]:
-    """Return (kinds, steps + 1, d): how many chunks a link of a node may carry, rounded up."""
+    """Return (kinds, steps + 1, d): the chunks that a link of a node may carry, rounded up."""
     kinds, degree = len(problem.weight), problem.tail.shape[1]
     limits = np.zeros((kinds, len(loads) + 1, degree), np.int64)
     for kind in range(kinds):
@@ -191,11 +189,11 @@ def _limits(problem: Problem, loads: list[Fraction], chunks: int) -> NDArray[np.
 def _arrivals(
     problem: Problem, labels: Labels, limits: NDArray[np.int64], chunks: int
 ) -> NDArray[np.int64]:
-    """Return what comes over each link of one node of every orbit, rows of `COLUMNS` by step."""
+    """Return the receives of one node of every orbit, by link: rows of `COLUMNS`, by step."""
     degree = problem.tail.shape[1]
     memory = scratch(1 << degree, degree)
     cells = problem.members.shape[1] * len(labels.roots)
-    # Every link's share at a step splits one cell more.
+    # Each link's share of a step splits at most one more cell.
     buffer = np.empty((cells + (len(labels.loads) << degree) * degree, len(COLUMNS)), np.int64)
     parts = []
     for group in range(len(problem.members)):
@@ -208,7 +206,7 @@ def _arrivals(
 def _images(
     topology: Topology, problem: Problem, labels: Labels, rows: NDArray[np.int64], chunks: int
 ) -> NDArray[np.void]:
-    """Return the sends that rows and all their images stand for; ``chunks`` are in a piece."""
+    """Return the sends of the rows and of all their images, with ``chunks`` chunks per piece."""
     _, row, node, k, first, count = rows.T
     piece, seen = np.zeros(len(labels.roots), np.int64), Counter[int]()
     for place, root in enumerate(labels.roots.tolist()):

@@ -1,4 +1,4 @@
-"""The kernel that shares one orbit's arrivals among the links into its nodes, in whole chunks."""
+"""The kernel that divides one orbit's arrivals among the links into its nodes, in whole chunks."""
 
 from typing import Any
 
@@ -11,24 +11,23 @@ from topoloom.synth.kernels.scalars import int64
 __all__ = ["COLUMNS", "arrivals"]
 
 COLUMNS = ("step", "root", "node", "place", "first", "count")
-"""What the columns of a buffer row mean: chunks [first, first + count) of the piece of row
-``root`` of the labels come to ``node`` over its link ``place``."""
+"""Columns of a buffer row: chunks [first, first + count) of the piece in row ``root`` of the
+slack schedule reach ``node`` over its link ``place``."""
 
 
 @njit(cache=True, nogil=True)
 def arrivals(
     problem: Any, label: Any, group: int, chunks: int, limits: Any, memory: Any, buffer: Any
 ) -> int:
-    """Write what comes to the nodes of a group to the int64 ``buffer``; return how many rows.
+    """Write the arrivals at the nodes of a group to the int64 ``buffer``; return the row count.
 
-    ``limits[kind, step, k]`` chunks may come over link k in a step; they suffice.  A piece is
-    ``chunks`` of them.  The buffer has a row for every cell, and one more for every step, mask
-    and link.
+    ``limits[kind, step, k]`` chunks over link k suffice in a step.  A piece has ``chunks``
+    chunks.  The buffer has a row per cell, plus one per step, mask and link.
     """
     members, tail = problem.members[group], problem.tail
     (count, _), degree = label.shape, tail.shape[1]
     size = len(members) * count
-    # Cells by step and mask: those of one are neighbours.
+    # Cells sort by step and mask; cells with equal keys are adjacent.
     key = np.empty(size, np.int64)
     for row in range(count):
         for index in range(len(members)):
@@ -66,7 +65,7 @@ def arrivals(
 def _cut(
     members: Any, step: int, chunks: int, cells: Any, flow: Any, buffer: Any, rows: int
 ) -> int:
-    """Lay the pieces of the cells end to end and cut them where one link's share ends."""
+    """Lay the pieces of the cells end to end and cut them where a link's share ends."""
     link, share = -1, 0
     for cell in cells:
         first = 0

@@ -1,13 +1,14 @@
-"""Schedules of expanded topologies, lifted from schedules of the smaller ones they are made of.
+"""Schedules of expanded topologies, lifted from schedules of the smaller topologies.
 
-A recipe says how a topology is made.  Every operator of `synth.recipes.expansions` has a module
-here that turns an allgather on what it is applied to into one on what it makes, at the
-cost its theorem states; bases get breadth-first broadcast (`schedules.steps.bfb`), or another
-allgather as asked for, and a part of a recipe gets breadth-first broadcast where that is better
-than what is lifted to it.  A lifted
-schedule costs exactly `synth.recipes.claims.claim` of the recipe wherever that claim is exact, and
-never more than it.  It is made without a search of the large graph, and on some graphs it
-is cheaper than breadth-first broadcast there (see `schedules.steps.lift.cartesian_product.power`).
+Every operator of `synth.recipes.expansions` has a module here that turns an allgather on the
+operand into an allgather on the result, at the cost its theorem states.  Bases run breadth-first
+broadcast (`schedules.steps.bfb`) or another given allgather.  An inner part of a recipe runs
+breadth-first broadcast where that costs less than the lifted schedule.
+
+A lifted schedule costs exactly `synth.recipes.claims.claim` of the recipe where the claim is
+exact, and at most the claim elsewhere.  Lifting needs no search of the large graph.  On some graphs
+a lifted schedule costs less than breadth-first broadcast
+(see `schedules.steps.lift.cartesian_product.power`).
 """
 
 from collections.abc import Callable
@@ -51,16 +52,16 @@ Gather: TypeAlias = Callable[[Topology], StepSchedule]
 def allgather(
     recipe: Recipe, *, transposed: bool = False, gather: Gather = bfb.allgather
 ) -> StepSchedule:
-    """Return the allgather on the topology of a recipe that is lifted from its bases.
+    """Return the allgather on the topology of a recipe, lifted from the recipe's bases.
 
     Parameters
     ----------
     recipe : Recipe
         Its topology is strongly connected.
     transposed : bool
-        Make it for the transposed topology: reversed, it is a reduce-scatter.
+            Lift to the transposed topology; the reverse of the result is a reduce-scatter.
     gather : function of a topology
-        Makes the allgather on every base: breadth-first broadcast or, say, `slack.allgather`.
+            Allgather generator for every base, such as `bfb.allgather` or `slack.allgather`.
 
     Returns
     -------
@@ -81,19 +82,22 @@ def allgather(
 
     Notes
     -----
-    O(sends) array operations; a shard split into several pieces is as many sends.
+    O(sends) array operations; each piece of a split shard is one send.
 
-    *Of other allgathers than breadth-first broadcast* the proofs of the operators hold as they
-    stand; let T be the steps of the base and T_B its bandwidth. Line graph: T + 1 and at most
-    T_B + 1/N, by induction over the sends, whichever they are. Cartesian product: the sum of
-    the steps, and the optimum if all factors reach theirs; all chunks of a shard must arrive
-    together, as by labels they do where each has one piece; a factor of which they do not gets
-    breadth-first broadcast instead. Cartesian power by dimensions: any. Degree expansion by n:
-    T_B + (n - 1)/(nN) as before, since the copies add the same to every link of one step; but
-    that step is the one after all neighbours hold the shard, which two-way links no longer
-    bring to the second, so there may be T + 1 steps. Bidirected: valid, d/N times the sum over
-    steps of the larger load of the two directions, which is T_B only where their loads agree
-    step by step; labels of the whole graph are mostly better.
+    *Other allgathers than breadth-first broadcast.*  The proofs of the operators hold; let T be
+    the steps of the base and T_B its bandwidth.
+
+    - Line graph: T + 1 and at most T_B + 1/N, by induction over the sends.
+    - Cartesian product: the sum of the steps, and the optimum if all factors reach theirs.  All
+      chunks of a shard must arrive together, as in slack schedules with one piece per shard;
+      other factors run breadth-first broadcast instead.
+    - Cartesian power by dimensions: any base.
+    - Degree expansion by n: T_B + (n - 1)/(nN), since the copies add the same load to every link
+      of one step.  That step follows the one after which all neighbors hold the shard, so there
+      may be T + 1 steps.
+    - Bidirected: d/N times the sum over steps of the larger load of the two directions.  This is
+      T_B only where the loads agree step by step; slack schedules of the whole graph are mostly
+      better.
 
     References
     ----------
@@ -119,13 +123,13 @@ def allgather(
 def allgather_on(topology: Topology) -> StepSchedule:
     """Return the lifted allgather on a topology that carries its recipe.
 
-    `build` gives it one, and a transpose keeps it.  That the recipe makes this topology,
-    or the transpose of it, is checked.
+    `build` attaches the recipe, and a transpose keeps it.  The recipe must produce this topology
+    or its transpose.
 
     Raises
     ------
     NoSchedule
-        It has no recipe, or that of another topology.
+            The topology carries no recipe, or the recipe of another topology.
     TooLarge, Unreachable, InvalidTopology
         As `allgather`.
 
@@ -146,9 +150,9 @@ carries its recipe
 
 
 def claim_on(topology: Topology) -> Claim | None:
-    """Return what is claimed of breadth-first broadcast on the topology, and kept by the lifted.
+    """Return the claimed cost of breadth-first broadcast on the topology.
 
-    The lifted schedule costs as much where the claim is exact, and no more where it is not.
+    The lifted schedule costs as much where the claim is exact, and at most as much elsewhere.
     Domain and errors as `allgather_on`.
 
     >>> from topoloom.synth.recipes.recipe import parse
@@ -160,7 +164,7 @@ def claim_on(topology: Topology) -> Claim | None:
 
 
 def _recipe_of(topology: Topology) -> tuple[Recipe, bool]:
-    """Return the recipe of a topology, and whether it makes the transpose."""
+    """Return the recipe of a topology, and whether the topology is its transpose."""
     recipe = cast("Recipe | None", topology.recipe)
     if recipe is None:
         raise NoSchedule("/algorithm", "lifted needs a topology that carries its recipe")
@@ -206,9 +210,9 @@ def _lifted(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
 
 
 def _part(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
-    """Return what to lift from: as `_lifted`, or breadth-first broadcast if that is better.
+    """Return the schedule to lift: as `_lifted`, or breadth-first broadcast if that is better.
 
-    Better is less in steps or bandwidth and more in neither.
+    Better means less in steps or bandwidth and more in neither.
     """
     schedule, graph = _lifted(recipe, turned, gather), _built(recipe, turned)
     if isinstance(recipe, Base | Altered) or graph.in_degrees.max() > MAX_DEGREE:
@@ -219,9 +223,9 @@ def _part(recipe: Recipe, turned: bool, gather: Gather) -> StepSchedule:
 
 
 def _factors(recipe: Recipe) -> list[Recipe]:
-    """Return a factor, or if it is itself a product at the optimum the factors of that.
+    """Return the recipe's factors if it is a product at the optimum, else the recipe itself.
 
-    Shared among all dimensions at once, shards are cut into coarser chunks.
+    Division among all dimensions at once cuts shards into coarser chunks.
     """
     match recipe:
         case Power(times, of) if claim(recipe) is not None:

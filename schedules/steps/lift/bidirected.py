@@ -1,11 +1,11 @@
-"""From allgathers on a graph and on its transpose to one on the two laid over each other.
+"""Lift allgathers on a graph and on its transpose to the union of both.
 
-Half of every shard goes as on the graph, half as on the transpose, at the same time: twice
-the links carry half as much each.  With loads L(t) and L'(t) of the steps of the two, in
-shards per link, the bandwidth is at most 2 d / N times the sum of max(L(t), L'(t)) / 2 where
-no link of the graph has a partner the other way already.  Where some do, their links are
-shared by both halves, and more of them by the ends' fewer ports; it may then be up to twice
-as much, and breadth-first broadcast on the whole may be cheaper.
+Half of every shard follows the schedule on the graph and half that on the transpose, at the same
+time: twice the links carry half as much each.  Let L(t) and L'(t) be the loads of the steps of
+the two schedules, in shards per link.  The bandwidth is at most 2 d / N times the sum of
+max(L(t), L'(t)) / 2 where no link of the graph has a partner in the other direction.  Partnered
+links carry both halves over fewer ports.  The bandwidth may then be up to twice this sum, and
+breadth-first broadcast on the union may cost less.
 """
 
 from itertools import zip_longest
@@ -39,9 +39,9 @@ def lift(there: StepSchedule, back: StepSchedule, whole: Topology) -> StepSchedu
 
 
 def _renamed(step: NDArray[np.void], whole: Topology, grain: int, offset: int) -> NDArray[np.void]:
-    """Return sends of chunks ``grain`` times as fine, over the same links of ``whole``.
+    """Return sends with chunks ``grain`` times as fine, over the same links of ``whole``.
 
-    Parallel links keep their index, but a link that was alone may have got company.
+    Parallel links keep their index; a link that was single may have parallel links in ``whole``.
     """
     keys = whole.sources.astype(np.int64) * whole.node_count + whole.targets
     pair = step["source"].astype(np.int64) * whole.node_count + step["target"]

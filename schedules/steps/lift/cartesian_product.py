@@ -1,17 +1,17 @@
-"""From allgathers on the factors to one on their Cartesian product.
+"""Lift allgathers on the factors to their Cartesian product.
 
-A rank of the product is a tuple of ranks of the factors, and a link of one factor joins
-tuples that differ in one place, its *dimension*.  There are two ways.
+A rank of the product is a tuple of ranks of the factors.  A link of a factor joins tuples that
+differ in one position, its *dimension*.  There are two constructions.
 
-`product` keeps to shortest paths.  If in factor i the shard of v_i comes to u_i in step t_i
-(0 where they are equal), the shard of (v_1, ...) comes to (u_1, ...) in step t = t_1 + t_2 +
-..., by the links of a dimension i with t_i > 0, and there as factor i sends v_i's to u_i in
-step t_i: the sender differs from u in place i only and got the shard before step t, as
-the sender in factor i did before step t_i.  The choice of the dimensions is free, and is made
-for each *class* (t_1, t_2, ...) such that the dimensions carry as much as their links allow.
+`product` uses shortest paths.  Let the shard of v_i reach u_i in step t_i of factor i (0 where
+they are equal).  The shard of (v_1, ...) then reaches (u_1, ...) in step t = t_1 + t_2 + ...,
+over the links of dimensions i with t_i > 0, as factor i sends the shard of v_i to u_i in step
+t_i.  The sender differs from u in position i only and holds the shard before step t, as the sender
+in factor i does before step t_i.  The choice of dimensions is free; each *class* (t_1, t_2, ...)
+is divided such that all dimensions carry as much as their links allow.
 
-`power` goes dimension by dimension.  A shard is cut into n parts; part j is gathered along
-dimension j, then j + 1, and so on round, so that every dimension is in use all the time.
+`power` proceeds dimension by dimension.  A shard is cut into n parts; part j is gathered along
+dimension j, then j + 1, and so on cyclically, so that every dimension is always in use.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,13 +42,13 @@ def power(base: StepSchedule, times: int) -> StepSchedule:
 
     Notes
     -----
-    Steps: ``times`` those of the base.  In phase k, 0 <= k < n, a rank passes on N^k shards
-    where it passed on one in the base, an n-th of each: the bandwidth is exactly
+    Steps: ``times`` those of the base.  In phase k, 0 <= k < n, a rank forwards N^k shards for
+    each shard in the base, 1/n of each: the bandwidth is exactly
 
         T_B / N^(n-1) (1 + N + ... + N^(n-1)) = T_B N / (N - 1) (N^n - 1) / N^n,
 
-    the known theorem for powers, whatever the base.  It may be less than that of
-    breadth-first broadcast, as on the square of DeBruijn(2, 3): 63/32 against 2.
+    the known theorem for powers of any base.  The bandwidth may be below that of breadth-first
+    broadcast, as on the square of DeBruijn(2, 3): 63/32 against 2.
     """
     nodes, sent = len(base.ranks), sum(len(step) for step in base.steps)
     total, chunks = nodes**times, base.chunks_per_shard
@@ -57,7 +57,7 @@ def power(base: StepSchedule, times: int) -> StepSchedule:
     steps: list[list[NDArray[np.void]]] = [[] for _ in range(times * len(base.steps))]
     for part, phase in tuples(range(times), range(times)):
         along = (part + phase) % times
-        # Places gathered already may hold any shard's; in the others shard and rank agree.
+        # Gathered positions may hold any shard's value; in other positions shard and rank agree.
         gathered = [weights[(part + before) % times] for before in range(phase)]
         others = _offsets([weights[place] for place in range(times) if place != along], nodes)
         shards = _offsets(gathered, nodes)
@@ -86,44 +86,44 @@ def _offsets(weights: Sequence[int], nodes: int) -> NDArray[np.int64]:
 
 
 class _Factor(NamedTuple):
-    """An allgather in which every shard arrives at once, by steps 0, 1, ..."""
+    """An allgather in which every shard arrives in one step, by steps 0, 1, ..."""
 
     degree: int
     chunks: int
     weight: int
-    """What one node of it counts in the number of a node of the product."""
+    """The factor's stride in the node numbers of the product."""
     sends: list[NDArray[np.void]]
     pairs: list[tuple[NDArray[np.intp], ...]]
-    """(ranks, shards that come to them in the step); in step 0 each rank's own."""
+    """(ranks, shards that reach them in the step); in step 0 each rank's own shard."""
     most: list[int]
-    """Shards that come to one rank in the step, at most."""
+    """The most shards that reach one rank in the step."""
 
 
 class _Class(NamedTuple):
-    """The shards that come in a step by the same steps of the factors."""
+    """The shards that arrive in a step by the same steps of the factors."""
 
     times: tuple[int, ...]
     shares: tuple[Fraction, ...]
-    """Of every shard, by dimension; together 1."""
+    """The share of every shard by dimension; the shares sum to 1."""
 
 
 def product(parts: Sequence[tuple[Topology, StepSchedule]]) -> StepSchedule:
-    """Return the allgather on the Cartesian product, on shortest paths if the parts are.
+    """Return the allgather on the Cartesian product, on shortest paths if the factors' are.
 
     Parameters
     ----------
     parts : sequence of (Topology, StepSchedule)
-        The factors, and an allgather on each in which all chunks of a shard arrive at a
-        rank in the same step.
+            The factors, each with an allgather in which all chunks of a shard reach a rank in the
+            same step.
 
     Notes
     -----
     Steps: the sum.  Bandwidth: if all factors reach the optimal (N_i - 1) / N_i, every link
-    of factor i carries the same in step t_i, h_i(t_i) / d_i shards, where h_i(t_i) shards come
-    to each rank.  A class then loads the d_i links of dimension i alike, and shares among the
-    dimensions that load all of them alike exist where the theorem of
-    `synth.recipes.expansions.cartesian_product` holds: the optimum is reached again.  Of other
-    factors nothing is claimed: shares are chosen by the most shards that come to a rank.
+    of factor i carries h_i(t_i) / d_i shards in step t_i, where h_i(t_i) shards reach each rank.
+    A class then loads the d_i links of dimension i equally.  Shares that load all dimensions
+    equally exist where the theorem of `synth.recipes.expansions.cartesian_product` holds; the
+    product is then optimal.  Otherwise shares follow the most shards that reach a rank, without a
+    claim.
     """
     factors = _factors(parts)
     last = sum(len(factor.sends) - 1 for factor in factors)
@@ -160,10 +160,10 @@ def _factors(parts: Sequence[tuple[Topology, StepSchedule]]) -> list[_Factor]:
 
 
 def _classes(factors: Sequence[_Factor], step: int) -> Iterator[_Class]:
-    """Share the classes of a step among the dimensions, as evenly as their links allow.
+    """Divide the classes of a step among the dimensions, as evenly as their links allow.
 
-    Laid into the dimensions one after another, so that few are split: those with the least
-    choice first, then the largest, as small ones are cut into coarser chunks.
+    Classes fill the dimensions in sequence, so that few are split: first the classes with the
+    fewest dimensions, then the largest, since small classes are cut into coarser chunks.
     """
     every = tuples(*(range(len(factor.sends)) for factor in factors))
     sizes = {
@@ -184,7 +184,7 @@ def _classes(factors: Sequence[_Factor], step: int) -> Iterator[_Class]:
 
 
 def _room(factors: Sequence[_Factor], one: _Class) -> int:
-    """Return how many sends a class takes."""
+    """Return the number of sends of a class."""
     pairs = [len(factor.pairs[t][0]) for factor, t in zip(factors, one.times, strict=True)]
     return sum(
         len(factors[i].sends[t]) * prod(pairs) // pairs[i]
@@ -221,7 +221,7 @@ def _class_sends(
 def _others(
     factors: Sequence[_Factor], times: Sequence[int], along: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what the other places add to the numbers of ranks and of shards."""
+    """Return the offsets that the other positions add to the numbers of ranks and of shards."""
     ranks = shards = np.zeros(1, np.int64)
     for place, (factor, time) in enumerate(zip(factors, times, strict=True)):
         if place != along:

@@ -1,20 +1,20 @@
-"""From an allgather on G to one on its degree expansion by n.
+"""Lift an allgather on G to the degree expansion of G by n.
 
 Copy i of node v is v_i; a link u -> v of G becomes u_i -> v_j for all i and j.
 
-*As G does.*  When G sends chunks of the shard of v from w to x, now w_i sends the same chunks
-of the shard of v_i to every x_j.  Whatever x holds of v in G, every x_j holds of every v_i;
-v_i holds its own.  Each link carries what its link of G does.
+*Sends of G.*  When G sends chunks of the shard of v from w to x, w_i sends the same chunks
+of the shard of v_i to every x_j.  Every x_j holds the same chunks of every v_i as x holds of v
+in G; v_i holds its own shard.  Each link carries as much as its link of G.
 
-*The copies.*  Every rank still lacks the shards of the n - 1 other copies of its node.  As soon
-as all neighbours with a link into v hold the shard of v in G, for every v, their copies hold
-the shards of all v_i; in the next step these are laid end to end and cut into equal shares
-for the n d links into v_i: a load of (n - 1) / (n d) on each.
+*Copies.*  Every rank still lacks the shards of the n - 1 other copies of its node.  Once all
+neighbors with a link into v hold the shard of v in G, for every v, their copies hold the shards of
+all v_i.  In the next step these shards are laid end to end and cut into equal shares for the n d
+links into v_i: a load of (n - 1) / (n d) on each link.
 
-*Cost.*  bandwidth(G) + (n - 1) / (n N) for a regular G, always.  With two-way links the
-neighbours of v hold its shard after the first step of a breadth-first broadcast, so that the
-copies come in the second, and there are max(steps(G), 2) steps; on any graph the step after
-the last of G will do.
+*Cost.*  bandwidth(G) + (n - 1) / (n N) for every regular G.  With two-way links the neighbors
+of v hold its shard after the first step of a breadth-first broadcast: the copies arrive in the
+second step, and there are max(steps(G), 2) steps.  On other graphs the copies arrive at the latest
+in the step after the last of G.
 """
 
 from math import gcd, lcm
@@ -31,11 +31,11 @@ __all__ = ["lift"]
 
 
 def lift(base: StepSchedule, topology: Topology, factor: int) -> StepSchedule:
-    """Return the allgather on the expansion by ``factor``, at least 2, of what ``base`` runs on."""
+    """Return the allgather on the expansion of the base topology by ``factor``, at least 2."""
     nodes, degrees = topology.node_count, sorted(set(topology.in_degrees.tolist()))
     copies = topology.link_count * factor**2 + nodes * factor**2
     require_room(factor**2 * sum(len(step) for step in base.steps) + copies)
-    # Each link into v_i takes C (n - 1) / (n d) chunks: a whole number.
+    # Each link into v_i takes C (n - 1) / (n d) chunks, a whole number.
     grain = lcm(
         *(factor * d // gcd(factor * d, base.chunks_per_shard * (factor - 1)) for d in degrees)
     )
@@ -59,9 +59,9 @@ def lift(base: StepSchedule, topology: Topology, factor: int) -> StepSchedule:
 
 
 def _copies(topology: Topology, degree: int, factor: int, chunks: int) -> NDArray[np.void]:
-    """Return the sends that bring the shards of the other copies to every copy of a node.
+    """Return the sends of the shards of the other copies to every copy of a node.
 
-    For the nodes that ``degree`` links enter in the base graph.
+    The nodes have in-degree ``degree`` in the base graph.
     """
     by_target = np.argsort(topology.targets, kind="stable")
     at = topology.in_degrees[topology.targets[by_target]] == degree
@@ -75,7 +75,7 @@ def _copies(topology: Topology, degree: int, factor: int, chunks: int) -> NDArra
     return sends(
         topology.sources[links] + topology.node_count * (lane % factor),
         node + topology.node_count * copy,
-        # The copies but this one, in order.
+        # The other copies, in order.
         node + topology.node_count * (other + (other >= copy)),
         low % chunks,
         np.diff(cuts),

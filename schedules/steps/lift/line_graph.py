@@ -1,25 +1,26 @@
-"""From an allgather on G to one on its line graph.
+"""Lift an allgather on G to the line graph of G.
 
 Nodes of the line graph are the links of G.  Let out(x) and in(x) be the links out of and
 into node x of G, d each.
 
 *First step.*  Every link e into x sends its shard to every f in out(x): the shards of in(x)
-come in over the d links into f, one each.
+arrive over the d links into f, one each.
 
-*Then as G does.*  The shards of in(v), laid end to end, stand for the shard of v.  When G sends a
-part of it from w to x over link e, now e sends that part of them to every f in out(x).
-After the first step out(v) holds all shards of in(v), as v holds its own in G; by induction
-out(x) holds of them what x holds of the shard of v.  Every link is in in(v) for one v only,
-so nothing comes twice, but that f would get its own shard: that send is left out.
+*Other steps.*  The shards of in(v), laid end to end, represent the shard of v.  When G sends a
+part of the shard from w to x over link e, e sends the same part of them to every f in out(x).
+After the first step out(v) holds all shards of in(v), as v holds its own in G.  By induction
+out(x) holds the parts that x holds of the shard of v.  Every link is in in(v) for one v only,
+so nothing arrives twice, except the shard of f itself: that send is dropped.
 
-A part of the shard of v may stand for the same part of each shard of in(v).  Or they are laid
-end to end: C chunks of the shard of v are d shards, so C / gcd(C, d) chunks of each suffice.
-The first spreads more evenly what f need not get, and is done unless all links are two-way,
-where by the theorem of `synth.recipes.expansions.line_graph` the heaviest links carry all the same.
+A part of the shard of v may represent the same part of each shard of in(v).  Alternatively the
+shards lie end to end: C chunks of the shard of v are d shards, so C / gcd(C, d) chunks of each
+suffice.  The first mapping spreads the dropped sends more evenly.  It is used unless all links
+are two-way; then all heaviest links carry the same load by the theorem of
+`synth.recipes.expansions.line_graph`.
 
-*Cost.*  One more step, of load 1; every other carries d times as much as in G, among d
-times as many ranks: bandwidth(G) + 1 / N.  It is less only where leaving out a rank's own
-shard lightens every heaviest link of a step.
+*Cost.*  One more step, of load 1; every other step carries d times as much as in G, among d
+times as many ranks: bandwidth(G) + 1 / N.  The cost is less only where dropping a rank's own
+shard reduces the load of every heaviest link of a step.
 """
 
 from math import gcd
@@ -43,8 +44,7 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
     base : StepSchedule
         An allgather on ``forward``, or on its transpose if ``turned``.
     forward : Topology
-        Regular.  Its links in their order are the nodes of the line graph, whichever way
-        they are passed.
+            Regular.  Its links, in order and in either direction, are the nodes of the line graph.
     turned : bool
         Lift to the transpose of the line graph, the line graph of the transpose.
     """
@@ -80,18 +80,18 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
 
 
 class _Parts(NamedTuple):
-    """What sends of G carry, as parts of the shards that stand for one of G."""
+    """The parts of shards in the line graph that a send of G represents."""
 
     send: NDArray[np.intp]
-    """Index of the send."""
+    """Index of the send in G."""
     place: NDArray[np.intp]
-    """Which of the shards laid end to end."""
+    """Index among the shards laid end to end."""
     first: NDArray[np.int64]
     length: NDArray[np.int64]
 
 
 def _alike(step: NDArray[Any], degree: int) -> _Parts:
-    """Take of each of the ``degree`` shards what every send carries of one."""
+    """Return the same part of each of the ``degree`` shards for every send."""
     send, place = np.repeat(np.arange(len(step)), degree), np.tile(np.arange(degree), len(step))
     return _Parts(
         send, place, step["first"][send].astype(np.int64), step["count"][send].astype(np.int64)
@@ -99,9 +99,9 @@ def _alike(step: NDArray[Any], degree: int) -> _Parts:
 
 
 def _end_to_end(step: NDArray[Any], degree: int, chunks: int, grain: int) -> _Parts:
-    """Cut what every send carries where one of the ``degree`` shards ends.
+    """Cut the range of every send where one of the ``degree`` shards ends.
 
-    ``grain`` chunks of them, ``chunks`` each, stand for a chunk of the shard in G.
+    ``grain`` chunks of these shards, ``chunks`` per shard, represent one chunk of the shard in G.
     """
     ends = np.arange(degree + 1) * chunks
     first = step["first"].astype(np.int64)[:, None] * grain
@@ -112,7 +112,7 @@ def _end_to_end(step: NDArray[Any], degree: int, chunks: int, grain: int) -> _Pa
 
 
 def _passed(step: NDArray[Any], forward: Topology, turned: bool) -> NDArray[np.int64]:
-    """Return which link of ``forward`` every send goes over."""
+    """Return the link of ``forward`` that every send uses."""
     ends = (step["target"], step["source"]) if turned else (step["source"], step["target"])
     keys = forward.sources.astype(np.int64) * forward.node_count + forward.targets
     first = np.searchsorted(keys, ends[0].astype(np.int64) * forward.node_count + ends[1])
