@@ -1,12 +1,15 @@
-"""Kernels that are stored on disk run without the compiler that made them.
+"""Load compiled kernels from Numba's cache without Numba's compiler.
 
-Before Numba reads its first stored kernel it imports and registers all that it compiles with,
-SciPy's linear algebra among it: 0.4 to 0.6 seconds of the processor, of some 4 for a whole process
-that finds a frontier.  Stored kernels are machine code, and need no more than the runtime; where
-one is not stored the compiler registers everything itself.
+Before Numba loads its first cached kernel, it imports and registers everything that it compiles
+with, SciPy's linear algebra among it. Cached kernels are machine code and need the runtime only. A
+kernel that is not in the cache still makes Numba register everything.
 
-Kernels of a frontier therefore call nothing that is kept in `numba.np.arraymath` (sums, maxima,
-binary search): stored, each names the module, and reading it imports that.
+Measured with ``topoloom frontier --nodes 16 --degree 4`` in a process of its own, cached kernels,
+median of 8: 1.87 s of CPU time with this module, 2.27 s without (18 % less). At 97 nodes: 1.99 s,
+and 2.41 s. The module therefore stays although it replaces a private method of Numba.
+
+Kernels of a frontier call nothing of `numba.np.arraymath` (sums, maxima, binary search): a cached
+kernel names the modules that it uses, and loading the kernel imports them.
 """
 
 from typing import Any
@@ -18,25 +21,21 @@ from numba.core.runtime.nrt import rtsys
 __all__ = ["KNOWN", "OURS", "load_alone"]
 
 KNOWN = frozenset({(0, 68)})
-"""Versions of Numba of which this is known; others load kernels their own way."""
+"""Versions of Numba whose `load_overload` is known; other versions load kernels unchanged."""
 
 OURS = ("topoloom.synth.", "topoloom.schedules.")
-"""Modules whose kernels are read so: none needs more than arrays, numbers and the runtime."""
+"""Modules whose kernels are loaded this way: arrays, numbers and the runtime are all they need."""
 
 _STEPS = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 _usual = caching.Cache.load_overload
 
 
 def load_alone() -> bool:
-    """Have this process read our stored kernels without the compiler; say whether it does.
+    """Load kernels of this project without the compiler from now on; return whether this works.
 
-    It replaces a private method of Numba, whoever else uses that in the process: for programs,
-    not libraries.  Kernels of others are read as before, and so are all where Numba is of another
-    version than is known or the method is not made of the steps that are known.
-
-    Notes
-    -----
-    What is left out, registering, happens before anything is compiled in any case.
+    The function replaces a private method of Numba in the whole process: call it in programs, not
+    in libraries. Kernels of other projects load unchanged. So do all kernels if Numba's version
+    is unknown or the method consists of other steps.
     """
     if numba.version_info[:2] not in KNOWN or _usual.__code__.co_names != _STEPS:
         return False
@@ -45,7 +44,7 @@ def load_alone() -> bool:
 
 
 def _load_overload(self: Any, sig: Any, target_context: Any) -> Any:
-    """Return the stored kernel, or None; as Numba's own without refreshing the context."""
+    """Return the cached kernel or None; skip the refresh of the target context."""
     if not self._py_func.__module__.startswith(OURS):
         return _usual(self, sig, target_context)
     rtsys.initialize(target_context)
