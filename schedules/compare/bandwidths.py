@@ -1,4 +1,4 @@
-"""How fast a schedule, or the file of one, is: its bandwidths, its gap, its time for a size."""
+"""Bandwidths, gap and time of a schedule or of a program file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ __all__ = [
 
 
 MAX_REPLAYED = 1 << 20
-"""Moves of a program that is replayed for a time: some seconds of work."""
+"""Maximum moves of a program that is replayed for its time: a few seconds of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """Of what speed hosts are, and how much data is asked about.
+    """Host speeds, and the message size of interest.
 
-    ``unit_bytes_per_second`` is what one unit of capacity carries; ``size_bytes`` is None
-    where no time is asked for.  Every message keeps its link busy for ``overhead_seconds`` beside
-    its bytes, and every chunk of it for ``chunk_seconds``.
+    ``unit_bytes_per_second`` is the rate of one unit of capacity; ``size_bytes`` is None where no
+    time is needed.  Every message occupies its link for ``overhead_seconds`` in addition to its
+    bytes, and every chunk of it for ``chunk_seconds``.
     """
 
     unit_bytes_per_second: Fraction
@@ -47,15 +47,15 @@ class On:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Rates of much data in bytes/s; ``gap`` is how much longer than the optimum it takes.
+    """Rates for large messages in bytes/s.
 
-    ``busbw`` is algbw times what nccl-tests multiply it by: the rate at which hosts must
-    send.  ``gap`` is None where the optimum was not looked for.  ``seconds`` is the time
-    of the size asked about, by the alpha-beta model of the schedule alone; where messages or
-    chunks cost time, that of a synchronous simulation.
+    ``busbw`` is algbw times the bus factor of nccl-tests: the rate at which hosts must send.
+    ``gap`` is the excess over the optimal time, None without a known optimum.  ``seconds`` is
+    the time for the size, by the alpha-beta model of the schedule alone, or by a synchronous
+    simulation where messages or chunks cost time.
 
-    Of a program ``whole`` is algbw where no message is cut into slices, and ``schedule_algbw`` that
-    of the schedule that the program was made of; None where not known.
+    For a program, ``whole`` is algbw without slicing of messages, and ``schedule_algbw`` the algbw
+    of its source schedule; None where unknown.
     """
 
     algbw: Fraction
@@ -75,16 +75,16 @@ def speed(
     schedule: Callable[[], Schedule],
     best: Fraction | None = None,
 ) -> Speed:
-    """Return how fast a schedule is.
+    """Return the speed of a schedule.
 
     Parameters
     ----------
     facts : Facts
-        What the schedule costs on ``topology``.
+            Costs of the schedule on ``topology``.
     schedule : callable
-        Gives the schedule itself, which is asked for only where a time is.
+            Returns the schedule; called only where a time is needed.
     best : Fraction, optional
-        The algbw of the optimum, in the topology's units of capacity.
+            Algbw of the optimum, in the topology's units of capacity.
 
     Examples
     --------
@@ -118,11 +118,11 @@ def program_speed(
     facts: Facts | None = None,
     best: Fraction | None = None,
 ) -> Speed:
-    """Return how fast a program is that was written to a file, from what the file sends.
+    """Return the speed of a program file, from its sends.
 
     Rates are those of `schedules.formats.inspection.rank_traffic.traffic_rate`.  The time, and the
-    rate of whole messages, are those of `simulated_seconds`; they are None for a program of more
-    than `MAX_REPLAYED` moves, and where switches copy, which is not simulated.
+    rate of whole messages, are those of `simulated_seconds`.  They are None for a program of more
+    than `MAX_REPLAYED` moves, and for copies by switches, which the simulation does not support.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def program_speed(
     transcript : callable
         Replays the file.
     facts : Facts, optional
-        Costs of the schedule that the file was made of.
+            Costs of the source schedule.
     best : Fraction, optional
-        The algbw of the optimum, in the topology's units of capacity.
+            Algbw of the optimum, in the topology's units of capacity.
 
     Raises
     ------
     InvalidProgram
-        The program does not fit the topology, or sends nothing.
+            The program does not fit the topology, or has no sends.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def program_speed(
     return Speed(
         rate * unit,
         rate * unit * _bus_factor(traffic.collective, traffic.ranks - traffic.idle),
-        # What both passes of an allreduce do at once is not bounded by one after the other.
+        # An optimum of passes in sequence does not bound an allreduce of concurrent passes.
         None if best is None or best < rate else best / rate - 1,
         on,
         None if seconds is None else float(seconds),
@@ -179,10 +179,10 @@ def program_speed(
 def simulated_seconds(
     schedule: Schedule | Transcript, topology: Topology, on: On
 ) -> Fraction | None:
-    """Return the time of the size asked about, message by message, as `simulate` has it.
+    """Return the time for the size, simulated message by message (`simulate`).
 
-    None where no size is asked about, or the simulation refuses: there are too many messages, or
-    links share a limit.
+    None without a size, or where the simulation refuses: too many messages, or links that share
+    a limit.
     """
     from topoloom.schedules.simulate import Network, simulate
 
@@ -201,8 +201,8 @@ def simulated_seconds(
 
 
 def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) -> float:
-    """Return the time of a size."""
-    # Compiled code, loaded only where a time is asked for.
+    """Return the time for a size."""
+    # Deferred import: loads compiled code.
     from topoloom.schedules.simulate import Network, simulate
     from topoloom.schedules.simulate.closed_form import estimate
 
@@ -225,10 +225,10 @@ def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) ->
 
 
 def algbw_of(facts: Facts, topology: Topology) -> Fraction:
-    """Return algbw in units of capacity: M over its time on the wire.
+    """Return algbw in units of capacity: M divided by the transmission time.
 
-    Of steps it is the sum over steps of the time of the busiest link, of trees and routes, which
-    are pipelined, the time of the busiest link.
+    The transmission time is that of the busiest link: summed over steps, or once for pipelined
+    trees and routes.
     """
     if facts.data is not None and facts.inverse_rate is not None:
         return facts.data / facts.inverse_rate
@@ -239,7 +239,7 @@ def algbw_of(facts: Facts, topology: Topology) -> Fraction:
 
 
 def _bus_factor(collective: Collective, ranks: int) -> Fraction:
-    """Return what nccl-tests multiply algbw by, to compare collectives and sizes."""
+    """Return the factor from algbw to busbw, as in nccl-tests."""
     if collective.has_root:
         return Fraction(1)
     passes = 2 if collective is Collective.ALLREDUCE else 1

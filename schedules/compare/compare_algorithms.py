@@ -1,10 +1,10 @@
-"""Every way to run a collective on a fabric that is there, in one comparison for every size.
+"""All algorithms for a collective on a given fabric, compared by message size.
 
-Step schedules (by breadth-first broadcast, by labels of every number of steps, lifted from bases,
-each also as an allreduce in one pass), trees (at the optimum, fewer of them, lower ones), routes
-of an all-to-all, and what NCCL would run.  Every schedule is made and checked; its time is a
-function of the size (`as_candidates`), and who is fastest from which size on follows
-exactly (`switch_over`).
+Candidates are step schedules (breadth-first broadcast, slack schedules of every number of steps,
+lifted schedules, each also as an allreduce in one pass), trees (at the optimum, fewer trees, lower
+trees), routes of an all-to-all, and NCCL's algorithms.  Every schedule is generated and verified.
+Its time is a function of the size (`time_models`), and the fastest algorithm per range of sizes
+follows exactly (`crossover`).
 """
 
 from collections.abc import Callable, Iterator
@@ -36,13 +36,13 @@ from topoloom.synth.topology.topology import NodeId, Topology
 __all__ = ["GAPS", "LOW_RANKS", "MAX_RANKS", "LeftOut", "Way", "Ways", "ways"]
 
 MAX_RANKS = 256
-"""More ranks are not compared: every way is made as a whole schedule."""
+"""Maximum ranks to compare: every algorithm is generated as a whole schedule."""
 
 LOW_RANKS = 64
-"""Up to so many ranks trees of every height, and labels of every number of steps, are looked at."""
+"""Maximum ranks for trees of every height and slack schedules of every number of steps."""
 
 GAPS = (Fraction(1, 100), Fraction(1, 20))
-"""Few trees within these gaps of the optimum are looked at."""
+"""Gaps to the optimum within which fewer trees are tried."""
 
 _Maker = Callable[[], Schedule | None]
 
@@ -51,10 +51,9 @@ _Maker = Callable[[], Schedule | None]
 class Way:
     """A schedule, and its time by message size.
 
-    ``name`` is what makes it, as `topoloom schedule --algorithm` takes it, or that of an opponent.
-    ``kind`` is ``steps``, ``trees`` or ``routes``; ``hops`` the latencies that the smallest message
-    pays; ``rate`` bytes per second of much data, cut finely; ``trees_per_root`` is None of what is
-    not by trees.
+    ``name`` is a value of `topoloom schedule --algorithm`, or a baseline's name.  ``hops`` is the
+    number of latencies of the smallest message; ``rate`` the bytes per second of large, finely cut
+    messages.  ``trees_per_root`` is None except for trees.
     """
 
     name: str
@@ -67,7 +66,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A way that does not run there, or was not looked at, and why."""
+    """An algorithm that does not run on the topology or is not tried, and the reason."""
 
     name: str
     reason: str
@@ -75,14 +74,14 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """All ways, which is fastest from which size on, and what was left out."""
+    """All algorithms, the fastest per range of sizes, and the excluded algorithms."""
 
     ways: tuple[Way, ...]
     ranges: tuple[Range, ...]
     left_out: tuple[LeftOut, ...]
 
     def fastest(self, size_bytes: int) -> Way:
-        """Return the way of least time for M bytes; of equals the first."""
+        """Return the algorithm of least time for M bytes; ties go to the first."""
         return min(self.ways, key=lambda way: way.candidate.seconds(size_bytes))
 
 
@@ -94,29 +93,29 @@ def ways(
     root: NodeId | None = None,
     largest_bytes: int = SIZES[-1],
 ) -> Ways:
-    """Return all ways to run a collective on a topology, of those alike the first.
+    """Return the distinct algorithms for a collective on a topology; of equals the first.
 
     Parameters
     ----------
     network : Network
-        Latency and rate, and what messages and chunks cost.
+            Latency, rate, and the costs of messages and chunks.
     root : NodeId, optional
-        Of a broadcast or reduce.
+            Root of a broadcast or reduce.
     largest_bytes : int
-        Trees are cut as finely as pays up to this size, from 1.
+            Trees are cut optimally for all sizes from 1 up to this one.
 
     Raises
     ------
     NoSchedule
-        Nothing runs there, or ``root`` or ``largest_bytes`` is out of its domain.
+            No algorithm runs there, or ``root`` or ``largest_bytes`` is out of its domain.
     TooLarge
         More than `MAX_RANKS` ranks.
     Unreachable, InvalidTopology
-        Some rank cannot reach another, or there is only one.
+            The topology is not strongly connected or has only one compute node.
 
     Examples
     --------
-    Few steps for small messages; no more data than must be for large ones:
+    Few steps win for small messages, the least data for large ones:
 
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
     >>> found = ways(ring, Collective.ALLREDUCE, Network(Fraction(1, 10**6), 10**9))
@@ -140,7 +139,7 @@ def ways(
             require_valid(schedule, topology)
             way = _way(name, schedule, topology, network, largest_bytes)
         except (ScheduleError, SynthError) as wrong:
-            # A forest serves every fabric: what is wrong there is wrong with the question.
+            # A forest serves every fabric: its error concerns the request itself.
             if name == "forestcoll":
                 raise
             left.append(LeftOut(name, wrong.rule))
@@ -170,7 +169,7 @@ def _way(
 def _makers(
     topology: Topology, collective: Collective, root: NodeId | None
 ) -> Iterator[tuple[str, _Maker]]:
-    """Yield what there is to look at; the simplest first, for of those alike it is kept."""
+    """Yield the algorithms, simplest first: of equal algorithms the first is kept."""
     if collective is Collective.ALL_TO_ALL:
         for name in reversed(ROUTINGS):
             yield name, lambda name=name: make(topology, collective, name)

@@ -1,8 +1,8 @@
-"""Which candidate is fastest at which message size, and where exactly that changes.
+"""The fastest candidate by message size, and the exact crossover sizes.
 
-A candidate's time is a straight line in the size M, or the least of several: a schedule in
-steps is one line, trees are one line for each number of pieces.  So the fastest of all is
-the lower envelope of all lines, and sizes where the winner changes are fractions.
+A candidate's time is a straight line in the size M, or the minimum of several lines: a step
+schedule is one line, trees are one line for each number of chunks.  The minimum over all
+candidates is the lower envelope of all lines; crossover sizes are fractions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,14 @@ SIZES = tuple(1 << power for power in range(10, 31, 2))
 """1 KiB to 1 GiB."""
 
 MAX_LINES = 4096
-"""How many numbers of pieces trees are tried with at most."""
+"""Maximum number of chunks tried for trees."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``fixed_seconds + seconds_per_byte * M`` with so many pieces, in so many rounds.
+    """``fixed_seconds + seconds_per_byte * M`` with ``chunks`` pieces, in ``rounds`` rounds.
 
-    Of steps whose chunks cost time, ``max_chunks`` is into how many a shard is cut at most.
+    For steps whose chunks cost time, ``max_chunks`` is the maximum chunks per shard.
     """
 
     fixed_seconds: Fraction
@@ -44,13 +44,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What might be run; its time is the least of its lines'."""
+    """An algorithm; its time is the minimum of its lines."""
 
     name: str
     lines: tuple[Line, ...]
 
     def best(self, size_bytes: int | Fraction) -> Line:
-        """Return the line of least time; of equals the one of fewest pieces."""
+        """Return the line of least time; ties go to the fewest pieces."""
         return min(self.lines, key=lambda line: (line.seconds(size_bytes), line.chunks))
 
     def seconds(self, size_bytes: int | Fraction) -> Fraction:
@@ -60,10 +60,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Where a candidate is the fastest.
+    """A range of sizes in which a candidate is the fastest.
 
-    ``start`` is the exact size at which it catches up with the one before, 0 if there is
-    none; from ``first_bytes`` whole bytes on it is faster.
+    ``start`` is the exact size at which the candidate equals the one before, or 0 for the first
+    range.  It is faster from ``first_bytes`` whole bytes on.
     """
 
     name: str
@@ -73,10 +73,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size: the time of each candidate in their order, and the fastest.
+    """The time of each candidate, in their order, for one size.
 
-    ``to_bound`` is the winner's time over the lower bound's, ``baselines`` each
-    baseline's time over the winner's.
+    ``to_bound`` is the winner's time over the lower bound; ``baselines`` are each baseline's
+    time over the winner's.
     """
 
     size_bytes: int
@@ -99,19 +99,19 @@ def in_steps(
 
 
 def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
-    """Return the candidate of trees in lock step, each part cut into the same pieces.
+    """Return the candidate of trees in lock step, with every part cut into the same pieces.
 
     Parameters
     ----------
     parts : sequence of Lockstep
-        What the parts cost for one byte: two for an allreduce.
+            Costs of the parts for one byte; an allreduce has two.
     largest_bytes : int
-        Up to here no number of pieces is better, unless it passes `MAX_LINES`.
+            Lines include the best number of pieces up to this size, at most `MAX_LINES`.
 
     Notes
     -----
     Past `Lockstep.chunks_to_try` the time of each part only grows with the pieces, for
-    this size and for all smaller ones.
+    this size and all smaller sizes.
 
     >>> chain = Lockstep(Fraction(1), 2, ((Fraction(1), Fraction(1)), (Fraction(1),)))
     >>> trees = in_trees("chain", [chain], 100)
@@ -130,15 +130,15 @@ def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candid
 
 
 def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
-    """Return who is fastest from which size on, for all sizes from 1 byte.
+    """Return the fastest candidate for every size from 1 byte, by range.
 
-    Of equals the one earlier in ``candidates`` wins, and a winner stays until another is
-    strictly faster.  A range without a whole number of bytes is left out.
+    Ties go to the earlier candidate, and a winner stays until another is strictly faster.
+    Ranges without a whole number of bytes are dropped.
 
     Raises
     ------
     NoSchedule
-        There is no candidate, or two have one name.
+            There is no candidate, or two have the same name.
 
     Notes
     -----
@@ -170,7 +170,7 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
         first = floor(start) + 1
         if found and found[-1].first_bytes == first:
             found.pop()
-        # Faster than both neighbours, which are one candidate, only between two bytes.
+            # Between two bytes only: the neighbors on both sides are one candidate.
         elif len(found) > 1 and found[-1].first_bytes == start and found[-2].name in owners[line]:
             found.pop()
             continue
@@ -191,10 +191,9 @@ def table(
     Parameters
     ----------
     operation : Operation
-        The collective and the speeds that the candidates were made for; its size is not
-        used.
+            The collective and the speeds of the candidates; its size is not used.
     hosts : (int, int)
-        Number of hosts and ports of each, for the baselines.
+            Number of hosts and ports per host, for the baselines.
     bound : Cost
         Lower bound of one pass (`synth.evaluation.cost.lower_bound`).
     sizes : iterable of int
@@ -244,7 +243,7 @@ def _require_names(candidates: Sequence[Candidate]) -> None:
 
 
 def _envelope(lines: Iterable[Line]) -> list[Line]:
-    """Return the lines that are least somewhere beyond 0, in the order of their sizes."""
+    """Return the lines that are least somewhere beyond 0, by increasing size."""
     hull: list[Line] = []
     for line in sorted(lines, key=lambda line: (line.fixed_seconds, line.seconds_per_byte)):
         if hull and line.seconds_per_byte >= hull[-1].seconds_per_byte:
@@ -256,6 +255,6 @@ def _envelope(lines: Iterable[Line]) -> list[Line]:
 
 
 def _meeting(one: Line, other: Line) -> Fraction:
-    """Return the size at which ``other``, of higher fixed part and lower slope, catches up."""
+    """Return the size at which ``other``, with higher fixed part and lower slope, is as fast."""
     gained = one.seconds_per_byte - other.seconds_per_byte
     return (other.fixed_seconds - one.fixed_seconds) / gained

@@ -1,7 +1,7 @@
-"""How fast trees of every height can be, as far as is found: the curve of rate against height.
+"""The trade-off between tree height and rate.
 
-Low trees have less latency, high ones may have more throughput.  For a size of data the
-fastest is told by the alpha-beta model of whole schedules (`schedules.simulate.closed_form`).
+Lower trees have less latency; higher trees may have more throughput.  For a message size, the
+alpha-beta model of whole schedules (`schedules.simulate.closed_form`) yields the fastest height.
 """
 
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ __all__ = ["Point", "curve", "heights"]
 class Point:
     """The best schedule found whose trees have at most ``height`` hops.
 
-    ``gap`` is how much longer than the optimum of any height it takes, as a share; ``seconds``
-    the time for a size of data, None where none was asked about.
+    ``gap`` is the excess over the optimal time at any height, as a share; ``seconds`` is the time
+    for a message size, None without a size.
     """
 
     height: int
@@ -40,18 +40,18 @@ class Point:
 def curve(
     topology: Topology, collective: Collective, options: Options, on: On | None = None
 ) -> list[Point]:
-    """Return a point for every height that pays, the lowest first; each is faster than the last.
+    """Return a point per useful height, lowest first; each is faster than the one before.
 
     Parameters
     ----------
     topology : Topology
     collective : Collective
-        All but all-to-all.  An allreduce runs its passes one after the other here, each with trees
-        of that height.
+            Any but all-to-all.  An allreduce runs its passes one after the other, each with trees of
+            that height.
     options : Options
-        As `schedules.generate.collectives.make` takes them, but neither gap nor height.
+            Options of `schedules.generate.collectives.make`, without gap and height.
     on : On, optional
-        The speed of hosts, and the size that times are told for.
+            Host speeds, and the size for ``seconds``.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def curve(
 
 
 def heights(topology: Topology, collective: Collective, options: Options) -> list[int]:
-    """Return the heights at which some pass gains, from where all passes have trees.
+    """Return the heights at which some pass gains, from the least height that all passes reach.
 
     Parameters and errors as of `curve`.
 

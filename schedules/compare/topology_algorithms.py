@@ -1,7 +1,7 @@
-"""Which algorithm, cut how finely, for which message size on which topology.
+"""The fastest algorithm and number of chunks by message size on a topology.
 
-A topology is wired once for a job; what runs on it may differ from message to message.
-An *offer* says what a topology can do, as exact costs; `candidates` turns it into times as
+A topology is wired once per job; its algorithm may differ from message to message.  An *offer*
+states the exact costs that a topology supports.  `candidates` turns an offer into times as
 functions of the size, which `schedules.compare.crossover` compares.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["ONE_SHOT", "ORDER", "Offer", "Routing", "candidates", "floor_seconds
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """One way to run an all-to-all; ``cost`` is its most hops and T_B."""
+    """A routing of an all-to-all; ``cost`` is its largest number of hops and T_B."""
 
     algorithm: str
     cost: Cost
@@ -32,27 +32,25 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What can run on a topology of so many nodes.
+    """Costs of the algorithms on a topology of ``nodes`` hosts.
 
     Attributes
     ----------
     gather, scatter : Cost
-        Steps on the graph and on its transpose.
+            Costs of step schedules on the graph and on its transpose.
     trees : pair of Lockstep, optional
-        ForestColl's allgather and reduce-scatter of one byte, where it is to be looked at; None
-        of a pass that no collective makes.
+            ForestColl's allgather and reduce-scatter of one byte, or None without trees.  A pass is
+            None where no collective uses it.
     routings : tuple of Routing
-        Those of all-to-all, where it is to be looked at.
+            Routings of all-to-all, where needed.
     algorithm : str
-        What the steps are of: ``bfb``, or ``slack`` (labels).
+            Algorithm of the steps: ``bfb`` or ``slack``.
     loads : pair of Loads, optional
-        What links carry step by step, on the graph and on its transpose: into how many chunks to
-        cut, where chunks cost time.
+            Link loads by step, on the graph and on its transpose.  Needed where chunks cost time.
     degree : int
-        Ports of each host; for all-to-all only.
+            Ports per host; for all-to-all only.
     lifted : pair of Pass, optional
-        A schedule lifted from the bases of the recipe, in the same way, where it is to be looked
-        at.
+            Schedules lifted from the bases of the recipe, likewise; None where not compared.
     """
 
     nodes: int
@@ -67,32 +65,32 @@ class Offer:
 
 
 def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candidate, ...]:
-    """Return all ways to carry out a collective on a topology, as times by message size.
+    """Return all algorithms for a collective on a topology, as times by message size.
 
-    ``bfb`` or ``slack``: steps; both passes for an allreduce.  `ONE_SHOT`: an allreduce in one pass
-    of N M bytes, half the steps for small messages.  ``lifted`` the same by a schedule lifted from
-    the bases of the recipe.  ``forestcoll``: trees in lock step, or
-    all-to-all by each routing, cut finely enough for ``largest_bytes``.
+    - ``bfb`` or ``slack``: steps; an allreduce has both passes.
+    - `ONE_SHOT`: an allreduce in one pass of N M bytes, with half the steps for small messages.
+    - ``lifted``: the same by a schedule lifted from the bases of the recipe.
+    - ``forestcoll``: trees in lock step, or all-to-all by each routing, cut optimally up to
+      ``largest_bytes``.
 
-    Where chunks cost time, ``bfb`` and ``slack`` are as many lines as there are numbers of chunks
-    worth trying: fewer carry more bytes.
+    Where chunks cost time, ``bfb`` and ``slack`` have a line per useful number of chunks.
 
     Parameters
     ----------
     offer : Offer
-        What the topology can do.
+            Costs on the topology.
     work : Operation
         The collective and the speeds; its size is not used.
 
     Raises
     ------
     NoSchedule
-        The offer has nothing for this collective.
+            The offer has no algorithm for this collective.
 
     Notes
     -----
-    Where steps reach the optimal bandwidth (N - 1) / N, no pipeline beats it: trees need
-    as many rounds as the diameter has hops, and their busiest link is as busy.
+    Where steps reach the optimal bandwidth (N - 1) / N, no pipeline is faster: trees need at
+    least as many rounds as the diameter, and their busiest link carries at least as much.
 
     Examples
     --------
@@ -123,7 +121,7 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
 
 
 def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fraction:
-    """Return the time that no algorithm on any topology of this size can beat.
+    """Return a lower bound on the time of any algorithm on any topology of this size.
 
     Parameters
     ----------
@@ -134,8 +132,8 @@ def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fracti
 
     Notes
     -----
-    Every rank's data must reach the farthest rank: ``bounds.steps`` hops, once, in an
-    allreduce too.  On the wire an allreduce takes twice what an allgather does: hosts
+    Data of every rank must reach the farthest rank: ``bounds.steps`` hops, also in an
+    allreduce.  Transmission of an allreduce takes twice as long as that of an allgather: hosts
     together must send 2 (N - 1) times the buffer (Patarasuk and Yuan, "Bandwidth optimal
     all-reduce algorithms", 2009).
 
@@ -154,13 +152,13 @@ ORDER = {
     Collective.REDUCE_SCATTER: (1,),
     Collective.ALLREDUCE: (1, 0),
 }
-"""The passes that a collective makes: 0 on the graph, 1 on its transpose."""
+"""The passes of a collective: 0 on the graph, 1 on its transpose."""
 
 
 def _routed(routing: Routing, offer: Offer, work: Operation, largest_bytes: int) -> Candidate:
-    """Return an all-to-all as a pipeline whose every round is as long as all hops at once.
+    """Return an all-to-all as a pipeline in which every round runs all hops at once.
 
-    A message carries a block at most, so the busiest link has at least as many as blocks.
+    A message carries at most one block: the busiest link has at least as many messages as blocks.
     """
     depth = routing.cost.steps
     whole = routing.cost.bandwidth / work.bytes_per_second
