@@ -1,28 +1,25 @@
 """Opening the database, and what every service function needs with it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from topoloom.app.config import Settings
 from topoloom.app.services.context import Context
-from topoloom.app.store import embedded_writer
 from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from topoloom.app.store.document_store import Store
-
-__all__ = ["context_on", "mended", "open_context", "open_embedded"]
+__all__ = ["context_on", "mended", "open_context"]
 
 
-def mended(context: Context, kind: str, identity: str, question: str) -> Artefact:
-    """Return the answer to the question of a damaged row; see `app.services.recompute_damaged`."""
+def mended(context: Context, kind: str, identity: str, key: str) -> Artefact:
+    """Return the document of a damaged row; see `app.services.recompute_damaged`."""
     # Every service is imported for that, and rows are hardly ever damaged.
-    from topoloom.app.services.recompute_damaged import asked_again
+    from topoloom.app.services.recompute_damaged import recomputed
 
-    return asked_again(context, kind, identity, question)
+    return recomputed(context, kind, identity, key)
 
 
 def context_on(
@@ -48,29 +45,3 @@ def open_context(
         yield context_on(engine, settings, watch)
     finally:
         engine.dispose()
-
-
-@contextmanager
-def open_embedded(
-    settings: Settings, watch: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> Iterator[Context]:
-    """Open the same for who only finds and stores answers: without SQLAlchemy where that can be.
-
-    `Context.whole_store` is not to be asked for.
-    """
-    url = settings.database_url
-    with ExitStack() as open_too:
-
-        def whole() -> "Store":
-            from topoloom.app.store.database import open_database
-            from topoloom.app.store.document_store import Store
-
-            engine = open_database(url)
-            open_too.callback(engine.dispose)
-            return Store(engine)
-
-        store = open_too.enter_context(embedded_writer.opened(url, whole))
-        if store is None:
-            yield open_too.enter_context(open_context(settings, watch))
-        else:
-            yield Context(store, settings, watch, mend=mended)

@@ -1,15 +1,30 @@
-"""Computing stored answers anew whose rows are damaged, from the questions beside them."""
+"""Recompute damaged documents from the requests that their rows hold."""
 
 import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from topoloom.app.config import KERNEL_VERSION
-from topoloom.app.documents.frontier import FRONTIER
-from topoloom.app.requests import from_cache_keys as again
-from topoloom.app.requests.evaluations import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
-from topoloom.app.requests.from_cache_keys import Asked
+from topoloom.app.requests.base import Request
+from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.evaluations import (
+    ComparisonRequest,
+    CostRequest,
+    LoadPlotRequest,
+    SurveyPlotRequest,
+    TimedScheduleRequest,
+    TopologyOptimumRequest,
+    TreePlotRequest,
+    VerifyRequest,
+)
+from topoloom.app.requests.from_cache_keys import body_of
 from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.patch_plans import PatchPlanRequest
+from topoloom.app.requests.schedules import ScheduleRequest
+from topoloom.app.requests.stored_documents import ExportQuestion
+from topoloom.app.requests.sweeps import SweepRequest
+from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import (
     comparisons,
     costs,
@@ -28,84 +43,70 @@ from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact, key_of
 from topoloom.app.store.errors import Damaged
 
-__all__ = ["asked_again"]
+__all__ = ["recomputed"]
 
 
-def asked_again(context: Context, kind: str, identity: str, question: str) -> Artefact:
-    """Return the answer to the question of a damaged row, which is mended.
+def recomputed(context: Context, kind: str, identity: str, key: str) -> Artefact:
+    """Return the document of a damaged row, computed from its canonical request ``key``.
 
     Raises
     ------
     Damaged
-        The question is not that of the id, is one of earlier kernels, or is a topology that
-        came as it is, of which only the digest is kept.
+        ``key`` has another id, belongs to an earlier kernel version, or holds only the digest
+        of a topology or a schedule that a client sent.
     """
-    # Of another question nothing is computed, least of all stored.
-    if key_of(KERNEL_VERSION, kind, question) != identity:
+    # The id comes first: nothing is computed or stored for another request.
+    if key_of(KERNEL_VERSION, kind, key) != identity:
         raise Damaged(kind, identity)
-    found = _ASK[kind](context, json.loads(question))
+    found = _computed(context, kind, json.loads(key))
     if found is None or found.id != identity:
         raise Damaged(kind, identity)
     return found
 
 
-def _topology(context: Context, asked: Asked) -> Artefact | None:
-    source = again.topology_again(asked)
-    return None if source is None else topologies.create(context, source)
+def _computed(context: Context, kind: str, key: Any) -> Artefact | None:
+    if kind == "plot":
+        kind = f"plot-{key['plot']}"
+    if kind == "plot-frontier":
+        asked = context.store.question("frontier", key["of"]["frontier"][0])
+        key = None if asked is None else json.loads(asked)
+    body = None if key is None else body_of(kind, key)
+    if body is None:
+        return None
+    if "recipe" in body:
+        # Canonical recipes hold whole graphs, and may exceed the length that requests allow.
+        return topologies.create(context, TopologySource.model_construct(**body))
+    model, compute = _REQUESTS[kind]
+    return compute(context, model.model_validate(body))
 
 
-def _optimum(context: Context, asked: Asked) -> Artefact:
-    return costs.optimum(context, again.subject_again(asked), again.optimum_again(asked))
+def _cost(context: Context, request: CostRequest) -> Artefact:
+    return costs.measure(context, request.topology)
 
 
-def _verification(context: Context, asked: Asked) -> Artefact | None:
-    request = again.verification_again(asked)
-    return None if request is None else verifications.create(context, request)
+def _optimum(context: Context, request: TopologyOptimumRequest) -> Artefact:
+    return costs.optimum(context, request.topology, request.question())
 
 
-def _simulation(context: Context, asked: Asked) -> Artefact | None:
-    request = again.simulation_again(asked)
-    return None if request is None else simulations.create(context, request)
-
-
-def _plot(context: Context, asked: Asked) -> Artefact | None:
-    frontier = again.plotted_frontier(asked)
-    if frontier is None:
-        request = again.plot_again(asked)
-    else:
-        stored = context.stored(FRONTIER, frontier).value.request
-        request = again.frontier_plot_again(asked, stored)
-    match request:
-        case SizesRequest():
-            return plots.draw_sizes(context, request)
-        case SurveyPlotRequest():
-            return plots.draw_survey(context, request)
-        case TreePlotRequest():
-            return plots.draw_tree(context, request)
-        case LoadPlotRequest():
-            return plots.draw_load(context, request)
-        case _:
-            return plots.draw_frontier(context, request)
-
-
-_ASK: Mapping[str, Callable[[Context, Asked], Artefact | None]] = MappingProxyType(
+_REQUESTS: Mapping[str, tuple[type[Request], Callable[[Context, Any], Artefact]]]
+_REQUESTS = MappingProxyType(
     {
-        "design": lambda context, asked: designs.create(context, again.design_again(asked)),
-        "frontier": lambda context, asked: frontiers.frontier(context, again.frontier_again(asked)),
-        "topology": _topology,
-        "cost": lambda context, asked: costs.measure(context, again.subject_again(asked)),
-        "optimum": _optimum,
-        "schedule": lambda context, asked: schedules.create(context, again.schedule_again(asked)),
-        "patch-plan": lambda context, asked: patch_plans.create(
-            context, again.patch_plan_again(asked)
-        ),
-        "export": lambda context, asked: exports.export(context, again.export_again(asked)),
-        "verification": _verification,
-        "simulation": _simulation,
-        "comparison": lambda context, asked: comparisons.create(
-            context, again.comparison_again(asked)
-        ),
-        "plot": _plot,
-        "sweep": lambda context, asked: sweeps.create(context, again.sweep_again(asked)),
+        "design": (DesignRequest, designs.create),
+        "frontier": (FrontierRequest, frontiers.frontier),
+        "topology": (TopologySource, topologies.create),
+        "cost": (CostRequest, _cost),
+        "optimum": (TopologyOptimumRequest, _optimum),
+        "schedule": (ScheduleRequest, schedules.create),
+        "patch-plan": (PatchPlanRequest, patch_plans.create),
+        "export": (ExportQuestion, exports.export),
+        "verification": (VerifyRequest, verifications.create),
+        "simulation": (TimedScheduleRequest, simulations.create),
+        "comparison": (ComparisonRequest, comparisons.create),
+        "sweep": (SweepRequest, sweeps.create),
+        "plot-frontier": (FrontierRequest, plots.draw_frontier),
+        "plot-sizes": (SizesRequest, plots.draw_sizes),
+        "plot-load": (LoadPlotRequest, plots.draw_load),
+        "plot-survey": (SurveyPlotRequest, plots.draw_survey),
+        "plot-tree": (TreePlotRequest, plots.draw_tree),
     }
 )
