@@ -39,12 +39,12 @@ _LISTS = ("shards", "participants")
 
 
 @contextmanager
-def opened(*, whole: bool = True) -> "Iterator[Context]":
-    """Open the database that the settings name; not ``whole`` to find and store answers alone."""
+def opened() -> "Iterator[Context]":
+    """Open the database that the settings name; print notes to stderr at the end."""
     from topoloom.app.config import Settings
-    from topoloom.app.services.open_context import open_context, open_embedded
+    from topoloom.app.services.open_context import open_context
 
-    with (open_context if whole else open_embedded)(Settings(), shown_progress) as context:
+    with open_context(Settings(), shown_progress) as context:
         yield context
         for note in context.notes:
             typer.echo(f"note: {note}", err=True)

@@ -4,8 +4,7 @@ A row holds an id, the request that the id is the digest of, and an answer.  The
 ``digest``) is a digest of the id and of all that makes the answer: a document in another row,
 with or without its digest, does not match.
 
-This module knows no database: `app.store.document_store` and `app.store.embedded_writer` write
-rows into one.
+This module knows no database: `app.store.document_store` writes rows into one.
 """
 
 import hashlib

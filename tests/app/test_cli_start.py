@@ -69,17 +69,6 @@ def test_what_needs_no_answer_loads_nothing_heavy(settings, arguments):
     assert loaded == "[]"
 
 
-def test_a_new_frontier_is_found_and_stored_without_a_library_for_databases(topoloom, settings):
-    topoloom("frontier", "--nodes", "12", "--degree", "4")
-    asked = ("frontier", "--nodes", "18", "--degree", "3")
-    done, loaded = run(settings.database_url, *asked)
-    assert done.returncode == 0, done.stderr
-    assert "numba" in loaded
-    assert "sqlalchemy" not in loaded
-    again = topoloom(*asked)
-    assert again.out == done.stdout
-
-
 def test_commands_about_topologies_are_served_without_the_others_and_alike():
     names = {one.name or one.callback.__name__ for one in topologies.app.registered_commands}
     assert names == ABOUT_TOPOLOGIES

@@ -155,7 +155,7 @@ def frontier(
     if answer is None:
         from topoloom.app.services import frontiers
 
-        with opened(whole=False) as context:
+        with opened() as context:
             answer = frontiers.frontier(context, request)
     show(answer, as_json, as_csv)
     if explain:
