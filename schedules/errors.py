@@ -7,11 +7,11 @@ The tree::
       UnknownCollective     no such collective
       UnknownPreset         no such preset workload
       NoSchedule            this algorithm cannot serve this topology or request
-            TooLarge              an explicit limit on size is exceeded
-            TookTooLong           an explicit limit on time is exceeded
-            NotExportable         the target format cannot express this schedule
-            InvalidProgram        an exported file breaks the rules of its format
-            ExecutionFailed       processes fail to start or to complete a schedule
+      TooLarge              an explicit limit on size is exceeded
+      TookTooLong           an explicit limit on time is exceeded
+      NotExportable         the target format cannot express this schedule
+      InvalidProgram        an exported file breaks the rules of its format
+      ExecutionFailed       processes fail to start or to complete a schedule
 
 Every error carries ``field`` and ``rule`` as in `synth.errors`.
 """

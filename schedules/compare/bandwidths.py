@@ -80,11 +80,11 @@ def speed(
     Parameters
     ----------
     facts : Facts
-            Costs of the schedule on ``topology``.
+        Costs of the schedule on ``topology``.
     schedule : callable
-            Returns the schedule; called only where a time is needed.
+        Returns the schedule; called only where a time is needed.
     best : Fraction, optional
-            Algbw of the optimum, in the topology's units of capacity.
+        Algbw of the optimum, in the topology's units of capacity.
 
     Examples
     --------
@@ -131,14 +131,14 @@ def program_speed(
     transcript : callable
         Replays the file.
     facts : Facts, optional
-            Costs of the source schedule.
+        Costs of the source schedule.
     best : Fraction, optional
-            Algbw of the optimum, in the topology's units of capacity.
+        Algbw of the optimum, in the topology's units of capacity.
 
     Raises
     ------
     InvalidProgram
-            The program does not fit the topology, or has no sends.
+        The program does not fit the topology, or has no sends.
 
     Examples
     --------

@@ -98,20 +98,20 @@ def ways(
     Parameters
     ----------
     network : Network
-            Latency, rate, and the costs of messages and chunks.
+        Latency, rate, and the costs of messages and chunks.
     root : NodeId, optional
-            Root of a broadcast or reduce.
+        Root of a broadcast or reduce.
     largest_bytes : int
-            Trees are cut optimally for all sizes from 1 up to this one.
+        Trees are cut optimally for all sizes from 1 up to this one.
 
     Raises
     ------
     NoSchedule
-            No algorithm runs there, or ``root`` or ``largest_bytes`` is out of its domain.
+        No algorithm runs there, or ``root`` or ``largest_bytes`` is out of its domain.
     TooLarge
         More than `MAX_RANKS` ranks.
     Unreachable, InvalidTopology
-            The topology is not strongly connected or has only one compute node.
+        The topology is not strongly connected or has only one compute node.
 
     Examples
     --------

@@ -104,9 +104,9 @@ def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candid
     Parameters
     ----------
     parts : sequence of Lockstep
-            Costs of the parts for one byte; an allreduce has two.
+        Costs of the parts for one byte; an allreduce has two.
     largest_bytes : int
-            Lines include the best number of pieces up to this size, at most `MAX_LINES`.
+        Lines include the best number of pieces up to this size, at most `MAX_LINES`.
 
     Notes
     -----
@@ -138,7 +138,7 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
     Raises
     ------
     NoSchedule
-            There is no candidate, or two have the same name.
+        There is no candidate, or two have the same name.
 
     Notes
     -----
@@ -170,7 +170,7 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
         first = floor(start) + 1
         if found and found[-1].first_bytes == first:
             found.pop()
-            # Between two bytes only: the neighbors on both sides are one candidate.
+        # Between two bytes only: the neighbors on both sides are one candidate.
         elif len(found) > 1 and found[-1].first_bytes == start and found[-2].name in owners[line]:
             found.pop()
             continue
@@ -191,9 +191,9 @@ def table(
     Parameters
     ----------
     operation : Operation
-            The collective and the speeds of the candidates; its size is not used.
+        The collective and the speeds of the candidates; its size is not used.
     hosts : (int, int)
-            Number of hosts and ports per host, for the baselines.
+        Number of hosts and ports per host, for the baselines.
     bound : Cost
         Lower bound of one pass (`synth.evaluation.cost.lower_bound`).
     sizes : iterable of int

@@ -46,12 +46,12 @@ def curve(
     ----------
     topology : Topology
     collective : Collective
-            Any but all-to-all.  An allreduce runs its passes one after the other, each with trees of
-            that height.
+        Any but all-to-all.  An allreduce runs its passes in sequence, each with trees of that
+        height.
     options : Options
-            Options of `schedules.generate.collectives.make`, without gap and height.
+        Options of `schedules.generate.collectives.make`, without gap and height.
     on : On, optional
-            Host speeds, and the size for ``seconds``.
+        Host speeds, and the size for ``seconds``.
 
     Raises
     ------

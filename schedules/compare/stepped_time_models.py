@@ -1,8 +1,8 @@
-"""Schedules in steps as times by message size, where messages and chunks may cost time.
+"""Time models of step schedules where messages and chunks may cost time.
 
-With c chunks per shard a link that is to carry U shards in a step carries ceil(c U) chunks
-(`schedules.steps.chunking`): few chunks cost little each time, many waste little bandwidth.  Every
-number of chunks that is worth trying is a line; the least of them is the time.
+With c chunks per shard, a link with a load of U shards in a step carries ceil(c U) chunks
+(`schedules.steps.chunking`).  Few chunks cost less overhead, many chunks waste less bandwidth.
+Every useful number of chunks is a line; the time is the minimum of the lines.
 """
 
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ from topoloom.synth.evaluation.cost import Cost
 __all__ = ["MAX_TRIED", "Loads", "Pass", "in_passes"]
 
 MAX_TRIED = 256
-"""Numbers of chunks per shard up to here are tried, and the one that loses no bandwidth."""
+"""Largest number of chunks per shard tried, besides the number that loses no bandwidth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """The largest load of each step, in shards; shards come in so many equal ``pieces``."""
+    """The largest load of each step, in shards of ``pieces`` equal pieces."""
 
     shards: tuple[Fraction, ...]
     pieces: int = 1
 
     def rungs(self) -> tuple[Rung, ...]:
-        """Return numbers of chunks per shard worth trying; of shards in pieces just one.
+        """Return the useful numbers of chunks per shard; shards in several pieces have only one.
 
         >>> [tuple(rung) for rung in Loads((Fraction(1), Fraction(1, 2))).rungs()]
         [(1, 2), (2, 3)]
@@ -50,9 +50,9 @@ def _rungs(loads: Loads) -> tuple[Rung, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One pass over all data: its cost, and its loads, which are needed where chunks cost time.
+    """One pass over all data: its cost, and its loads where chunks cost time.
 
-    A shard is an N-th of the data times ``width``.
+    A shard is ``width`` / N of the data.
     """
 
     cost: Cost
@@ -60,11 +60,11 @@ class Pass:
     width: int = 1
 
     def widened(self, nodes: int) -> "Pass":
-        """Return the same pass with shards that are all of the data, as in an allreduce at once."""
+        """Return the pass with shards as large as the data, as in an allreduce in one pass."""
         return replace(self, width=nodes)
 
     def within(self, limit: int | None) -> tuple[Fraction, Fraction]:
-        """Return the chunks on the busiest links, and T_B, with at most so many per shard."""
+        """Return busiest-link chunks, and T_B, with at most ``limit`` chunks per shard."""
         if self.loads is None:
             return Fraction(0), self.width * self.cost.bandwidth
         rungs = self.loads.rungs()
@@ -78,7 +78,7 @@ class Pass:
 def in_passes(name: str, passes: Sequence[Pass], work: Operation) -> Candidate:
     """Return the candidate of passes in steps, one after another.
 
-    Every step pays for a latency and a message, and on the link that is busiest for its chunks.
+    Every step costs a latency, a message, and the chunks of its busiest link.
 
     Parameters
     ----------

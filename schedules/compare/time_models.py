@@ -1,9 +1,9 @@
-"""Any schedule as a candidate: its time as straight lines in the size, one for each pieces' number.
+"""Schedules as candidates: time as straight lines in the size, one per number of pieces.
 
-Steps are one line.  Trees are timed in lock step, from what every link carries level by level;
-where switches copy, links share a limit or both passes of an allreduce run at once, every round
-is taken to be as long as the busiest link needs for a piece of everything, as in
-`schedules.simulate.closed_form`.  Behind switches no time is added for waiting in a row.
+Steps are one line.  Trees run in lock step, timed by the load of every link level by level.
+Where switches copy, links share a limit or both passes of an allreduce run at once, every round
+lasts as long as the busiest link needs for one piece of all data, as in
+`schedules.simulate.closed_form`.  The model omits queueing behind switches.
 """
 
 from collections import Counter
@@ -33,24 +33,25 @@ __all__ = ["candidate_of", "rate_of"]
 def candidate_of(
     name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int
 ) -> Candidate:
-    """Return the time of a valid schedule by message size.
+    """Return a valid schedule as a candidate: its time by message size.
 
     Parameters
     ----------
     network : Network
-        The latency, the rate, and what messages and chunks cost.
+        Latency, rate, and the costs of messages and chunks.
     largest_bytes : int
-        Trees and routes are cut as finely as pays up to this size.
+        Trees and routes are cut optimally for all sizes up to this one.
 
     Raises
     ------
     InvalidSchedule
-        A send or edge runs over no link.
+        A send or edge uses a missing link.
 
     Notes
     -----
-    Where messages cost time, times are upper bounds, exact if one link has most of both bytes and
-    messages in every round.  O(size of the schedule + h^2 links) for trees of height h.
+    Where messages cost time, times are upper bounds.  They are exact if one link has the most
+    bytes and the most messages in every round.  O(size of the schedule + h^2 links) for trees of
+    height h.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def candidate_of(
 
 
 def rate_of(schedule: Schedule, topology: Topology) -> Fraction:
-    """Return M over its time of much data that is cut finely, in the topology's unit.
+    """Return the rate for large, finely cut messages, in the topology's unit.
 
     >>> from topoloom.schedules.generate.collectives import make
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
@@ -135,7 +136,7 @@ def _full_rounds(
     topology: Topology,
     network: Network,
 ) -> Lockstep:
-    """Return forests as one pipeline, every round of which is as long as all levels at once."""
+    """Return forests as one pipeline in which every round runs all levels at once."""
     whole = tree_inverse_rate(schedule, topology) / sum(forests[0].sizes)
     crossed: Counter[tuple[NodeId, NodeId]] = Counter()
     if network.overhead_seconds or network.chunk_seconds:
@@ -147,7 +148,7 @@ def _full_rounds(
 def _pipeline(
     depth: int, whole: Fraction, crossed: Counter[tuple[NodeId, NodeId]], network: Network
 ) -> Lockstep:
-    """Return ``depth`` levels that all load a link for ``whole`` units of time a byte."""
+    """Return ``depth`` levels that each occupy a link for ``whole`` units of time per byte."""
     seconds = whole / network.unit_bytes_per_second
     most = max(crossed.values(), default=0)
     return Lockstep(
@@ -162,7 +163,7 @@ def _pipeline(
 def _routed(
     name: str, schedule: RouteSchedule, topology: Topology, network: Network, largest_bytes: int
 ) -> Candidate:
-    """Return routes as a pipeline, or in one piece, hop by hop, where that is faster."""
+    """Return routes as a pipeline, or hop by hop in one piece where that is faster."""
     ranks = len(schedule.ranks)
     phases = route_phases(schedule, topology)
     crossed: Counter[tuple[NodeId, NodeId]] = Counter()

@@ -37,20 +37,20 @@ class Offer:
     Attributes
     ----------
     gather, scatter : Cost
-            Costs of step schedules on the graph and on its transpose.
+        Costs of step schedules on the graph and on its transpose.
     trees : pair of Lockstep, optional
-            ForestColl's allgather and reduce-scatter of one byte, or None without trees.  A pass is
-            None where no collective uses it.
+        ForestColl's allgather and reduce-scatter of one byte, or None without trees.  A pass is
+        None where no collective uses it.
     routings : tuple of Routing
-            Routings of all-to-all, where needed.
+        Routings of all-to-all, where needed.
     algorithm : str
-            Algorithm of the steps: ``bfb`` or ``slack``.
+        Algorithm of the steps: ``bfb`` or ``slack``.
     loads : pair of Loads, optional
-            Link loads by step, on the graph and on its transpose.  Needed where chunks cost time.
+        Link loads by step, on the graph and on its transpose.  Needed where chunks cost time.
     degree : int
-            Ports per host; for all-to-all only.
+        Ports per host; for all-to-all only.
     lifted : pair of Pass, optional
-            Schedules lifted from the bases of the recipe, likewise; None where not compared.
+        Schedules lifted from the bases of the recipe, likewise; None where not compared.
     """
 
     nodes: int
@@ -78,14 +78,14 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
     Parameters
     ----------
     offer : Offer
-            Costs on the topology.
+        Costs on the topology.
     work : Operation
         The collective and the speeds; its size is not used.
 
     Raises
     ------
     NoSchedule
-            The offer has no algorithm for this collective.
+        The offer has no algorithm for this collective.
 
     Notes
     -----

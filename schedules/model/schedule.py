@@ -261,7 +261,7 @@ def parts_of(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
     Raises
     ------
     NoSchedule
-            The schedule consists of routes, which move no shards.
+        The schedule consists of routes, which move no shards.
 
     >>> parts_of(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
     (0, 1)

@@ -27,23 +27,23 @@ class Facts:
     Attributes
     ----------
     steps : int
-            Number of steps, or the largest number of hops of a route.
+        Number of steps, or the largest number of hops of a route.
     bandwidth : Fraction
         T_B in units of M / B.
     inverse_rate : Fraction
         Trees: time per byte of a shard of size 1.  Routes: time in which every rank sends
         one unit to every other.
     ranks, data : int
-            Trees: number of participating ranks, and the total size of their shards.
+        Trees: number of participating ranks, and the total size of their shards.
     units_per_pair : int
-            Routes: units into which the data of one pair is divided.
+        Routes: units into which the data of one pair is divided.
     parts : tuple of Facts
-            Sequences: the parts.  Other members are sums or maxima over the parts; parts that run
-            together have one joint inverse rate.
+        Sequences: the parts.  Other members are sums or maxima over the parts; parts that run
+        together have one joint inverse rate.
     together : bool
-            Sequences: whether the parts run together.
+        Sequences: whether the parts run together.
     multicast : Sharing
-            Present on topologies with multicast switches.
+        Present on topologies with multicast switches.
     """
 
     collective: Collective

@@ -37,8 +37,8 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
     topology : Topology
         Direct-connect, strongly connected, all links of one capacity.
     max_chunks : int, optional
-            Maximum chunks per shard, 1 .. `chunking.MAX_GIVEN`; the number that loses least is
-            chosen.
+        Maximum chunks per shard, 1 .. `chunking.MAX_GIVEN`; the number that loses least is
+        chosen.
 
     Returns
     -------
@@ -49,8 +49,8 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
     Raises
     ------
     NoSchedule
-            The topology has switches, unequal capacities, or too many links into a node;
-            ``max_chunks`` is out of range.
+        The topology has switches, unequal capacities, or too many links into a node;
+        ``max_chunks`` is out of range.
     TooLarge
         More than `MAX_SENDS` sends or `MAX_CHUNKS` chunks per shard.
     Unreachable, InvalidTopology

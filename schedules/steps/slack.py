@@ -49,12 +49,12 @@ def allgather(
         Direct-connect, strongly connected, at most `synth.slack.MAX_DEGREE` links into any
         node, of any capacities.
     steps : int, optional
-            Maximum number of steps, at least the diameter.  Default: the diameter plus
-            `synth.slack.MAX_SLACK`.
+        Maximum number of steps, at least the diameter.  Default: the diameter plus
+        `synth.slack.MAX_SLACK`.
     max_chunks : int, optional
         As in `from_labels`.
     moves, seed : int, optional
-            Options of the search; see `synth.slack.labels`.
+        Options of the search; see `synth.slack.labels`.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _labels(topology: Topology, steps: int | None, moves: int | None, seed: int)
     except OutOfDomain as wrong:
         raise NoSchedule(f"/{wrong.field}", wrong.rule) from None
     except NotMeasurable as wrong:
-        raise NoSchedule("/algorithm", f"slack does not serve this graph: {wrong.rule}") from None
+raise NoSchedule("/algorithm", f"slack does not serve this graph: {wrong.rule}") from None
 
 
 def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = None) -> StepSchedule:
@@ -110,20 +110,20 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
     Parameters
     ----------
     topology : Topology
-            Must pass `synth.slack.check_labels` with ``labels``.
+        Must pass `synth.slack.check_labels` with ``labels``.
     labels : Labels
-            Arrival steps and loads.  With loads in multiples of 1/q shard, as the search returns, a
-            shard is cut into at most q d chunks on regular graphs of degree d with equal links.
-        max_chunks : int, optional
-            Maximum chunks per shard; the number that loses least is chosen.  Requires links of one
-            capacity and shards in one piece.
+        Arrival steps and loads.  With loads in multiples of 1/q shard, as the search returns, a
+        shard is cut into at most q d chunks on regular graphs of degree d with equal links.
+    max_chunks : int, optional
+        Maximum chunks per shard; the number that loses least is chosen.  Requires links of one
+        capacity and shards in one piece.
 
     Returns
     -------
     StepSchedule
-            Costs exactly as much as ``labels`` claims if the loads are those of the busiest links,
-            as after a search that reaches the optimum; otherwise at most as much.  ``max_chunks``
-            may raise the cost.  Sends are ordered by step, target and shard.
+        Costs exactly as much as ``labels`` claims if the loads are those of the busiest links,
+        as after a search that reaches the optimum; otherwise at most as much.  ``max_chunks``
+        may raise the cost.  Sends are ordered by step, target and shard.
 
     Raises
     ------

@@ -59,9 +59,9 @@ def allgather(
     recipe : Recipe
         Its topology is strongly connected.
     transposed : bool
-            Lift to the transposed topology; the reverse of the result is a reduce-scatter.
+        Lift to the transposed topology; the reverse of the result is a reduce-scatter.
     gather : function of a topology
-            Allgather generator for every base, such as `bfb.allgather` or `slack.allgather`.
+        Allgather generator for every base, such as `bfb.allgather` or `slack.allgather`.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def allgather_on(topology: Topology) -> StepSchedule:
     Raises
     ------
     NoSchedule
-            The topology carries no recipe, or the recipe of another topology.
+        The topology carries no recipe, or the recipe of another topology.
     TooLarge, Unreachable, InvalidTopology
         As `allgather`.
 

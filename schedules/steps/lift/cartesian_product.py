@@ -113,8 +113,8 @@ def product(parts: Sequence[tuple[Topology, StepSchedule]]) -> StepSchedule:
     Parameters
     ----------
     parts : sequence of (Topology, StepSchedule)
-            The factors, each with an allgather in which all chunks of a shard reach a rank in the
-            same step.
+        The factors, each with an allgather in which all chunks of a shard reach a rank in the
+        same step.
 
     Notes
     -----

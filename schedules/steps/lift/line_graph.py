@@ -44,7 +44,7 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
     base : StepSchedule
         An allgather on ``forward``, or on its transpose if ``turned``.
     forward : Topology
-            Regular.  Its links, in order and in either direction, are the nodes of the line graph.
+        Regular.  Its links, in order and in either direction, are the nodes of the line graph.
     turned : bool
         Lift to the transpose of the line graph, the line graph of the transpose.
     """
