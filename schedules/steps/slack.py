@@ -101,7 +101,7 @@ def _labels(topology: Topology, steps: int | None, moves: int | None, seed: int)
     except OutOfDomain as wrong:
         raise NoSchedule(f"/{wrong.field}", wrong.rule) from None
     except NotMeasurable as wrong:
-raise NoSchedule("/algorithm", f"slack does not serve this graph: {wrong.rule}") from None
+        raise NoSchedule("/algorithm", f"slack does not serve this graph: {wrong.rule}") from None
 
 
 def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = None) -> StepSchedule:
