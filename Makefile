@@ -4,6 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export NUMBA_NUM_THREADS ?= 2
+# Tests start hundreds of processes: none of them compiles its modules again.
+unexport PYTHONDONTWRITEBYTECODE
 # What the tests run schedules with. A build without CUDA: the other one brings gigabytes
 # that are not used. Where no such build is offered these tests are skipped;
 # `make test TORCH=torch` takes what there is.
@@ -18,7 +20,7 @@ help:
 	@echo "make run        design, schedule and wire two example clusters through the service"
 	@echo "make serve      run the service on http://127.0.0.1:8765"
 	@echo "make test       run the tests; test-slow runs those that take longer"
-	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: an hour"
+	@echo "make test-exhaustive  every frontier up to 256 hosts, scheduled and simulated: two hours"
 	@echo "make lint       ruff, pyright and the import contracts"
 	@echo "make bench      measure"
 	@echo "make docs       build the documentation into out/site"
@@ -58,12 +60,15 @@ run: .venv/warm
 serve: .venv/warm
 	$(BIN)/topoloom serve
 
-# One process more than there are cores: many tests wait for others.
+# One process more than there are cores: many tests wait for others.  Each process takes a stretch
+# of neighboring tests, which share fixtures and cached graphs, and then steals from the others.
+TEST := $(BIN)/python -m pytest -q -rs -n 3 --dist worksteal
+
 test: .venv/installed-test .venv/warm
-	$(BIN)/python -m pytest -q -rs -n 3 -m "not slow and not exhaustive"
+	$(TEST) -m "not slow and not exhaustive"
 
 test-slow: .venv/installed-test .venv/warm
-	$(BIN)/python -m pytest -q -rs -n 3 -m "slow and not exhaustive"
+	$(TEST) -m "slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -m exhaustive

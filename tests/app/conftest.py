@@ -29,15 +29,16 @@ from topoloom.app.store.database import migrate, open_engine
 def unhurried() -> Iterator[None]:
     """No answer becomes a job unasked: that would depend on how busy the machine is."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("topoloom.app.api.async_reply.SHORT_SECONDS", 60.0)
-        patched.setenv("TOPOLOOM_WAIT_SECONDS", "60")
+        patched.setattr("topoloom.app.api.async_reply.SHORT_SECONDS", 250.0)
+        patched.setenv("TOPOLOOM_WAIT_SECONDS", "250")
         yield
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    url = f"sqlite:///{tmp_path / 'data' / 'topoloom.db'}"
-    return Settings(database_url=url)
+def settings(tmp_path: Path, ready_sqlite: Path) -> Settings:
+    """Return settings that name a database of the test, with empty tables."""
+    shutil.copytree(ready_sqlite, tmp_path / "data")
+    return Settings(database_url=f"sqlite:///{tmp_path / 'data' / 'ready.db'}")
 
 
 @pytest.fixture

@@ -282,7 +282,7 @@ def test_the_bundled_atlas_is_the_same_read_whole_and_size_by_size() -> None:
     assert bundled_of(2, 2**20).text() == Atlas().text()
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(96, slow=12)
 @pytest.mark.parametrize("size", sorted({(e.nodes, e.degree) for e in bundled()}))
 def test_every_bundled_base_costs_what_the_atlas_says(size: tuple[int, int]) -> None:
     for one in bundled().of_size(*size):

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from tests.cost_oracles import distances_to
 from tests.synth.catalogue import LARGER, SMALL, built, cost_of, transpose_cost_of
 from topoloom.synth.errors import OutOfDomain
@@ -115,8 +116,7 @@ MEMBERS_OF_LIFTS = [
 ALL = [*LINE_GRAPHS, *DEGREE_EXPANSIONS, *PRODUCTS, *POWERS, *NESTED, *BIDIRECTED]
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("recipe", ALL, ids=str)
+@for_every("recipe", ALL)
 def test_every_expansion_is_what_it_promises_before_it_is_built(recipe):
     graph, promised = built(recipe), traits(recipe)
     assert graph.nodes == tuple(range(promised.nodes))
@@ -127,8 +127,7 @@ def test_every_expansion_is_what_it_promises_before_it_is_built(recipe):
     graph.require_connected()
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("recipe", ALL, ids=str)
+@for_every("recipe", ALL)
 def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
     for claimed, measured in (
         (claim(recipe), cost_of),
@@ -142,8 +141,7 @@ def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
         assert cost == claimed.cost or not claimed.exact
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("recipe", [*ALL, *MEMBERS_OF_LIFTS], ids=str)
+@for_every("recipe", [*ALL, *MEMBERS_OF_LIFTS])
 def test_representatives_stand_for_all_nodes_on_the_graph_and_on_its_transpose(recipe):
     graph, chosen = built(recipe), representatives(recipe)
     assert sorted(set(chosen.tolist())) == chosen.tolist()
@@ -158,7 +156,7 @@ def test_representatives_stand_for_all_nodes_on_the_graph_and_on_its_transpose(r
 # Definitions, as networkx builds them.
 
 
-@pytest.mark.parametrize("recipe", BIDIRECTED, ids=str)
+@for_every("recipe", BIDIRECTED)
 def test_bidirected_graphs_have_every_link_both_ways(recipe):
     if isinstance(recipe, Bidirected):
         there = Counter(_edges(built(recipe.of)))
@@ -174,7 +172,7 @@ def _as_networkx(recipe):
     return nx.MultiDiGraph(_edges(built(recipe)))
 
 
-@pytest.mark.parametrize("recipe", [r for r in LINE_GRAPHS if r.times == 1], ids=str)
+@for_every("recipe", [r for r in LINE_GRAPHS if r.times == 1])
 def test_line_graphs_have_the_sorted_links_as_nodes(recipe):
     base = _as_networkx(recipe.of)
     number = {edge: index for index, edge in enumerate(sorted(base.edges(keys=True)))}
@@ -182,13 +180,13 @@ def test_line_graphs_have_the_sorted_links_as_nodes(recipe):
     assert _edges(built(recipe)) == expected
 
 
-@pytest.mark.parametrize("recipe", [r for r in LINE_GRAPHS if r.times > 1], ids=str)
+@for_every("recipe", [r for r in LINE_GRAPHS if r.times > 1])
 def test_line_graphs_taken_often_are_line_graphs_of_line_graphs(recipe):
     step_by_step = reduce(lambda of, _: LineGraph(1, of), range(recipe.times), recipe.of)
     assert built(recipe) == built(step_by_step)
 
 
-@pytest.mark.parametrize("recipe", DEGREE_EXPANSIONS, ids=str)
+@for_every("recipe", DEGREE_EXPANSIONS)
 def test_degree_expansions_join_every_copy_to_every_copy(recipe):
     nodes = size(recipe.of)[0]
     copies = range(recipe.factor)
@@ -206,7 +204,7 @@ def test_degree_expansions_join_every_copy_to_every_copy(recipe):
     }
 
 
-@pytest.mark.parametrize("recipe", PRODUCTS, ids=str)
+@for_every("recipe", PRODUCTS)
 def test_products_number_pairs_with_the_first_factor_first(recipe):
     first, second = (nx.DiGraph(_edges(built(factor))) for factor in recipe.factors)
     pairs = nx.cartesian_product(first, second)
@@ -215,7 +213,7 @@ def test_products_number_pairs_with_the_first_factor_first(recipe):
     assert set(_edges(built(recipe))) == expected
 
 
-@pytest.mark.parametrize("recipe", POWERS, ids=str)
+@for_every("recipe", POWERS)
 def test_powers_are_products_of_one_factor(recipe):
     same = Product(*(recipe.of,) * recipe.times) if recipe.times > 1 else recipe.of
     assert built(recipe) == built(same)
@@ -247,7 +245,7 @@ def test_known_identities_hold_up_to_numbering(one, other):
 # Theorems, on costs that were measured.
 
 
-@pytest.mark.parametrize("recipe", LINE_GRAPHS, ids=str)
+@for_every("recipe", LINE_GRAPHS)
 def test_line_graphs_keep_the_bound_and_reach_it_on_two_way_links(recipe):
     nodes, degree = size(recipe.of)
     bound = expand_line_graph(cost_of(recipe.of), nodes, degree, recipe.times)
@@ -258,7 +256,7 @@ def test_line_graphs_keep_the_bound_and_reach_it_on_two_way_links(recipe):
         assert found == bound
 
 
-@pytest.mark.parametrize("recipe", DEGREE_EXPANSIONS, ids=str)
+@for_every("recipe", DEGREE_EXPANSIONS)
 def test_degree_expansions_of_two_way_links_keep_the_bound(recipe):
     nodes, degree = size(recipe.of)
     if is_bidirectional(recipe.of) and recipe.factor > 1:
@@ -275,7 +273,7 @@ def test_degree_expansion_breaks_its_bound_on_some_one_way_links_so_none_is_clai
     assert claim(recipe) is None
 
 
-@pytest.mark.parametrize("recipe", PRODUCTS, ids=str)
+@for_every("recipe", PRODUCTS)
 def test_products_of_optimal_factors_are_optimal_where_parallel_links_agree(recipe):
     factors = recipe.factors
     together = expand_product([cost_of(of) for of in factors], [size(of)[0] for of in factors])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from tests.cost_oracles import distances_to
 from tests.synth.catalogue import LARGER, MATCHED, built, cost_of, transpose_cost_of
 from topoloom.synth.evaluation.measure import step_loads
@@ -22,7 +23,7 @@ CHOOSY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("member", FAMILIES, ids=lambda member: member.__name__)
+@for_every("member", FAMILIES)
 def test_every_family_says_what_it_is_and_where_it_comes_from(member):
     assert member.__doc__.startswith(f"{member.__name__}(")
     assert member.title
@@ -34,7 +35,7 @@ def test_no_two_families_share_a_name():
     assert len({member.__name__ for member in FAMILIES}) == len(FAMILIES)
 
 
-@pytest.mark.parametrize("recipe", MEMBERS, ids=str)
+@for_every("recipe", MEMBERS)
 def test_every_member_is_what_it_promises_before_it_is_built(recipe):
     graph, promised = built(recipe), traits(recipe)
     assert graph.recipe == recipe
@@ -56,7 +57,7 @@ def test_families_whose_links_look_alike_are_known():
     assert not names & {"Torus", "Circulant", "RandomRegular"}
 
 
-@pytest.mark.parametrize("recipe", ARCS_ALIKE, ids=str)
+@for_every("recipe", ARCS_ALIKE)
 def test_all_nodes_of_the_line_graph_of_an_arc_transitive_member_see_the_same(recipe):
     assert traits(recipe).vertex_transitive
     if recipe.nodes * recipe.degree <= 400:
@@ -66,8 +67,7 @@ def test_all_nodes_of_the_line_graph_of_an_arc_transitive_member_see_the_same(re
             assert len({step_loads(turned, [node]) for node in range(graph.node_count)}) == 1
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("recipe", MEMBERS, ids=str)
+@for_every("recipe", MEMBERS)
 def test_every_claim_is_what_is_measured_on_the_graph_and_its_transpose(recipe):
     claim, back = recipe.claim(), recipe.claim_transpose()
     if claim is not None:
@@ -78,7 +78,7 @@ def test_every_claim_is_what_is_measured_on_the_graph_and_its_transpose(recipe):
         assert back.cost == transpose_cost_of(recipe)
 
 
-@pytest.mark.parametrize("recipe", MEMBERS, ids=str)
+@for_every("recipe", MEMBERS)
 def test_all_nodes_of_a_vertex_transitive_member_see_the_same(recipe):
     if not traits(recipe).vertex_transitive:
         return
@@ -90,8 +90,8 @@ def test_all_nodes_of_a_vertex_transitive_member_see_the_same(recipe):
         assert len(profiles) == 1
 
 
-@pytest.mark.parametrize("nodes", range(2, 25))
-@pytest.mark.parametrize("degree", range(1, 7))
+@for_every("nodes", range(2, 25))
+@for_every("degree", range(1, 7))
 def test_recognisers_offer_distinct_members_of_exactly_the_size_asked(nodes, degree):
     offered = [recipe for member in FAMILIES for recipe in member.matching(nodes, degree)]
     assert len(set(offered)) == len(offered)
