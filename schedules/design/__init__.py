@@ -1,10 +1,10 @@
-"""From a question to a design: which topology, what runs on it at which size, how long.
+"""Designs: the best topology for a workload, its schedules by message size, and its time.
 
-Everything here is decided in exact numbers, on values, without a database: a design asks
-for the frontier, for schedules and for routes through the functions of a `Sources`.
-Read in this order: `question`, `sources`, `answer`, `offers`, `forests`, `timing`, `rewiring`.
+All decisions are exact and need no database: a design obtains the frontier, schedules and
+routes from a `Sources`.  Read the modules in this order: `request`, `sources`, `answer`,
+`point_algorithms`, `forest_pruning`, `timing`, `rewiring`.
 
-Every point of the frontier is timed twice: in its steps, by broadcast or by labels
+Every point of the frontier is timed twice: in its steps, by broadcast or slack schedules
 (``usual_seconds``), and with the fastest algorithm for every message size (``seconds``).
 """
 
@@ -60,37 +60,37 @@ def design(
     all_to_all: bool = False,
     today: Today | None = None,
 ) -> Design:
-    """Return the best topology for a workload, with all that stands behind it.
+    """Return the best topology for a workload, with its times, schedules and baselines.
 
     Parameters
     ----------
     hosts, speed : Hosts, Speed
-        N hosts of d ports, what they send and how late it arrives.
+        N hosts of d ports, their rates and latencies.
     workload : Workload
-        What is run.
+        Tasks to run.
     sources : Sources
-        Who searches and generates.
+        Source of frontiers, schedules and routes.
     limits : Limits
-        For larger topologies the schedule of the best point is left out, and it is said why.
+        Larger topologies have no schedule of the best point, but a reason.
     all_to_all : bool
-        Look at all-to-all on every point, even if the workload holds none.
+        Include all-to-all on every point, even if the workload has none.
     today : Today, optional
-        What is plugged today: what it takes to reach every point is then counted, and what is
-        best is chosen among the points that fit, within the limits that are given.
+        Today's wiring.  The design then counts the changes to reach every point, and chooses
+        the best among the points that fit within the limits.
 
     Raises
     ------
     DoesNotFit
         No point of the frontier can be wired, or none within the limits.
     ImpossibleRequest, InvalidRecipe, TooLarge
-        As the sources.
+        As the sources raise.
     ClaimBroken
-        A schedule does not cost what was measured: a bug, and no answer.
+        A bug: a schedule does not have the measured cost.
 
     Notes
     -----
-    Of points of equal time the one of fewer steps is taken, then the one of the shorter
-    recipe.  Besides what the sources do, O(points * tasks * candidates' lines).
+    Ties in time go to fewer steps, then to the shorter recipe.  In addition to the sources,
+    O(points * tasks * candidates' lines).
 
     Examples
     --------
@@ -129,10 +129,9 @@ def design(
 
 
 def collective_cost(gather: Cost, scatter: Cost, collective: Collective) -> Cost:
-    """Return what a collective takes in steps on a graph of such costs.
+    """Return the cost of a collective in steps on a graph with the costs of both directions.
 
-    An allgather costs what G costs, a reduce-scatter what the transpose does, an allreduce
-    both.
+    An allgather has the cost of G, a reduce-scatter that of the transpose, an allreduce the sum.
 
     >>> collective_cost(Cost(2, Fraction(1)), Cost(3, Fraction(2)), Collective.ALLREDUCE)
     Cost(steps=5, bandwidth=Fraction(3, 1))
@@ -147,7 +146,7 @@ def collective_cost(gather: Cost, scatter: Cost, collective: Collective) -> Cost
 
 
 def require_cost(facts: Facts, cost: Cost) -> None:
-    """Raise `ClaimBroken` if a schedule's sends do not cost what was measured on the graph."""
+    """Raise `ClaimBroken` if the cost of a schedule's sends differs from the measured cost."""
     if (facts.steps, facts.bandwidth) != (cost.steps, cost.bandwidth):
         raise ClaimBroken(
             "schedule",
@@ -159,7 +158,7 @@ def require_cost(facts: Facts, cost: Cost) -> None:
 def _best_schedule(
     best: Point, hosts: Hosts, workload: Workload, sources: Sources, limits: Limits
 ) -> Used:
-    """Return the schedule of the one collective on the best point, at the measured cost."""
+    """Return the schedule of a single collective on the best point, at the measured cost."""
     (task,) = workload.tasks
     measured, collective = best.measured, task.collective
     if collective is Collective.ALL_TO_ALL:
@@ -180,7 +179,7 @@ def _best_schedule(
 
 
 def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
-    """Return a verified schedule, or why there is none, for every algorithm in use."""
+    """Return a verified schedule, or the reason for none, for every algorithm in use."""
     used = dict.fromkeys(
         (one.task.collective, one.algorithm, one.max_chunks) for one in point.choices
     )

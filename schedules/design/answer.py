@@ -1,4 +1,4 @@
-"""What a design says: every point of the frontier as timed, the best, what runs on it."""
+"""The answer of a design: all points of the frontier with times, the best, and its schedules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["Change", "Choice", "Design", "Point", "Used", "Weighed", "total"]
 
 Weighed: TypeAlias = Literal["moves", "seconds", "drained"]
-"""What is weighed against time; the values of `synth.wiring.Objective`, which takes a third of a
-second to load."""
+"""Secondary objectives; the values of `synth.wiring.Objective`, whose import takes 0.3 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a topology is reached from today's wiring.
+    """The changes from today's wiring to a topology.
 
-    ``moves`` is None, and ``refused`` says why, where it does not fit the plant.  No plan has
-    fewer moves than ``lower_bound``; with ``optimal`` none has fewer than ``moves``.  ``seconds``
-    and ``drained`` are what the same plan takes in one stage; ``goal`` is there where one of
-    these is weighed.
+    ``moves`` is None, and ``refused`` states the reason, where the topology does not fit the plant.
+    ``lower_bound`` is a lower bound on moves; ``optimal`` means that ``moves`` is the minimum.
+    ``seconds`` and ``drained`` are those of the plan in one stage; ``goal`` is present where one
+    of them is the objective.
     """
 
     moves: int | None
@@ -47,7 +46,7 @@ class Change:
     refused: str = ""
 
     def taken(self, weighed: Weighed) -> Fraction:
-        """Return what the plan takes of moves, seconds or drained hosts.
+        """Return the moves, seconds or drained hosts of the plan.
 
         >>> change = Change(4, seconds=Fraction(5, 2), drained=3)
         >>> str(change.taken("moves")), str(change.taken("seconds")), str(change.taken("drained"))
@@ -60,11 +59,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What runs a task at a point: an algorithm, in how many pieces and rounds.
+    """The algorithm of a task at a point, with its pieces and rounds.
 
-    ``seconds`` is the time of once, ``floor_seconds`` that which no algorithm on any
-    topology of these hosts can beat.  ``max_chunks`` is into how many chunks a shard is cut at
-    most, where chunks cost time; None for as many as lose no bandwidth.
+    ``seconds`` is the time of one run, ``floor_seconds`` the lower bound for any algorithm on any
+    topology of these hosts.  ``max_chunks`` is the maximum chunks per shard where chunks cost
+    time; None for the number that loses no bandwidth.
     """
 
     task: Task
@@ -78,20 +77,20 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of the frontier as this workload finds it.
+    """A point of the frontier, timed for a workload.
 
     Attributes
     ----------
     exchange : Exchange or None
-        What all-to-all takes there, where the workload holds one.
+        Cost of all-to-all on the point, where the workload has one.
     usual_seconds : Fraction
         Time of the workload in the point's steps, and of its all-to-alls by their fastest routing.
     choices : tuple of Choice
-        The fastest way to run each task, in the order of the tasks.
+        The fastest algorithm of each task, in the order of the tasks.
     candidates : tuple of tuple of Candidate
-        All ways to run each collective, in the order of `Workload.collectives`.
+        All algorithms of each collective, in the order of `Workload.collectives`.
     trees_at_least : Fraction or None
-        Time of the workload that trees there cannot beat, where they were weighed and not packed.
+        Lower bound on the workload's time by trees, where trees were bounded but not packed.
     """
 
     measured: Measured
@@ -108,21 +107,21 @@ class Point:
 
     @property
     def switch_over(self) -> tuple[tuple[Range, ...], ...]:
-        """Which algorithm is fastest from which size on, of each collective."""
+        """The fastest algorithm by range of sizes, for each collective."""
         return tuple(ranges(ways) for ways in self.candidates)
 
     @property
     def simplicity(self) -> tuple[int, int, str]:
-        """What decides between points of equal time: fewer steps, then a shorter recipe."""
+        """The tie-break between points of equal time: fewer steps, then the shorter recipe."""
         text = str(self.measured.recipe)
         return self.measured.cost.steps, len(text), text
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A verified schedule of an algorithm in use, or why there is none.
+    """A verified schedule of an algorithm in use, or the reason for none.
 
-    ``options`` are what was asked of the algorithm: within how many steps, in how many chunks.
+    ``options`` are the options of the algorithm: its number of steps and chunks.
     """
 
     collective: Collective
@@ -134,31 +133,31 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The answer: all points of the frontier, the best, and what runs on it.
+    """The answer: all points of the frontier, the best, and its schedules.
 
     Attributes
     ----------
     bounds : Cost
-        Steps and T_B of one pass that no topology of these hosts can undercut.
+        Lower bounds on the steps and T_B of one pass, for any topology of these hosts.
     bound_seconds : Fraction
-        Time of the workload that no topology can beat in as many passes as usual.
+        Lower bound on the workload's time for any topology, in the usual number of passes.
     best : Point
         The point of least time: by the usual algorithms for a single collective, by the
-        fastest ones for a list of tasks.
+        fastest algorithms for a list of tasks.
     schedule : Used or None
-        Of a single collective: the verified schedule on the best point; None for a list,
+        For a single collective: the verified schedule on the best point.  None for a list,
         whose schedules are in ``used``.
     co_design : Point
-        The point of least time by the fastest algorithm for every size, with ``used``, a
-        schedule for each of these.
+        The point of least time by the fastest algorithm for every size; ``used`` has a schedule
+        for each of these algorithms.
     baselines : tuple of Baseline
-        What the same hosts take today for the whole workload.
+        Times of the whole workload on the same hosts by today's algorithms.
     assumed : tuple of Baseline
-        What they would take with more than cables, such as a switch that costs no latency.
+        The same with hardware beyond cables, such as a switch without latency.
     changes : tuple of Change
-        How each point is reached from today's wiring, where that was given; else empty.
+        Changes from today's wiring to each point, where given; else empty.
     weighed : str
-        What of these changes is weighed against time: moves, seconds or drained hosts.
+        Objective of these changes: moves, seconds or drained hosts.
     """
 
     hosts: Hosts
@@ -178,29 +177,29 @@ class Design:
 
     @property
     def times(self) -> tuple[Fraction, ...]:
-        """The times of all points by which the best is chosen."""
+        """The times of all points, as used to choose the best."""
         single = self.workload.single
         return tuple(point.usual_seconds if single else point.seconds for point in self.points)
 
     @property
     def best_seconds(self) -> Fraction:
-        """The time for which the best point was chosen."""
+        """The time of the best point."""
         return self.best.usual_seconds if self.workload.single else self.best.seconds
 
     @property
     def trees_at_least(self) -> Fraction | None:
-        """The least time that trees which were not packed can take, on any point."""
+        """The least lower bound on times by unpacked trees, over all points."""
         least = (point.trees_at_least for point in self.points)
         return min((one for one in least if one is not None), default=None)
 
     @property
     def floor_seconds(self) -> Fraction:
-        """Time of the workload that no algorithm on any topology can beat."""
+        """Lower bound on the workload's time for any algorithm on any topology."""
         return total((one.task, one.floor_seconds) for one in self.co_design.choices)
 
 
 def total(times: Iterable[tuple[Task, Fraction]]) -> Fraction:
-    """Return the time of all tasks, each as often as it is run, from the times of once.
+    """Return the total time of tasks, each repeated as stated, from the times of one run.
 
     >>> total([(Task(Collective.ALLGATHER, 1, 3), Fraction(1, 2))])
     Fraction(3, 2)

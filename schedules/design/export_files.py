@@ -1,9 +1,8 @@
-"""A design as a set of files: each for the sizes at which its algorithm is the fastest.
+"""A design as a set of program files, each for the sizes at which its algorithm is the fastest.
 
-Of all algorithms of the co-design those are taken that the format can say and the run-time can
-load; among them the switch-over points decide.  So the files together serve every size for which
-any of them may be loaded, and no two the same size.  For calls that none of them takes, a table
-tells NCCL's tuner what to run.
+Candidates are the algorithms of the co-design that the format can express and the runtime can
+load; crossover points decide among them.  The files cover every size for which any of them can be
+loaded, without overlap.  For all other calls, a table selects the algorithms of NCCL's tuner.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from topoloom.synth.topology.topology import Topology
 __all__ = ["FileSet", "Maker", "SizedFile", "file_set", "require_file_options"]
 
 Maker: TypeAlias = Callable[[Point, Topology, Collective, str, int | None], Schedule]
-"""Returns the verified schedule of a candidate of a point, of at most so many chunks."""
+"""Returns the verified schedule of a candidate of a point, with a maximum number of chunks."""
 
 _ENDINGS = {"msccl-xml": "xml", "mscclpp-json": "json"}
 
@@ -41,13 +40,14 @@ class SizedFile:
     Attributes
     ----------
     first_bytes, last_bytes : int
-        The sizes of data that the file is for, both included; None is no limit.
+        Sizes of data that the file serves, inclusive; None for no limit.
     multiple : int
-        Of so many elements (MSCCL XML) or bytes (MSCCL++) the size must be a multiple, else the
-        run-time runs its own algorithm.
+        The runtime runs the file only for multiples of this number of elements (MSCCL XML) or
+        bytes (MSCCL++); else its own algorithm.
     scheduler_multiple : int
         The same where the msccl-scheduler library chooses the file.
     channels : int
+        MSCCL XML: minimum value of NCCL_MIN_NCHANNELS; 0 for other formats.
         Of MSCCL XML: NCCL_MIN_NCHANNELS must be no less; 0 of others.
     """
 
@@ -63,7 +63,7 @@ class SizedFile:
 
     @property
     def note(self) -> str:
-        """Which sizes it is for, in a line."""
+        """The sizes of the file, in one line."""
         last = "on" if self.last_bytes is None else f"to {self.last_bytes}"
         unit = "elements" if self.channels else "bytes"
         served = f"from {self.first_bytes} {last} bytes, multiples of {self.multiple} {unit}"
@@ -72,10 +72,10 @@ class SizedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileSet:
-    """The files, and why algorithms of the design are in none of them, by their names.
+    """The files, and the reasons why algorithms of the design have none, by name.
 
-    ``tuner`` is a table for NCCL's tuner; empty where NCCL has no choice, as of all-to-all.
-    ``runtime`` is the name of the largest run-time that is meant.
+    ``tuner`` is a table for NCCL's tuner; empty for all-to-all, where NCCL has no choice.
+    ``runtime`` is the name of the most capable intended runtime.
     """
 
     files: tuple[SizedFile, ...]
@@ -85,10 +85,10 @@ class FileSet:
 
 
 def require_file_options(form: str, options: Options) -> None:
-    """Raise `NotExportable` unless there are sets in this format, and they take these options."""
+    """Raise `NotExportable` unless the format has file sets and supports these options."""
     if form not in PROGRAMS:
         raise NotExportable("/format", one_of(form, PROGRAMS))
-    # The channels are those of the table.
+    # ``channels`` is an option of the table.
     require_options(form, replace(options, channels=None))
 
 
@@ -106,25 +106,25 @@ def file_set(
     form : str
         One of `formats.PROGRAMS`.
     options : Options
-        As of the format, and ``channels`` of the table; ``min_bytes`` and ``max_bytes`` are what
-        the set is for as a whole.
+        Options of the format, and ``channels`` of the table.  ``min_bytes`` and ``max_bytes``
+        limit the sizes of the whole set.
     make : function
-        Gives the schedules; left out, they are generated.
+        Returns schedules; default: generates them.
     most_bytes : int, optional
-        Of all files together.
+        Maximum total bytes of all files.
 
     Raises
     ------
     NotExportable
-        It is another format, the sizes asked for are none, no algorithm of a collective can be
-        written, or none at all for a size within what was asked; why is told for the first.
+        The format has no file sets, the range of sizes is empty, no algorithm of a collective is
+        expressible, or none serves a size in the range.  The error states the first reason.
     TooLarge
-        A schedule of the point is beyond what is generated, or the files have too many bytes.
+        A schedule of the point exceeds the limits of generation, or the files exceed the maximum.
 
     Notes
     -----
-    A run-time that allocates scratch at start may set the last file a limit: then ``last_bytes`` is
-    the largest size that is served.  ``scratch_budget`` raises it.
+    A runtime that allocates scratch memory at start may limit the size of the last file;
+    ``last_bytes`` is then the largest size served.  ``scratch_budget`` raises the limit.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def file_set(
 def _table(
     design: Design, files: Sequence[SizedFile], options: Options, channels: int | None
 ) -> str:
-    """Return the table for calls that no file takes: sizes that are no multiple, or beyond."""
+    """Return the tuner table for calls without a file: sizes between multiples or out of range."""
     chosen = [one for one in design.workload.collectives if one in COLLECTIVES]
     if not chosen:
         return ""
@@ -189,12 +189,12 @@ def _writable(
     form: str,
     options: Options,
 ) -> tuple[set[str], dict[str, NotExportable]]:
-    """Return the algorithms that the format can say, and what is said against the others."""
+    """Return the algorithms that the format can express, and the errors of the others."""
     can: set[str] = set()
     cannot: dict[str, NotExportable] = {}
     anything = replace(options, min_bytes=None, max_bytes=None)
     for way in ways:
-        # Where chunks cost time, the largest data are cut into most.
+        # Where chunks cost time, the largest data has the most chunks.
         schedule = made(way.name, way.best(LARGEST_BYTES).max_chunks)
         try:
             "".join(map(str, write(form, schedule, topology, anything)))
@@ -217,7 +217,7 @@ def _of_collective(
     fastest, by_name = ranges(ways), {way.name: way for way in ways}
     last, least = options.max_bytes, options.min_bytes or 0
     found: list[SizedFile] = []
-    # From the largest sizes down: a file ends before the least size that the next one serves.
+    # Descending: a file ends before the least size that the next file serves.
     for at, one in reversed(list(enumerate(fastest))):
         first = max(least, one.first_bytes if at else 0)
         if last is not None and last < first:

@@ -1,9 +1,8 @@
-"""Which topologies are worth a forest: decided by what no forest can beat, before any is packed.
+"""Lower bounds that decide which topologies need a forest, before any forest is packed.
 
-Packing trees takes longer than all else in a design.  The optimum is known at once, and with the
-hops between the farthest nodes it bounds the time of every forest.  Where other algorithms are
-as fast as the bound, trees are outweighed; where they could win next to nothing, a design says how
-much that is.
+Packing trees takes longer than the rest of a design.  The optimum is cheap to compute; together
+with the diameter it bounds the time of every forest.  Where other algorithms are as fast as the
+bound, no forest is needed.  Where trees could win very little, a design reports the bound.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,20 +35,20 @@ __all__ = [
 ]
 
 FOREST_NODES = 1024
-"""Up to so many hosts ForestColl's trees are weighed."""
+"""Maximum hosts for which ForestColl's trees are considered."""
 
 EVERY_SIZE_NODES = 128
-"""Up to so many hosts they are packed if they may win at any message size, on any topology."""
+"""Maximum hosts for which trees are packed if they may win at any size, on any topology."""
 
 LEAST_GAIN = Fraction(1, 6)
-"""For more hosts they are packed if they may take off this share of the fastest design's time."""
+"""With more hosts, trees are packed if they may save this share of the fastest design's time."""
 
 MOST_WORK = 1 << 26
-"""For more hosts: roots times nodes times links, up to which they are packed."""
+"""With more hosts, trees are packed up to this product of roots, nodes and links."""
 
 
 class Reach(NamedTuple):
-    """What trees on a topology come to at best: hops to the farthest node, and T_B both ways."""
+    """Lower bounds of trees on a topology: hops to the farthest node, and T_B both ways."""
 
     hops: int
     gather: Fraction
@@ -57,23 +56,23 @@ class Reach(NamedTuple):
 
 
 def forest_line(reach: Reach, nodes: int, degree: int, work: Operation) -> Line:
-    """Return the time that no forest is faster than, in lock step, as a line in the size.
+    """Return a lower bound on the time of any forest in lock step, as a line in the size.
 
     Parameters
     ----------
     reach : Reach
         Of the topology; T_B may be below the optimum.
     nodes, degree : int
-        Hosts, and links into each.
+        Hosts, and links into each host.
     work : Operation
         The collective and the speeds; its size is not used.
 
     Notes
     -----
-    Some tree of height h >= ``hops`` cut into P pieces takes h + P - 1 >= ``hops`` rounds of a
-    latency each.  The link that is busiest over all rounds carries T_B M / B, and what it carries
-    in a round takes that round at least as long.  Into every node come N - 1 messages or more, so
-    over one of its links ceil((N - 1) / d), and in every round there is one at least.
+    A tree of height h >= ``hops`` cut into P pieces takes h + P - 1 >= ``hops`` rounds, each with
+    one latency.  The link that is busiest over all rounds carries T_B M / B; each round lasts
+    at least as long as its load of that round.  At least N - 1 messages reach every node, so
+    ceil((N - 1) / d) use one of its links, and every round has at least one.
 
     >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(100), Fraction(2))
     >>> forest_line(Reach(3, Fraction(3, 4), Fraction(7, 8)), 8, 2, work)
@@ -103,7 +102,7 @@ def may_win(line: Line, others: Sequence[Candidate], largest_bytes: int) -> bool
 def in_reach(recipe: Recipe, nodes: int, degree: int) -> bool:
     """Whether the trees of a topology are packed within `MOST_WORK`.
 
-    Where all nodes are alike it is enough to pack those of one root.
+    Where all nodes are equivalent, packing the trees of one root suffices.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> in_reach(parse("GeneralizedKautz(4, 1000)"), 1000, 4)
@@ -118,9 +117,9 @@ def in_reach(recipe: Recipe, nodes: int, degree: int) -> bool:
 def packed(
     recipe: Recipe, passes: Iterable[int], speed: Speed, sources: Sources
 ) -> tuple[Lockstep | None, Lockstep | None] | None:
-    """Return the trees of passes for one byte in lock step: 0 is the allgather.
+    """Return the lock-step trees of passes for one byte; pass 0 is the allgather.
 
-    None past the limits of packing.
+    None beyond the limits of packing.
     """
     both = Collective.ALLGATHER, Collective.REDUCE_SCATTER
     try:

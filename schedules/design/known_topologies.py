@@ -1,4 +1,4 @@
-"""Topologies of which the exact costs are known, and which of them are the best."""
+"""Topologies with known exact costs, and the best of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ __all__ = ["Known", "Rated", "best", "require_timed"]
 class Known:
     """A topology for a host and port count, with costs as in `synth.search.frontier.Point`.
 
-    ``recipe`` is None of a graph that somebody brought.  ``sources`` tell where it is known
-    from: kinds of documents and their ids, or the atlas.  ``within`` is None for costs by
-    breadth-first broadcast, else they are those of labels within so many steps.
+    ``recipe`` is None for an uploaded graph.  ``sources`` name the origins: kinds of documents and
+    their ids, or the atlas.  ``within`` is None for costs by breadth-first broadcast, else the
+    number of steps of the slack schedule.
     """
 
     nodes: int
@@ -36,16 +36,16 @@ class Known:
 
     @property
     def algorithm(self) -> Literal["bfb", "slack"]:
-        """What makes schedules of these costs, see `synth.search.frontier.Point.algorithm`."""
+        """The algorithm of these costs, see `synth.search.frontier.Point.algorithm`."""
         return "bfb" if self.within is None else "slack"
 
     def worse(self) -> Cost:
-        """Return the steps and the bandwidth of the worse of both directions."""
+        """Return the larger steps and the larger bandwidth of both directions."""
         one, other = self.cost, self.transpose
         return Cost(max(one.steps, other.steps), max(one.bandwidth, other.bandwidth))
 
     def dominates(self, other: "Known") -> bool:
-        """Whether this is of the same size, and no worse in steps and bandwidth, both ways."""
+        """Whether this has the same size, and no worse steps and bandwidth in both directions."""
         return self.nodes == other.nodes and all(
             mine.steps <= theirs.steps and mine.bandwidth <= theirs.bandwidth
             for mine, theirs in ((self.cost, other.cost), (self.transpose, other.transpose))
@@ -54,7 +54,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A known topology, the bounds of its size, and its time of a workload, if one is given."""
+    """A known topology, the bounds of its size, and its time for a workload, where given."""
 
     known: Known
     bounds: Cost
@@ -63,7 +63,7 @@ class Rated:
 
     @property
     def gap(self) -> Cost:
-        """By how much the worse direction misses the bounds: steps, and a share of bandwidth.
+        """The excess of the worse direction over the bounds: steps, and a share of bandwidth.
 
         >>> from fractions import Fraction
         >>> ring = Known(4, 1, *2 * [Cost(3, Fraction(3, 4))], "UniRing(4)", "uniring-4x1")
@@ -75,10 +75,10 @@ class Rated:
 
     @property
     def rank(self) -> tuple[Fraction | int, Fraction, int, int, str]:
-        """Orders by how far off the bounds, then by size and by how simple it is.
+        """The sort key: distance to the bounds, then size, then simplicity.
 
-        With a workload by its time over its bound, without one by steps above their bound, then
-        by bandwidth above its bound; of equals the most hosts, then the shortest recipe.
+        The distance is the time over its bound with a workload; else steps above their bound, then
+        bandwidth above its bound.  Ties go to the most hosts, then to the shortest recipe.
         """
         gap, text = self.gap, self.known.recipe or self.known.name
         last = -self.known.nodes, len(text), text
@@ -95,9 +95,8 @@ def best(
 ) -> list[Rated]:
     """Return the topologies that no other known one of their size dominates, the best first.
 
-    Of equal ones that by breadth-first broadcast is kept, then the shortest recipe.  Times are
-    those of the usual passes by the algorithm of each, exact.  O(topologies of a size squared)
-    at most.
+    Ties go to breadth-first broadcast, then to the shortest recipe.  Times are exact and those
+    of the usual passes by the algorithm of each topology.  At most O(topologies of a size squared).
 
     Examples
     --------
@@ -108,7 +107,7 @@ def best(
     ['BiRing(4)']
     """
     by_size: dict[tuple[int, int], list[Known]] = {}
-    # Whatever dominates another, or equals it and is shorter, comes before it.
+    # A topology that dominates another, or equals it and is simpler, precedes it.
     for one in sorted(known, key=_simplest):
         kept = by_size.setdefault((one.nodes, one.degree), [])
         if not any(other.dominates(one) for other in kept):
@@ -126,17 +125,17 @@ def best(
 
 
 def require_timed(workload: Workload) -> None:
-    """Raise unless the time of a workload follows from what is known of a topology.
+    """Raise unless the time of a workload follows from the known costs of a topology.
 
     Raises
     ------
     ScheduleError
-        It holds an all-to-all, whose routes must be computed.
+        The workload has an all-to-all, whose routes must be computed.
     """
     if workload.exchanges:
         raise ScheduleError(
             "/collective",
-            "must not be all-to-all, nor run with one: its time takes routes, which a design finds",
+            "must not be or include all-to-all: its time requires routes, which a design computes",
         )
 
 
@@ -146,7 +145,7 @@ def _simplest(one: Known) -> tuple[Cost, Cost, int, int, int, str]:
 
 
 def _seconds(one: Known, speed: Speed, workload: Workload) -> Fraction:
-    """Return the time of a workload by the algorithm that has these costs."""
+    """Return the time of a workload by the algorithm of these costs."""
     total = Fraction(0)
     for task in workload.tasks:
         passes: Sequence[Cost] = {
@@ -162,7 +161,7 @@ def _seconds(one: Known, speed: Speed, workload: Workload) -> Fraction:
 
 
 def _bound(bounds: Cost, speed: Speed, workload: Workload) -> Fraction:
-    """Return the time that no topology can beat in as many passes as usual."""
+    """Return the lower bound for any topology in the usual number of passes."""
     times = (
         task.count * bound_seconds(bounds.steps, bounds.bandwidth, speed.operation(task))
         for task in workload.tasks

@@ -1,4 +1,4 @@
-"""What a point of the frontier offers to run collectives, beside trees."""
+"""The algorithms for collectives at a point of the frontier, except trees."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["LIFTED_NODES", "offer_of"]
 
 LIFTED_NODES = 1024
-"""Up to so many hosts lifted schedules are looked at; they are made for that."""
+"""Maximum hosts for lifted schedules, which must be generated."""
 
 
 def offer_of(
@@ -41,7 +41,7 @@ def offer_of(
     workload: Workload,
     sources: Sources,
 ) -> Offer:
-    """Return what can run a workload at a point: steps, lifted schedules, routings.
+    """Return the algorithms for a workload at a point: steps, lifted schedules, routings.
 
     >>> from topoloom.schedules.design.sources import Generators
     >>> from topoloom.schedules.workloads.tasks import Task
@@ -64,10 +64,10 @@ def offer_of(
 
 
 def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[Pass, Pass] | None:
-    """Return both passes of a lifted schedule, where it could be better.
+    """Return both passes of a lifted schedule, where they may be better.
 
-    Where no dimensions are taken one by one, it brings every shard as early as can be, and so
-    is no better than breadth-first broadcast.
+    Without dimensions processed one by one, a lifted schedule delivers every shard as early as
+    possible, and is no better than breadth-first broadcast.
     """
     nodes, recipe = hosts.nodes, measured.recipe
     worst = max(measured.cost.bandwidth, measured.transpose.bandwidth)
@@ -84,7 +84,7 @@ def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[Pass, Pass
 
 
 def _pass(facts: Facts, nodes: int, degree: int) -> Pass:
-    """Return a pass of a schedule that is cut as it is."""
+    """Return a pass of a schedule with a fixed number of chunks."""
     assert facts.steps is not None and facts.bandwidth is not None
     whole = facts.bandwidth * Fraction(nodes, degree)
     return Pass(Cost(facts.steps, facts.bandwidth), Loads((whole,), facts.chunks_per_shard or 1))

@@ -1,4 +1,4 @@
-"""What a design is asked for: hosts, how fast they are, and how far schedules may go."""
+"""The request for a design: hosts, their speed, and limits on schedules."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,10 +12,10 @@ __all__ = ["Limits", "Speed"]
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What one host sends at most, all ports together, and the latency of one hop.
+    """The rate of one host over all ports together, and the latency of one hop.
 
-    Every message keeps its link busy for ``overhead_seconds`` beside its bytes, and every chunk
-    of it for ``chunk_seconds``.
+    Every message occupies its link for ``overhead_seconds`` in addition to its bytes, and every
+    chunk of it for ``chunk_seconds``.
     """
 
     bytes_per_second: Fraction
@@ -24,7 +24,7 @@ class Speed:
     chunk_seconds: Fraction = Fraction(0)
 
     def operation(self, task: Task) -> Operation:
-        """Return a task once, at this speed."""
+        """Return one run of a task at this speed."""
         return Operation(
             task.collective,
             task.size_bytes,
@@ -37,7 +37,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of how many hosts a schedule is asked for: in steps, and of all-to-all by routes."""
+    """Maximum hosts of schedules: in steps, and of all-to-all by routes."""
 
     scheduled_nodes: int
     routed_nodes: int

@@ -1,6 +1,6 @@
-"""Today's wiring as a second axis of a design: what it takes to reach each point.
+"""The changes from today's wiring to each point, as a second axis of a design.
 
-That is counted in moves, in seconds of rewiring, or in hosts that are drained meanwhile.
+The changes count as moves, seconds of rewiring, or hosts drained meanwhile.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ __all__ = ["Today", "changes_to", "not_beaten", "within"]
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """What is plugged today, on which plant, and how much of it may change.
+    """Today's wiring and plant, and the limits on changes.
 
-    With ``free_hosts`` nodes sit on whichever hosts need least; ``spares`` uses spare ports.
-    Of what is ``weighed`` plans take as little as can be found.  ``most_moves``, ``most_seconds``
-    and ``most_drained`` are None where any number will do.
+    With ``free_hosts``, nodes take the hosts that need the fewest changes; ``spares`` permits the
+    use of spare ports.  Plans minimize the objective ``weighed``.  ``most_moves``, ``most_seconds``
+    and ``most_drained`` are None without a limit.
     """
 
     plant: "Plant"
@@ -39,7 +39,7 @@ class Today:
 
     @property
     def limits(self) -> dict[Weighed, Fraction]:
-        """The limits that are given."""
+        """The given limits."""
         said: dict[Weighed, int | Fraction | None] = {
             "moves": self.most_moves,
             "seconds": self.most_seconds,
@@ -54,10 +54,10 @@ class Today:
         )
 
     def change_to(self, topology: Topology) -> Change:
-        """Return how a topology is reached.
+        """Return the change to a topology.
 
-        The plan is chosen for what is weighed.  Where it breaks a limit, one is chosen for that
-        limit as well; of plans that keep all limits the one counts that takes least.
+        The plan is chosen for the objective.  Where the plan breaks a limit, another is chosen for
+        that limit.  Of the plans that keep all limits, the one with the least objective counts.
 
         >>> from topoloom.synth.wiring import plan_moves, sized
         >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
@@ -79,7 +79,7 @@ class Today:
             ),
         )  # fmt: skip
         goal = found[0].goal
-        # A bound of what is weighed holds for every plan, whatever that was chosen for.
+        # A lower bound on the objective holds for every plan.
         weighed = None if goal is None else replace(goal, value=best.taken(self.weighed))
         return replace(best, goal=weighed)
 
@@ -105,7 +105,7 @@ def _change_of(plan: "PatchPlan") -> Change:
 
 
 def changes_to(points: "Sequence[Point]", today: Today) -> tuple[Change, ...]:
-    """Return how each point is reached; points on one topology are planned once."""
+    """Return the change to each point; points on one topology are planned once."""
     found: dict[object, Change] = {}
     for number, point in enumerate(points):
         tell("planning moves", number, len(points))
@@ -125,12 +125,12 @@ _SAID: dict[Weighed, tuple[str, str]] = {
 def within(
     points: "Sequence[Point]", changes: Sequence[Change], today: Today
 ) -> "tuple[Point, ...]":
-    """Return the points that may be chosen: those that fit, within the limits that are given.
+    """Return the points to choose from: those that fit, within the given limits.
 
     Raises
     ------
     DoesNotFit
-        There is none.
+        There is no such point.
     """
     fitting = [change for change in changes if change.moves is not None]
     if not fitting:
@@ -142,19 +142,19 @@ def within(
 
 
 def _too_much(changes: Sequence[Change], limits: dict[Weighed, Fraction]) -> DoesNotFit:
-    """Return the error of limits that no change keeps: the first that alone is too tight."""
+    """Return the error of limits that no change keeps: the first limit that fails by itself."""
     for one, most in limits.items():
         least = min(change.taken(one) for change in changes)
         if least > most:
             pointer, what = _SAID[one]
             number = int(least) if least.denominator == 1 else float(least)
             return DoesNotFit(
-                pointer, f"for no point of the frontier a plan was found below {number} {what}"
+                pointer, f"the least found on any point of the frontier is {number} {what}"
             )
     pointer, _ = _SAID[next(iter(limits))]
     words = " and ".join(_SAID[one][1] for one in limits)
     return DoesNotFit(
-        pointer, f"for no point of the frontier a plan was found within the limits of {words}"
+        pointer, f"no plan found on any point of the frontier keeps the limits of {words}"
     )
 
 
@@ -163,9 +163,9 @@ def not_beaten(
     changes: Sequence[Change],
     weighed: Weighed = "moves",
 ) -> tuple[int, ...]:
-    """Return the numbers of points that no other beats in time and what is weighed, fastest first.
+    """Return the indices of points on the Pareto front of time and objective, fastest first.
 
-    Of points that are equal in both the one of fewest moves stays, and of these the first.
+    Ties in both go to fewer moves, then to the first point.
 
     >>> not_beaten([Fraction(3), Fraction(1), Fraction(2)], [Change(0), Change(9), Change(9)])
     (1, 0)

@@ -1,4 +1,4 @@
-"""What a design says shall run, as schedules with the sizes at which each is the fastest."""
+"""The schedules of a design, with the sizes at which each is the fastest."""
 
 from topoloom.schedules.compare.crossover import ranges
 from topoloom.schedules.design.answer import Design, Point
@@ -21,12 +21,12 @@ def scheduled(
     name: str,
     max_chunks: int | None = None,
 ) -> Schedule:
-    """Return the verified schedule of a candidate of a point, in its number of steps and chunks."""
+    """Return the verified schedule of a candidate of a point, in its steps and chunks."""
     return verified(topology, collective, name, asked_of(point, name, max_chunks)).schedule
 
 
 def asked_of(point: Point, name: str, max_chunks: int | None = None) -> Options:
-    """Return what a candidate of a point is asked for: its number of steps and chunks."""
+    """Return the options of a candidate of a point: its number of steps and chunks."""
     own = GATHERS.get(name, name) == point.measured.algorithm
     return Options(max_chunks=max_chunks, steps=point.measured.within if own else None)
 
@@ -37,16 +37,16 @@ def served(design: Design) -> tuple[Served, ...]:
     Parameters
     ----------
     design : Design
-        Its co-design: the point of least time by the fastest algorithm for every size.
+        Its co-design is used: the point of least time by the fastest algorithm for every size.
 
     Raises
     ------
     TooLarge
-        A schedule of the point is beyond what is generated.
+        A schedule of the point exceeds the limits of generation.
 
     Notes
     -----
-    Each schedule is verified.  Trees are cut as finely as is best where they begin.
+    Each schedule is verified.  Trees are cut as is best at the first size of their range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where a design gets what must be searched or generated: a cache, or the generators."""
+"""Sources of searched or generated data for a design: a cache, or the generators."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
@@ -23,14 +23,14 @@ __all__ = ["Generators", "Sources", "loads_on", "tree_bandwidths_on"]
 
 
 class Sources(Protocol):
-    """What a design asks for while it is made."""
+    """Data that a design needs."""
 
     def frontier(self, hosts: Hosts) -> Frontier:
-        """Return the Pareto frontier, every point measured."""
+        """Return the Pareto frontier with every point measured."""
         ...
 
     def routes(self, recipe: Recipe) -> "Exchange":
-        """Return what an all-to-all takes on a topology."""
+        """Return the cost of an all-to-all on a topology."""
         ...
 
     def schedule(
@@ -40,34 +40,34 @@ class Sources(Protocol):
         algorithm: str,
         options: Options = NOTHING_ASKED,
     ) -> Facts:
-        """Return what a verified schedule costs, counted from its sends alone.
+        """Return the costs of a verified schedule, derived from its sends alone.
 
-        Labels are those within so many ``options.steps``; a shard is cut into at most
+        Slack schedules have at most ``options.steps`` steps; shards have at most
         ``options.max_chunks`` chunks.
 
         Raises
         ------
         TooLarge
-            The topology is beyond what schedules are generated for.
+            The topology exceeds the limits of schedule generation.
         """
         ...
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
-        """Return verified trees of highest throughput, and what they run on.
+        """Return verified trees of highest throughput, and their topology.
 
         Raises
         ------
         TooLarge, TookTooLong
-            The topology is beyond what trees are packed for.
+            The topology exceeds the limits of tree packing.
         """
         ...
 
     def loads(self, point: Point) -> tuple[Loads, Loads]:
-        """Return what links carry step by step on a point, and on its transpose."""
+        """Return the link loads by step on a point, and on its transpose."""
         ...
 
     def hops(self, recipe: Recipe) -> int:
-        """Return the most hops between two hosts."""
+        """Return the largest distance between two hosts, in hops."""
         ...
 
     def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
@@ -76,7 +76,7 @@ class Sources(Protocol):
 
 
 class Generators:
-    """The sources that compute everything anew and keep nothing.
+    """Sources that compute everything on each call, without a cache.
 
     >>> ring = searched(Hosts(4, 1)).points[0].recipe
     >>> Generators().schedule(ring, Collective.ALLGATHER, "bfb").steps
@@ -84,11 +84,11 @@ class Generators:
     """
 
     def frontier(self, hosts: Hosts) -> Frontier:
-        """Return the Pareto frontier, every point measured."""
+        """Return the Pareto frontier with every point measured."""
         return searched(hosts)
 
     def routes(self, recipe: Recipe) -> "Exchange":
-        """Return what an all-to-all takes on a topology."""
+        """Return the cost of an all-to-all on a topology."""
         from topoloom.schedules.routes.routing_choices import exchange
 
         return exchange(build(recipe))
@@ -100,22 +100,22 @@ class Generators:
         algorithm: str,
         options: Options = NOTHING_ASKED,
     ) -> Facts:
-        """Return what a verified schedule costs."""
+        """Return the costs of a verified schedule."""
         return verified(build(recipe), collective, algorithm, options).facts
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
-        """Return verified trees of highest throughput, and what they run on."""
+        """Return verified trees of highest throughput, and their topology."""
         topology = build(recipe)
         forest = verified(topology, collective, "forestcoll", Options()).schedule
         assert isinstance(forest, TreeSchedule)
         return forest, topology
 
     def loads(self, point: Point) -> tuple[Loads, Loads]:
-        """Return what links carry step by step on a point, and on its transpose."""
+        """Return the link loads by step on a point, and on its transpose."""
         return loads_on(build(point.recipe), point)
 
     def hops(self, recipe: Recipe) -> int:
-        """Return the most hops between two hosts."""
+        """Return the largest distance between two hosts, in hops."""
         return diameter(build(recipe))
 
     def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
@@ -124,7 +124,7 @@ class Generators:
 
 
 def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
-    """Return what links carry step by step on the topology of a point, and on its transpose.
+    """Return the link loads by step on the topology of a point, and on its transpose.
 
     >>> point = searched(Hosts(4, 1)).points[0]
     >>> [part.shards for part in loads_on(build(point.recipe), point)][0]
@@ -144,7 +144,7 @@ def loads_on(topology: Topology, point: Point) -> tuple[Loads, Loads]:
 def tree_bandwidths_on(topology: Topology) -> tuple[Fraction, Fraction]:
     """Return the least T_B of any trees on a topology of hosts, and on its transpose.
 
-    It is the optimum of `schedules.trees.forestcoll`, without a tree.
+    This is the optimum of `schedules.trees.forestcoll`, computed without trees.
 
     >>> tree_bandwidths_on(build(searched(Hosts(4, 1)).points[0].recipe))
     (Fraction(3, 4), Fraction(3, 4))

@@ -1,4 +1,4 @@
-"""How long a workload takes: at a point of the frontier, at the least, and today."""
+"""Times of a workload: at a point of the frontier, as a lower bound, and by today's algorithms."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_BYTES", "Timing", "usual_way"]
 
 LARGEST_BYTES = 1 << 30
-"""Trees are cut as finely as pays for so many bytes, or for the largest task."""
+"""Trees are cut optimally up to this size, or up to the largest task."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """How long a workload takes on some hosts, whose bounds are given.
+    """Times of a workload on hosts with given bounds.
 
-    ``all_to_all`` has all-to-all looked at on every point, whatever is run.
+    ``all_to_all`` adds all-to-all on every point, whatever the workload.
 
     >>> from topoloom.schedules.workloads.tasks import Task
     >>> work = Workload((Task(Collective.ALLGATHER, 10**6),))
@@ -68,7 +68,7 @@ class Timing:
 
     @cached_property
     def floors(self) -> tuple[Fraction, ...]:
-        """The time of each task once that nothing on any topology can beat."""
+        """Lower bounds on the time of each task once, for any algorithm on any topology."""
         hosts = self.hosts
         routes = all_to_all_bound(hosts.nodes, hosts.degree, hosts.links)
         operations = map(self.speed.operation, self.workload.tasks)
@@ -76,7 +76,7 @@ class Timing:
 
     @property
     def bound_seconds(self) -> Fraction:
-        """The least time in as many passes as usual: two for an allreduce."""
+        """Lower bound on the time in the usual number of passes: two for an allreduce."""
         times = []
         for task, floor in zip(self.workload.tasks, self.floors, strict=True):
             passes = task.collective in PASSES
@@ -87,9 +87,9 @@ class Timing:
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:
-        """What the same hosts take today for the whole workload.
+        """Times of the whole workload on the same hosts by today's algorithms.
 
-        A baseline that serves some tasks only leaves the others to the shifted ring.
+        A baseline that serves some tasks only uses the shifted ring for the others.
         """
         served = self._served(partial(baselines, links=self.hosts.links))
         names = dict.fromkeys(name for found in served for name in found)
@@ -100,7 +100,7 @@ class Timing:
 
     @property
     def assumed(self) -> tuple[Baseline, ...]:
-        """What the whole workload takes with more than cables, where that serves every task."""
+        """Times of the whole workload with hardware beyond cables, where that serves every task."""
         served = self._served(assumed)
         names = [name for name in served[0] if all(name in found for found in served)]
         return tuple(self._summed([found[name] for found in served], name) for name in names)
@@ -108,7 +108,7 @@ class Timing:
     def _served(
         self, opponents: Callable[[int, int, Operation], tuple[Baseline, ...]]
     ) -> list[dict[str, Baseline]]:
-        """Return, by task, what serves it once."""
+        """Return the baselines that serve each task once."""
         hosts = self.hosts
         operations = map(self.speed.operation, self.workload.tasks)
         return [
@@ -124,10 +124,10 @@ class Timing:
         return Baseline(name, seconds, steps, chunks, used[0].assumption)
 
     def point(self, measured: Measured, sources: Sources) -> Point:
-        """Return a point of the frontier with the fastest way to run every task.
+        """Return a point of the frontier with the fastest algorithm for every task.
 
-        Trees are among the ways where they might win, of few hosts; else the point says what they
-        take at least.
+        With few hosts, trees are included where they may win; otherwise the point has a lower
+        bound on their time.
         """
         asked = self.all_to_all or self.workload.exchanges
         exchange = sources.routes(measured.recipe) if asked else None
@@ -146,9 +146,9 @@ class Timing:
     def with_trees(
         self, points: Sequence[Point], fastest: Fraction, sources: Sources
     ) -> tuple[Point, ...]:
-        """Return the points, with trees where those might take clearly less than the fastest.
+        """Return the points, with trees where these may be clearly faster than the fastest.
 
-        Of few hosts they are there already.
+        With few hosts, the points already include trees.
         """
         if self.hosts.nodes <= EVERY_SIZE_NODES:
             return tuple(points)
@@ -160,7 +160,7 @@ class Timing:
         return tuple(found)
 
     def _weighed(self, point: Point, enough: Fraction, sources: Sources) -> Point:
-        """Return a point with trees, if by the optimum they might be as fast as is enough."""
+        """Return a point with trees if their lower bound is at most ``enough``."""
         measured = point.measured
         if point.trees_at_least is None or point.trees_at_least > enough:
             return point
@@ -198,9 +198,9 @@ class Timing:
         return sources.hops(measured.recipe)
 
     def _reach(self, measured: Measured, sources: Sources) -> Reach | None:
-        """Return what trees come to at best on any topology of so few hops; None if not weighed.
+        """Return lower bounds of trees on any topology of this diameter; None if trees cannot win.
 
-        Where both passes reach the optimal bandwidth no pipeline can beat them.
+        No pipeline is faster where both passes reach the optimal bandwidth.
         """
         nodes = self.hosts.nodes
         least = optimal_bandwidth(nodes)
@@ -223,7 +223,7 @@ class Timing:
         )
 
     def _trees_at_least(self, point: Point, reach: Reach) -> Fraction:
-        """Return the least time of the workload where trees run what they might be faster at."""
+        """Return a lower bound on the workload's time with trees wherever they may help."""
         times = []
         for choice in point.choices:
             task, seconds = choice.task, choice.seconds
@@ -239,7 +239,7 @@ class Timing:
         return packed(point.measured.recipe, passes, self.speed, sources)
 
     def _fastest(self, task: Task, ways: Sequence[Candidate], floor: Fraction) -> Choice:
-        best = min(ways, key=lambda way: way.seconds(task.size_bytes))
+        """Return the fastest choice for a task, among candidates."""
         line = best.best(task.size_bytes)
         return Choice(
             task,
@@ -253,7 +253,7 @@ class Timing:
 
 
 def usual_way(measured: Measured, ways: Sequence[Candidate]) -> Candidate:
-    """Return the candidate in the steps of a point, or, of all-to-all, all its routings as one."""
+    """Return the candidate in the steps of a point; for all-to-all, all its routings as one."""
     for way in ways:
         if way.name == measured.algorithm:
             return way

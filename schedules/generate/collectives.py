@@ -1,4 +1,4 @@
-"""Every collective from an allgather: by reversal in time, and by composition."""
+"""Schedules of every collective from an allgather, by reversal and composition."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -52,43 +52,42 @@ def make(
     Parameters
     ----------
     topology : Topology
-        Every compute node reaches every other.
+        Strongly connected.
     collective : Collective or str
-        Reduce-scatter is the reversed allgather of the transpose; allreduce is that
-        followed by an allgather, or by forestcoll both at once where that is faster and
-        neither trees, gap nor shards are asked for.  Reduce is the reversed broadcast of the
-        transpose.
+        Reduce-scatter is the reversed allgather of the transpose.  Allreduce is a reduce-scatter
+        followed by an allgather; forestcoll runs both at once where that is faster and trees,
+        gap and shards are absent.  Reduce is the reversed broadcast of the transpose.
     algorithm : str
         One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
-        (highest throughput, any fabric), ``"lifted"`` (at the cost the theorems state, for
-        topologies named by their recipe) or ``"slack"`` (the least bandwidth found within some
-        steps, no switches); one of `GATHERS` for an allreduce in one pass; for all-to-all
-        `ROUTINGS` only.
+        (highest throughput, any fabric), ``"lifted"`` (at the cost of the theorems, for
+        topologies that carry a recipe) or ``"slack"`` (the least bandwidth found within a number
+        of steps, no switches).  One of `GATHERS` for an allreduce in one pass.  One of
+        `ROUTINGS` for all-to-all.
     trees_per_root : int, optional
-        For forestcoll only: how many trees to cut each shard into.
+        For forestcoll only: number of trees per shard.
     max_gap : Fraction or int, optional
-        For forestcoll only, instead: as few trees as take at most 1 + max_gap times as long
-        as any number would.
+        For forestcoll only, instead of ``trees_per_root``: the fewest trees that take at most
+        1 + max_gap times the time of any number of trees.
     root : NodeId, optional
-        Of a broadcast or reduce, which forestcoll only makes: where the data begins or ends.
+        For broadcast and reduce, which require forestcoll: where the data starts or ends.
     shards : mapping, optional
         For forestcoll only: relative sizes of the shards by compute node, integers from 0;
-        nodes left out have size 0.  Equal shards without it.
+        absent nodes have size 0.  Default: equal shards.
     participants : collection, optional
-        For forestcoll only: the compute nodes that take part.  All others forward only.
+        For forestcoll only: the compute nodes with data.  All others only forward.
     max_chunks : int, optional
-        For bfb and slack only: cut each shard into at most so many chunks, at the least loss.
+        For bfb and slack only: maximum chunks per shard; the number that loses least is chosen.
     steps : int, optional
-        For slack only: at most so many for one direction, from the diameter on.
+        For slack only: maximum steps of one direction, at least the diameter.
     max_height : int, optional
-        For forestcoll only: no tree of a pass is higher.
+        For forestcoll only: maximum height of the trees of a pass.
 
     Raises
     ------
     UnknownCollective
         No such collective.
     NoSchedule
-        No such algorithm, or it cannot serve this request.
+        No such algorithm, or the algorithm cannot serve this request.
     Unreachable, InvalidTopology
         The topology is not strongly connected or has one compute node only.
 
@@ -109,7 +108,7 @@ def make(
         trees_per_root, max_gap, root, shards, participants, max_chunks, steps, max_height
     )
     if topology.shared and algorithm != "forestcoll":
-        rule = f"has links that share a limit, which only forestcoll knows, not {algorithm}"
+        rule = f"has links that share a limit, which only forestcoll supports, not {algorithm}"
         raise NoSchedule("/topology", rule)
     if wanted is Collective.ALL_TO_ALL:
         return _all_to_all(topology, algorithm, options)
@@ -121,7 +120,7 @@ def make(
         raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
     require_root(wanted, root, shards)
     require_fitting(algorithm, options)
-    # Once here, so that no message speaks of the transpose.
+    # Check here, so that no message refers to the transpose.
     _require_paths(topology, wanted, options)
     if algorithm in GATHERS:
         return _in_one_pass(topology, wanted, algorithm, options)
@@ -137,7 +136,7 @@ def make(
     scatter = reverse(generate(turned, options), topology)
     if wanted is not Collective.ALLREDUCE:
         return scatter
-    # A topology that is its own transpose has the same allgather both ways.
+    # A topology equal to its transpose has the same allgather in both directions.
     gather = reverse(scatter, turned) if turned == topology else generate(topology, options)
     return SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, gather))
 
@@ -159,7 +158,7 @@ def _passes_together(
 def _in_one_pass(
     topology: Topology, wanted: Collective, algorithm: str, options: Options
 ) -> StepSchedule:
-    """Return the allgather as an allreduce: its shards are whole contributions."""
+    """Return the allgather as an allreduce in one pass: its shards are whole contributions."""
     if wanted is not Collective.ALLREDUCE:
         raise NoSchedule("/algorithm", f"{algorithm} makes an allreduce only, not {wanted}")
     gather = ALGORITHMS[GATHERS[algorithm]](topology, options)
@@ -182,32 +181,31 @@ def _require_paths(topology: Topology, wanted: Collective, options: Options) -> 
 def reverse(
     schedule: StepSchedule | TreeSchedule, topology: Topology
 ) -> StepSchedule | TreeSchedule:
-    """Turn an allgather on the transpose into a reduce-scatter, or back, by reversing time.
+    """Turn an allgather on the transpose into a reduce-scatter, or back, by time reversal.
 
-    In the same way a broadcast is turned into a reduce, or back.
+    Likewise turn a broadcast into a reduce, or back.
 
     Parameters
     ----------
     schedule : StepSchedule or TreeSchedule
         An allgather, reduce-scatter, broadcast or reduce on the transpose of ``topology``.
     topology : Topology
-        What the result runs on.
+        Topology of the result.
 
     Notes
     -----
-    In an allgather the sends that carry a chunk form an out-tree from its owner in
-    order of time.  Run backwards over the turned links they form an in-tree, over
-    which each rank adds what it received to its own and sends the sum once.  Every
-    link carries as much in each step as before, so the cost is the same.
+    The sends that carry a chunk of an allgather form an out-tree from its owner, in order of
+    time.  Reversed in time on the reversed links, they form an in-tree: each rank adds the
+    received data to its own and sends the sum once.  The loads of links and steps, and thus the
+    cost, are unchanged.
 
-    The index of a parallel link is kept: `Topology.transpose` leaves parallel links
-    in their order.  Trees keep the order of their edges, which is breadth-first from
-    the root in both.  O(sends).
+    Parallel links keep their index, since `Topology.transpose` keeps their order.  Trees keep the
+    order of their edges, breadth-first from the root.  O(sends).
 
     Raises
     ------
     NoSchedule
-        The schedule runs on another topology, or is none of these collectives.
+        The schedule is for another topology or another collective.
 
     Examples
     --------
@@ -222,7 +220,7 @@ def reverse(
     if schedule.collective not in _REVERSED or isinstance(schedule, SequenceSchedule):
         raise NoSchedule("/collective", f"an {schedule.collective} cannot be reversed")
     if schedule.topology != topology.transpose().digest:
-        raise NoSchedule("/topology", "must be the transpose of what the schedule runs on")
+        raise NoSchedule("/topology", "must be the transpose of the schedule's topology")
     collective = _REVERSED[schedule.collective]
     if isinstance(schedule, TreeSchedule):
         trees = tuple(
@@ -250,7 +248,7 @@ def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSc
     return all_to_all.schedule(topology, fewest_hops=algorithm != ROUTINGS[0])
 
 
-# A generator is imported when it is asked for: each brings kernels of its own.
+# Generators are imported on use: each loads its own kernels.
 def _bfb(topology: Topology, options: Options) -> StepSchedule:
     from topoloom.schedules.steps import bfb
 
@@ -304,7 +302,7 @@ ALGORITHMS: Mapping[str, _Generator] = MappingProxyType(
 ONE_SHOT: Mapping[str, str] = MappingProxyType(
     {gathers: f"{gathers}-one-shot" for gathers in ("bfb", "slack", "lifted")}
 )
-"""Allreduces in one pass, by what gathers: every rank has all contributions and adds them up."""
+"""Allreduces in one pass, by the name of their allgather."""
 
 GATHERS: Mapping[str, str] = MappingProxyType({name: base for base, name in ONE_SHOT.items()})
-"""What gathers, by the allreduce in one pass."""
+"""Allgathers, by the name of the allreduce in one pass."""

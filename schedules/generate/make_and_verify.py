@@ -1,7 +1,7 @@
-"""A schedule that was made, checked chunk by chunk, and costed from its sends alone.
+"""Generate a schedule, verify it chunk by chunk, and derive its cost from its sends alone.
 
-Nothing leaves `verified` that the independent checker has not found valid, nor anything
-that costs more than the theorem of its algorithm says.
+`verified` returns only schedules that pass the independent verifier and cost at most as much as
+the theorem of their algorithm states.
 """
 
 from dataclasses import fields, replace
@@ -44,7 +44,7 @@ __all__ = [
 def verified(
     topology: Topology, collective: Collective, algorithm: str, options: Options
 ) -> Verified:
-    """Return a schedule that was checked, and that costs what its algorithm promises.
+    """Return a verified schedule that costs what its algorithm promises.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def verified(
     NoSchedule, UnknownCollective, Unreachable, InvalidTopology, TooLarge
         As `schedules.generate.collectives.make`.
     InvalidSchedule, ClaimBroken
-        A bug: the schedule is not valid, or its cost derived link by link is not the one
-        that was measured on the graph or proved of it.
+        A bug: the schedule is invalid, or its derived cost differs from the measured or proved
+        cost.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> verified(ring, Collective.ALLGATHER, "bfb", Options()).facts.steps
@@ -71,10 +71,10 @@ def verified(
 
 
 def fitting_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
-    """Return the algorithm for a question that leaves the choice to us.
+    """Return the default algorithm.
 
-    ``mcf`` for all-to-all; ``forestcoll`` where only it applies: for a root, trees, shards
-    or participants, or where links are unequal or switches forward; else ``bfb``.
+    ``mcf`` for all-to-all; ``forestcoll`` where no other algorithm applies: with a root, trees,
+    shards or participants, unequal links, or switches; else ``bfb``.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> fitting_algorithm(ring, Collective.ALLREDUCE, Options())
@@ -89,7 +89,7 @@ def fitting_algorithm(topology: Topology, collective: Collective, options: Optio
 
 
 def facts(schedule: Schedule, topology: Topology) -> Facts:
-    """Return what a schedule costs, derived from its sends alone; see `Facts`."""
+    """Return the costs of a schedule, derived from its sends alone; see `Facts`."""
     if isinstance(schedule, RouteSchedule):
         rate = route_inverse_rate(schedule, topology)
         return Facts(
@@ -146,7 +146,7 @@ def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
 
 
 def _sharing(schedule: Schedule, topology: Topology) -> Sharing | None:
-    """Return what switches that copy save; None where there are none, or no trees."""
+    """Return the savings by switches that copy; None without such switches or without trees."""
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     trees = [part for part in parts if isinstance(part, TreeSchedule)]
     if not topology.multicast or len(trees) < len(parts):
@@ -169,9 +169,9 @@ def _sharing(schedule: Schedule, topology: Topology) -> Sharing | None:
 
 
 def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Options) -> Losses:
-    """Refuse a schedule that costs more than promised; return what the options cost."""
+    """Raise `ClaimBroken` if a schedule costs more than promised; return the losses."""
     if isinstance(schedule, RouteSchedule):
-        # No theorem names its cost; `schedules.routes.routing_choices` gives its bound.
+        # No theorem states its cost; `schedules.routes.routing_choices` gives its bound.
         return Losses()
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     if isinstance(schedule, SequenceSchedule) and schedule.together:
@@ -190,7 +190,7 @@ def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Opt
 
 
 def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options: Options) -> None:
-    """Refuse an allreduce of parts that run together which is slower than what it was made for."""
+    """Raise `ClaimBroken` if an allreduce of concurrent parts is slower than its bound."""
     from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 
     rate = tree_inverse_rate(schedule, topology)
@@ -202,13 +202,13 @@ def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options:
 
 
 def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[Fraction, Fraction]:
-    """Return the inverse rate of a forest, and the least that any number of trees has."""
+    """Return the inverse rate of a forest, and the least of any number of trees."""
     from topoloom.schedules.optimum.collective_optimum import forest_optimum
 
     rate = tree_inverse_rate(part, topology)
     if options.max_height is not None:
         _require_low(part, options.max_height)
-        # Nothing is proved of what trees of that height could do; the optimum is of any.
+        # No bound is proved for limited heights; the optimum is that of any height.
         free = replace(options, trees_per_root=None)
         return rate, forest_optimum(topology, free, inward=not part.collective.outward).inverse_rate
     claimed = forest_optimum(topology, options, inward=not part.collective.outward)
@@ -218,7 +218,7 @@ def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[F
 
 
 def _require_low(part: Schedule, max_height: int) -> None:
-    """Refuse trees that are higher than was asked for."""
+    """Raise `ClaimBroken` if a tree exceeds the maximum height."""
     assert isinstance(part, TreeSchedule)
     height = max(tree_height(tree) for tree in part.trees)
     if height > max_height:
@@ -226,17 +226,17 @@ def _require_low(part: Schedule, max_height: int) -> None:
 
 
 def _step_loss(part: Schedule, topology: Topology, algorithm: str, options: Options) -> Fraction:
-    """Return the bandwidth that a step schedule takes above the best; 0 where none is known."""
+    """Return the excess of bandwidth over the best known; 0 where none is known."""
     from topoloom.schedules.steps import bfb, lift
     from topoloom.synth.evaluation.measure import measure
 
     if isinstance(part, StepSchedule) and part.in_one_pass:
         part, algorithm = replace(part, collective=Collective.ALLGATHER), GATHERS[algorithm]
-    # A reduce-scatter is the allgather of the transpose, run backwards.
+    # A reduce-scatter is the reversed allgather of the transpose.
     graph = topology if part.collective.outward else topology.transpose()
     derived = step_cost(part, topology)
     if algorithm == "slack":
-        # What labels cost is proved with them (`synth.slack.check_labels`), not by a theorem.
+        # A slack schedule carries its own proof of cost (`synth.slack.check_labels`).
         return Fraction(0)
     if algorithm != "bfb":
         claim = lift.claim_on(graph)

@@ -1,4 +1,4 @@
-"""The best any schedule could do for a collective on a topology, with the cut that proves it."""
+"""The optimum of a collective on a topology, with the cut that proves it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,12 +29,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A set of nodes whose links to the rest allow nothing faster.
+    """A set of nodes whose links to the rest limit the rate.
 
-    ``nodes`` are in the order of the topology; ``compute_inside`` of them take part and
-    bring ``data_inside`` units.  ``capacity`` is that of the links out of the set, or,
-    for a collective that gathers data, into it; ``links`` are those links, grouped, and
-    ``boxes`` what the set holds, box by box.
+    ``nodes`` are in topology order; ``compute_inside`` of them take part and bring ``data_inside``
+    units.  ``capacity`` is that of the links out of the set, or into the set for a collective that
+    gathers data.  ``links`` are these links, grouped; ``boxes`` are the nodes of the set by box.
     """
 
     nodes: tuple[NodeId, ...]
@@ -47,11 +46,11 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class BalanceProof:
-    """Why nothing is faster where nodes that forward cannot pass on what a cut counts.
+    """Proof of the optimum where forwarding nodes cannot pass on all capacity that a cut counts.
 
     ``sets`` are node sets with weights, ``prices`` the weights of such nodes, ``sharing`` those of
-    shared limits by their place; see `schedules.trees.linear_program.certificate`.  The bottleneck
-    is then a cut of the capacities that can be used.
+    shared limits by their index; see `schedules.trees.linear_program.certificate`.  The bottleneck
+    is then a cut of the usable capacities.
     """
 
     sets: tuple[tuple[tuple[NodeId, ...], Fraction], ...]
@@ -61,7 +60,7 @@ class BalanceProof:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """How near to the optimum the fewest trees within ``max_gap`` come: within ``gap``."""
+    """The gap to the optimum of the fewest trees within ``max_gap``."""
 
     max_gap: Fraction
     gap: Fraction
@@ -95,18 +94,18 @@ class PassOptimum:
 
     @property
     def optimal_inverse_rate(self) -> Fraction:
-        """The inverse rate of any number of trees."""
+        """The least inverse rate over all numbers of trees."""
         return self.inverse_rate / (1 + (self.near.gap if self.near else 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """How fast both passes of an allreduce could be at once.
+    """Bounds on an allreduce whose two passes run at once.
 
-    ``algbw`` cannot be passed; ``feasible`` is reached, by one pass after the other or by
-    both at once.  ``gap`` is by what share one pass after the other takes longer than
-    ``inverse_rate``.  ``shares`` are those of the roots, of 1 in all, where passes at once need
-    unequal ones; ``at_once`` says whether they are faster.
+    ``algbw`` is an upper bound; ``feasible`` is reached, by passes in sequence or at once.
+    ``gap`` is the excess of the time in sequence over ``inverse_rate``, as a share.  ``shares`` are
+    those of the roots, with sum 1, where concurrent passes need unequal ones.  ``at_once`` states
+    whether concurrent passes are faster.
     """
 
     inverse_rate: Fraction
@@ -118,7 +117,7 @@ class Together:
 
     @property
     def exact(self) -> bool:
-        """Whether what is reached is what cannot be passed."""
+        """Whether the reached rate equals the upper bound."""
         return self.feasible == self.algbw
 
 
@@ -126,8 +125,8 @@ class Together:
 class CollectiveOptimum:
     """The optimum of a collective: of its one pass, or of both passes of an allreduce.
 
-    ``together`` is of an allreduce, or else ``together_left_out`` says why it is missing.
-    ``apart`` says that passes one after the other were asked for.
+    ``together`` exists for an allreduce; ``together_left_out`` states why it is missing.
+    ``apart`` means that the request requires passes in sequence.
     """
 
     collective: Collective
@@ -138,29 +137,29 @@ class CollectiveOptimum:
 
     @property
     def nodes(self) -> int:
-        """How many compute nodes take part."""
+        """The number of compute nodes that take part."""
         return self.passes[0].nodes
 
     @property
     def data(self) -> int:
-        """The size of all shards together."""
+        """The total size of all shards."""
         return self.passes[0].data
 
     @property
     def sequential(self) -> Fraction:
-        """The inverse rate of one pass after the other."""
+        """The inverse rate of passes in sequence."""
         return sum((one.inverse_rate for one in self.passes), Fraction(0))
 
     @property
     def inverse_rate(self) -> Fraction:
-        """Time per byte of a shard of size 1; of an allreduce the best that is reached."""
+        """Time per byte of a shard of size 1; for an allreduce the best that is reached."""
         if self.together is None or self.apart:
             return self.sequential
         return min(self.sequential, self.data / self.together.feasible)
 
     @property
     def at_once(self) -> bool:
-        """Whether both passes of an allreduce are to run at once."""
+        """Whether both passes of an allreduce run at once."""
         return self.together is not None and self.together.at_once and not self.apart
 
     @property
@@ -172,14 +171,14 @@ class CollectiveOptimum:
 def collective_optimum(
     topology: Topology, collective: Collective, options: Options
 ) -> CollectiveOptimum:
-    """Return what is optimal for a collective, every number proved by a cut.
+    """Return the optimum of a collective, with every number proved by a cut.
 
     Parameters
     ----------
     topology : Topology
         Any fabric.
     collective : Collective
-        All but all-to-all, which `schedules.routes.routing_choices` answers.
+        Any but all-to-all, for which see `schedules.routes.routing_choices`.
     options : Options
         ``trees_per_root``, ``max_gap``, ``root``, ``shards`` and ``participants`` as for
         `schedules.trees.rates.topology_rate`.
@@ -189,7 +188,7 @@ def collective_optimum(
     NoSchedule, InvalidTopology, Unreachable, TooLarge
         As `schedules.trees.rates.topology_rate`.
     ClaimBroken
-        A bug: the links around the bottleneck alone allow something better.
+        A bug: the links around the bottleneck alone allow a higher rate.
     """
     require_root(collective, options.root, options.shards)
     if collective is not Collective.ALLREDUCE:
@@ -219,7 +218,7 @@ def collective_optimum(
 def _shares(
     topology: Topology, bound: AllreduceBound, options: Options
 ) -> tuple[tuple[NodeId, Fraction], ...]:
-    """Return the shares of the roots where both passes run at once and need unequal ones."""
+    """Return the shares of the roots where both passes run at once with unequal shares."""
     if bound.division is None:
         return ()
     sizes = dict(zip(topology.nodes, bound.division.sizes, strict=True))
@@ -231,7 +230,7 @@ def _shares(
 
 
 def forest_optimum(topology: Topology, options: Options, *, inward: bool) -> Optimum:
-    """Return the rate that `schedules.trees.rates.topology_rate` finds; same domain and errors."""
+    """Return the optimum from `schedules.trees.rates.topology_rate`; same domain and errors."""
     return optimum(
         topology,
         options.trees_per_root,
@@ -284,7 +283,7 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
 def _placed(
     topology: Topology, sharing: Mapping[int, Fraction], collective: Collective
 ) -> dict[int, Fraction]:
-    """Return the weights of shared limits by their place in the topology, not in its transpose."""
+    """Return the weights of shared limits by their index in the topology, not in its transpose."""
     if collective.outward:
         return dict(sharing)
     place = {(frozenset(links), limit): at for at, (links, limit) in enumerate(topology.shared)}
@@ -299,7 +298,7 @@ def _placed(
 def _require_proof(
     topology: Topology, collective: Collective, found: Optimum, options: Options
 ) -> None:
-    """Raise `ClaimBroken` unless the links around the bottleneck alone allow nothing better."""
+    """Raise `ClaimBroken` unless the links around the bottleneck prove the optimum."""
     ranks = options.participants or topology.compute_nodes
     shards = options.shards or dict.fromkeys(ranks, 1)
     if options.root is not None:
@@ -327,6 +326,6 @@ def _require_proof(
         trees_per_root=found.trees_per_root if counted else None,
         inward=not collective.outward,
     )
-    # A given number of trees is asked of the capacities that forwarding nodes can use.
+    # A given number of trees uses the capacities that forwarding nodes can use.
     if proven > found.inverse_rate or (proven < found.inverse_rate and not found.trimmed):
         raise ClaimBroken("optimum", f"the cut proves {proven}, not {found.inverse_rate}")

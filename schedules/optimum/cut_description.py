@@ -1,7 +1,7 @@
-"""A cut in words that a person can find: which boxes it holds, which links cross it.
+"""A readable description of a cut: its boxes, and the links across it.
 
 Ids are read as fabrics write them: ``"<box>.<name>"`` with a number for the box, and a number at
-the end of names that are alike.  Other ids are between the boxes.
+the end of names of a series.  Other ids are outside all boxes.
 """
 
 import re
@@ -19,10 +19,10 @@ _ID = re.compile(r"(?:([0-9]{1,9})\.)?(.*?)([0-9]{0,9})", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Links across a cut that are alike: ``count`` of them, of ``capacity`` each.
+    """Equivalent links across a cut: ``count`` links of ``capacity`` each.
 
-    Their sources are in one box and their targets in one, and the names of either end differ
-    in their last number only.
+    Their sources are in one box and their targets in one box; the names of either end differ in
+    their last number only.
     """
 
     sources: "tuple[NodeId, ...]"
@@ -33,9 +33,9 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a cut holds of one box, or, with an empty ``box``, between the boxes.
+    """The nodes of a cut in one box, or outside all boxes if ``box`` is empty.
 
-    ``missing`` are the compute nodes of that box which it does not hold.
+    ``missing`` are the compute nodes of the box that are not in the cut.
     """
 
     box: str
@@ -47,7 +47,7 @@ class Part:
 def crossings(
     topology: "Topology", inside: "Collection[NodeId]", *, inward: bool = False
 ) -> tuple[Crossing, ...]:
-    """Return the links that leave a set of nodes, or enter it, those alike together.
+    """Return the links that leave a set of nodes, or enter it, grouped by equivalence.
 
     O(links).
 
@@ -79,7 +79,7 @@ def crossings(
 
 
 def parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[Part, ...]:
-    """Return what a set of nodes holds, box by box, in order of the topology.
+    """Return the nodes of a set by box, in topology order.
 
     >>> from topoloom.synth.topology.topology import Topology
     >>> pair = Topology(["0.gpu0", "1.gpu0", "hub"], [], switches=["hub"])
@@ -102,7 +102,7 @@ def parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[Part, ...
 
 
 def listed(nodes: "Iterable[NodeId]") -> str:
-    """Return ids in few words: runs of numbers as one, but of those with zeros before them.
+    """Return a short list of ids: runs of numbers as ranges, except numbers with leading zeros.
 
     >>> listed(["1.gpu0", "1.gpu1", "1.gpu2", "1.gpu5", "1.nvswitch", 7, 8, "009", 10])
     '1.gpu0..2, 1.gpu5, 1.nvswitch, 7..8, 009, 10'
@@ -123,7 +123,7 @@ def listed(nodes: "Iterable[NodeId]") -> str:
 
 
 def _next(number: str) -> str:
-    """Return the number after one, nothing for one that is not written plainly."""
+    """Return the next number, or "" after a number with leading zeros."""
     return str(int(number) + 1) if number == "0" or number[:1] not in ("", "0") else ""
 
 

@@ -1,9 +1,9 @@
-"""What every link is worth: by how much the best rate changes with more of it, or less.
+"""The value of every link: the change of the best rate with more or less of its capacity.
 
-Links between the same two nodes count together, both ways, as in `faults`; those that symmetry
-makes alike are worth the same.  The numbers are one-sided derivatives of the best rate and its
-values further on, all exact (`schedules.trees.rates.parametric_rate`).  Where a topology was made
-by changes, `restored` tells what undoing each of them brings.
+Links between the same two nodes count together, in both directions, as in `single_faults`.  Links
+that an automorphism maps to each other have equal values.  Values are exact one-sided derivatives
+of the best rate, and rates at larger changes (`schedules.trees.rates.parametric_rate`).  For a
+changed topology, `restored` returns the rate after undoing each change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,26 +27,25 @@ from topoloom.synth.topology.topology import Link, NodeId, Topology
 __all__ = ["MOST_KINDS", "MOST_RESTORED", "LinkValue", "Restored", "link_values", "restored"]
 
 MOST_KINDS = 500
-"""Limit on the kinds of links; each takes some six optima."""
+"""Maximum kinds of links; each takes about six optima."""
 
 MOST_RESTORED = 100
-"""Limit on the changes of which each is undone; each takes one optimum."""
+"""Maximum changes to undo; each takes one optimum."""
 
 Pair = tuple[NodeId, NodeId]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkValue:
-    """What the links of one kind are worth; rates are algbw, in the unit of bandwidth.
+    """The value of the links of one kind; rates are algbw, in the unit of bandwidth.
 
-    ``pairs`` are those of nodes that they join, in the topology's order, and ``capacities`` those
-    from the first node of a pair to the second and back, 0 where there is no link.
+    ``pairs`` are the node pairs that they join, in topology order.  ``capacities`` are those from
+    the first node of a pair to the second and back, 0 without a link.
 
-    ``more`` is by how much algbw rises with each unit of bandwidth that the links between one such
-    pair have more, each way that there is one; ``less`` by how much it falls with each that they
-    have less; ``each_more`` by how much it rises with a unit more between each of the pairs.
-    ``doubled`` is algbw where one pair has all its links twice, ``all_doubled`` where each has.
-    None is what is not known exactly, of allreduces only.
+    ``more`` is the rise of algbw per unit of bandwidth added between one such pair, in each
+    existing direction; ``less`` is the fall per unit removed; ``each_more`` is the rise per unit
+    added between every pair.  ``doubled`` is algbw with the links of one pair doubled, ``all_doubled`` with those
+    of every pair doubled.  None marks values without an exact result, for allreduces only.
     """
 
     pairs: tuple[Pair, ...]
@@ -60,7 +59,7 @@ class LinkValue:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What algbw is where a lost node, or the links between two, are as they were."""
+    """The algbw after a lost node, or the links between two nodes, are restored."""
 
     nodes: tuple[NodeId, ...]
     algbw: Fraction
@@ -69,22 +68,22 @@ class Restored:
 def link_values(
     topology: Topology, collective: Collective, options: Options | None = None
 ) -> list[LinkValue]:
-    """Return what each kind of links is worth, the most valuable first.
+    """Return the value of each kind of links, the most valuable first.
 
     Parameters
     ----------
     topology : Topology
         Any fabric.
     collective : Collective
-        All but all-to-all.
+        Any but all-to-all.
     options : Options, optional
-        As for `schedules.optimum.collective_optimum.collective_optimum`; of any number of trees.
+        As for `schedules.optimum.collective_optimum.collective_optimum`, without a number of trees.
 
     Raises
     ------
     NoSchedule
-        A number of trees or a gap is asked for, the collective is all-to-all, or nothing is
-        known to reach the bound of this allreduce.
+        The options have a number of trees or a gap, the collective is all-to-all, or no schedule
+        is known to reach the bound of this allreduce.
     TooLarge
         There are more than `MOST_KINDS` kinds of links.
     InvalidTopology, Unreachable, TookTooLong
@@ -92,12 +91,12 @@ def link_values(
 
     Notes
     -----
-    In symmetric fabrics many cuts are equally narrow, and more of one link alone brings nothing:
-    ``each_more`` then tells which kind of links holds all back.
+    In symmetric fabrics many cuts are equally narrow, and more capacity of one link gains nothing:
+    ``each_more`` then identifies the limiting kind of links.
 
     Examples
     --------
-    The optimum of two boxes is bound by what enters a GPU, from its switch and from the network:
+    The optimum of two boxes is limited by the links into a GPU, from its switch and the network:
 
     >>> from topoloom.synth.fabrics import fabric
     >>> for value in link_values(fabric("dgx-a100-2"), Collective.ALLGATHER):
@@ -107,32 +106,32 @@ def link_values(
     """
     options = options or Options()
     if options.trees_per_root is not None or options.max_gap is not None:
-        raise NoSchedule("/values", "must be left out: they are of any number of trees")
+        raise NoSchedule("/values", "must be left out: values assume any number of trees")
     if collective is Collective.ALL_TO_ALL:
         raise NoSchedule("/values", "must be left out: all-to-all has no trees")
     require_root(collective, options.root, options.shards)
     kinds = link_kinds(topology, options)
     if len(kinds) > MOST_KINDS:
         raise TooLarge(
-            "/topology", f"has {len(kinds)} kinds of links; values are told of at most {MOST_KINDS}"
+            "/topology", f"has {len(kinds)} kinds of links; values cover at most {MOST_KINDS}"
         )
     rates = _rates(topology, collective, options)
     found = []
     for number, pairs in enumerate(kinds):
-        tell("what links are worth", number, len(kinds))
+        tell("link values", number, len(kinds))
         found.append(_value(rates, topology, pairs))
     return sorted(found, key=_worth, reverse=True)
 
 
 def _worth(value: LinkValue) -> tuple[Fraction, ...]:
-    """Return what is compared: for one link, for each of all, and what a loss costs."""
+    """Return the sort key: gain of one link, gain of every link, and loss."""
     none = Fraction(0)
     each = (value.each_more or none) / len(value.pairs)
     return value.more or none, each, value.less or none
 
 
 def _rates(topology: Topology, collective: Collective, options: Options) -> list[Rates]:
-    """Return the passes that follow each other; one only where they run at once."""
+    """Return the passes that run in sequence; one only if they run at once."""
     demand = demand_of(topology, options.shards, options.participants, options.root)
     allreduce = collective is Collective.ALLREDUCE
     ways = [inward for inward in (False, True) if allreduce or collective.outward is not inward]
@@ -144,7 +143,7 @@ def _rates(topology: Topology, collective: Collective, options: Options) -> list
         try:
             return [Rates(network, ceiling_of, partial(in_turn, copying=copying))]
         except (TooLarge, TookTooLong):
-            # Then the optimum is told of passes one after the other.
+            # The optimum is then that of passes in sequence.
             pass
     turned = replace(network, tail=network.head, head=network.tail)
     passes = [turned if inward else network for inward in ways]
@@ -187,12 +186,12 @@ def _capacities(topology: Topology, pair: Pair) -> tuple[Fraction, Fraction]:
 def _margin(
     rates: list[Rates], arcs: Sequence[int], length: Fraction
 ) -> tuple[Fraction, Fraction] | None:
-    """Return the slope of the rate of all passes, and what it is at the end."""
+    """Return the slope of the rate of all passes, and the rate at the end."""
     margins = [rate.followed(arcs, length) for rate in rates]
     if any(margin is None for margin in margins):
         return None
     known = [margin for margin in margins if margin is not None]
-    # Of 1 / sum 1/a it is the square of that times sum a'/a^2.
+    # The derivative of 1 / sum 1/a is its square times sum a'/a^2.
     whole = _one_after_the_other([rate.algbw for rate in rates])
     slopes = zip(known, rates, strict=True)
     slope = whole**2 * sum((margin.slope / rate.algbw**2 for margin, rate in slopes), Fraction(0))
@@ -200,34 +199,34 @@ def _margin(
 
 
 def _at(rates: list[Rates], amounts: dict[int, Fraction]) -> Fraction | None:
-    """Return the rate of all passes where some arcs have more."""
+    """Return the rate of all passes where some arcs have more capacity."""
     found = [rate.at(amounts) for rate in rates]
     known = [one.algbw for one in found if one is not None]
     return _one_after_the_other(known) if len(known) == len(rates) else None
 
 
 def _one_after_the_other(algbws: Sequence[Fraction]) -> Fraction:
-    """Return the rate of passes one after the other."""
+    """Return the rate of passes in sequence."""
     return 1 / sum((1 / algbw for algbw in algbws), Fraction(0))
 
 
 def restored(
     healthy: Topology, topology: Topology, collective: Collective, options: Options | None = None
 ) -> list[Restored]:
-    """Return algbw with each of the changes undone that made a topology, the most first.
+    """Return algbw with each change of a topology undone, the highest first.
 
     Parameters
     ----------
     healthy : Topology
-        What it was before.
+        The topology before the changes.
     topology : Topology
-        What `synth.topology.degrade.degraded` has made of that.
+        The result of `synth.topology.degrade.degraded` on ``healthy``.
     collective, options
-        As for `link_values`; with ``participants`` a node that comes back forwards only.
+        As for `link_values`; with ``participants``, a restored node only forwards.
 
     Raises
     ------
-    TooLarge
+    There are more than `MOST_RESTORED` changes.
         There are more than `MOST_RESTORED` changes.
     NoSchedule, InvalidTopology, Unreachable, TookTooLong
         As `schedules.optimum.collective_optimum.collective_optimum`.

@@ -1,9 +1,9 @@
-"""The single faults that a fabric can have: one of each kind, and how many are alike.
+"""Single faults of a fabric: one of each kind, with the number of equivalent faults.
 
-Faults that symmetry takes to each other leave the same optimum: one of them is enough.  The kinds
-are the orbits of pairs of joined nodes, of hosts and of switches under the automorphisms of the
-fabric, found from its structure (`schedules.trees.symmetry.automorphisms`).  A network card
-is a link where it joins a GPU to the network directly, and a switch where it is a node.
+Faults that an automorphism maps to each other leave the same optimum, so one of them suffices.
+The kinds are the orbits of pairs of joined nodes, of hosts and of switches under the automorphisms
+of the fabric, computed from its structure (`schedules.trees.symmetry.automorphisms`).  A network
+card is a link where it joins a GPU to the network directly, and a switch where it is a node.
 """
 
 from collections.abc import Collection, Iterator
@@ -24,7 +24,7 @@ PARTS: tuple[Part, ...] = ("link", "host", "switch")
 
 
 class FaultKind(NamedTuple):
-    """``lost`` is a node, or two that lose all links between them; ``alike`` such there are."""
+    """A lost node, or two nodes without the links between them; ``alike`` equivalent faults."""
 
     part: Part
     lost: tuple[NodeId, ...]
@@ -41,10 +41,10 @@ def fault_kinds(
     topology : Topology
         Any fabric.
     options : Options, optional
-        Whose data is moved, as the optimum takes it: nodes with shards of unequal sizes are
-        not alike, nor are those that take part and those that do not.
+        As for the optimum: nodes are equivalent only if their shards have equal sizes and all or
+        none of them take part.
     parts : collection
-        Which parts may be lost.
+        Kinds of parts that may fail.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def fault_kinds(
 
 
 def link_kinds(topology: Topology, options: Options) -> list[list[tuple[NodeId, NodeId]]]:
-    """Return the pairs of joined nodes, those that symmetry makes alike together.
+    """Return the pairs of joined nodes, grouped by equivalence.
 
     Parameters and errors as of `fault_kinds`.
 
@@ -81,7 +81,7 @@ def link_kinds(topology: Topology, options: Options) -> list[list[tuple[NodeId, 
 
 
 def _symmetry(topology: Topology, options: Options) -> tuple[Network, list[Ints]]:
-    """Return the network, and automorphisms that keep what is asked for."""
+    """Return the network, and the automorphisms that preserve the options."""
     if (pairs := joined_pairs(topology)) > MOST_PAIRS:
         raise TooLarge("/topology", f"joins {pairs} pairs of nodes; at most {MOST_PAIRS}")
     demand = demand_of(topology, options.shards, options.participants, options.root)
@@ -96,7 +96,7 @@ def _symmetry(topology: Topology, options: Options) -> tuple[Network, list[Ints]
 def _pairs(
     network: Network, topology: Topology, images: list[Ints]
 ) -> Iterator[list[tuple[NodeId, NodeId]]]:
-    """Yield the kinds of pairs: what takes an arc to another takes their pairs to each other."""
+    """Yield the kinds of pairs: automorphisms map the pairs of arcs to each other."""
     numbers = orbits(len(network.tail), arc_images(network, images)).tolist()
     members: dict[tuple[int, int], set[int]] = {}
     for arc, ends in enumerate(zip(network.tail.tolist(), network.head.tolist(), strict=True)):
