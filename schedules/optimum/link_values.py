@@ -44,8 +44,9 @@ class LinkValue:
 
     ``more`` is the rise of algbw per unit of bandwidth added between one such pair, in each
     existing direction; ``less`` is the fall per unit removed; ``each_more`` is the rise per unit
-    added between every pair.  ``doubled`` is algbw with the links of one pair doubled, ``all_doubled`` with those
-    of every pair doubled.  None marks values without an exact result, for allreduces only.
+    added between every pair.  ``doubled`` is algbw with the links of one pair doubled,
+    ``all_doubled`` with those of every pair doubled.  None marks values without an exact result,
+    for allreduces only.
     """
 
     pairs: tuple[Pair, ...]
