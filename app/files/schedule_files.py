@@ -7,6 +7,7 @@ from pathlib import Path
 from topoloom.app.config import Settings
 from topoloom.app.files.local_files import UnusableFile, read_bytes
 from topoloom.app.files.zip_archives import unzipped
+from topoloom.schedules.formats import FORMATS
 from topoloom.synth.errors import SynthError
 from topoloom.synth.formats import detect
 from topoloom.synth.formats.unsupported import head_of, recognise
@@ -50,18 +51,14 @@ def _form_of(path: Path, data: bytes) -> str:
         raise UnusableFile(path, f"is empty: give {_KINDS}")
     head = head_of(text)
     document: object = None
-    if head.startswith("<algo"):
-        return "msccl-xml"
     if head.startswith(("{", "[")):
         try:
             document = json.loads(data)
         except (ValueError, RecursionError):
             return "json"
-        if isinstance(document, dict):
-            if str(document.get("schema", "")).startswith("schedule/"):
-                return "json"
-            if "gpus" in document and "schema" not in document:
-                return "mscclpp-json"
+    for name, form in FORMATS.items():
+        if form.recognizes is not None and form.recognizes(head, document):
+            return name
     if path.suffix == ".et":
         raise UnusableFile(path, "must be named NAME.RANK.et, as Chakra traces are, from rank 0")
     refusal = _refusal(text, head, path.name)

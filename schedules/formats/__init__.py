@@ -1,20 +1,24 @@
-"""Every format that schedules are written in: its name, media type, options, and writer.
+"""The registry of schedule formats: name, media type, options, writer, and replay.
 
-Run times, simulators and people take different things; this table is what the command
-line and the service read.  Writers are imported when they are first needed.
+The command line, the service, the verifier and the simulator read `FORMATS`.  Writers and replays
+are imported on first use, so the registry itself imports no schedule code.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.model.schedule import Schedule
+from topoloom.schedules.errors import InvalidProgram, NotExportable
 from topoloom.synth.naming.suggestions import one_of
-from topoloom.synth.topology.topology import Topology
+
+if TYPE_CHECKING:
+    from topoloom.schedules.formats.targets.runtimes import Runtime
+    from topoloom.schedules.model.schedule import Schedule
+    from topoloom.schedules.model.transcript import Transcript
+    from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "FORMATS",
@@ -22,10 +26,17 @@ __all__ = [
     "SENDING",
     "Files",
     "Format",
+    "FormatName",
     "Options",
+    "one_text",
     "require_options",
     "write",
 ]
+
+FormatName: TypeAlias = Literal[
+    "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
+]
+"""The names of `FORMATS`."""
 
 DEFAULT_ALPHA_US = 10
 
@@ -59,16 +70,23 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format; ``needs`` are options that must be given."""
+    """One format: its writer, and how its files are recognized and replayed.
+
+    ``options`` are those that the writer takes, ``needs`` those that must be given.  ``transcript``
+    replays files for the runtime or dialect that is named, if any.  ``recognizes`` decides from the
+    beginning of a text, without blanks in front, and from its JSON value, None for other text.
+    """
 
     media_type: str
-    write: Callable[[Schedule, Topology, Options], Iterable[str] | Files]
+    write: "Callable[[Schedule, Topology, Options], Iterable[str] | Files]"
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    transcript: "Callable[[Sequence[bytes], Runtime | str | None], Transcript] | None" = None
+    recognizes: Callable[[str, object], bool] | None = None
 
 
 def write(
-    form: str, schedule: Schedule, topology: Topology, options: Options
+    form: str, schedule: "Schedule", topology: "Topology", options: Options
 ) -> Iterable[str] | Files:
     """Return a schedule in one of `FORMATS`: text in pieces, or several files.
 
@@ -82,6 +100,7 @@ def write(
     Examples
     --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+    >>> from topoloom.synth.topology.topology import Topology
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, pair.digest, (0, 1), 1, trees)
@@ -114,13 +133,13 @@ def require_options(form: str, options: Options) -> None:
             raise NotExportable(f"/{name}", f"must be given for the format {form}")
 
 
-def _json(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+def _json(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.schedule.write import write as pieces
 
     return pieces(schedule)
 
 
-def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+def _msccl(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.msccl.write import render
     from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
@@ -129,7 +148,7 @@ def _msccl(schedule: Schedule, topology: Topology, options: Options) -> Iterable
     return [render(schedule, topology, runtime, **_of_programs(options))]
 
 
-def _mscclpp(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+def _mscclpp(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.mscclpp.write import render
     from topoloom.schedules.formats.targets.runtimes import runtime_of
 
@@ -150,14 +169,14 @@ def _of_programs(options: Options) -> dict[str, Any]:
     }
 
 
-def _chakra(schedule: Schedule, topology: Topology, options: Options) -> Files:
+def _chakra(schedule: "Schedule", topology: "Topology", options: Options) -> Files:
     from topoloom.schedules.formats.chakra.write import render
 
     files = render(schedule, topology, options.bytes or 0)
     return {f".{rank}.et": data for rank, data in enumerate(files)}
 
 
-def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+def _tuner(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.nccl.write import render
     from topoloom.schedules.verify.costs import unit_bytes_per_second
 
@@ -173,16 +192,59 @@ def _tuner(schedule: Schedule, topology: Topology, options: Options) -> Iterable
     )
 
 
-def _dot(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+def _dot(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.drawing.write import dot
 
     return dot(schedule, topology)
 
 
-def _graphml(schedule: Schedule, topology: Topology, options: Options) -> Iterable[str]:
+def _graphml(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.drawing.write import graphml
 
     return graphml(schedule, topology)
+
+
+def _msccl_transcript(files: Sequence[bytes], said: "Runtime | str | None") -> "Transcript":
+    from topoloom.schedules.formats.inspection.dialects import readings_of
+    from topoloom.schedules.formats.msccl import replay
+    from topoloom.schedules.formats.targets.runtimes import meant
+
+    text = one_text(files)
+    return replay.transcript(text, meant("msccl-xml", said or readings_of(text)[0].dialect)[-1])
+
+
+def _mscclpp_transcript(files: Sequence[bytes], said: "Runtime | str | None") -> "Transcript":
+    from topoloom.schedules.formats.mscclpp import replay
+    from topoloom.schedules.formats.targets.runtimes import meant
+
+    return replay.transcript(one_text(files), meant("mscclpp-json", said)[-1])
+
+
+def _chakra_transcript(files: Sequence[bytes], _: "Runtime | str | None") -> "Transcript":
+    from topoloom.schedules.formats.chakra import replay
+
+    return replay.transcript(files)
+
+
+def one_text(files: Sequence[bytes]) -> str:
+    """Return the text of a single file; raise `InvalidProgram` otherwise.
+
+    >>> one_text([b"<algo/>"])
+    '<algo/>'
+    """
+    try:
+        (data,) = files
+        return data.decode()
+    except ValueError:
+        raise InvalidProgram("", "must be one file of text in UTF-8") from None
+
+
+def _is_schedule(head: str, document: object) -> bool:
+    return isinstance(document, dict) and str(document.get("schema", "")).startswith("schedule/")
+
+
+def _is_mscclpp(head: str, document: object) -> bool:
+    return isinstance(document, dict) and "gpus" in document and "schema" not in document
 
 
 PROGRAMS = ("msccl-xml", "mscclpp-json")
@@ -193,12 +255,24 @@ _OF_PROGRAMS = ("runtime", "inplace", "instances", "min_bytes", "max_bytes", "sc
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "json": Format("application/json", _json),
-        "msccl-xml": Format("application/xml", _msccl, ("dialect", *_OF_PROGRAMS)),
-        "mscclpp-json": Format(
-            "application/vnd.mscclpp.plan+json", _mscclpp, ("ranks_per_node", *_OF_PROGRAMS)
+        "json": Format("application/json", _json, recognizes=_is_schedule),
+        "msccl-xml": Format(
+            "application/xml",
+            _msccl,
+            ("dialect", *_OF_PROGRAMS),
+            transcript=_msccl_transcript,
+            recognizes=lambda head, document: head.startswith("<algo"),
         ),
-        "chakra-et": Format("application/zip", _chakra, ("bytes",), ("bytes",)),
+        "mscclpp-json": Format(
+            "application/vnd.mscclpp.plan+json",
+            _mscclpp,
+            ("ranks_per_node", *_OF_PROGRAMS),
+            transcript=_mscclpp_transcript,
+            recognizes=_is_mscclpp,
+        ),
+        "chakra-et": Format(
+            "application/zip", _chakra, ("bytes",), ("bytes",), transcript=_chakra_transcript
+        ),
         "nccl-tuner-csv": Format(
             "text/csv", _tuner, ("alpha_us", "node_gbps", "ranks_per_node", "channels")
         ),

@@ -10,6 +10,7 @@ from pydantic import StrictInt, TypeAdapter, ValidationError, create_model
 from typer.main import get_command
 
 from tests.app.described import openapi
+from tests.cases import for_every
 from tests.test_architecture import commands
 from topoloom.app.cli import app
 from topoloom.app.cli.commands.execute_schedule import ExecutionOptions, ProbeOptions
@@ -27,7 +28,7 @@ from topoloom.app.requests.topology_source import TEXT_ONLY, TopologyChanges, To
 from topoloom.learning_rate.options import METHODS, VALIDATION, Options
 from topoloom.learning_rate.rate_shape import ANCHORS
 from topoloom.schedules.execute import limits
-from topoloom.schedules.formats import FORMATS
+from topoloom.schedules.formats import FORMATS, FormatName
 from topoloom.schedules.formats.msccl.program import Dialect
 from topoloom.synth.formats.machines import (
     cluster_plan,
@@ -142,7 +143,7 @@ def require_same(parameter, info, name: str) -> None:
     assert limits_of(info) in parameter.help.split("; ") or not limits_of(info), name
 
 
-@pytest.mark.parametrize("command", REQUESTS)
+@for_every("command", REQUESTS)
 def test_an_option_has_the_meaning_the_default_and_the_limits_of_its_field(command):
     checked = 0
     for parameter in COMMANDS[command].params:
@@ -155,8 +156,8 @@ def test_an_option_has_the_meaning_the_default_and_the_limits_of_its_field(comma
     assert checked
 
 
-@pytest.mark.parametrize("command", READERS)
-@pytest.mark.parametrize("field", NAMING)
+@for_every("command", READERS)
+@for_every("field", NAMING)
 def test_what_of_naming_a_topology_is_an_option_is_as_in_requests(command, field):
     require_same(parameter_of(command, field, READS), NAMING[field], field)
 
@@ -206,7 +207,7 @@ def test_every_command_with_a_request_is_looked_at():
     }
 
 
-@pytest.mark.parametrize(("command", "field"), FIELDS, ids=str)
+@for_every(("command", "field"), FIELDS)
 def test_every_field_of_a_request_can_be_said_on_the_command_line(command, field):
     assert parameter_of(command, field) is not None
 
@@ -214,7 +215,7 @@ def test_every_field_of_a_request_can_be_said_on_the_command_line(command, field
 WHOLE = [option for option in OPTIONS if option.type is StrictInt]
 
 
-@pytest.mark.parametrize("option", WHOLE, ids=lambda option: option.name)
+@for_every("option", WHOLE)
 def test_the_ends_of_a_range_are_allowed_and_what_is_beyond_is_not(option):
     field = TypeAdapter(Annotated[int, option.field()])
     for value in (option.least, option.most):
@@ -225,7 +226,7 @@ def test_the_ends_of_a_range_are_allowed_and_what_is_beyond_is_not(option):
     assert option.limits == f"{option.least} to {option.most}"
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: f"{option.name}-{option.unit}")
+@for_every("option", OPTIONS)
 def test_an_option_says_what_it_is_and_has_a_value_of_its_type_as_default(option):
     assert option.help and not option.help.endswith(".")
     assert option.spelling.startswith("--")
@@ -248,7 +249,7 @@ def test_no_two_options_are_the_same_entry():
 
 
 def test_the_words_of_an_option_are_those_of_the_domain():
-    assert set(choices(exports.ScheduleFormat)) == set(FORMATS)
+    assert set(choices(FormatName)) == set(FORMATS)
     assert [str(dialect) for dialect in Dialect] == ["msccl", "azure", "rccl"]
     assert all(dialect in exports.DIALECT.help for dialect in map(str, Dialect))
     assert choices(learning_rate.MethodName) == METHODS

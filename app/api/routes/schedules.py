@@ -26,11 +26,11 @@ from topoloom.app.documents.schedule import ScheduleSummary
 from topoloom.app.documents.schedule_file import ScheduleDocument
 from topoloom.app.documents.simulation import SimulationDocument
 from topoloom.app.jobs.worker_pool.operations import SCHEDULE, SIMULATED
-from topoloom.app.requests.options.exports import ScheduleFormat
 from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.app.requests.stored_documents import ExportQuestion, SimulationQuestion
 from topoloom.app.services import schedules
 from topoloom.app.services.exports import require_available
+from topoloom.schedules.formats import FormatName
 
 __all__ = ["router"]
 
@@ -39,7 +39,7 @@ router = strict_router("/v1/schedules", tags=["schedules"], route_class=WorkRout
 MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
 
 FormatDep = Annotated[
-    ScheduleFormat | None,
+    FormatName | None,
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 

@@ -6,12 +6,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from topoloom.schedules.errors import InvalidProgram
-from topoloom.schedules.formats.chakra import replay as chakra
-from topoloom.schedules.formats.inspection.dialects import readings_of
-from topoloom.schedules.formats.msccl import replay as msccl
-from topoloom.schedules.formats.mscclpp import replay as mscclpp
+from topoloom.schedules.formats import FORMATS, one_text
 from topoloom.schedules.formats.nccl import replay as nccl
-from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, MSCCLPP_JSON, Runtime, meant
+from topoloom.schedules.formats.targets.runtimes import Runtime
 from topoloom.schedules.model.transcript import Transcript
 from topoloom.schedules.verify import Violation
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -28,25 +25,10 @@ __all__ = [
 _Said: TypeAlias = Runtime | str | None
 
 
-def _msccl(files: Sequence[bytes], said: _Said) -> Transcript:
-    text = _text(files)
-    if said is None:
-        said = readings_of(text)[0].dialect
-    return msccl.transcript(text, meant(MSCCL_XML, said)[-1])
-
-
-def _mscclpp(files: Sequence[bytes], said: _Said) -> Transcript:
-    return mscclpp.transcript(_text(files), meant(MSCCLPP_JSON, said)[-1])
-
-
-def _chakra(files: Sequence[bytes], _: _Said) -> Transcript:
-    return chakra.transcript(files)
-
-
 TRANSCRIBED: Mapping[str, Callable[[Sequence[bytes], _Said], Transcript]] = MappingProxyType(
-    {"msccl-xml": _msccl, "mscclpp-json": _mscclpp, "chakra-et": _chakra}
+    {name: form.transcript for name, form in FORMATS.items() if form.transcript is not None}
 )
-"""By format of programs: what replays its files and tells what the ranks send."""
+"""Format of programs -> the replay of its files, which returns the messages of the ranks."""
 
 TABLE = "nccl-tuner-csv"
 REPLAYED = frozenset({*TRANSCRIBED, TABLE})
@@ -113,7 +95,7 @@ def program_violations(
     """
     try:
         if form == TABLE:
-            return _wrong_ranks(nccl.replay(_text(files)), topology)
+            return _wrong_ranks(nccl.replay(one_text(files)), topology)
         return _unwired(transcript_of(form, files, runtime), topology)
     except InvalidProgram as error:
         return [Violation(error.field, error.rule)]
@@ -174,11 +156,3 @@ def _reached(
             if node in switches:
                 ahead.append(node)
     return reached
-
-
-def _text(files: Sequence[bytes]) -> str:
-    try:
-        (data,) = files
-        return data.decode()
-    except ValueError:
-        raise InvalidProgram("", "must be one file of text in UTF-8") from None
