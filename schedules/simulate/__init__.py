@@ -1,8 +1,8 @@
-"""How long a schedule takes in the alpha-beta model: closed forms and a simulation.
+"""The time of a schedule in the alpha-beta model: closed forms and a simulation.
 
-`estimate` gives closed forms in floats, `lockstep` the closed form of trees exactly.
-`simulate` sends every message over every link, on an exact integer clock, and so also
-knows what happens when nobody waits for the slowest link of a step.
+`estimate` returns closed forms in floats, `lockstep` the exact closed form of trees.
+`simulate` sends every message over every link on an exact integer clock, with or without
+synchronous steps.
 """
 
 from topoloom.schedules.simulate.clock import Network

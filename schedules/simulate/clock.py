@@ -1,4 +1,4 @@
-"""The network's speed, and a clock whose ticks divide every time exactly."""
+"""The network's speed, and a clock whose ticks divide all times exactly."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,28 +10,28 @@ from topoloom.schedules.errors import NoSchedule, TooLarge
 __all__ = ["MAX_TICKS", "Clock", "Network", "clock_of"]
 
 MAX_TICKS = 1 << 62
-"""No time in ticks passes this; two of them still add up within 64 bits."""
+"""Upper bound on times in ticks; the sum of two such times fits 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How fast a fabric is.
+    """The speed of a fabric.
 
     Parameters
     ----------
     alpha_seconds : Fraction
-        Latency: a message is there so long after its last byte has left.  The link
-        may send the next one meanwhile.
+        Latency: a message arrives this long after its last byte leaves.  The link may send the
+        next message meanwhile.
     unit_bytes_per_second : Fraction
-        What one unit of capacity of the topology carries: 10**9 for capacities in GB/s.
+        Rate of one unit of capacity of the topology: 10**9 for capacities in GB/s.
     overhead_seconds : Fraction
-        How long every message keeps its first link busy beside its bytes.  What a link carries in
-        a step is one message; of trees and routes a piece on an edge is one.
+        Time for which every message occupies its first link in addition to its bytes.  The load
+        of a link in a step is one message; so is a piece of a tree or route on an edge.
     chunk_seconds : Fraction
-        The same for every chunk of a message, which need not lie beside the others.
+        The same for every chunk of a message; chunks need not be contiguous.
     channels : int, optional
-        How many links a node can send on at a time.  With c channels, link i of a node
-        (in the topology's order) uses channel i mod c.  All at once if left out.
+        Number of links on which a node can send at a time.  With c channels, link i of a node
+        (in the topology's order) uses channel i mod c.  Default: all links at once.
 
     Raises
     ------
@@ -69,12 +69,12 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Seconds per tick; every time of interest is a whole number of ticks."""
+    """Seconds per tick; every relevant time is a whole number of ticks."""
 
     tick: Fraction
 
     def ticks(self, seconds: Fraction) -> int:
-        """Return a time in ticks; it must be a whole number below `MAX_TICKS`."""
+        """Return a time in ticks, a whole number below `MAX_TICKS`."""
         whole = seconds / self.tick
         if whole.denominator != 1:
             raise AssertionError(f"{seconds} s is no multiple of {self.tick} s")
@@ -88,7 +88,7 @@ class Clock:
 
 
 def clock_of(times: Iterable[Fraction]) -> Clock:
-    """Return the clock of the longest tick that divides all these times.
+    """Return the clock with the longest tick that divides all times.
 
     >>> clock_of([Fraction(1, 6), Fraction(0), Fraction(1, 4)]).tick
     Fraction(1, 12)
@@ -100,9 +100,9 @@ def clock_of(times: Iterable[Fraction]) -> Clock:
 
 
 def raise_no_clock() -> None:
-    """Raise the error of a simulation that does not fit 64 bits."""
+    """Raise the error of a simulation whose times do not fit 64 bits."""
     raise TooLarge(
         "/size_bytes",
-        "no clock of 62 bits tells the times of this simulation exactly; "
-        "rounder sizes, rates and latencies need fewer",
+        "no clock of 62 bits represents the times of this simulation exactly; "
+        "rounder sizes, rates and latencies need fewer bits",
     )

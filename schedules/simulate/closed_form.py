@@ -1,10 +1,9 @@
-"""How long a schedule takes in the alpha-beta model, from the schedule alone.
+"""The time of a schedule in the alpha-beta model, in closed form.
 
-A hop takes ``alpha_seconds`` and then as long as its bytes need on the busiest
-link.  ``unit_bytes_per_second`` is what one unit of capacity of the topology
-carries: 1e9 for capacities in GB/s.  ``size_bytes`` is M, the output of an
-allgather, the input of a reduce-scatter, else the buffer of every rank.  Costs are
-exact until the last line; seconds are floats.
+A hop takes ``alpha_seconds`` plus the transmission time of its bytes on the busiest link.
+``unit_bytes_per_second`` is the rate of one unit of capacity of the topology: 1e9 for capacities
+in GB/s.  ``size_bytes`` is M: the output of an allgather, the input of a reduce-scatter, else
+the buffer of every rank.  Costs are exact; only the final seconds are floats.
 """
 
 from dataclasses import dataclass
@@ -30,10 +29,10 @@ MAX_PIPELINE_CHUNKS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Time of a schedule; ``rounds`` hops follow one another.
+    """Time of a schedule with ``rounds`` hops in sequence.
 
-    ``pipeline_chunks`` tells into how many pieces each tree's data is cut; it is 1
-    for schedules in steps, and the largest of its parts' for a sequence.
+    ``pipeline_chunks`` is the number of pieces of each tree's data; 1 for schedules in steps, and
+    the maximum over the parts of a sequence.
     """
 
     seconds: float
@@ -52,30 +51,29 @@ def estimate(
 ) -> Estimate:
     """Return the time of a valid schedule.
 
-    Steps take ``steps * alpha + bandwidth * M / B`` exactly.  Trees of depth h cut
-    into P pieces take h + P - 1 rounds of ``alpha + T / P``, where T is the time of
-    all data on the busiest link; it is the time of a lock-step pipeline, an upper
-    bound of one where links run freely.  For trees that run together h is the sum of the
-    depths of both parts.  Routes are pipelined in the same way, h their
-    most hops; with P = 1 the k-th hops of all routes take the time of the busiest link
-    among them alone.
+    Steps take ``steps * alpha + bandwidth * M / B`` exactly.  Trees of depth h cut into P
+    pieces take h + P - 1 rounds of ``alpha + T / P``, where T is the transmission time of all
+    data on the busiest link.  This is the time of a lock-step pipeline, and an upper bound
+    without synchronization.  For trees that run together h is the sum of the depths of both
+    parts.  Routes are pipelined likewise, with their largest number of hops as h; with P = 1 the
+    k-th hops of all routes take the time of their own busiest link.
 
     Parameters
     ----------
     pipeline_chunks : int, optional
-        P for trees and routes, 1 to `MAX_PIPELINE_CHUNKS`; the best one if left out.
+        P for trees and routes, 1 to `MAX_PIPELINE_CHUNKS`; default: the best.
 
     Raises
     ------
     InvalidSchedule
-        A send or edge runs over no link.
+        A send or edge uses a missing link.
     NoSchedule
         A size, time, rate or number of chunks is out of its range.
 
     Notes
     -----
-    (h + P - 1)(alpha + T / P) is least where P * P = (h - 1) T / alpha, and convex in
-    P, so the best integer is one of the two around that root.
+    (h + P - 1)(alpha + T / P) is minimal at P * P = (h - 1) T / alpha and convex in P, so the
+    best integer is a neighbor of that root.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def estimate(
 
 
 def tree_depth(schedule: TreeSchedule) -> int:
-    """Return h, the most edges on any way between a root and a rank.
+    """Return h, the largest number of edges between a root and a rank.
 
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> chain = Tree(0, 1, ((0, 1), (1, "switch", 2)))
@@ -168,7 +166,7 @@ def _routes(
     alpha_seconds: float,
     pipeline_chunks: int | None,
 ) -> Estimate:
-    """Pipeline as trees do, or in one piece, phase by phase, where that is faster."""
+    """Return a pipeline as for trees, or the phases in sequence in one piece if that is faster."""
     share = scale / len(topology.compute_nodes)
     phases = route_phases(schedule, topology)
     whole = Estimate(len(phases) * alpha_seconds + float(sum(phases)) * share, len(phases), 1)

@@ -1,4 +1,4 @@
-"""Simulating a schedule: every message over every link, on an exact clock."""
+"""Simulation of a schedule: every message over every link, on an exact clock."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ from topoloom.synth.topology.topology import Topology
 __all__ = ["CHOSEN_MESSAGES", "best_chunks", "simulate"]
 
 CHOSEN_MESSAGES = 1 << 22
-"""How many pieces there are at most where nobody asked for a number of chunks."""
+"""Maximum number of pieces where the number of chunks is not given."""
 
 
 def simulate(
@@ -36,57 +36,59 @@ def simulate(
 ) -> Simulation:
     """Return the time of a valid schedule, message by message.
 
-    A message of n bytes in k chunks keeps a link of c bytes/s busy for
-    ``overhead + k chunk + n / c`` and is at its receiver ``alpha`` later.  All that a link carries
-    in a step is one message, whose sends leave one after another; so is a piece of a tree, or of a
-    route, on an edge.  Every link sends its messages one after another in
-    program order: those of a step schedule as listed; those of trees by round, where
-    piece p of an edge at depth v is in round v + p, then by depth, so that all trees
-    share a link evenly; those of routes, of parts that run together and of programs in the same
-    way.  A message waits for
-    its turn and for the data it carries.
+    A message of n bytes in k chunks occupies a link of c bytes/s for ``overhead + k chunk + n / c``
+    and reaches its receiver ``alpha`` later.  The load of a link in a step is one message, whose
+    sends leave in sequence; so is a piece of a tree or route on an edge.  Every link sends its
+    messages in program order:
+
+    - step schedules: as listed;
+    - trees: by round, where piece p of an edge at depth v is in round v + p, then by depth, so
+      that all trees share a link evenly;
+    - routes, parts that run together, and programs: as trees.
+
+    A message waits for its turn and for its data.
 
     Parameters
     ----------
     schedule : Schedule or Transcript
-        A transcript is what the ranks of an exported program send.  Its paths over switches are
-        chosen here, parallel links are one; thread blocks, signals and what happens within a
-        GPU take no time.
+        A transcript has the sends of an exported program.  The simulation chooses its paths over
+        switches and merges parallel links; thread blocks, signals and work within a GPU take no
+        time.
     size_bytes : int
-        M, the output of an allgather, the input of a reduce-scatter, what a rank has for
-        all ranks together in an all-to-all, else the buffer of every rank.
+        M: the output of an allgather, the input of a reduce-scatter, all data that one rank sends
+        in an all-to-all, else the buffer of every rank.
     chunks : int, optional
-        Into how many pieces every message is cut.  Left out: 1 for steps; for trees what
-        is best in lock step, as far as that makes at most
-        `CHOSEN_MESSAGES` pieces; for programs 1, as they say nothing of slices.
+        Pieces of every message.  Default: 1 for steps; the best in lock step for trees, limited
+        to `CHOSEN_MESSAGES` pieces in all; 1 for programs, which do not define slices.
     synchronous : bool
-        All wait for the slowest message of a step, or of a round of trees.
+        All messages wait for the slowest message of the previous step, or round of trees.
 
     Raises
     ------
     InvalidSchedule
-        A send or an edge runs over no link, or edges do not follow one another.
+        A send or an edge uses a missing link, or edges do not follow one another.
     InvalidProgram
-        A transcript is for another number of ranks, or nothing leads from one to another.
+        A transcript has a different number of ranks, or no path joins two of its ranks.
     NoSchedule
-        A number is out of its range, the steps of a synchronous schedule are cut, or links of
-        the topology share a limit.
+        A number is out of its range, the steps of a synchronous schedule are cut into pieces, or
+        links of the topology share a limit.
     TooLarge
         More than `MAX_MESSAGES` pieces, or no clock of 62 bits is exact.
 
     Notes
     -----
     *Synchronous steps* take exactly ``steps * (alpha + overhead) + K chunk + bandwidth * M / B``
-    on links of one capacity, where K is the sum over steps of the most chunks on a link;
-    *synchronous trees* without switches exactly what `lockstep` says, or less (see there).
+    on links of one capacity, where K is the sum over steps of the most chunks on a link.
+    *Synchronous trees* without switches take exactly the time of `lockstep`, or less (see there).
 
-    *Never slower.*  Without switches each time is a maximum of sums of earlier ones, with
-    the same order on each link in both modes.  A synchronous run satisfies the same
-    inequalities (what a message needs came in an earlier round), so by induction in
-    program order no message begins later when nobody waits for the others.
+    *Upper bound.*  Without switches each time is a maximum of sums of earlier times, with the
+    same order on each link in both modes.  A synchronous run satisfies the same inequalities,
+    since all needs of a message arrive in an earlier round.  By induction in program order,
+    no message starts later without synchronization.
 
-    *Never faster* than the busiest link, nor than ``alpha`` times the longest chain of
-    messages.  Behind switches pieces go as they come, and neither mode bounds the other.
+    *Lower bounds* are the time of the busiest link, and ``alpha`` times the longest chain of
+    messages.  Behind switches pieces are served in order of arrival, and neither mode bounds the
+    other.
 
     O(pieces + needs) without switches, O(pieces log pieces) with them.
 
@@ -111,7 +113,7 @@ def simulate(
         return run(messages, network, size_bytes, chunks or 1, synchronous)
     if isinstance(schedule, RouteSchedule):
         schedule = chains(schedule, topology.switches)
-    # Parts that run together are simulated as one.
+    # Parts that run together form one simulation.
     parts: tuple[StepSchedule | TreeSchedule | SequenceSchedule, ...] = (schedule,)
     if isinstance(schedule, SequenceSchedule) and not schedule.together:
         parts = schedule.parts
@@ -145,7 +147,7 @@ def _simulate(
 
 
 def _pieces(messages: Messages, network: Network, size_bytes: int) -> int:
-    """Return the number of pieces that is best in lock step."""
+    """Return the best number of pieces in lock step."""
     rounds = lockstep_of(messages, network, size_bytes)
     most = CHOSEN_MESSAGES // max(1, len(messages.units))
     return rounds.best_chunks(max(1, most))
@@ -159,11 +161,11 @@ def best_chunks(
     size_bytes: int,
     most: int = 1024,
 ) -> tuple[int, Fraction]:
-    """Search the number of pieces of least simulated time; return it and that time.
+    """Return the number of pieces with the least simulated time found, and that time.
 
-    Powers of two up to ``most``, then from the best one up or down by steps that halve
-    when neither is better.  The time need not be convex in the number of pieces, so this
-    is the best that was found.  Without overhead more pieces are hardly ever slower.
+    The search tries powers of two up to ``most``, then moves up or down from the best by steps
+    that halve when neither is better.  The time need not be convex in the number of pieces, so
+    the result need not be the minimum.  Without overhead more pieces are rarely slower.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Latency, rate and the costs of messages and chunks, fitted to times that somebody measured.
+"""Latency, rate and the costs of messages and chunks, fitted to measured times.
 
-The model is that of `schedules.simulate`: messages that leave one after another over one link, all
-in all of so many chunks and bytes, are there after
+The model is that of `schedules.simulate`: messages that leave in sequence over one link, with the
+given total of chunks and bytes, arrive after
 
     alpha + messages * overhead + chunks * chunk + bytes / rate.
 """
@@ -18,17 +18,17 @@ from topoloom.schedules.errors import NoSchedule
 __all__ = ["DIGITS", "MAX_ROWS", "Fit", "Row", "fit"]
 
 MAX_ROWS = 10_000
-"""Rows of one table."""
+"""Maximum rows of a table."""
 
 DIGITS = 6
-"""Significant digits of what is fitted: measured times have no more."""
+"""Significant digits of fitted values, as precise as measured times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Messages of so many chunks and bytes in all, sent one after another, and their time.
+    """Messages sent in sequence, with their total chunks and bytes and their time.
 
-    ``seconds`` is one way, from the start of the first to the arrival of the last.
+    ``seconds`` is one-way, from the start of the first to the arrival of the last message.
     """
 
     size_bytes: int
@@ -39,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a table says of a link; ``largest_error`` is that of the worst row, as a share of it."""
+    """The costs of a link; ``largest_error`` is that of the worst row, as a share of its time."""
 
     alpha_seconds: Fraction
     overhead_seconds: Fraction
@@ -49,13 +49,13 @@ class Fit:
 
 
 def fit(rows: Sequence[Row]) -> Fit:
-    """Return the costs, none below 0, whose times are nearest to the measured ones.
+    """Return the nonnegative costs whose times are closest to the measured times.
 
     Parameters
     ----------
     rows : sequence of Row
-        2 to `MAX_ROWS`, of at least two sizes.  Where the numbers of messages do not vary apart
-        from the rest their cost is part of the latency, and so for chunks.
+        2 to `MAX_ROWS`, of at least two sizes.  Where the number of messages depends linearly on
+        the other columns, the latency includes their cost; likewise for chunks.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def fit(rows: Sequence[Row]) -> Fit:
 
     Notes
     -----
-    Least squares of the errors as shares of the measured times, so that short messages count as
-    much as long ones, over non-negative costs (Lawson and Hanson, "Solving least squares
-    problems", 1974).  Rounded to `DIGITS` significant digits.
+    Least squares of the errors relative to the measured times, so that short and long messages
+    have equal weight, over nonnegative costs (Lawson and Hanson, "Solving least squares
+    problems", 1974).  Results are rounded to `DIGITS` significant digits.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _require_rows(rows: Sequence[Row]) -> None:
 
 
 def _independent(columns: NDArray[np.float64]) -> list[int]:
-    """Return the first columns that span all: what varies with an earlier one is left out."""
+    """Return the first maximal set of linearly independent columns."""
     used: list[int] = []
     for column in range(columns.shape[1]):
         tried = columns[:, [*used, column]]

@@ -1,4 +1,4 @@
-"""How busy a schedule keeps each link, from the schedule alone."""
+"""Utilization of each link by a schedule."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -23,16 +23,16 @@ Hop: TypeAlias = tuple[NodeId, NodeId]
 
 
 def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
-    """Return for every pair of joined nodes the share of the time in which data moves there.
+    """Return for every pair of joined nodes the share of the time in which data moves.
 
-    The time is that on the wire, latencies left out: T_B for steps, where each step lasts
-    as long as its busiest link needs; for trees as long as the busiest link needs for all.
-    1 is a link that is never idle.  Parallel links count as one of their joint capacity.
+    The time is the transmission time without latencies: T_B for steps, where each step lasts
+    as long as its busiest link needs; for trees, the time of the busiest link.  1 means that a
+    link is never idle.  Parallel links count as one of their joint capacity.
 
     Raises
     ------
     InvalidSchedule
-        A send or an edge runs over no link.
+        A send or an edge uses a missing link.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
     if together:
         total = tree_inverse_rate(schedule, topology)
     for part in parts:
-        # Both in the time that a shard takes over a link of capacity 1.
+        # Both in units of the time of a shard on a link of capacity 1.
         total += 0 if together else _duration(part, topology)
         for hop, shards in _shards(part, topology).items():
             busy[hop] += shards / capacity[hop]
@@ -69,7 +69,7 @@ def _duration(part: StepSchedule | TreeSchedule, topology: Topology) -> Fraction
 
 
 def _shards(part: StepSchedule | TreeSchedule, topology: Topology) -> dict[Hop, Fraction]:
-    """Return how many shards cross each hop in all."""
+    """Return the number of shards that cross each hop in total."""
     pieces: dict[Hop, int] = defaultdict(int)
     if isinstance(part, TreeSchedule):
         pieces = tree_loads(part, topology)

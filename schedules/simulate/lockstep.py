@@ -24,15 +24,15 @@ _Windows: TypeAlias = Sequence[Sequence[Fraction]] | Sequence[Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Lockstep:
-    """What a forest costs in lock step, for one size.
+    """The cost of a forest in lock step, for one size.
 
     Every tree is cut into P pieces; in round r piece p crosses the edges at depth r - p.
     A round takes alpha and the time of its busiest link.
 
-    ``window_seconds[v][w]`` is how long all bytes of the edges at depths v to v + w take
-    on the link that is busiest then; ``window_messages[v][w]`` is the most messages of these
-    edges on one link, each of which takes ``message_seconds`` beside its bytes.  Where messages
-    take time, times are upper bounds, exact if one link has most of both.
+    ``window_seconds[v][w]`` is the transmission time of all bytes of the edges at depths v to
+    v + w on their busiest link.  ``window_messages[v][w]`` is the most messages of these edges on
+    one link; each takes ``message_seconds`` in addition to its bytes.  Where messages take time,
+    times are upper bounds, exact if one link has the most of both.
     """
 
     alpha_seconds: Fraction
@@ -43,16 +43,16 @@ class Lockstep:
 
     @property
     def transfer_seconds(self) -> Fraction:
-        """T, the time of all bytes on the busiest link."""
+        """T, the transmission time of all bytes on the busiest link."""
         return self.window_seconds[0][-1] if self.depth else Fraction(0)
 
     def scaled(self, factor: int) -> "Lockstep":
-        """Return the same for ``factor`` times as many bytes."""
+        """Return the cost for ``factor`` times as many bytes."""
         rows = tuple(tuple(time * factor for time in row) for row in self.window_seconds)
         return replace(self, window_seconds=rows)
 
     def latency_seconds(self, chunks: int) -> Fraction:
-        """Return alpha times the number of rounds, and what messages take: the time of no bytes."""
+        """Return the time of zero bytes: alpha times the number of rounds, and the messages."""
         if not self.depth:
             return Fraction(0)
         fixed = (self.depth + chunks - 1) * self.alpha_seconds
@@ -65,8 +65,8 @@ class Lockstep:
 
         Notes
         -----
-        There are h + P - 1 rounds.  Round r moves the depths from max(0, r - P + 1) to
-        min(r, h - 1), and one P-th of their bytes.
+        There are h + P - 1 rounds.  Round r moves 1/P of the bytes of the depths from
+        max(0, r - P + 1) to min(r, h - 1).
 
         >>> chain = Lockstep(Fraction(1), 2, ((Fraction(8), Fraction(8)), (Fraction(8),)))
         >>> [chain.seconds(chunks) for chunks in (1, 2, 4, 8)]
@@ -79,19 +79,19 @@ class Lockstep:
         return self.latency_seconds(chunks) + _over_rounds(self.window_seconds, chunks) / chunks
 
     def best_chunks(self, most: int = MAX_PIPELINE_CHUNKS) -> int:
-        """Return the number of pieces of least time, at most ``most``; of equals the least."""
+        """Return the number of pieces of least time, at most ``most``; ties go to the least."""
         tried = self.chunks_to_try(most)
         return min(tried, key=lambda chunks: (self.seconds(chunks), chunks))
 
     def chunks_to_try(self, most: int = MAX_PIPELINE_CHUNKS) -> set[int]:
-        """Return numbers of pieces that hold the best; above the largest the time only grows.
+        """Return numbers of pieces that include the best; above the largest the time only grows.
 
         Notes
         -----
         With A the time of all rounds before and after the full ones, and m the messages of a
         full round, the time for P >= h is a constant + P (alpha + m ``message_seconds``) +
         (A - (h - 1) T) / P.  It is convex in P, so the best integer is next to the root of
-        (A - (h - 1) T) / (alpha + m ``message_seconds``), or h; each P < h is one of them.
+        (A - (h - 1) T) / (alpha + m ``message_seconds``), or h; each P < h is a candidate.
         """
         depth, alpha = self.depth, self.alpha_seconds
         if self.message_seconds and depth:
@@ -108,7 +108,7 @@ class Lockstep:
 def _over_rounds(
     windows: Sequence[Sequence[Fraction]] | Sequence[Sequence[int]], chunks: int
 ) -> Fraction:
-    """Return the sum over all rounds of the value of the depths that are moved then."""
+    """Return the sum over all rounds of the value of the depths in the round."""
     depth = len(windows)
     if chunks >= depth:
         return _ramps(windows) + (chunks - depth + 1) * Fraction(windows[0][-1])
@@ -117,25 +117,25 @@ def _over_rounds(
 
 
 def _ramps(windows: _Windows) -> Fraction:
-    """Return the sum over all rounds that do not move every depth."""
+    """Return the sum over all rounds that do not include every depth."""
     return Fraction(sum((*windows[0][:-1], *(row[-1] for row in windows[1:]))))
 
 
 def lockstep(
     schedule: TreeSchedule, topology: Topology, network: Network, *, size_bytes: int
 ) -> Lockstep:
-    """Return what a forest costs in lock step; channels do not count.
+    """Return the cost of a forest in lock step, independent of channels.
 
-    Without switches a synchronous `simulate` takes exactly this, or less where messages take time
-    (see `Lockstep`).  Through switches it is
-    a lower bound of it: a link may have to wait for the one before.
+    Without switches a synchronous `simulate` takes exactly this time, or less where messages take
+    time (see `Lockstep`).  With switches this is a lower bound: a link may have to wait for the
+    previous link.
 
     O(h^2 links + edges) for trees of depth h.
 
     Raises
     ------
     InvalidSchedule
-        An edge runs over no link, or edges do not follow one another.
+        An edge uses a missing link, or edges do not follow one another.
     NoSchedule
         The size is negative.
     """
@@ -145,7 +145,7 @@ def lockstep(
 
 
 def lockstep_of(messages: Messages, network: Network, size_bytes: int) -> Lockstep:
-    """Return what trees cost in lock step, from their messages."""
+    """Return the cost of trees in lock step, from their messages."""
     scale = messages.unit * size_bytes / network.unit_bytes_per_second
     clock, loads = _loads(messages)
     rows = tuple(
@@ -168,7 +168,7 @@ def _windows(loads: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
 
 
 def _counts(messages: Messages) -> NDArray[np.int64]:
-    """Return how many messages begin on each link, by level."""
+    """Return the number of messages that start on each link, by level."""
     levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
     counts = np.zeros((len(messages.starts) - 1, len(messages.capacities)), np.int64)
     np.add.at(counts, (levels, messages.hops[messages.hop_start[:-1]]), 1)

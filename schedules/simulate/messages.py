@@ -1,9 +1,9 @@
-"""A schedule as messages: over which links each goes, and which it must wait for.
+"""A schedule as messages: the links of each message, and the messages it waits for.
 
-Messages are kept in *program order*: by level, which is the step of a send or the
-depth of an edge, then as listed in the schedule.  A reduce-scatter by trees starts at
-the deepest edges, so there levels count down to the root.  Of parts that run together the levels
-of the second follow those of the first.
+Messages are in *program order*: by level, which is the step of a send or the depth of an edge,
+then as listed in the schedule.  A reduce-scatter by trees starts at the deepest edges: its levels
+count down to the root.  For parts that run together the levels of the second part follow those of
+the first.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 __all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
 
 MAX_COMPARISONS = 1 << 33
-"""How many pairs of sends are compared at most to find out what waits for what."""
+"""Maximum number of pairs of sends compared to derive dependencies."""
 
 Ints = NDArray[np.int64]
 
@@ -33,7 +33,7 @@ class Messages(NamedTuple):
     """Messages in program order.
 
     The hops of message m are ``hops[hop_start[m]:hop_start[m + 1]]``, indices of links;
-    what it waits for is ``needs[need_start[m]:need_start[m + 1]]``, indices of messages.
+    its dependencies are ``needs[need_start[m]:need_start[m + 1]]``, indices of messages.
     Level v consists of messages ``starts[v]`` to ``starts[v + 1] - 1``.
     """
 
@@ -46,19 +46,19 @@ class Messages(NamedTuple):
     need_start: Ints
     needs: Ints
     first_chunk: Ints
-    """First chunk within the shard; pieces of it matter where sends overlap in part."""
+    """First chunk within the shard; pieces need it where sends overlap in part."""
     chunk_count: Ints
     """Number of chunks."""
     opens: NDArray[np.bool_]
-    """Whether it begins a message: of the sends of a step over a link the first one does."""
+    """Whether the send starts a message: the first send of a step over a link does."""
     capacities: tuple[Capacity, ...]
-    """By link.  Trees do not choose between parallel links: these are one link here."""
+    """By link.  Trees do not distinguish parallel links: these are one link here."""
     sources: Ints
-    """By link, the position of the node it leaves."""
+    """By link, the position of its source node."""
     link_of: Ints
     """By link of the topology, its index here."""
     staggered: bool
-    """Whether the pieces of a message may follow each other through the levels."""
+    """Whether the pieces of a message may be pipelined through the levels."""
 
 
 def messages_of(
@@ -69,17 +69,17 @@ def messages_of(
     Raises
     ------
     InvalidSchedule
-        A send or an edge runs over no link, edges do not follow one another, or a number
+        A send or an edge uses a missing link, edges do not follow one another, or a number
         is out of its range.
     TooLarge
-        More than `MAX_COMPARISONS` pairs of sends would have to be compared.
+        More than `MAX_COMPARISONS` pairs of sends must be compared.
 
     Notes
     -----
-    A send waits for every earlier one that brought its source a part of the same
-    chunks.  An edge away from the root waits for the edge before it; one towards the
-    root for all that end where it begins.  Where parts run together, what leaves a root
-    waits for all that was added up there.
+    A send waits for every earlier send that brought its source a part of the same chunks.  An edge
+    away from the root waits for the edge before it; an edge towards the root waits for all edges
+    that end at its start.  Where parts run together, data leaves a root after all contributions
+    are reduced there.
     """
     if isinstance(schedule, SequenceSchedule):
         return _of_together(schedule, topology)
@@ -192,7 +192,7 @@ class _Edges(NamedTuple):
 
 
 def _of_together(schedule: SequenceSchedule, topology: Topology) -> Messages:
-    """Return the messages of a reduce-scatter and of the allgather that follows slice by slice."""
+    """Return the messages of a reduce-scatter and an allgather pipelined by slices."""
     parts = [part for part in schedule.parts if isinstance(part, TreeSchedule)]
     if len(parts) != 2 or len(schedule.parts) != 2:
         raise InvalidSchedule("/parts", "must be two, by trees, where they run together")

@@ -1,8 +1,8 @@
 """Messages through switches: events in order of time.
 
-Times, queues and pieces are as in `direct`.  An entry of the heap says that a piece asks
-for its next link at a time, or that it has arrived; entries of one time go by piece, then
-by program order.
+Times, queues and pieces are as in `single_hop`.  A heap entry is a request of a piece for its
+next link at a time, or its arrival.  Entries of equal time are ordered by piece, then by program
+order.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ ASKS, ARRIVES = 0, 1
 
 
 class Traffic(NamedTuple):
-    """What runs, and where each of it stands; arrays of int64 unless said otherwise."""
+    """Messages and their state; arrays of int64 unless stated otherwise."""
 
     hop_start: NDArray[Any]
     """First hop by message, and one past the last."""
@@ -38,20 +38,20 @@ class Traffic(NamedTuple):
     """Messages by queue, in program order."""
     follow_start: NDArray[Any]
     follow: NDArray[Any]
-    """What waits for each message."""
+    """The messages that wait for each message."""
     pending: NDArray[Any]
-    """int32, by piece: how many arrivals it waits for; counted down."""
+    """int32, by piece: number of pending arrivals."""
     free: NDArray[Any]
-    """When each queue was free last, then when each link behind a switch was; zeros."""
+    """Time at which each queue, then each link behind a switch, becomes free; initially zero."""
     busy: NDArray[Any]
-    """For how long each link was busy; zeros."""
+    """Busy time of each link; initially zero."""
     turn: NDArray[Any]
-    """By queue, the round it is at; zeros."""
+    """By queue, its current round; initially zero."""
     place: NDArray[Any]
-    """By queue, where in ``queued`` it is; ``queue_start`` without its last entry."""
+    """By queue, its position in ``queued``; initially ``queue_start`` without its last entry."""
     times: NDArray[Any]
     keys: NDArray[Any]
-    """The heap, with room for one entry of each piece."""
+    """The heap, with capacity for one entry of each piece."""
 
 
 @njit(cache=True, nogil=True)

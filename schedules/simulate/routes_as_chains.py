@@ -1,4 +1,4 @@
-"""Routes as trees: a route is a tree that is a chain, so that trees' clocks serve both."""
+"""Routes as trees: a route is a tree that is a chain, so clocks of trees also serve routes."""
 
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, Tree, TreeSchedule
 from topoloom.synth.topology.topology import NodeId
@@ -7,10 +7,10 @@ __all__ = ["chains"]
 
 
 def chains(schedule: RouteSchedule, switches: frozenset[NodeId]) -> TreeSchedule:
-    """Return one chain for each route, whose edges end where data rests: at ranks.
+    """Return one chain for each route, with edges that end at ranks.
 
-    The chains span nothing, and only what looks at trees edge by edge takes them.  Their
-    weights over ``trees_per_root`` are shares of M / N, as those of routes are.
+    The chains are no spanning trees: only code that processes trees edge by edge accepts them.
+    Their weights over ``trees_per_root`` are shares of M / N, as those of routes.
 
     >>> routes = (Route((0, "s", 1, 2), 3),)
     >>> schedule = RouteSchedule(Collective.ALL_TO_ALL, "sha256:0", (0, 1, 2), 3, routes)

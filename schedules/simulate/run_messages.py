@@ -1,4 +1,4 @@
-"""Running messages: times to ticks, links to queues, and the loop that fits."""
+"""Run messages: convert times to ticks, assign links to queues, and select the event loop."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,17 +15,17 @@ from topoloom.schedules.simulate.single_hop import run_direct
 __all__ = ["MAX_MESSAGES", "Simulation", "run"]
 
 MAX_MESSAGES = 1 << 25
-"""How many pieces of messages are simulated at most."""
+"""Maximum number of pieces of messages in a simulation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a simulation found; times are exact.
+    """The result of a simulation; times are exact.
 
-    ``chunks`` is into how many pieces each message was cut (of a sequence, the largest
-    of its parts'), ``messages`` how many pieces were sent from rank to rank, ``events``
-    how often a piece was put on a link.  ``busy_seconds`` follows ``Topology.links``: for
-    how long each carried data.
+    ``chunks`` is the number of pieces of each message (the maximum over the parts of a sequence),
+    ``messages`` the number of pieces sent from rank to rank, ``events`` the number of transmissions
+    of a piece on a link.  ``busy_seconds`` is the time for which each link carries data, in the
+    order of ``Topology.links``.
     """
 
     seconds: Fraction
@@ -36,7 +36,7 @@ class Simulation:
 
     @property
     def busiest(self) -> Fraction:
-        """The largest share of the time that any link was busy; 0 if there is no time.
+        """The largest utilization of any link; 0 if the total time is 0.
 
         >>> half = Simulation(Fraction(2), 1, 1, 1, (Fraction(1), Fraction(0)))
         >>> half.busiest, half.mean
@@ -47,7 +47,7 @@ class Simulation:
 
     @property
     def mean(self) -> Fraction:
-        """The mean over all links of the share of the time they were busy."""
+        """The mean utilization over all links."""
         whole = self.seconds * len(self.busy_seconds)
         return sum(self.busy_seconds, Fraction(0)) / whole if whole else Fraction(0)
 
@@ -55,7 +55,7 @@ class Simulation:
 def run(
     messages: Messages, network: Network, size_bytes: int, chunks: int, synchronous: bool
 ) -> Simulation:
-    """Run messages that are cut into so many pieces each."""
+    """Run messages, each cut into ``chunks`` pieces."""
     pieces = len(messages.units) * chunks
     if pieces > MAX_MESSAGES:
         raise TooLarge("/chunks", f"{pieces} pieces of messages; at most {MAX_MESSAGES}")
@@ -79,7 +79,7 @@ def run(
 def _durations(
     messages: Messages, network: Network, size_bytes: int, chunks: int
 ) -> tuple[Clock, NDArray[np.int64]]:
-    """Return the clock, and how many ticks one piece of each hop takes."""
+    """Return the clock, and the ticks of one piece of each hop."""
     part = messages.unit * size_bytes / (network.unit_bytes_per_second * chunks)
     used = sorted({messages.capacities[link] for link in np.unique(messages.hops).tolist()})
     fixed = (network.alpha_seconds, network.overhead_seconds, network.chunk_seconds)
@@ -91,7 +91,7 @@ def _durations(
     if max(messages.units, default=0) * longest > MAX_TICKS - most:
         raise_no_clock()
     rate = [clock.ticks(part / each) if each in used else 0 for each in messages.capacities]
-    # Units beyond 64 bits can only be here if they take no time.
+    # Units beyond 64 bits are possible only if they take no time.
     units = np.array(messages.units if any(rate) else [0] * len(messages.units), np.int64)
     hops_of = np.diff(messages.hop_start)
     ticks = np.repeat(units, hops_of) * np.array(rate, np.int64)[messages.hops]
@@ -101,7 +101,7 @@ def _durations(
 
 
 def _queues(messages: Messages, channels: int | None) -> NDArray[np.int64]:
-    """Return the queue of each link: its own, or the one of its channel."""
+    """Return the queue of each link: its own, or that of its channel."""
     links = np.arange(len(messages.sources))
     if channels is None:
         return links

@@ -1,4 +1,4 @@
-"""Messages of one hop each: one pass in program order gives every time.
+"""Messages of one hop each: one pass in program order yields every time.
 
 All times are ticks.  A *queue* sends one message at a time, in program order: it is a
 link, or the links of a node that share a channel.  Piece p of a message is number

@@ -1,9 +1,10 @@
 """A transcript of a program as messages over links.
 
-What a program does not say is chosen here.  Parallel links are one of their joint capacity.
-A message between ranks that no link joins goes over switches: along a shortest path, of several
-along the widest, as GPUs of one machine meet over NVLink and not over their NICs, and of several
-of these along that whose links carry the least for their capacity so far, counted in program order.
+The program leaves paths open; this module chooses them.  Parallel links are one link of their joint
+capacity.  A message between ranks without a link passes switches along a shortest path.  Of several
+shortest paths the widest is chosen: GPUs of one machine communicate over NVLink, not over NICs.
+Of several widest paths the one with the least load relative to capacity is chosen, in program
+order.
 """
 
 from collections.abc import Iterator
@@ -23,14 +24,14 @@ __all__ = ["messages_of_transcript"]
 def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messages:
     """Return the messages of a transcript, whose rank i is compute node i of the topology.
 
-    They are in program order by `transcript.levels`.  Piece p of a message waits for piece p
-    of what it needs: the run times run the whole program once for each slice of the data.
+    Messages are in program order by `transcript.levels`.  Piece p of a message waits for piece p
+    of its dependencies: runtimes execute the whole program once for each slice of the data.
 
     Raises
     ------
     InvalidProgram
-        There are not as many ranks as compute nodes, or no link and no way over switches leads
-        from one to another.
+        The numbers of ranks and of compute nodes differ, or no path over links and switches joins
+        two ranks.
     """
     nodes = topology.compute_nodes
     if len(transcript.ranks) != len(nodes):

@@ -1,6 +1,6 @@
-"""Ways from rank to rank that a program leaves open: the widest of the shortest over switches.
+"""Paths between ranks that a program leaves open: the widest of the shortest over switches.
 
-GPUs of one machine meet over NVLink, and not over their NICs and a switch between machines.
+GPUs of one machine communicate over NVLink, not over their NICs and a switch between machines.
 """
 
 from collections import defaultdict
@@ -14,14 +14,14 @@ from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 __all__ = ["MAX_PATHS", "Paths"]
 
 MAX_PATHS = 64
-"""Shortest paths between two ranks that are compared at most, the first ones found."""
+"""Maximum number of shortest paths between two ranks that are compared, in order of discovery."""
 
 
 class Paths:
-    """Ways between ranks over one link or over switches, and what their links carry so far.
+    """Paths between ranks over one link or over switches, and the current load of their links.
 
-    Parallel links are one of their joint capacity: ``pairs`` are the ends of each, ``capacities``
-    what it carries, and a way is a tuple of numbers of such links.
+    Parallel links are one link of their joint capacity: ``pairs`` are the ends of each link,
+    ``capacities`` its rate.  A path is a tuple of indices of such links.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -39,13 +39,13 @@ class Paths:
         self.known: dict[tuple[NodeId, NodeId], list[tuple[int, ...]]] = {}
 
     def between(self, source: NodeId, target: NodeId) -> list[tuple[int, ...]]:
-        """Return the widest of the shortest ways, at most `MAX_PATHS` of them."""
+        """Return the widest of the shortest paths, at most `MAX_PATHS` of them."""
         if (source, target) not in self.known:
             self.known[source, target] = self._shortest(source, target)
         return self.known[source, target]
 
     def least_loaded(self, source: NodeId, target: NodeId, units: int) -> tuple[int, ...]:
-        """Return the links of the chosen path, noting what it carries from now on."""
+        """Return the links of the chosen path, and add its load."""
         paths = self.between(source, target)
         best = paths[0]
         if len(paths) > 1:
@@ -73,7 +73,7 @@ class Paths:
     def _longer(
         self, paths: list[tuple[NodeId, ...]], reached: set[NodeId]
     ) -> Iterator[tuple[NodeId, ...]]:
-        """Yield paths by one more switch; to each switch at most `MAX_PATHS` of them."""
+        """Yield paths extended by one switch; at most `MAX_PATHS` to each switch."""
         count: dict[NodeId, int] = defaultdict(int)
         for path in paths:
             for node in self.after[path[-1]]:

@@ -1,19 +1,18 @@
-"""An independent check of a schedule, chunk by chunk, against the topology alone.
+"""Independent verification of a schedule, chunk by chunk, against the topology alone.
 
-Nothing here knows how a schedule was made.  What holds of a schedule without
-violations:
+The verifier knows nothing of the generators.  A schedule without violations has these properties:
 
 * it names this topology, and its ranks are the topology's compute nodes;
-* every send and every hop of a tree runs over an existing link;
-* nothing is sent before it has arrived, and nothing arrives twice;
-* the postcondition of its collective is met, each contribution counted once.
+* every send and every hop of a tree uses an existing link;
+* nothing is sent before it is received, and nothing is received twice;
+* the postcondition of its collective holds, with each contribution counted once.
 
-What it costs is derived anew from the sends by `step_cost`, `tree_inverse_rate` and
-`route_inverse_rate`.
-An allreduce is a sequence of a reduce-scatter and an allgather of the same shards; where its parts
-run together both are by trees, so that slices of a shard may follow one another.  Or it is one step
-schedule by which every rank gathers the whole contributions of all.  One tree schedule that
-claims to be an allreduce is reported, never accepted; so is a broadcast or a reduce in steps.
+`step_cost`, `tree_inverse_rate` and `route_inverse_rate` derive its cost from the sends.
+
+An allreduce is a sequence of a reduce-scatter and an allgather of the same shards.  Parts that run
+together must both be trees, so that slices of a shard can be pipelined.  Alternatively an
+allreduce is one step schedule by which every rank gathers the whole contributions of all.  A single
+tree schedule that claims to be an allreduce is a violation; so is a broadcast or a reduce in steps.
 """
 
 from math import gcd
@@ -62,26 +61,25 @@ _SEQUENCES = {
 
 
 def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> list[Violation]:
-    """Return what is wrong with a schedule: nothing at all if it is valid.
+    """Return the violations of a schedule; an empty list means that it is valid.
 
     Parameters
     ----------
     schedule : Schedule
-        As built or as read; it may hold any numbers.
+        Built or read; may contain any numbers.
     topology : Topology
-        What it shall run on.
+        Topology to check against.
     limit : int
-        How many violations to list at most; at least 1.  Checks that build on
-        each other stop at the first that fails: chunks are not followed along
-        sends that name no link.
+        Maximum number of violations, at least 1.  Dependent checks stop at the first failure:
+        chunks are not followed along sends that name no link.
 
     Raises
     ------
     NoSchedule
-        ``limit`` is not positive: an empty list would say nothing.
+        ``limit`` is not positive.
     TooLarge
-        The step schedule would need more than `steps.MAX_STATE_BITS` of state, or
-        `steps.MAX_LOOKS` looks at it.
+        A step schedule needs more than `steps.MAX_STATE_BITS` of state, or `steps.MAX_LOOKS`
+        accesses to it.
 
     Notes
     -----
@@ -115,8 +113,7 @@ def require_valid(schedule: Schedule, topology: Topology) -> None:
     Raises
     ------
     InvalidSchedule
-        ``field`` is the place of the first violation, ``rule`` its sentence; up to
-        two more follow.
+        ``field`` is the place of the first violation, ``rule`` its text; up to two more follow.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a schedule costs, derived link by link from its sends alone."""
+"""Costs of a schedule, derived link by link from its sends alone."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
-"""What the units of capacity that fabrics are given in carry, in bytes/s."""
+"""The bytes/s of one unit of capacity, by unit of the fabric."""
 
 DEFAULT_NODE_GBPS = 100
 
@@ -57,13 +57,13 @@ def node_capacity(topology: Topology) -> Fraction:
 
 
 def unit_bytes_per_second(topology: Topology, node_gbps: Fraction | None = None) -> Fraction:
-    """Return what one unit of capacity of a topology carries.
+    """Return the rate of one unit of capacity of a topology, in bytes/s.
 
     Parameters
     ----------
     node_gbps : Fraction, optional
-        What one node sends at most, all ports together, in Gbit/s.  Left out, the
-        topology's unit tells, and where that counts links, it is 100.
+        Maximum rate of one node over all ports together, in Gbit/s.  Default: given by the
+        topology's unit, or 100 if the unit counts links.
 
     Examples
     --------
@@ -85,14 +85,14 @@ def step_cost(schedule: Schedule, topology: Topology) -> Cost:
 
         B / N * sum over steps of max over links of (shards sent over it) / capacity,
 
-    which is d / N times the sum of the largest loads where d unit links enter and
-    leave every node.  An allreduce in one pass sends whole buffers as shards, N times as much.  A
-    sequence costs the sum of its parts.
+    which is d / N times the sum of the largest loads where d unit links enter and leave every
+    node.  In an allreduce in one pass shards are whole buffers: N times as much.  The cost of
+    a sequence is the sum over its parts.
 
     Raises
     ------
     InvalidSchedule
-        It is not in steps, is empty of ranks, or a send runs over no link.
+        Not in steps, without ranks, or a send uses a missing link.
 
     Examples
     --------
@@ -110,16 +110,16 @@ def step_cost(schedule: Schedule, topology: Topology) -> Cost:
 def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     """Return the time per byte of a schedule by trees, times N, counted on every link.
 
-    It is the max over links of (weight of the trees crossing it, `tree_loads`) / (capacity *
-    trees_per_root), in 1 / (bandwidth unit); time per byte is that over N.  Parallel
-    links share their load, so their capacities add; what crosses links that share a limit is
-    counted together, over that limit, too.  A sequence takes the sum of its
-    parts, or what `together_inverse_rate` says where they run together.
+    This is the max over links of (weight of the trees that cross the link, `tree_loads`) /
+    (capacity * trees_per_root), in 1 / (bandwidth unit); time per byte is that over N.  Parallel
+    links share their load, so their capacities add.  Links that share a limit also count
+    together against that limit.  The rate of a sequence is the sum over its parts, or
+    `together_inverse_rate` for parts that run together.
 
     Raises
     ------
     InvalidSchedule
-        It is not made of trees, or an edge runs over no link.
+        Not made of trees, or an edge uses a missing link.
 
     Examples
     --------
@@ -137,10 +137,10 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
 
 
 def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
-    """Return the same for parts that all run at once, on links that carry their sum.
+    """Return the same for parts that run at once, on links that carry their sum.
 
-    Where the reduce-scatter of an allreduce loads links one way and its allgather the other,
-    as with multicast switches, it is less than one after the other.
+    The result is less than that of a sequence where the reduce-scatter of an allreduce loads links
+    in one direction and its allgather in the other, as with multicast switches.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     total: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
     parts = _parts(schedule, TreeSchedule)
     for part in parts:
-        # Sizes of the same shards may be told in other units.
+        # Shard sizes of the parts may differ by a common factor.
         scale = Fraction(sum(parts[0].sizes), sum(part.sizes) or 1)
         for hop, load in _loads_per_tree(part, topology).items():
             total[hop] += load * scale
@@ -214,8 +214,8 @@ def tree_loads(
 ) -> dict[tuple[NodeId, NodeId], int]:
     """Return the weight that crosses every ordered pair of nodes.
 
-    Edges of a tree that share a path up to a multicast switch are sent once up to it: the
-    switch copies, or adds up.  With ``shared`` False each edge counts by itself.
+    Edges of a tree with a common path up to a multicast switch count once on this path: the switch
+    copies or reduces.  With ``shared`` False each edge counts by itself.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def _hops(tree: Tree) -> Iterator[tuple[NodeId, NodeId]]:
 def _shared_hops(
     tree: Tree, multicast: frozenset[NodeId], outward: bool
 ) -> Iterator[tuple[NodeId, NodeId]]:
-    """Yield every hop as often as data crosses it: once for each way to the next copying switch."""
+    """Yield every hop once per crossing: edges share hops up to the next copying switch."""
     sent: set[tuple[NodeId, ...]] = set()
     for edge in tree.edges:
         path = edge if outward else edge[::-1]

@@ -1,4 +1,4 @@
-"""What one cut of a topology proves of every schedule, derived from its links alone."""
+"""Lower bounds on the inverse rate of any schedule by cuts, derived from links alone."""
 
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
@@ -18,11 +18,11 @@ def cut_inverse_rate(
     trees_per_root: int | None = None,
     inward: bool = False,
 ) -> Fraction:
-    """Return the least inverse rate of any schedule, as far as the links out of a set tell.
+    """Return the lower bound on the inverse rate by the links out of a set of nodes.
 
-    All data that begins in the set has to leave it, since some rank is outside.  With a
-    number k of trees per root, of a unit bandwidth 1/U each, a link of bandwidth b carries
-    floor(U b) of them at most; the least U that lets all trees out, over k, is the bound.
+    All data that starts in the set must leave it, since some rank is outside.  With k trees per
+    root, of a unit bandwidth 1/U each, a link of bandwidth b carries at most floor(U b) trees.
+    The bound is the least U that lets all trees out, divided by k.
 
     Parameters
     ----------
@@ -31,16 +31,16 @@ def cut_inverse_rate(
     inside : collection of node ids
         The set.
     sizes : mapping
-        Size of the shard of every rank; 0 for ranks that bring none.
+        Size of the shard of every rank; 0 for ranks without data.
     trees_per_root : int, optional
-        k, per unit of size.  Left out: any number.
+        k, per unit of size.  Default: any number.
     inward : bool
-        For reduce-scatter and reduce: the data has to come in.
+        For reduce-scatter and reduce: the data must enter the set.
 
     Raises
     ------
     InvalidSchedule
-        No rank is outside, or no data inside, or no link leads out: nothing is proven.
+        No rank is outside, no data is inside, or no link leads out: nothing is proved.
 
     Examples
     --------
@@ -78,17 +78,17 @@ def weighted_inverse_rate(
     *,
     inward: bool = False,
 ) -> Fraction:
-    """Return the least inverse rate as far as several sets and forwarding nodes tell together.
+    """Return the lower bound on the inverse rate by several sets and forwarding nodes together.
 
-    Let x be the bandwidth per unit of size, and b what is used of the links.  Each set S lets
-    x w(S) out, and a node u that only forwards lets out no more than it takes in.  With
-    weights y_S of the sets and p_u of such nodes, from 0,
+    Let x be the bandwidth per unit of size, and b the used capacity of links.  Each set S has
+    outgoing data x w(S), and a node u that only forwards sends no more than it receives.  With
+    nonnegative weights y_S of the sets and p_u of such nodes,
 
         x sum y_S w(S) <= sum y_S b(out of S) + p_u (b(into u) - b(out of u))
                        <= sum over links s -> t of c max(0, p_t - p_s + y of the sets it leaves).
 
-    With weights r_g from 0 of limits c_g that links share, a link counts less by the r_g of those
-    that hold it, and the sum of c_g r_g is added.
+    Limits c_g that links share have nonnegative weights r_g.  The coefficient of a link decreases
+    by the r_g of its limits, and the sum of c_g r_g is added.
 
     Parameters
     ----------
@@ -97,21 +97,21 @@ def weighted_inverse_rate(
     prices : mapping
         The weights p_u.
     sizes : mapping
-        Size of the shard of every rank; 0 for ranks that bring none.
+        Size of the shard of every rank; 0 for ranks without data.
     sharing : mapping
-        The weights r_g, by the place of the limit in the topology.
+        The weights r_g, by the index of the limit in the topology.
     inward : bool
-        For reduce-scatter and reduce: everything the other way.
+        For reduce-scatter and reduce: all directions are reversed.
 
     Raises
     ------
     InvalidSchedule
-        A weight is negative, a set misses no rank, a price is that of a rank, or nothing is
-        held: nothing is proven.
+        A weight is negative, a set contains all ranks, a price is that of a rank, or the sets hold
+        no data: nothing is proved.
 
     Examples
     --------
-    Two leave the switch where one enters; no single set tells more than 3/2:
+    Two links leave the switch and one enters; no single set proves more than 3/2:
 
     >>> links = [(node, "w", 1) for node in "abcd"] + [("w", node, 2) for node in "abcd"]
     >>> star = Topology("abcdw", links, switches="w")
@@ -138,7 +138,7 @@ def weighted_inverse_rate(
     none, total = Fraction(0), Fraction(0)
     for index, weight in sharing.items():
         if weight < 0 or not 0 <= index < len(topology.shared):
-            raise InvalidSchedule("/proof/sharing", "must be from 0, of limits that there are")
+            raise InvalidSchedule("/proof/sharing", "must be from 0, of limits of the topology")
         total += weight * topology.shared[index].capacity
         for pair in topology.shared[index].links:
             crossed[pair] = crossed.get(pair, none) - weight

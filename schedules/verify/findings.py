@@ -1,4 +1,4 @@
-"""One thing that is wrong with a schedule, and the bounded list of them."""
+"""Violations of a schedule, and a bounded list of them."""
 
 from dataclasses import dataclass, field
 
@@ -9,12 +9,12 @@ __all__ = ["Findings", "Violation"]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong and where.
+    """A violation and its place.
 
     ``place`` is a JSON pointer into the schedule/1 document, such as
     ``/steps/3/17`` (a send) or ``/trees/4/edges/0``.  ``rank`` and ``shard`` are ids
     of compute nodes, ``chunk`` is an index within the shard; each is None where the
-    violation concerns no single one.
+    violation is not specific to one.
     """
 
     place: str
@@ -36,7 +36,7 @@ class Findings:
 
     @property
     def room(self) -> int:
-        """How many more will be kept."""
+        """The number of violations that the list can still hold."""
         return max(0, self.limit - len(self.found))
 
     def add(
@@ -48,6 +48,6 @@ class Findings:
         shard: NodeId | None = None,
         chunk: int | None = None,
     ) -> None:
-        """Keep one more violation unless the list is full."""
+        """Add a violation unless the list is full."""
         if self.room:
             self.found.append(Violation(place, sentence, rank, shard, chunk))

@@ -1,6 +1,6 @@
-"""All hops of all routes as arrays: what is wrong with any, what links carry, what pairs get.
+"""Hops of all routes as arrays: invalid routes, link loads, and sums by pair.
 
-Routes are looked at in blocks, so that memory stays small beside that of the routes themselves.
+Routes are processed in blocks, so that memory is small compared with the routes themselves.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,8 @@ Integers = NDArray[np.int64]
 class RouteHops:
     """The routes of a schedule over positions of a topology's nodes.
 
-    ``pairs`` are the links by number tail * nodes + head, each once, sorted; ``rank`` is the number
-    of a node's rank, or -1; ``rests`` whether what arrives at a node rests there, as it does
-    everywhere but at switches.
+    ``pairs`` are the links as sorted distinct numbers tail * nodes + head; ``rank`` is the rank of
+    a node, or -1; ``rests`` is whether data stops at a node: everywhere but at switches.
     """
 
     table: RouteTable
@@ -36,7 +35,7 @@ class RouteHops:
 
     @classmethod
     def of(cls, schedule: RouteSchedule, topology: Topology) -> "RouteHops":
-        """Return the hops of a schedule; nodes that the topology has not are -1."""
+        """Return the hops of a schedule; nodes that the topology lacks are -1."""
         count = topology.node_count
         pairs = np.unique(topology.sources.astype(np.int64) * count + topology.targets)
         rank = np.full(count + 1, -1, np.int64)
@@ -47,14 +46,14 @@ class RouteHops:
         return cls(table_of(schedule.routes, topology.nodes), pairs, rank, rests)
 
     def links_of(self, tails: NDArray[Any], heads: NDArray[Any]) -> Integers:
-        """Return the number of the link of each hop; -1 where there is none."""
+        """Return the index of the link of each hop; -1 without a link."""
         keys = tails.astype(np.int64) * (len(self.rank) - 1) + heads
         at = np.minimum(np.searchsorted(self.pairs, keys), max(0, len(self.pairs) - 1))
         found = self.pairs[at] == keys if len(self.pairs) else np.zeros(len(keys), np.bool_)
         return np.where(found & (tails >= 0) & (heads >= 0), at, -1)
 
     def wrong(self, schedule: RouteSchedule) -> NDArray[np.bool_]:
-        """Return which routes are no path of links from rank to rank of a positive weight."""
+        """Return which routes are no paths over links between ranks with a positive weight."""
         found = np.asarray(self.table.weights < 1, np.bool_)
         for low, nodes, route, starts in self._blocks():
             lengths = np.diff(starts)
@@ -64,7 +63,7 @@ class RouteHops:
             ends = np.zeros((2, len(lengths)), np.int64) - 1
             ends[0, some], ends[1, some] = nodes[starts[:-1][some]], nodes[starts[1:][some] - 1]
             own |= (self.rank[ends] < 0).any(axis=0)
-            # Nodes that are none have the number -1.
+            # Unknown nodes have the number -1.
             key = np.sort(route * len(self.rank) + nodes + 1)
             own[key[1:][key[1:] == key[:-1]] // len(self.rank)] = True
             inner = route[1:] == route[:-1]
@@ -74,7 +73,7 @@ class RouteHops:
         return found
 
     def sums(self, counted: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return what the counted routes carry from each rank to each other."""
+        """Return the sum of the weights of the counted routes for each ordered pair of ranks."""
         count = int(self.rank.max()) + 1
         found = np.zeros(count * count, self._exact())
         for low, nodes, _, starts in self._blocks():
@@ -84,12 +83,12 @@ class RouteHops:
         return found.reshape(count, count)
 
     def loads(self, *, phased: bool) -> NDArray[Any]:
-        """Return what each link carries, in one row, or by how many messages came before.
+        """Return the load of each link, in one row, or one row per message index if ``phased``.
 
         Raises
         ------
         InvalidSchedule
-            A hop runs over no link.
+            A hop uses a missing link.
         """
         links = len(self.pairs)
         found = np.zeros(links, self._exact())
@@ -98,7 +97,7 @@ class RouteHops:
             link = self.links_of(nodes[inner], nodes[inner + 1])
             if (link < 0).any():
                 raise InvalidSchedule("/routes", "every hop must run over an existing link")
-            # A message begins where data rests: those before are the rests after the first node.
+            # A message starts where data stops: its index counts the stops after the first node.
             rests = np.cumsum(self.rests[nodes])
             phase = rests[inner] - rests[starts[route[inner]]] if phased else np.zeros_like(inner)
             missing = (1 + int(phase.max(initial=0))) * links - len(found)
@@ -107,14 +106,14 @@ class RouteHops:
         return found.reshape(-1, links) if links else found.reshape(1, 0)
 
     def _exact(self) -> Any:
-        """Return a type in which no sum of weights is cut."""
+        """Return a dtype that holds every sum of weights exactly."""
         weights = self.table.weights
         longest = int(np.diff(self.table.starts).max(initial=1))
         most = int(abs(weights).max(initial=0)) * len(weights) * longest
         return np.int64 if weights.dtype != object and most < 1 << 62 else object
 
     def _blocks(self) -> Iterator[tuple[int, Integers, Integers, Integers]]:
-        """Yield blocks: the first route, all nodes, the route of each, and where routes begin."""
+        """Yield blocks: first route, all nodes, route of each node, and starts of the routes."""
         for low in range(0, len(self.table), BLOCK):
             starts = self.table.starts[low : low + BLOCK + 1]
             nodes = self.table.nodes[starts[0] : starts[-1]].astype(np.int64)

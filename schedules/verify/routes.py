@@ -1,4 +1,4 @@
-"""Route schedules: every pair is served in full, over links that exist; and their loads."""
+"""Verification of route schedules: every pair is served in full over existing links."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -21,13 +21,13 @@ Hop = tuple[NodeId, NodeId]
 def check_routes(
     schedule: RouteSchedule, topology: Topology, findings: Findings, prefix: str = ""
 ) -> None:
-    """Add what is wrong with an all-to-all by routes.
+    """Add the violations of an all-to-all by routes.
 
     Notes
     -----
-    Every route is a path over links from one rank to another; for every ordered pair of
-    ranks the weights add up to ``units_per_pair``.  So all of what a rank has for another
-    arrives there, once.  O(hops).
+    Every route is a path over links from one rank to another; for every ordered pair of ranks
+    the weights sum to ``units_per_pair``.  Every block is therefore delivered exactly once.
+    O(hops).
     """
     if schedule.collective is not Collective.ALL_TO_ALL:
         findings.add(f"{prefix}/collective", "routes are for all-to-all only")
@@ -62,16 +62,16 @@ def check_routes(
 
 
 def route_inverse_rate(schedule: RouteSchedule, topology: Topology) -> Fraction:
-    """Return the time in which every rank sends one unit to every other, link by link.
+    """Return the time in which every rank sends one unit to every other rank.
 
-    It is the max over links of (weight crossing it) / (capacity * units_per_pair), in
+    This is the max over links of (weight that crosses the link) / (capacity * units_per_pair), in
     1 / (bandwidth unit); with M bytes in every rank's buffer the time is that times M / N.
     Parallel links share their load, so their capacities add.
 
     Raises
     ------
     InvalidSchedule
-        A route runs over no link, or ``units_per_pair`` is not positive.
+        A route uses a missing link, or ``units_per_pair`` is not positive.
 
     Examples
     --------
@@ -88,8 +88,8 @@ def route_inverse_rate(schedule: RouteSchedule, topology: Topology) -> Fraction:
 def route_phases(schedule: RouteSchedule, topology: Topology) -> tuple[Fraction, ...]:
     """Return, for k = 1, 2, ..., the time of the k-th messages of all routes at once.
 
-    A message goes from rank to rank, through switches without a stop.  Run one after the
-    other the phases are a schedule in steps: nothing is sent on before it has arrived.
+    A message travels from rank to rank and passes switches without a stop.  The phases in
+    sequence form a step schedule: nothing is forwarded before it is received.
     Units and errors as in `route_inverse_rate`.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
@@ -121,7 +121,7 @@ def _slowest(
 
 
 def _problem(route: Route, ranks: set[NodeId], links: set[Hop]) -> str | None:
-    """Return the first rule a route breaks, or None."""
+    """Return the first rule that a route breaks, or None."""
     path = route.path
     if route.weight < 1:
         return "the weight must be at least 1"

@@ -1,4 +1,4 @@
-"""The sends of a step schedule as one array, and the link each of them runs over."""
+"""The sends of a step schedule as one array, and the link of each send."""
 
 from typing import Any
 
@@ -36,10 +36,10 @@ def pair_keys(topology: Topology) -> NDArray[np.int64]:
 def sends_off_links(
     topology: Topology, sends: NDArray[Any]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
-    """Tell which sends name no link, and which link each runs over.
+    """Return the sends without a valid link, and the link of each send.
 
-    Between two ranks joined by one link, ``link`` is 0 or NO_LINK.  Where parallel
-    links join them it must choose one, since loads are counted link by link.
+    Between two ranks joined by one link, ``link`` is 0 or NO_LINK.  Between ranks joined by
+    parallel links ``link`` must be an index, since loads are counted link by link.
 
     Returns
     -------
@@ -48,11 +48,11 @@ def sends_off_links(
     unchosen : array of bool, by send
         ``link`` is not the index of a link between the two.
     links : array of int64, by send
-        Index in ``topology.links``; meaningless where either of the others is true.
+        Index in ``topology.links``; undefined for unjoined and unchosen sends.
     """
     keys = pair_keys(topology)
     order = np.argsort(keys, kind="stable")
-    # Ends beyond the ranks would alias other pairs; -2 is no key at all.
+    # Ends beyond the ranks would alias other pairs; -2 is no valid key.
     count = len(topology.compute_nodes)
     source, target = sends["source"].astype(np.int64), sends["target"].astype(np.int64)
     inside = (0 <= source) & (source < count) & (0 <= target) & (target < count)

@@ -1,8 +1,8 @@
-"""Step schedules: follow every chunk along every send.
+"""Verification of step schedules: follow every chunk along every send.
 
-Only the places where some send begins or ends to cover a shard matter, so each
-shard is cut there into *intervals*: a send covers whole intervals, and all chunks
-of an interval share one fate.  The state is one bit for each (rank, interval).
+Each shard is cut into *intervals* where the range of some send starts or ends.  A send covers
+whole intervals, and all chunks of an interval behave alike.  The state is one bit for each
+(rank, interval).
 """
 
 from typing import Any, NamedTuple
@@ -22,9 +22,9 @@ __all__ = ["MAX_LOOKS", "MAX_STATE_BITS", "check_steps"]
 
 MAX_STATE_BITS = 1 << 34
 MAX_LOOKS = 1 << 36
-"""How many (send, interval) pairs are followed at most."""
+"""Maximum number of (send, interval) pairs to follow."""
 
-# Numpy's integers, and no literals, for each of which a kernel would be compiled anew.
+# NumPy integers instead of literals: Numba compiles a kernel per literal.
 UNSENT, TWICE, NEVER, OWNER, AGAIN, LATE, SILENT = np.arange(7)
 _NO_SEND = int64(-1)
 _SENTENCES = {
@@ -53,21 +53,20 @@ class _Intervals(NamedTuple):
 def check_steps(
     schedule: StepSchedule, topology: Topology, findings: Findings, prefix: str = ""
 ) -> None:
-    """Add what is wrong with an allgather, a reduce-scatter or an allreduce in one pass.
+    """Add the violations of an allgather, a reduce-scatter or an allreduce in one pass.
 
     Notes
     -----
-    Allgather, and allreduce in one pass, whose shards are contributions: a rank may send what
-    it held before the step; every chunk arrives exactly once at every rank but its owner, which
-    holds it from the start.
+    Allgather, and allreduce in one pass, whose shards are contributions: a rank may send the
+    data that it holds before the step; every chunk reaches every rank exactly once, except its
+    owner, which holds it from the start.
 
     Reduce-scatter, for one chunk with owner i: the owner never sends it; every other
     rank r sends it exactly once, in step s(r), to t(r); and a rank receives it only
-    in steps before its own send.  Then t(r) = i or s(t(r)) > s(r), so following t
-    never comes back and ends at i: the sends form an in-tree to i.  What r sends is
-    its own contribution and all that came before, and nothing comes after.  By
-    induction along s, r sends the sum over its subtree, each rank counted once, and
-    the owner ends with the sum over all.
+    in steps before its own send.  Then t(r) = i or s(t(r)) > s(r), so iterating t
+    ends at i: the sends form an in-tree to i.  Rank r sends its own contribution and all
+    earlier arrivals, and nothing arrives later.  By induction along s, r sends the sum over its
+    subtree, each rank counted once, and the owner ends with the sum over all.
     """
     if schedule.chunks_per_shard < 1:
         findings.add(f"{prefix}/chunks_per_shard", "must be at least 1")

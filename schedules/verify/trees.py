@@ -1,4 +1,4 @@
-"""Tree schedules: every tree spans the ranks, over links that exist."""
+"""Verification of tree schedules: every tree spans the ranks over existing links."""
 
 from itertools import pairwise
 
@@ -12,16 +12,16 @@ __all__ = ["check_trees"]
 def check_trees(
     schedule: TreeSchedule, topology: Topology, findings: Findings, prefix: str = ""
 ) -> None:
-    """Add what is wrong with a schedule by trees.
+    """Add the violations of a tree schedule.
 
     Notes
     -----
-    Every tree reaches every rank exactly once, each edge from a rank reached
-    before, by depth: so its edges form a spanning tree in breadth-first order.  An
-    allgather or broadcast sends down it; a reduce-scatter or reduce, whose edges are
-    directed to the root, sums up along it, each rank counted once.  Per root the weights
-    add up to ``trees_per_root`` times the size of its shard, hence all of each shard is
-    served, once.  Compute nodes that take no part lie inside edges only.
+    Every tree reaches every rank exactly once.  Each edge starts at a rank reached before, in
+    order of depth: the edges form a spanning tree in breadth-first order.  An allgather or
+    broadcast sends down the tree.  A reduce-scatter or reduce, with edges directed to the root,
+    sums up along it, with each rank counted once.  Per root the weights sum to ``trees_per_root``
+    times the size of its shard, so each shard is served exactly once.  Idle compute nodes occur
+    only inside edges.
     """
     if not _check_shards(schedule, findings, prefix):
         return
@@ -54,7 +54,7 @@ def check_trees(
 
 
 def _check_shards(schedule: TreeSchedule, findings: Findings, prefix: str) -> bool:
-    """Return whether every rank has one size, and a broadcast or reduce has one root."""
+    """Return whether every rank has a size, and a broadcast or reduce has one root."""
     sizes = schedule.sizes
     if len(sizes) != len(schedule.ranks) or min(sizes, default=0) < 0 or not any(sizes):
         findings.add(f"{prefix}/shards", "must be sizes from 0, one per rank, and not all 0")
