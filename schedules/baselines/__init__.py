@@ -1,10 +1,10 @@
-"""What others run on hosts with d ports, each as a closed form and as a schedule that takes it.
+"""Known algorithms for hosts with d ports, each with its closed form and its schedule.
 
-An *opponent* is a module with ``NAME``, ``time`` and ``run``: the exact time in closed form, and
-the schedule on a topology of its own that the verifier accepts and the simulator times the
-same.  `OPPONENTS` are wired as the hosts of a design are, link by link, and every hop costs
-alpha.  `ASSUMED` take more than cables: a named assumption says what.  Where a form rests on
-an assumption, it favours the opponent; ``docs/explanation/cost-model.md`` derives them.
+A baseline is a module with ``NAME``, ``time`` and ``run``: the exact time in closed form, and a
+schedule on a topology of its own.  The verifier accepts the schedule, and the simulator yields the
+same time.  `OPPONENTS` use cables between hosts only, and every hop costs alpha.  `ASSUMED` need
+more hardware, stated as an assumption.  Where a closed form rests on an assumption, the assumption
+favors the baseline; ``docs/explanation/cost-model.md`` derives the forms.
 """
 
 from collections.abc import Callable
@@ -55,11 +55,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """What others run: its time in closed form, and its schedule.
+    """A known algorithm: its time in closed form, and its schedule.
 
-    ``time`` and ``run`` take hosts, ports and an `Operation`, and return None where there is no
-    such thing.  ``assumption`` says what is given to it beyond cables between hosts;
-    ``one_way`` whether its links have no partners.
+    ``time`` and ``run`` take hosts, ports and an `Operation`, and return None where the algorithm
+    does not apply.  ``assumption`` states the hardware beyond cables between hosts; ``one_way``
+    whether its links are unidirectional.
     """
 
     name: str
@@ -89,22 +89,22 @@ OPPONENTS = _of(
         pairwise_exchange,
     )
 )
-"""Wired as the hosts of a design are."""
+"""Baselines with cables between the hosts only."""
 
 SWITCH = "a non-blocking switch of the same host bandwidth that adds no latency"
 
 ROUTERS = "a torus of routers that pass messages on at no latency"
 
 ASSUMED = (*_of((bruck, rabenseifner), SWITCH), *_of((swing, trivance), ROUTERS))
-"""What the same hosts would do with more than cables."""
+"""Baselines that need more hardware than cables."""
 
 
 def baselines(
     nodes: int, degree: int, operation: Operation, links: Links = Links.UNIDIRECTIONAL
 ) -> tuple[Baseline, ...]:
-    """Return every opponent that these hosts can run, with cables alone.
+    """Return the baselines that these hosts can run with cables alone.
 
-    With ``links`` in pairs those are left out that need single ones.
+    With bidirectional ``links``, baselines with unidirectional links are excluded.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.model.schedule import Collective
@@ -123,7 +123,7 @@ def baselines(
 
 
 def assumed(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
-    """Return the same for `ASSUMED`: not what these hosts can run, but what money buys instead.
+    """Return the baselines of `ASSUMED`, which need more hardware than these hosts have.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.model.schedule import Collective

@@ -1,4 +1,4 @@
-"""A baseline as it runs: a schedule on a topology of its own, and how it is timed."""
+"""The run of a baseline: a schedule on a topology of its own, and its simulated time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ __all__ = ["Gathers", "Running", "gather", "in_passes"]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a baseline runs, and on which links; each is a port of a host.
+    """The schedule of a baseline and its links, each of which is a port of a host.
 
-    ``chunks`` is into how many pieces trees are cut.  Schedules in steps are timed in step.
+    ``chunks`` is the number of pieces of trees.  Schedules in steps are simulated synchronously.
     """
 
     topology: Topology
@@ -29,7 +29,7 @@ class Running:
     chunks: int | None = None
 
     def seconds(self, degree: int, operation: Operation) -> Fraction:
-        """Return what the simulator takes for it on hosts of so many ports."""
+        """Return the simulated time on hosts of ``degree`` ports."""
         rate = operation.bytes_per_second / degree
         return simulate(
             self.schedule,
@@ -47,18 +47,18 @@ class Running:
 
 
 Gathers = Callable[[int], tuple[Topology, StepSchedule]]
-"""Makes an allgather and its topology, or with -1 the one on that topology turned round."""
+"""Returns an allgather and its topology; with -1 those on the transpose."""
 
 
 def gather(
     topology: Topology, chunks: int, steps: Sequence[Sequence[NDArray[Any]]]
 ) -> StepSchedule:
-    """Return the allgather of these sends (`schedules.steps.send_arrays.sends`), step by step."""
+    """Return the allgather with the given sends (`schedules.steps.send_arrays.sends`) by step."""
     return finished(schedule_of(topology.node_count, chunks, steps), topology)
 
 
 def in_passes(make: Gathers, collective: Collective) -> Running:
-    """Return an allgather, a reduce-scatter or an allreduce from what makes allgathers."""
+    """Return an allgather, a reduce-scatter or an allreduce composed of allgathers."""
     topology, forward = make(1)
     if collective is Collective.ALLGATHER:
         return Running(topology, forward)

@@ -1,4 +1,4 @@
-"""Bruck's allgather with several ports, through a switch that joins any ports to any others.
+"""Bruck's multiport allgather through a switch that joins any pair of ports.
 
 References
 ----------
@@ -25,12 +25,12 @@ NAME = "switch-bruck"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the time of Bruck's allgather on k = d ports: ceil(log_(k+1) N) steps a pass.
+    """Return the time of Bruck's allgather on k = d ports: ceil(log_(k+1) N) steps per pass.
 
-    After i steps every host has q = (k+1)^i shards in a row, its own first; each port brings
-    the q of the host p q ahead.  In the last step the R shards that are missing are shared
-    among the ports, R / k each, or ceil(R / k) where no host has all that a port would bring.
-    A port may face another host in every step.
+    After i steps every host has q = (k+1)^i consecutive shards, its own first.  Port p then
+    receives the q shards of the host p q ahead.  In the last step the R missing shards are shared
+    among the ports: R / k each, or ceil(R / k) where no host has all shards of a port.
+    A port may connect to a different host in every step.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
@@ -42,22 +42,22 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     plan = [parts for _, parts in _steps(nodes, degree)]
     load = sum(max(past - first for first, past in parts) for parts in plan)
-    # Shards are cut no finer than ports must share them.
+    # The number of chunks is the least that the ports can share.
     whole = gcd(degree, *(end for parts in plan for part in parts for end in part))
     return in_steps(NAME, len(plan), Fraction(load, nodes), operation, load // whole)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return Bruck's allgather on a link for every pair of hosts that is ever joined."""
+    """Return Bruck's allgather with a link for every communicating pair of hosts."""
     if operation.collective not in PASSES:
         return None
     return in_passes(lambda way: _gathered(nodes, degree, way), operation.collective)
 
 
 def _steps(nodes: int, ports: int) -> list[tuple[int, list[tuple[int, int]]]]:
-    """Return, by step, how many shards hosts hold, and what each port brings of those after.
+    """Return, by step, the number of held shards, and the ranges that each port receives.
 
-    What a port brings counts from the first shard that is not held, in chunks of 1 / ports.
+    Ranges count from the first missing shard, in chunks of 1 / ports.
 
     >>> _steps(8, 2)
     [(1, [(0, 2), (2, 4)]), (3, [(0, 5), (5, 10)])]
@@ -76,10 +76,10 @@ def _steps(nodes: int, ports: int) -> list[tuple[int, list[tuple[int, int]]]]:
 
 
 def _gathered(nodes: int, ports: int, way: int) -> tuple[Topology, StepSchedule]:
-    """Return Bruck's allgather; a port's link is there in all steps, in use in one of them."""
+    """Return Bruck's allgather; a port's link exists in all steps and is used in one."""
     hosts = np.arange(nodes)
     plan = _steps(nodes, ports)
-    # Ports that face one host in a step have a link each.
+    # Ports that connect to the same host in a step have a link each.
     facing = [Counter(held + first // ports for first, _ in parts) for held, parts in plan]
     ends = [
         (hosts - way * far) % nodes

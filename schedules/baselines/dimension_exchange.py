@@ -1,7 +1,7 @@
-"""Hosts of a torus of routers exchange along one dimension after another: what all such share.
+"""Exchanges on a torus of routers along one dimension after another: the common part.
 
-In a step every host exchanges with one or two others along a dimension, and so many shards
-become one: q steps along a side of radix^q.  What a method says is how far partners are.
+In a step every host exchanges with ``radix - 1`` hosts along a dimension, which divides the number
+of shards by the radix: q steps along a side of radix^q.  A method defines the partner distances.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ __all__ = ["Exchanging", "power"]
 
 
 class _Way(NamedTuple):
-    """A torus, whether all is done in one pass, and the time of that."""
+    """A torus, whether the algorithm runs in one pass, and its time."""
 
     timed: Baseline
     shape: tuple[int, ...]
@@ -26,18 +26,18 @@ class _Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Exchanging:
-    """A method by which hosts of a torus of routers exchange.
+    """A method of exchange between hosts of a torus of routers.
 
     Attributes
     ----------
     radix : int
-        What one step divides the data by.
+        Factor by which one step divides the data.
     parts : int
-        Into how many parts the data is cut for every dimension.
+        Number of parts of the data per dimension.
     least_steps : int
         Sides are radix^q with q at least this.
     reach : callable
-        How many links one way carry the same message in the s-th step along a dimension.
+        Number of links in one direction that carry a message in the s-th step along a dimension.
     plan : callable
         The exchanges on a torus, by part of the data and by step.
     """
@@ -55,7 +55,7 @@ class Exchanging:
         return best and best.timed
 
     def run(self, nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
-        """Return the torus and what it runs."""
+        """Return the torus and its schedule."""
         best = self._best(nodes, degree, operation)
         if best is None:
             return None

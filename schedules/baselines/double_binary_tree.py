@@ -1,4 +1,4 @@
-"""Double binary trees, pipelined, up and down at once, as NCCL runs them.
+"""NCCL's double binary trees, pipelined in both directions at once.
 
 References
 ----------
@@ -16,10 +16,10 @@ NAME = "double-binary-tree"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the time of `double_trees.time` with two children; hosts of four ports or more."""
+    """Return the time of `two_tree_schedule.time` with two children; four ports or more."""
     return two_tree_schedule.time(NAME, nodes, degree, 2, operation)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return both trees on links of their own."""
+    """Return both trees on disjoint links."""
     return two_tree_schedule.run(nodes, degree, 2, operation)

@@ -1,4 +1,4 @@
-"""The three-dimensional full mesh: hosts that differ in one coordinate are joined directly.
+"""The three-dimensional full mesh: hosts that differ in one coordinate have a direct link.
 
 References
 ----------
@@ -26,10 +26,10 @@ NAME = "full-mesh-3d"
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the least time on a mesh of sides a, b, c with (a-1) + (b-1) + (c-1) = d, or None.
 
-    A share of the data takes the dimensions in each of their three turns.  In a step every host
-    hands what it has to all others along the dimension: so three steps, the j-th of which
-    loads a link with as many shards as were gathered before.  Shares are in proportion to the
-    side that they end with.
+    The data is cut into three shares, one per cyclic order of the dimensions.  In a step every
+    host sends its data to all others along the dimension: three steps, the j-th of which loads
+    a link with all shards gathered before.  Shares are proportional to the side of their last
+    dimension.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 64, Fraction(1), Fraction(0))
@@ -43,7 +43,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return the mesh and what it runs."""
+    """Return the mesh and its schedule."""
     best = time(nodes, degree, operation)
     if best is None:
         return None
@@ -52,7 +52,7 @@ def run(nodes: int, degree: int, operation: Operation) -> Running | None:
 
 
 def _shapes(nodes: int, degree: int) -> Iterator[tuple[int, ...]]:
-    """Yield the sides from 2 on that make so many hosts of so many ports."""
+    """Yield the sides, at least 2, of meshes with these numbers of hosts and ports."""
     for a in range(2, degree):
         for b in range(a, degree + 2 - a):
             c = degree + 3 - a - b
@@ -73,7 +73,7 @@ def _time(shape: tuple[int, ...], operation: Operation) -> Baseline:
 
 
 def _shares(shape: tuple[int, ...]) -> list[Fraction]:
-    """Return how much begins with each dimension; links of the last turn are equally full."""
+    """Return the share that starts with each dimension; links of the last step have equal load."""
     return [Fraction(shape[axis - 1], sum(shape)) for axis in range(3)]
 
 

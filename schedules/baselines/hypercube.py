@@ -1,4 +1,4 @@
-"""Recursive doubling on a hypercube, with the data cut so that all dimensions are in use at once.
+"""Recursive doubling on a hypercube, with the data cut to use all dimensions at once.
 
 References
 ----------
@@ -25,10 +25,10 @@ NAME = "recursive-doubling"
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of recursive doubling (halving) on a hypercube of the hosts.
 
-    N = 2**k hosts with k <= d ports, floor(d / k) links along each dimension; None for
-    other hosts.  In step i of an allgather partners along a dimension exchange the 2**i
-    shards that they have.  The data is cut into k parts that start at different
-    dimensions, so that every link is used in every step.  k steps per pass.
+    N = 2**k hosts with k <= d ports and floor(d / k) links along each dimension; None for
+    other hosts.  In step i of an allgather, partners along a dimension exchange their 2**i
+    shards.  The data is cut into k parts that start at different dimensions, so that every
+    link is used in every step.  k steps per pass.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
@@ -46,7 +46,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return the hypercube and what it runs."""
+    """Return the hypercube and its schedule."""
     if time(nodes, degree, operation) is None:
         return None
     dimensions = nodes.bit_length() - 1

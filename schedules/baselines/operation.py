@@ -1,4 +1,4 @@
-"""What is run: a collective on so many bytes, and what the alpha-beta model says of steps."""
+"""A collective with its size and link speeds, and times of steps in the alpha-beta model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A collective on so many bytes, and how fast links are.
+    """A collective with its size and the speed of links.
 
-    ``size_bytes`` is the output of an allgather, the input of a reduce-scatter, the
-    buffer of an allreduce; ``bytes_per_second`` is what one host sends at most.  Every message
-    keeps its link busy for ``overhead_seconds`` beside its bytes, and every chunk of it for
+    ``size_bytes`` is the output of an allgather, the input of a reduce-scatter, the buffer of an
+    allreduce; ``bytes_per_second`` is the maximum rate of one host.  Every message occupies its
+    link for ``overhead_seconds`` in addition to its bytes, and every chunk of it for
     ``chunk_seconds``.
     """
 
@@ -39,20 +39,20 @@ class Operation:
 
     @property
     def message_seconds(self) -> Fraction:
-        """What a message of one chunk costs beside its bytes and its latency."""
+        """The cost of a message of one chunk in addition to its bytes and latency."""
         return self.overhead_seconds + self.chunk_seconds
 
     @property
     def transfer_seconds(self) -> Fraction:
-        """M / B: the unit in which T_B is counted."""
+        """M / B: the unit of T_B."""
         return self.size_bytes / self.bytes_per_second
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A baseline's time; ``chunks`` is how finely it pipelines.
+    """A baseline's time; ``chunks`` is its number of pipeline pieces.
 
-    ``assumption`` is what it has beyond cables between the hosts, if anything.
+    ``assumption`` states hardware beyond cables between the hosts, if any.
     """
 
     name: str
@@ -65,11 +65,11 @@ class Baseline:
 PASSES: Mapping[Collective, int] = MappingProxyType(
     {Collective.ALLGATHER: 1, Collective.REDUCE_SCATTER: 1, Collective.ALLREDUCE: 2}
 )
-"""How many allgather-like passes collectives make; the others make none."""
+"""Number of allgather-like passes of collectives; other collectives have none."""
 
 
 def passes(collective: Collective) -> int:
-    """Return how many passes a collective makes, at least 1."""
+    """Return the number of passes of a collective, at least 1."""
     return PASSES.get(collective, 1)
 
 
@@ -78,7 +78,7 @@ def seconds(
 ) -> Fraction:
     """Return steps * (alpha + overhead) + chunks * chunk + bandwidth * M / B.
 
-    ``chunks`` are those of the link that carries most in each step.
+    ``chunks`` is the sum over steps of the most chunks on a link.
 
     >>> work = Operation(Collective.ALLGATHER, 1000, Fraction(10**6), Fraction(1, 10**5))
     >>> seconds(2, Fraction(3, 4), work)
@@ -89,9 +89,9 @@ def seconds(
 
 
 def bound_seconds(steps: int, bandwidth: Fraction, operation: Operation) -> Fraction:
-    """Return the time no schedule of as many passes can beat, from the bounds of one.
+    """Return a lower bound on the time of any schedule, from the bounds of one pass.
 
-    In every step some link carries a chunk at least.
+    In every step some link carries at least one chunk.
     """
     count = passes(operation.collective)
     return seconds(count * steps, count * bandwidth, operation, count * steps)
@@ -100,10 +100,10 @@ def bound_seconds(steps: int, bandwidth: Fraction, operation: Operation) -> Frac
 def exchanged(
     name: str, hops: int, bandwidth: Fraction, operation: Operation, links: Fraction
 ) -> Baseline:
-    """Return an all-to-all that bills its latency and its busiest link, and no waiting.
+    """Return an all-to-all with the costs of its latency and its busiest link, without waiting.
 
-    ``links`` are N shares of M / B over what a link takes for one: every message carries a block
-    at most, so the busiest link has at least bandwidth * links messages.
+    ``links`` is N times a link's share of B: a message carries at most one block, so the busiest
+    link has at least bandwidth * links messages.
     """
     messages = max(hops, ceil(bandwidth * links))
     fixed = hops * operation.alpha_seconds + messages * operation.message_seconds
@@ -113,7 +113,7 @@ def exchanged(
 def in_steps(
     name: str, steps: int, bandwidth: Fraction, operation: Operation, chunks: Fraction | int
 ) -> Baseline:
-    """Return the baseline whose every pass takes so many steps and so much T_B.
+    """Return the baseline with the given steps and T_B per pass.
 
     ``chunks`` is the sum over the steps of a pass of the most chunks on a link.
 

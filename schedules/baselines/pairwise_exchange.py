@@ -1,4 +1,4 @@
-"""All pairs at once, over a link of their own: hosts with as many ports as there are others.
+"""Pairwise exchange of all pairs at once, over a link per pair of hosts.
 
 References
 ----------
@@ -22,9 +22,9 @@ NAME = "direct"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return one step a pass, for N - 1 ports or more: every shard, or block, over its link.
+    """Return one step per pass, for N - 1 ports or more: every shard or block over its link.
 
-    floor(d / (N - 1)) links join every pair and share what it sends.  All-to-all too.
+    Every pair has floor(d / (N - 1)) links, which share its data.  Includes all-to-all.
 
     >>> work = Operation(Collective.ALL_TO_ALL, 8, Fraction(1), Fraction(0))
     >>> time(8, 7, work).seconds, time(8, 6, work)
@@ -40,7 +40,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return the complete graph and what it runs."""
+    """Return the complete graph and its schedule."""
     if time(nodes, degree, operation) is None:
         return None
     parallel = degree // (nodes - 1)

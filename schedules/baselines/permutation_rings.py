@@ -1,4 +1,4 @@
-"""One-way rings over d permutations of the hosts, as TopoOpt plugs them for an allreduce.
+"""Unidirectional rings over d permutations of the hosts, as in TopoOpt's allreduce.
 
 References
 ----------
@@ -21,14 +21,14 @@ __all__ = ["NAME", "ONE_WAY", "run", "time"]
 
 NAME = "permutation-rings"
 ONE_WAY = True
-"""Its links need no partner the other way, so it is for hosts whose ports are plugged so."""
+"""The links need no reverse direction: for hosts with unidirectional links."""
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the time of d one-way rings, each with one d-th of the data: N - 1 steps a pass.
+    """Return the time of d one-way rings with 1/d of the data each: N - 1 steps per pass.
 
-    Ring j goes on by the j-th number that has no factor in common with N, the numbers as far
-    apart as TopoOpt spreads them; all ports are used, odd ones too.
+    Ring j has as stride the j-th number coprime to N, with strides spread as in TopoOpt.  All
+    ports are used, also for odd d.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 12, Fraction(1), Fraction(0))
@@ -41,14 +41,14 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return the rings and what they run."""
+    """Return the rings and their schedule."""
     if operation.collective not in PASSES:
         return None
     return in_passes(lambda way: _rings(nodes, strides(nodes, degree), way), operation.collective)
 
 
 def strides(nodes: int, degree: int) -> list[int]:
-    """Return by how much the rings go on: nearest to a geometric series, as far as there are any.
+    """Return the strides of the rings: closest to a geometric series, distinct while possible.
 
     >>> strides(16, 4), strides(3, 3)
     ([1, 3, 5, 7], [1, 2, 2])

@@ -22,10 +22,10 @@ NAME = "switch-rabenseifner"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the time of N = 2^k hosts that face one partner a step with all their ports.
+    """Return the time of N = 2^k hosts that use all their ports with one partner per step.
 
-    In step i of an allgather partners exchange the 2^i shards that they have: k steps,
-    (N-1)/N.  None for other numbers of hosts, whose surplus would first hand over its data.
+    In step i of an allgather, partners exchange their 2^i shards: k steps, (N-1)/N.  None for
+    other N, where surplus hosts would first transfer their data.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(1))
@@ -39,7 +39,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return doubling on links for every pair of partners, as wide as all ports of a host."""
+    """Return recursive doubling with a link per pair of partners, as wide as a host's ports."""
     if time(nodes, degree, operation) is None:
         return None
     return in_passes(lambda _: _doubling(nodes, degree), operation.collective)

@@ -1,8 +1,8 @@
-"""Exchanges between far hosts of a torus whose routers pass messages on at no latency.
+"""Exchanges between distant hosts of a torus whose routers forward without latency.
 
-A *plan* says, for every part of the data and every step, near partners first, how far along
-which dimension every host's partners are.  A reduce-scatter follows it, an allgather runs it
-backwards, and an allreduce in one pass follows it with all of the data.
+A *plan* states, for every part of the data and every step, nearest partners first, the dimension
+and distance of every host's partners.  A reduce-scatter follows the plan, an allgather runs it
+in reverse, and an allreduce in one pass follows it with all of the data.
 """
 
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ __all__ = ["Exchange", "Plan", "Routed", "routed"]
 
 
 class Exchange(NamedTuple):
-    """(partners, hosts): how far along ``axis``, with sign, the partners of every host are."""
+    """(partners, hosts): signed distance along ``axis`` of the partners of every host."""
 
     axis: int
     by: NDArray[np.int64]
 
 
 ENTRY = 1 << 20
-"""Capacity of the way from a host into its router: enough that nothing waits there."""
+"""Capacity from a host into its router: enough to avoid waiting."""
 
 Plan = Sequence[Sequence[Exchange]]
 """By part of the data, by step."""
@@ -46,11 +46,11 @@ Plan = Sequence[Sequence[Exchange]]
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """A schedule whose messages go along paths of a torus.
+    """A schedule whose messages take paths of a torus.
 
-    ``topology`` has a link for every pair that ever exchanges: the schedule is checked on it.
-    ``paths`` give the links of the ``torus`` that each of these crosses.  An allreduce in one
-    pass is a transcript, as schedules know none.
+    ``topology`` has a link for every communicating pair, for verification.  ``paths`` are the links
+    of the ``torus`` that each pair crosses.  An allreduce in one pass is a transcript, since
+    schedules cannot express it.
     """
 
     topology: Topology
@@ -59,9 +59,9 @@ class Routed:
     paths: tuple[tuple[int, ...], ...]
 
     def seconds(self, degree: int, operation: Operation) -> Fraction:
-        """Return what the simulator takes in step, every message crossing its path at once.
+        """Return the synchronous simulated time, with every message on its whole path at once.
 
-        Hosts hand messages to their routers all at once: what these cost they cost once a step.
+        Hosts pass all messages of a step to their routers at once: overheads count once per step.
         """
         alpha = operation.alpha_seconds + operation.overhead_seconds
         network = Network(alpha, operation.bytes_per_second / degree)
@@ -77,7 +77,7 @@ class Routed:
         return [messages_of(part, self.topology) for part in parts_of(self.schedule)]
 
     def _crossing(self, messages: Messages) -> Messages:
-        """Return the same messages over the paths, each into its first router by a wide link."""
+        """Return the messages over the paths, each with a wide link into its first router."""
         entries = self.torus.link_count
         paths = [(entries + at, *path) for at, path in enumerate(self.paths)]
         lengths = [len(paths[link]) for link in messages.hops.tolist()]
@@ -91,7 +91,7 @@ class Routed:
 
 
 def _most_chunks(messages: Messages) -> int:
-    """Return the sum over steps of the most chunks that a host hands over for another."""
+    """Return the sum over steps of the most chunks between two hosts."""
     steps = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
     loads = np.zeros((len(messages.starts) - 1, len(messages.capacities)), np.int64)
     np.add.at(loads, (steps, messages.hops), messages.chunk_count)
@@ -101,9 +101,9 @@ def _most_chunks(messages: Messages) -> int:
 def routed(
     shape: tuple[int, ...], copies: int, plan: Plan, operation: Operation, *, once: bool
 ) -> Routed:
-    """Return a collective by a plan on a torus with so many links side by side.
+    """Return a collective by a plan on a torus with ``copies`` parallel links.
 
-    ``once``: an allreduce in one pass.
+    ``once`` requests an allreduce in one pass.
     """
     hosts = np.arange(prod(shape))
     pairs = {}
@@ -126,7 +126,7 @@ def routed(
 
 
 def _one_pass(shape: tuple[int, ...], plan: Plan) -> Transcript:
-    """Return the allreduce in which every step exchanges the sums so far."""
+    """Return the allreduce that exchanges the partial sums in every step."""
     hosts = np.arange(prod(shape))
     messages: list[Message] = []
     for number, part in enumerate(plan):
@@ -162,7 +162,7 @@ def _path(source: int, shape: tuple[int, ...], axis: int, by: int) -> tuple[tupl
 
 
 def _gathered(topology: Topology, shape: tuple[int, ...], plan: Plan) -> StepSchedule:
-    """Return the allgather: far partners, and few shards, first."""
+    """Return the allgather, which starts with distant partners and few shards."""
     hosts = np.arange(prod(shape))
     steps: list[list[NDArray[np.void]]] = [[] for _ in plan[0]]
     for number, part in enumerate(plan):

@@ -1,6 +1,6 @@
-"""Two-way rings over the same hosts in different orders, as ring libraries and TopoOpt use them.
+"""Bidirectional rings over the hosts in different orders, as in NCCL and TopoOpt.
 
-Every shard goes both ways round at once, so a pass takes floor(N / 2) steps.
+Every shard travels in both directions at once, so a pass takes floor(N / 2) steps.
 
 References
 ----------
@@ -25,15 +25,15 @@ NAME = "shifted-ring"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the time of floor(d / 2) two-way rings over the same hosts.
+    """Return the time of floor(d / 2) bidirectional rings over the hosts.
 
-    Each ring carries an equal part of every shard, both ways round: floor(N / 2) steps a pass,
-    where of even N halves of the farthest shard come from either side.  A port left over when
-    d is odd stays idle; with d = 1 there is one directed ring of N - 1 steps.
+    Each ring carries an equal part of every shard in both directions: floor(N / 2) steps per
+    pass.  For even N half of the farthest shard arrives from each side.  For odd d one port stays
+    idle; for d = 1 there is one directed ring of N - 1 steps.
 
-    In an all-to-all every rank's data goes the shorter way round, so that all ranks
-    together cross floor(N^2 / 4) links, or N (N - 1) / 2 on a directed ring, evenly; it is
-    taken to be pipelined so well that only the longest way adds latency.
+    In an all-to-all all data takes the shorter direction.  All ranks together cross
+    floor(N^2 / 4) links, or N (N - 1) / 2 on a directed ring, evenly.  Pipelining is assumed
+    ideal, so that only the longest path adds latency.
 
     >>> work = Operation(Collective.ALLREDUCE, 10**6, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> ring = time(12, 4, work)
@@ -49,13 +49,13 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if operation.collective not in PASSES:
         return None
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
-    # Only the shard that comes from both sides, of even N, must be cut.
+    # Only the shard that arrives from both sides, for even N, is cut.
     halved = used > 1 and nodes % 2 == 0
     return in_steps(NAME, far, wire, operation, nodes - 1 if halved else far)
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return the rings and what they run."""
+    """Return the rings and their schedule."""
     strides = _strides(nodes, degree // 2)
     if operation.collective is Collective.ALL_TO_ALL:
         return _exchange(nodes, strides, two_way=degree > 1)
@@ -67,7 +67,7 @@ def run(nodes: int, degree: int, operation: Operation) -> Running | None:
 
 
 def _strides(nodes: int, rings: int) -> list[int]:
-    """Return the steps of the rings, different ones as far as there are any."""
+    """Return the strides of the rings, distinct while possible."""
     coprime = [step for step in range(1, nodes // 2 + 1) if gcd(step, nodes) == 1]
     return [coprime[ring % len(coprime)] for ring in range(max(1, rings))]
 
@@ -113,7 +113,7 @@ def _two_way(nodes: int, strides: list[int]) -> tuple[Topology, StepSchedule]:
 
 
 def _exchange(nodes: int, strides: list[int], *, two_way: bool) -> Running:
-    """Return an all-to-all whose every pair takes the shorter way round each ring."""
+    """Return an all-to-all in which every pair takes the shorter direction of each ring."""
     units = 2 * len(strides) if two_way else 1
     ways = (1, -1) if two_way else (1,)
     links = [(i, (i + w * s) % nodes) for s in strides for w in ways for i in range(nodes)]
@@ -135,7 +135,7 @@ def _exchange(nodes: int, strides: list[int], *, two_way: bool) -> Running:
 
 
 def _turns(far: int, nodes: int, two_way: bool) -> list[tuple[int, int, int]]:
-    """Return which way, how many hops and how much goes to the host so far ahead on a ring."""
+    """Return direction, hops and share of the data to the host ``far`` positions ahead."""
     if not two_way:
         return [(1, far, 1)]
     if 2 * far == nodes:

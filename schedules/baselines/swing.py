@@ -1,7 +1,7 @@
-"""Swing on a torus of routers: recursive doubling whose partners swing from side to side.
+"""Swing on a torus of routers: recursive doubling with partners on alternating sides.
 
-Bine trees (De Sensi et al., SC 2025, arXiv:2508.17311) join the same partners in an allreduce, and
-cost the same here.
+Bine trees (De Sensi et al., SC 2025, arXiv:2508.17311) have the same partners in an allreduce and
+the same cost here.
 
 References
 ----------
@@ -25,9 +25,9 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the least time on a torus whose D <= d / 2 sides are all 2^q, q >= 2; or None.
 
     Partners of the s-th step along a dimension are r(s) = |1 - (-2)^(s+1)| / 3 apart, and each
-    link on the way carries r(s) messages.  The data is cut into 2 D parts: one for each
-    dimension to begin with and each side to swing to first.  log2 N steps a pass; an
-    allreduce also in one, with all of a part in every step.
+    link between them carries r(s) messages.  The data is cut into 2 D parts, one for each first
+    dimension and first direction.  log2 N steps per pass; an allreduce also in one pass, with all
+    data of a part in every step.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.model.schedule import Collective
@@ -39,12 +39,12 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
-    """Return the torus and what it runs."""
+    """Return the torus and its schedule."""
     return _SWING.run(nodes, degree, operation)
 
 
 def reach(step: int) -> int:
-    """Return how far apart partners of a step are.
+    """Return the distance between partners of a step.
 
     >>> [reach(step) for step in range(6)]
     [1, 1, 3, 5, 11, 21]

@@ -1,7 +1,7 @@
-"""Two-way rings along every dimension of a torus, one dimension after another.
+"""Bidirectional rings along every dimension of a torus, one dimension after another.
 
-The data is cut into as many shares as there are dimensions.  Each begins with another one and
-takes the others in turn, so that all links are in use.
+The data is cut into one share per dimension.  Each share starts with a different dimension and
+takes the others in cyclic order, so that all links are in use.
 
 References
 ----------
@@ -30,18 +30,18 @@ NAME = "torus-rings"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the least time of two-way rings on a torus of the hosts with 2 D <= d ports.
+    """Return the least time of bidirectional rings on a torus of the hosts with 2 D <= d ports.
 
-    Of the tori of every number D of dimensions the one that is nearest to a cube.
-    Either all goes both ways round a ring of n, floor(n / 2) steps in which every link carries
-    what its host has so far, of even n half of that in the last; or one half goes either way,
-    n - 1 steps of half of it, which where sides differ may load links less.  Of two
-    dimensions the shares are the best there are, of more the better of equal ones and those
-    in proportion to the side that they end with.  floor(d / 2 D) tori run side by side.
+    Candidates are, for every number D of dimensions, the torus closest to a cube.  Either all data
+    travels in both directions of a ring of n: floor(n / 2) steps, in which every link carries the
+    data that its host has so far, or half of it in the last step of even n.  Or one half travels
+    in each direction: n - 1 steps of half the data, which may load links less for unequal sides.
+    For two dimensions the shares are optimal.  For more, they are the better of equal shares and
+    shares proportional to the side of the last dimension.  floor(d / 2 D) tori run in parallel.
     None where N has no two sides of at least 3.
 
-    In an all-to-all data takes the dimensions one after another, the shorter way round each:
-    the ring that is crossed most, of side n, takes floor(n^2 / 4) / n of M per direction.
+    In an all-to-all, data takes the dimensions in sequence, in the shorter direction of each: the
+    busiest ring, of side n, takes floor(n^2 / 4) / n of M per direction.
 
     >>> work = Operation(Collective.ALLGATHER, 16, Fraction(1), Fraction(0))
     >>> time(16, 4, work).seconds, time(16, 4, work).steps
@@ -54,7 +54,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return the torus and what it runs."""
+    """Return the torus and its schedule."""
     best = time(nodes, degree, operation)
     if best is None:
         return None
@@ -112,7 +112,7 @@ def _go_round(
     part: tuple[int, int, int],
     link: int,
 ) -> None:
-    """Add the sends of chunks [low, low + width) that go one way round all rings."""
+    """Add the sends of chunks [low, low + width) in one direction of all rings."""
     low, width, way = part
     if not width:
         return
@@ -133,7 +133,7 @@ def _go_both_ways(
     part: tuple[int, int],
     link: int,
 ) -> None:
-    """Add the sends of chunks [low, low + 2 width): halves where both ways meet, else all."""
+    """Add the sends of chunks [low, low + 2 width): halves where the directions meet, else all."""
     low, width = part
     nodes = np.arange(prod(shape))
     step, spread = 0, nodes[None, :]
@@ -151,7 +151,7 @@ def _go_both_ways(
 
 
 def _exchange(shape: tuple[int, ...], copies: int) -> Running:
-    """Return an all-to-all along the dimensions in order, the shorter way round each."""
+    """Return an all-to-all along the dimensions in order, in the shorter direction of each."""
     topology, units = linked(shape, copies), 1 << len(shape)
     routes = []
     for source in range(prod(shape)):
@@ -167,7 +167,7 @@ def _exchange(shape: tuple[int, ...], copies: int) -> Running:
 def _routes(
     source: int, offset: Sequence[int], shape: tuple[int, ...], units: int
 ) -> Iterator[Route]:
-    """Yield the ways to one host; a ring whose other side it is on is gone round both ways."""
+    """Yield the routes to one host; opposite positions of a ring use both directions."""
     ways = [
         [by] if 2 * by < side else [by - side] if 2 * by > side else [by, -by]
         for by, side in zip(offset, shape, strict=True)

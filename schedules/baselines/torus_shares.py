@@ -1,7 +1,7 @@
-"""How an allgather on a torus shares data and links among the dimensions, exactly.
+"""Exact division of an allgather's data and links among the dimensions of a torus.
 
-The data is cut into as many shares as there are dimensions; each begins with another one and
-takes the others in turn.
+The data is cut into one share per dimension; each share starts with a different dimension and
+takes the others in cyclic order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ __all__ = ["Plan", "plans", "totals", "turn"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much begins with which dimension, whether by halves, and the loads that this makes."""
+    """The share that starts with each dimension, whether in halves, and the resulting loads."""
 
     shape: tuple[int, ...]
     shares: tuple[Fraction, ...]
@@ -23,9 +23,9 @@ class Plan:
 
     @property
     def parts(self) -> int:
-        """Into how many equal parts the data of a torus is cut, so that shares are whole.
+        """The number of equal parts of the data, such that shares are whole.
 
-        And so are their halves, where data goes half one way and half the other.
+        Their halves are also whole where each direction carries half of the data.
         """
         halved = self.halves or any(side % 2 == 0 for side in self.shape)
         return (2 if halved else 1) * lcm(*(share.denominator for share in self.shares))
@@ -44,7 +44,7 @@ def totals(plan: Plan) -> tuple[int, Fraction]:
 
 @lru_cache(maxsize=4096)
 def plans(shape: tuple[int, ...]) -> tuple[Plan, ...]:
-    """Return the best shares, with all both ways at once and by halves."""
+    """Return the best shares, with both directions at once and by halves."""
     return tuple(
         min(
             (Plan(shape, shares, halves) for shares in _shares(shape, halves)),
@@ -71,7 +71,7 @@ def _loads(
 
 
 def _weights(side: int, halves: bool) -> tuple[int, Fraction, Fraction]:
-    """Return the steps of a ring, the load of each of them, and of the last."""
+    """Return the steps of a ring, the load of each step, and of the last step."""
     half, whole = Fraction(1, 2), Fraction(1)
     if halves:
         return side - 1, half, half
@@ -79,10 +79,10 @@ def _weights(side: int, halves: bool) -> tuple[int, Fraction, Fraction]:
 
 
 def _shares(shape: tuple[int, ...], halves: bool) -> Iterator[tuple[Fraction, ...]]:
-    """Yield shares, by the dimension that they begin with, among them the best of two.
+    """Yield shares by first dimension; for two dimensions these include the optimum.
 
-    The sum of the largest loads is convex and made of straight pieces, so it is least where the
-    loads of both dimensions meet in some step, or at an end.
+    The sum of the largest loads is convex and piecewise linear.  Its minimum is at an end or
+    where the loads of both dimensions are equal in some step.
     """
     yield (Fraction(1, len(shape)),) * len(shape)
     yield tuple(Fraction(shape[axis - 1], sum(shape)) for axis in range(len(shape)))
@@ -101,7 +101,7 @@ def _shares(shape: tuple[int, ...], halves: bool) -> Iterator[tuple[Fraction, ..
 
 
 def turn(first: int, dimensions: int) -> list[int]:
-    """Return the dimensions in the order in which the share that begins with one takes them.
+    """Return the order of dimensions of the share that starts with ``first``.
 
     >>> turn(1, 3)
     [1, 2, 0]

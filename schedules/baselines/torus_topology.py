@@ -42,7 +42,7 @@ def nearest(nodes: int, most: int) -> tuple[tuple[int, ...], ...]:
 
 
 def linked(shape: tuple[int, ...], copies: int) -> Topology:
-    """Return the torus with so many links side by side.
+    """Return the torus with ``copies`` parallel links.
 
     >>> linked((3, 3), 2)
     <Topology (unnamed): 9 compute, 72 links>
@@ -58,7 +58,7 @@ def linked(shape: tuple[int, ...], copies: int) -> Topology:
 
 
 def moved(nodes: np.ndarray, shape: tuple[int, ...], axis: int, by: int | np.ndarray) -> np.ndarray:
-    """Return the hosts so far ahead along a dimension, whose last one counts fastest."""
+    """Return the hosts ``by`` ahead along a dimension; the last dimension counts fastest."""
     below = prod(shape[axis + 1 :])
     at = nodes // below % shape[axis]
     return nodes + ((at + by) % shape[axis] - at) * below

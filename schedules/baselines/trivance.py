@@ -1,4 +1,4 @@
-"""Trivance on a torus of routers: three hosts exchange at once, in log3 N steps.
+"""Trivance on a torus of routers: exchanges among three hosts, in log3 N steps.
 
 References
 ----------
@@ -21,10 +21,10 @@ NAME = "routed-trivance"
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the least time on a torus whose D <= d / 2 sides are all 3^q; or None.
 
-    In the s-th step along a dimension hosts exchange with both that are 3^s away; each link on the
-    way carries 3^s messages.  The data is cut into D parts that begin with different
-    dimensions.  log3 N steps a pass; an allreduce also in one, with all of a part in every
-    step.
+    In the s-th step along a dimension hosts exchange with both hosts at distance 3^s; each link
+    between them carries 3^s messages.  The data is cut into D parts with different first
+    dimensions.  log3 N steps per pass; an allreduce also in one pass, with all data of a part in
+    every step.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.model.schedule import Collective
@@ -36,7 +36,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
 
 def run(nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
-    """Return the torus and what it runs."""
+    """Return the torus and its schedule."""
     return _TRIVANCE.run(nodes, degree, operation)
 
 

@@ -1,4 +1,4 @@
-"""The twisted torus of 2b by b hosts, shifted by b at the wrap: the fewest steps of its kind.
+"""The twisted torus of 2b by b hosts, shifted by b at the wrap, with breadth-first broadcast.
 
 References
 ----------
@@ -21,10 +21,10 @@ NAME = "twisted-torus"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return b steps and (N-1)/N a pass for N = 2 b^2 hosts of four or five ports; else None.
+    """Return b steps and (N-1)/N per pass for N = 2 b^2 hosts of four or five ports; else None.
 
-    That is what breadth-first broadcast takes there: every turn by a right angle maps the torus
-    to itself, so the four links into a host are equally full in every step
+    This is the cost of breadth-first broadcast: rotations by a right angle map the torus to itself,
+    so the four links into a host have equal load in every step
     (`synth.families.twisted_torus`).
 
     >>> from topoloom.schedules.model.schedule import Collective

@@ -1,7 +1,7 @@
-"""Two trees over the same hosts: what is inner in one is a leaf of the other.
+"""Two trees over the hosts, such that inner nodes of one are leaves of the other.
 
-Each carries half the data: it is summed up on the way to the root and sent down again at once,
-piece by piece; up and down take the two directions of the links.
+Each tree carries half the data, pipelined: the pieces are reduced towards the root and broadcast
+back at once.  The two phases use opposite directions of the links.
 """
 
 from fractions import Fraction
@@ -16,21 +16,21 @@ from topoloom.synth.topology.topology import Topology
 __all__ = ["LEAST_PIECE_BYTES", "run", "time"]
 
 LEAST_PIECE_BYTES = 4096
-"""No piece of a tree is smaller: the largest packet of InfiniBand and RoCE."""
+"""Minimum size of a piece: the largest packet of InfiniBand and RoCE."""
 
 
 def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -> Baseline | None:
-    """Return the time of two trees of so many children; None where there are none.
+    """Return the time of two trees with ``arity`` children; None where they do not exist.
 
     A host has arity + 1 links in one tree and one in the other; floor(d / (arity + 2)) links
-    stand side by side.  With h the least height of such a tree and k the seconds that half the
-    data takes on a link, c pieces are everywhere after
+    are parallel.  Let h be the least height of such a tree and k the seconds that half the data
+    takes on a link.  All c pieces arrive after
 
         2 h alpha + (2 h - 1 + c) (k / c + m),
 
-    m being what a message costs.  Pieces are of `LEAST_PIECE_BYTES` at least; where messages cost
-    nothing it falls in c, else it is least next to the root of (2 h - 1) k / m.  Of fewer
-    hosts than arity^2 + 2 both trees might have to share links: None.
+    where m is the cost of a message.  Pieces have at least `LEAST_PIECE_BYTES`.  For m = 0 the
+    time decreases in c; otherwise the minimum is next to the root of (2 h - 1) k / m.  With fewer
+    than arity^2 + 2 hosts both trees might have to share links: None.
 
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> tree = time("double-binary-tree", 1024, 4, 2, work)
@@ -57,7 +57,7 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
 
 
 def run(nodes: int, degree: int, arity: int, operation: Operation) -> Running | None:
-    """Return both trees on links of their own, cut as `time` says."""
+    """Return both trees on disjoint links, cut as in `time`."""
     timed = time("", nodes, degree, arity, operation)
     if timed is None:
         return None
@@ -87,7 +87,7 @@ def run(nodes: int, degree: int, arity: int, operation: Operation) -> Running | 
 
 
 def _height(nodes: int, arity: int) -> int:
-    """Return the least height of a tree of so many children over the hosts.
+    """Return the least height of a tree with ``arity`` children over the hosts.
 
     >>> [_height(nodes, 2) for nodes in (6, 7, 8, 1024)], _height(1024, 4)
     ([2, 2, 3, 10], 5)
@@ -106,10 +106,10 @@ def _edges(nodes: int, arity: int, order: list[int]) -> tuple[int, list[tuple[in
 
 
 def _orders(nodes: int, arity: int) -> tuple[list[int], list[int]]:
-    """Return an order of the hosts for each heap, such that they share no link.
+    """Return an order of the hosts for each heap, such that the heaps share no link.
 
-    The inner hosts of the second are the last ones, which are leaves of the first; they and
-    its leaves are turned until no two hosts are joined in both.
+    The inner hosts of the second heap are the last hosts, which are leaves of the first.  These and
+    its leaves are rotated until no two hosts are joined in both.
     """
     inner = (nodes - 2) // arity + 1
     first = list(range(nodes))

@@ -1,8 +1,8 @@
-"""Double trees of three children or more, whose height is less, as wide hosts allow.
+"""Double trees with three or more children, for lower height on hosts with many ports.
 
 References
 ----------
-As `double_binary_tree`; the trees of more children are the same construction.
+As `double_binary_tree`; trees with more children use the same construction.
 """
 
 from topoloom.schedules.baselines import two_tree_schedule
@@ -15,12 +15,12 @@ NAME = "double-tree"
 
 
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the least time over all numbers of children from 3 that the ports allow."""
+    """Return the least time over all numbers of children, at least 3, that the ports allow."""
     return _best(nodes, degree, operation)[0]
 
 
 def run(nodes: int, degree: int, operation: Operation) -> Running | None:
-    """Return both trees on links of their own."""
+    """Return both trees on disjoint links."""
     timed, arity = _best(nodes, degree, operation)
     return two_tree_schedule.run(nodes, degree, arity, operation) if timed else None
 

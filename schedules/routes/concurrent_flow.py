@@ -1,13 +1,13 @@
-"""The linear program of the largest concurrent flow, and its answer in whole numbers.
+"""The linear program of the maximum concurrent flow, with its solution in integers.
 
-Variables: the flow f[s, e] of all data of source s on arc e, and the largest rate x.
-Minimise x subject to: at every node v but s, what enters less what leaves is what v wants
-(1, or 0 at a switch); on the arcs of every orbit, the sum of the flows is at most x times
-the capacity.  One flow per source serves all its destinations, since flows of one source
-can be told apart afterwards (`schedules.routes.flow_decomposition`).
+Variables: the flow f[s, e] of all data of source s on arc e, and the inverse rate x.
+Minimize x subject to two kinds of constraints.  Conservation: at every node v except s, inflow
+minus outflow is the demand of v (1, or 0 at a switch).  Capacity: on the arcs of every orbit,
+the sum of the flows is at most x times the capacity.  One flow per source serves all its
+destinations, since `schedules.routes.flow_decomposition` separates them afterwards.
 
-HiGHS answers in floating point.  What leaves this module is whole numbers that obey the
-first kind of constraint exactly, and whole lengths, each for its own exact bound.
+HiGHS solves the program in floating point.  This module returns integer flows that satisfy
+conservation exactly, and integer lengths; each yields an exact bound.
 """
 
 from collections.abc import Iterator
@@ -41,9 +41,9 @@ class Answer(NamedTuple):
 
 
 def solve(problem: Demand, seconds: float) -> Answer | None:
-    """Return what HiGHS finds, or None if it does not finish in so many seconds.
+    """Return the solution of HiGHS, or None if HiGHS does not finish in ``seconds``.
 
-    Time grows faster than sources * arcs: 16,000 variables take about a second.
+    Time grows faster than sources * arcs: 16,000 variables take about one second.
     """
     sources, arcs = len(problem.sources), len(problem.tail)
     orbits = len(problem.capacity)
@@ -72,7 +72,7 @@ def solve(problem: Demand, seconds: float) -> Answer | None:
 
 
 def _balance(problem: Demand) -> tuple[csr_array, NDArray[np.float64]]:
-    """Return the rows of conservation: one by source and node, what enters less what leaves."""
+    """Return the rows of conservation, one per source and node: inflow minus outflow."""
     nodes, arcs = problem.nodes, len(problem.tail)
     at = np.arange(arcs)
     rows, columns, values, wanted = [], [], [], []
@@ -89,10 +89,10 @@ def _balance(problem: Demand) -> tuple[csr_array, NDArray[np.float64]]:
 
 
 def whole_lengths(lengths: NDArray[np.float64], longest: int) -> Iterator[Integers]:
-    """Yield lengths in whole numbers that are near to, or in proportion of, the given ones.
+    """Yield integer lengths close to, or proportional to, the given lengths.
 
-    Any of them proves a bound; where the true ones are small fractions of each other the
-    first gives them exactly.
+    Any lengths prove a bound.  The first are exact where the true lengths are rational multiples of
+    each other with small denominators.
 
     >>> next(whole_lengths(np.array([0.2, 0.3]), 2**30)).tolist()
     [2, 3]
@@ -108,15 +108,15 @@ def whole_lengths(lengths: NDArray[np.float64], longest: int) -> Iterator[Intege
 
 
 def whole_flows(problem: Demand, flows: NDArray[np.float64]) -> tuple[Integers, int]:
-    """Return flows in whole multiples of 1 / unit that are near the given ones, and the unit.
+    """Return flows in integer multiples of 1 / unit close to the given flows, and the unit.
 
-    They bring every destination exactly one unit, and no arc carries more of a source's
-    data than what was given, rounded up.
+    The flows deliver exactly one unit to every destination.  No arc carries more of a source's
+    data than the given flow, rounded up.
 
     Notes
     -----
-    With capacities rounded up, the given flows fit, but for the solver's tolerance; so
-    a maximum flow of whole numbers serves all destinations.
+    With capacities rounded up, the given flows fit except for the solver's tolerance, so
+    an integer maximum flow serves all destinations.
     """
     exact = _common_denominator(flows, _LARGEST_UNIT // problem.nodes**2)
     if exact is not None:
@@ -135,7 +135,7 @@ def whole_flows(problem: Demand, flows: NDArray[np.float64]) -> tuple[Integers, 
 
 
 def _common_denominator(values: NDArray[np.float64], most: int) -> int | None:
-    """Return the least common denominator of numbers near the values, up to ``most``."""
+    """Return the least common denominator, up to ``most``, of fractions close to the values."""
     unit = 1
     for value in np.unique(np.round(values, 10)).tolist():
         near = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
@@ -160,7 +160,7 @@ def _balanced(problem: Demand, flows: Integers, unit: int) -> bool:
 
 
 def _routed(problem: Demand, source: int, flow: NDArray[np.float64], unit: int) -> Integers:
-    """Return whole flows from one source within capacities a little above the given flow."""
+    """Return integer flows from one source within capacities slightly above the given flow."""
     nodes, goal = problem.nodes, problem.nodes
     wanted = problem.wants.copy()
     wanted[source] = False
@@ -176,5 +176,5 @@ def _routed(problem: Demand, source: int, flow: NDArray[np.float64], unit: int) 
         if found.flow_value == unit * len(takers):
             carried = found.flow[problem.tail, problem.head]
             return np.maximum(np.asarray(carried).ravel(), 0).astype(np.int64)
-        # The solver's tolerance left some destination short of a unit.
+        # The solver's tolerance leaves some destination short of a unit.
         slack = 2 * slack + 1

@@ -1,14 +1,14 @@
-"""Bounds by cuts: what must cross from one side of the nodes to the other.
+"""Lower bounds by cuts: the data that must cross from one set of nodes to the rest.
 
 A set S of nodes with s compute nodes inside and r outside sends s * r units over the arcs that
-leave it.  As lengths of the arcs, 1 on those and 0 elsewhere, this is a bound like that of any
-lengths; averaged over a group of automorphisms the lengths are alike on every orbit of arcs, and
-prove no less, since the distance under an average is no less than the average of the distances.
+leave S.  With lengths 1 on these arcs and 0 elsewhere, this is a bound by lengths.  Lengths
+averaged over a group of automorphisms are equal on every orbit of arcs.  They prove no less, since
+the distance under an average is at least the average of the distances.
 
-Cuts are looked for by *sweeps*: the nodes in the order of a function of them, cut once between each
-two.  The functions are the slowest modes of the graph (eigenvectors of its Laplacian), which
-find the bisections of meshes and of graphs with few links between their parts, and the order in
-which nodes are listed: where modes are alike, as in square meshes, any mixture of them may come.
+Cuts come from *sweeps*: the nodes are ordered by a function and cut between each two neighbors.
+The functions are the slowest modes of the graph (eigenvectors of its Laplacian), which yield the
+bisections of meshes and of graphs with few links between their parts.  The order in which nodes
+are listed is another: equal eigenvalues, as in square meshes, allow any mixture of modes.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from topoloom.schedules.routes.shortest_path_bound import length_bound
 __all__ = ["MAX_NODES", "cut_bound"]
 
 MAX_NODES = 2048
-"""Largest number of nodes whose modes are computed; the matrix is dense."""
+"""Maximum nodes for the computation of modes; the matrix is dense."""
 
 _MODES = 4
 
@@ -31,13 +31,13 @@ Integers = NDArray[np.int64]
 
 
 def cut_bound(problem: Demand) -> Fraction:
-    """Return the best lower bound that the cuts of the sweeps prove; 0 where none is tried.
+    """Return the best lower bound by the cuts of the sweeps; 0 without cuts.
 
     O(nodes^3 + modes * (nodes * arcs)) and one search of shortest paths from every source.
 
     Examples
     --------
-    Two triangles joined by one link each way: 9 units must cross it.
+    Two triangles joined by one link in each direction: 9 units cross it.
 
     >>> from topoloom.schedules.routes.demand import demand
     >>> from topoloom.synth.topology.topology import Topology
@@ -61,7 +61,7 @@ def cut_bound(problem: Demand) -> Fraction:
 
 
 def _orders(problem: Demand) -> Iterator[Integers]:
-    """Yield orders of the nodes, each also the other way round: their own, and by slow modes."""
+    """Yield orders of the nodes, each also reversed: the listed order, and by slow modes."""
     yield np.arange(problem.nodes)
     yield np.arange(problem.nodes)[::-1]
     weight = problem.capacity[problem.orbit].astype(float)
@@ -72,20 +72,20 @@ def _orders(problem: Demand) -> Iterator[Integers]:
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
     modes = np.linalg.eigh(laplacian)[1][:, 1 : 1 + _MODES]
     for mode in modes.T:
-        # Equal up to rounding is equal: then nodes keep their own order.
+        # Values equal up to rounding count as equal; such nodes keep their order.
         order = np.argsort(np.round(mode, 9), kind="stable").astype(np.int64)
         yield order
         yield order[::-1]
 
 
 def _sweep(problem: Demand, order: Integers) -> tuple[Fraction, NDArray[np.bool_]]:
-    """Return the best rate of the cuts of one order, exactly, and the nodes inside that cut."""
+    """Return the best exact rate among the cuts of one order, and the nodes inside that cut."""
     place = np.empty(problem.nodes, np.int64)
     place[order] = np.arange(problem.nodes)
     capacity = problem.capacity[problem.orbit]
     first, past = place[problem.tail], place[problem.head]
     forward = first < past
-    # An arc leaves the first k nodes if its tail is among them and its head is not.
+    # An arc leaves the first k nodes if they contain its tail and not its head.
     change = np.zeros(problem.nodes + 1, np.int64)
     np.add.at(change, first[forward] + 1, capacity[forward])
     np.subtract.at(change, past[forward] + 1, capacity[forward])

@@ -1,4 +1,4 @@
-"""From flows per source to routes: which part of each pair's data takes which way."""
+"""Decompose flows per source into routes: the paths of each pair's data."""
 
 from typing import Any
 
@@ -15,18 +15,18 @@ from topoloom.synth.topology.topology import Topology
 __all__ = ["MAX_HOPS", "most_hops", "routed"]
 
 MAX_HOPS = 1 << 26
-"""Most hops of all routes together: some 500 MB of memory while they are found."""
+"""Maximum total hops of all routes: about 500 MB of memory during decomposition."""
 
 Integers = NDArray[np.int64]
 
 
 def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> RouteSchedule:
-    """Return the schedule that carries out the flows of one source of each orbit.
+    """Return the schedule with the given flows of one source of each orbit.
 
     Parameters
     ----------
     flows : array of int64, (sources, arcs)
-        In 1 / unit; each row brings every other compute node exactly one unit.
+        In 1 / unit; each row delivers exactly one unit to every other compute node.
 
     Raises
     ------
@@ -35,10 +35,10 @@ def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> R
 
     Notes
     -----
-    A flow from one source to many destinations falls apart into paths: one path to one
-    destination is taken away, and what remains is a flow to the rest.  Every path takes
-    away the whole of some arc's flow or of some destination's demand, so a source has at
-    most arcs + nodes paths.  The group carries them to the other sources.  O(hops log routes).
+    A flow from one source to many destinations decomposes into paths: removal of a path to one
+    destination leaves a flow to the others.  Every path removes the whole flow of some arc or the
+    whole demand of some destination, so a source has at most arcs + nodes paths.  The group maps
+    the paths to the other sources.  O(hops log routes).
 
     Examples
     --------
@@ -64,7 +64,7 @@ def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> R
 
 
 def most_hops(problem: Demand, flows: Integers, unit: int) -> int:
-    """Return the most hops, from host to host, of a route that `routed` makes of these flows."""
+    """Return the largest number of host-to-host hops of the routes that `routed` returns."""
     most = 0
     for nodes, lengths, _ in _paths_of_sources(problem, flows, unit):
         hosts = np.add.reduceat(problem.wants[nodes].astype(np.int64), np.cumsum(lengths) - lengths)
@@ -73,7 +73,7 @@ def most_hops(problem: Demand, flows: Integers, unit: int) -> int:
 
 
 def _every_path(problem: Demand, flows: Integers, unit: int) -> tuple[Integers, Integers, Integers]:
-    """Return the nodes of all paths one after another, how many each has, and their weights."""
+    """Return the concatenated nodes of all paths, their lengths, and their weights."""
     small = np.int16 if problem.nodes < 1 << 15 else np.int32
     parts, hops = [], 0
     for nodes, lengths, weights in _paths_of_sources(problem, flows, unit):
@@ -97,11 +97,10 @@ def _paths_of_sources(problem: Demand, flows: Integers, unit: int) -> Any:
 def _paths(
     entering: Any, into: Any, tail: Any, left: Any, wants: Any, source: int, unit: int
 ) -> Any:
-    """Take the flow ``left`` apart; return the nodes of all paths, their lengths and weights.
+    """Decompose the flow ``left``; return the nodes of all paths, their lengths and weights.
 
-    From each destination back along arcs with flow, always the first that has any; flow in
-    circles is dropped on the way.  A node that wants data, or passes some on, is entered by some
-    flow: so the way back ends at the source only.
+    Paths run backwards from each destination along the first arc with flow; circulations are
+    dropped.  Every node with demand or outflow has inflow, so each path ends at the source.
     """
     count = len(wants)
     first = entering[:-1].copy()
@@ -148,10 +147,10 @@ def _way_back(
     arcs: Any,
     place: Any,
 ) -> int:
-    """Fill ``way`` from a goal back to the source, and ``arcs`` between; return how many nodes.
+    """Fill ``way`` from a goal back to the source, and ``arcs`` between; return the node count.
 
-    ``first`` is, by node, the first arc into it that may still have flow; ``place`` where nodes
-    are on the way, or -1.
+    ``first`` is, by node, the first arc into it that may still have flow; ``place`` the positions
+    of nodes on the path, or -1.
     """
     way[0], place[goal], size = goal, 0, 1
     while way[size - 1] != source:

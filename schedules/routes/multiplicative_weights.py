@@ -1,8 +1,8 @@
-"""Bounds where the linear program is too large: lengths that grow with the load.
+"""Bounds for all-to-all beyond the linear program: lengths that grow with the load.
 
-Round by round every source sends its data along shortest paths, under lengths that grow
-exponentially with what the arcs carry so far.  The average over the rounds is a routing;
-the lengths at the end prove a bound.  (Garg and Koenemann, "Faster and simpler algorithms
+In every round every source sends its data along shortest paths, under lengths that grow
+exponentially with the load of the arcs so far.  The average over the rounds is a routing;
+the final lengths prove a bound.  (Garg and Koenemann, "Faster and simpler algorithms
 for multicommodity flow", 1998; Fleischer, 2000.)
 """
 
@@ -26,14 +26,14 @@ Integers = NDArray[np.int64]
 
 
 def adapt(problem: Demand, first: Spread, rounds: int) -> Spread:
-    """Return a routing of lower load than equal shares, and a bound, after some rounds.
+    """Return a routing with lower load than equal shares, and a bound, after ``rounds`` rounds.
 
     Parameters
     ----------
     problem : Demand
         The demand.
     first : Spread
-        Equal shares under lengths 1: what is kept unless something better is found.
+        Equal shares under lengths 1: the result if no better routing is found.
     rounds : int
         At least 1; each takes as long as a shortest-path search from every source.
 
@@ -52,9 +52,9 @@ def adapt(problem: Demand, first: Spread, rounds: int) -> Spread:
     """
     flows = np.zeros_like(first.flows)
     capacity = problem.capacity / problem.capacity.mean()
-    # What a round at the bound would add to the load of every arc.
+    # The load that a round at the bound would add to every arc.
     step = float(first.lower / problem.scale) * float(problem.capacity.mean())
-    # Measured: with few rounds gentle growth is best, with many it may be steep.
+    # Measured: gentle growth is best with few rounds, steep growth with many.
     growth = (10 + rounds / 2) / (rounds * step)
     finest = min(_FINEST, longest_length(problem))
     ways = ways_of(problem.tail, problem.head, problem.nodes)
@@ -81,7 +81,7 @@ def _rounds(
     unit: int,
     flows: Any,
 ) -> Any:
-    """Add all rounds to ``flows``; return loads and last lengths by orbit, and most hops."""
+    """Add all rounds to ``flows``; return loads and final lengths by orbit, and most hops."""
     arcs, orbits = len(orbit), len(capacity)
     memory, hops = room(len(wants)), 0
     loads, lengths = np.zeros(orbits, np.int64), np.ones(orbits, np.int64)
@@ -98,7 +98,7 @@ def _rounds(
                 weight[at] = np.exp(growth * behind) / capacity[at]
                 largest = max(largest, weight[at])
             for at in range(orbits):
-                # No way is free, so that ways stay short.
+                # No arc has length 0, so that paths stay short.
                 lengths[at] = max(1, int(weight[at] / largest * finest))
             for arc in range(arcs):
                 by_arc[arc] = lengths[orbit[arc]]

@@ -1,4 +1,4 @@
-"""What an all-to-all takes on a topology: the fastest routing, the one of fewest hops, a bound."""
+"""Routings of an all-to-all on a topology: the fastest, that of the fewest hops, and a bound."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,9 +13,9 @@ __all__ = ["Exchange", "Way", "exchange"]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One routing: how it was found, its most hops, and its time per unit of data.
+    """A routing: its method, its largest number of hops, and its time per unit of data.
 
-    ``inverse_rate`` is in 1 / (bandwidth unit), every node sending one unit to every other.
+    ``inverse_rate`` is in 1 / (bandwidth unit), with every node sending one unit to every other.
     """
 
     method: str
@@ -25,17 +25,17 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What can be said of all-to-all on a topology of so many compute nodes.
+    """The routings and the bound of an all-to-all on a topology of ``nodes`` compute nodes.
 
     Attributes
     ----------
     lower : Fraction
-        The inverse rate that no routing can undercut.
+        Lower bound on the inverse rate of any routing.
     unit : Fraction
-        What turns an inverse rate into T_B, in units of M / B: capacity of a node over
-        compute nodes.
+        Factor from an inverse rate to T_B, in units of M / B: capacity of a node over compute
+        nodes.
     ways : tuple of Way
-        The one of fewest hops, then the fastest if that is another.
+        The routing with the fewest hops, then the fastest if different.
 
     >>> pair = Exchange(2, Fraction(1), Fraction(1, 2), (Way("shortest-paths", 1, Fraction(1)),))
     >>> pair.proved, pair.gap, pair.bandwidth_bound
@@ -49,17 +49,17 @@ class Exchange:
 
     @property
     def best(self) -> Way:
-        """The fastest routing for much data."""
+        """The fastest routing for large messages."""
         return self.ways[-1]
 
     @property
     def proved(self) -> bool:
-        """Whether the fastest routing meets the bound."""
+        """Whether the fastest routing reaches the bound."""
         return self.best.inverse_rate == self.lower
 
     @property
     def gap(self) -> Fraction:
-        """By what share of the bound the fastest routing may miss the optimum at most."""
+        """The largest possible excess of the fastest routing over the optimum, as a share."""
         return self.best.inverse_rate / self.lower - 1
 
     @property
@@ -69,7 +69,7 @@ class Exchange:
 
     @property
     def bandwidth_bound(self) -> Fraction:
-        """T_B that no routing on this topology can undercut, in units of M / B."""
+        """Lower bound on T_B of any routing on this topology, in units of M / B."""
         return self.lower * self.unit
 
     def bandwidth(self, way: Way) -> Fraction:
@@ -78,7 +78,7 @@ class Exchange:
 
 
 def exchange(topology: Topology) -> Exchange:
-    """Return the best all-to-all of a topology, and the one of fewest hops where it differs.
+    """Return the best all-to-all of a topology, and the one with the fewest hops if different.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def exchange(topology: Topology) -> Exchange:
     (Fraction(3, 1), True, 1)
     """
     if topology.shared:
-        raise NoSchedule("/topology", "has links that share a limit, which no all-to-all knows")
+        raise NoSchedule("/topology", "has links that share a limit, unsupported by all-to-all")
     found, near = optimum(topology), shortest(topology)
     chosen = [near, found] if found.inverse_rate < near.inverse_rate else [near]
     nodes = chosen[-1].compute_nodes

@@ -1,10 +1,10 @@
-"""Shortest paths under given lengths: the bound they prove, and the loads of sharing them.
+"""Shortest paths under given lengths: the bound they prove, and the loads of equal shares.
 
 For any lengths y >= 0 of the arcs, every routing obeys
 
     (largest load / capacity) * (sum over arcs of capacity * y) >= sum over pairs of dist_y,
 
-since a unit on any way from s to t takes up at least dist_y(s, t).  This is weak duality
+since a unit on any path from s to t uses at least dist_y(s, t).  This is weak duality
 of maximum concurrent flow; with y = 1 it is the *distance bound*.
 """
 
@@ -29,11 +29,10 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One routing along shortest paths.
+    """A routing along shortest paths.
 
-    ``flows[i, e] / unit`` of source i's data crosses arc e; ``loads`` is their sum by
-    orbit of arcs; ``lower`` is the bound that the lengths prove; no way has more than
-    ``hops`` hops.
+    ``flows[i, e] / unit`` of source i's data crosses arc e; ``loads`` is their sum by orbit of
+    arcs; ``lower`` is the bound that the lengths prove; no path has more than ``hops`` hops.
     """
 
     flows: Integers
@@ -44,7 +43,7 @@ class Spread:
 
 
 def longest_length(problem: Demand) -> int:
-    """Return how long arcs may be so that no sum of distances passes 2**61.
+    """Return the largest length of arcs for which no sum of distances exceeds 2**61.
 
     >>> from topoloom.schedules.routes.demand import demand
     >>> from topoloom.synth.topology.topology import Topology
@@ -55,7 +54,7 @@ def longest_length(problem: Demand) -> int:
 
 
 def length_bound(problem: Demand, lengths: Integers) -> Fraction:
-    """Return the lower bound that lengths prove; ``lengths`` is by orbit, whole, >= 0.
+    """Return the lower bound that lengths prove; ``lengths`` are nonnegative integers by orbit.
 
     O(sources * arcs log nodes).
 
@@ -72,33 +71,33 @@ def length_bound(problem: Demand, lengths: Integers) -> Fraction:
 
 
 def proved(problem: Demand, lengths: Integers, distance: Fraction) -> Fraction:
-    """Return the bound of lengths under which all pairs together are ``distance`` apart."""
-    # Every orbit has as many arcs as the group has elements, and so have the sources.
+    """Return the bound by lengths, from the total ``distance`` of all pairs."""
+    # Every orbit of arcs, and of sources, has as many elements as the group.
     room = sum(int(c) * int(y) for c, y in zip(problem.capacity, lengths, strict=True))
     return distance * problem.scale / room if room else Fraction(0)
 
 
 def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
-    """Share the data of every source evenly among its shortest paths, hop by hop.
+    """Divide the data of every source evenly among its shortest paths, hop by hop.
 
     Parameters
     ----------
     problem : Demand
         The demand.
     lengths : array of int64, optional
-        By orbit of arcs, from 0 to `longest_length`; 1 if left out.
+        By orbit of arcs, from 0 to `longest_length`; default 1.
 
     Returns
     -------
     Spread
-        At every node the flow is shared among the arcs by which shortest paths enter it, in
-        equal whole numbers up to one; exactly equal where the unit can be so fine.
+        At every node the flow is divided among the arcs by which shortest paths enter, in integers
+        that differ by at most one; exactly equal where the unit is fine enough.
 
     Notes
     -----
     The unit is the product, level by level, of the least common multiples of the numbers
-    of such arcs, by which every division comes out even, unless that passes the room of
-    int64; then a power of two.  O(sources * arcs log nodes) time, sources * arcs memory.
+    of such arcs, which makes every division exact, unless the product exceeds int64; then the unit
+    is a power of two.  O(sources * arcs log nodes) time, sources * arcs memory.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
     hops = _share(ways, problem.sources, problem.wants, by_arc, unit, flows)
     loads = np.zeros(len(problem.capacity), np.int64)
     np.add.at(loads, problem.orbit, flows.sum(axis=0))
-    # Shortest paths only: what they are long, all together, is the sum of the distances.
+    # Only shortest paths are used: their total length is the sum of the distances.
     along = sum(int(load) * int(y) for load, y in zip(loads, lengths, strict=True))
     return Spread(flows, unit, loads, proved(problem, lengths, Fraction(along, unit)), hops)
 
@@ -128,7 +127,7 @@ def _ways(problem: Demand) -> Ways:
 
 
 def _unit(ways: Ways, problem: Demand, lengths: Integers, most: int) -> int:
-    """Return a unit that shares evenly at every level, or a power of two; at most ``most``."""
+    """Return a unit that divides evenly at every level, or a power of two; at most ``most``."""
     if (lengths == 1).all():
         shares = np.zeros((problem.nodes, int(np.diff(ways.entering).max()) + 1), np.bool_)
         _count_shares(ways, problem.sources, lengths, shares)
@@ -140,7 +139,7 @@ def _unit(ways: Ways, problem: Demand, lengths: Integers, most: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _total_distance(ways: Any, sources: Any, wants: Any, lengths: Any) -> int:
-    """Sum the distances from the sources to all nodes that want their data.
+    """Return the sum of the distances from the sources to all nodes with demand.
 
     No overflow: fewer than N^2 distances of fewer than N arcs, see `longest_length`.
     """
@@ -157,7 +156,7 @@ def _total_distance(ways: Any, sources: Any, wants: Any, lengths: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _count_shares(ways: Any, sources: Any, lengths: Any, shares: Any) -> None:
-    """Mark, by distance, into how many equal parts flows are cut."""
+    """Mark, by distance, the numbers of equal parts of flows."""
     nodes = len(shares)
     distance, order = np.empty(nodes, np.int64), np.empty((2, nodes), np.int64)
     for source in sources:

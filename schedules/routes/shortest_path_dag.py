@@ -1,6 +1,6 @@
-"""Shortest paths from one source under whole lengths, and sharing a flow among them.
+"""Shortest paths from one source under integer lengths, and division of a flow among them.
 
-Kernels over flat arrays, compiled by numba; `NUMBA_DISABLE_JIT=1` runs them as plain
+Kernels over flat arrays, compiled by Numba; `NUMBA_DISABLE_JIT=1` runs them as plain
 Python.  Lengths are by arc, distances and amounts by position, all int64.
 """
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 __all__ = ["FAR", "Ways", "carry", "room", "search", "tight", "ways_of"]
 
 FAR = 1 << 62
-"""The distance of what is not reached."""
+"""The distance of unreachable nodes."""
 
 Integers = NDArray[np.int64]
 
 
 class Ways(NamedTuple):
-    """Arcs ``leaving[v]`` and following leave node v; ``into[entering[v]]`` and following enter."""
+    """Arcs ``leaving[v]`` and following leave node v; ``into[entering[v]]`` ... enter it."""
 
     tail: Integers
     head: Integers
@@ -47,9 +47,9 @@ def ways_of(tail: Integers, head: Integers, nodes: int) -> Ways:
 
 @njit(cache=True, nogil=True)
 def search(ways: Any, source: int, lengths: Any, distance: Any, order: Any) -> int:
-    """Fill distances from a source and the order in which nodes are reached; return how many.
+    """Fill distances from a source and the order of nodes reached; return the number reached.
 
-    ``order`` holds places + 1 by node afterwards in its second row, 0 where not reached.
+    The second row of ``order`` holds each node's position + 1, or 0 if unreachable.
     """
     nodes = len(ways.leaving) - 1
     for node in range(nodes):
@@ -75,7 +75,7 @@ def search(ways: Any, source: int, lengths: Any, distance: Any, order: Any) -> i
 
 @njit(cache=True, nogil=True)
 def tight(ways: Any, arc: int, lengths: Any, distance: Any, order: Any) -> bool:
-    """Tell whether an arc lies on a shortest way; arcs of length 0 only forward."""
+    """Return whether an arc lies on a shortest path; arcs of length 0 only forward."""
     tail, head = ways.tail[arc], ways.head[arc]
     return (
         order[1, tail] != 0
@@ -88,13 +88,13 @@ def tight(ways: Any, arc: int, lengths: Any, distance: Any, order: Any) -> bool:
 def carry(
     ways: Any, source: int, wants: Any, lengths: Any, unit: int, memory: Any, flow: Any
 ) -> int:
-    """Add to ``flow`` what brings ``unit`` of the source's data to every node that wants it.
+    """Add to ``flow`` the shortest-path flow of ``unit`` to every node with demand.
 
-    It takes shortest paths; at every node, from the farthest back, what goes through is
-    shared among the arcs by which shortest paths enter, in equal whole numbers up to one.
-    Return the most hops of any of these paths, from host to host.  ``memory`` is from `room`.
+    From the farthest node back, the flow through a node is divided among the arcs by which
+    shortest paths enter, in integers that differ by at most one.  Return the most hops of any of
+    these paths, from host to host.  ``memory`` is from `room`.
 
-    No overflow: a node passes on at most N units.
+    No overflow: a node forwards at most N units.
     """
     distance, order, amount, hops = memory
     reached = search(ways, source, lengths, distance, order)
@@ -129,7 +129,7 @@ def carry(
 
 @njit(cache=True, nogil=True)
 def room(nodes: int) -> Any:
-    """Return the arrays that `carry` works in, for so many nodes; their contents do not matter."""
+    """Return uninitialized work arrays of `carry` for ``nodes`` nodes."""
     return (
         np.empty(nodes, np.int64),
         np.empty((2, nodes), np.int64),

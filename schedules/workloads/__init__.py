@@ -1,4 +1,4 @@
-"""What a training job sends: collectives with sizes and counts, and presets of known models.
+"""Workloads of training jobs: collectives with sizes and counts, and presets of known models.
 
-Start with `schedules.workloads.tasks`; `presets` lists what is known by name.
+Start with `schedules.workloads.tasks`; `presets` lists the known training steps.
 """

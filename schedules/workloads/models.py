@@ -1,8 +1,8 @@
-"""Public architectures as data: the sizes of all parameter tensors, in order of use.
+"""Public model architectures as data: the sizes of all parameter tensors, in order of use.
 
-Every model lists its parts from input to output; a part is what is computed, and gathered
-or reduced, together: an embedding, a layer, a head.  Counts follow from the dimensions
-that the sources print; nothing is measured.
+Every model lists its parts from input to output.  A part is computed, and gathered or reduced,
+as a unit: an embedding, a layer, a head.  Counts follow from the dimensions that the sources
+state; no count is measured.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Part:
     """One part of a model; ``tensors`` are the elements of each parameter tensor.
 
     ``expert`` tensors are those of the experts of a mixture, which expert parallelism
-    does not replicate.  ``layer`` tells whether it is one of the repeated layers.
+    does not replicate.  ``layer`` marks repeated layers.
     """
 
     tensors: tuple[int, ...]
@@ -31,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model: its parts in order, its width, and where the dimensions are printed."""
+    """A model: its parts in order, its width, and the source of its dimensions."""
 
     name: str
     parts: tuple[Part, ...]
@@ -50,7 +50,7 @@ class Model:
 
 
 def _resnet50() -> Model:
-    """Build 16 bottleneck blocks in four stages; every convolution has a normalisation."""
+    """Build 16 bottleneck blocks in four stages; every convolution has a normalization."""
 
     def convolution(inputs: int, outputs: int, width: int) -> list[int]:
         return [inputs * outputs * width * width, outputs, outputs]

@@ -1,4 +1,4 @@
-"""What one training step sends, by the way the model is spread over the ranks."""
+"""The collectives of one training step, by the parallelism of the model."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,10 +28,10 @@ def data_parallel(model: Model, element_bytes: int) -> tuple[Task, ...]:
 
 
 def sharded(model: Model, element_bytes: int) -> tuple[Task, ...]:
-    """Return what fully sharded data parallelism sends: parts gathered, gradients scattered.
+    """Return the collectives of fully sharded data parallelism: allgathers and reduce-scatters.
 
-    Every layer is gathered for the forward and again for the backward pass; what lies
-    outside the layers is one unit that is gathered once and kept.  Every unit's gradients
+    Every layer is gathered for the forward and again for the backward pass.  All parameters
+    outside the layers form one unit that is gathered once and kept.  Every unit's gradients
     are reduce-scattered once.
 
     References
@@ -47,12 +47,12 @@ def sharded(model: Model, element_bytes: int) -> tuple[Task, ...]:
 
 
 def experts(model: Model, element_bytes: int, tokens: int) -> tuple[Task, ...]:
-    """Return what expert parallelism sends: tokens to experts and back, the rest replicated.
+    """Return the collectives of expert parallelism: tokens to experts and back, and gradients.
 
-    Every rank holds ``tokens`` tokens.  In every layer each goes to the ranks of its
-    experts and comes back, in the forward and in the backward pass: four all-to-alls of
-    tokens * experts per token * width elements, taken to be spread evenly over all
-    ranks.  The gradients of what is not expert are reduced as `data_parallel` does.
+    Every rank holds ``tokens`` tokens.  In every layer each token travels to the ranks of its
+    experts and back, in the forward and in the backward pass: four all-to-alls of
+    tokens * experts per token * width elements, assumed even over all ranks.  The gradients of all
+    other parameters are reduced as in `data_parallel`.
     """
     layers = sum(part.layer for part in model.parts)
     size = tokens * model.experts_per_token * model.hidden * element_bytes
@@ -64,8 +64,8 @@ def experts(model: Model, element_bytes: int, tokens: int) -> tuple[Task, ...]:
 def buckets(sizes: Iterable[int]) -> Iterator[int]:
     """Yield the bytes of each bucket, for tensors in the order their gradients are ready.
 
-    A bucket is full once it holds its limit or more: `FIRST_BUCKET_BYTES` for the first,
-    so that communication starts early, `BUCKET_BYTES` for the others.  No tensor is cut.
+    A bucket is full once it holds its limit or more: `FIRST_BUCKET_BYTES` for the first, so that
+    communication starts early, `BUCKET_BYTES` for the others.  Tensors are not cut.
 
     >>> list(buckets([2**21, 2**24, 2**24, 5]))
     [2097152, 33554432, 5]

@@ -13,12 +13,12 @@ __all__ = ["PRESETS", "Preset", "preset"]
 
 ELEMENT_BYTES = {"float32": 4, "bfloat16": 2}
 TOKENS = 4096
-"""Tokens of each rank in expert parallelism: one sequence of this length."""
+"""Tokens per rank in expert parallelism: one sequence of this length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One training step: a model, how it is spread, and the type of what is sent."""
+    """One training step: a model, its parallelism, and the type of the elements."""
 
     name: str
     model: Model
@@ -27,7 +27,7 @@ class Preset:
 
     @property
     def title(self) -> str:
-        """What it is, in one line.
+        """The description, in one line.
 
         >>> PRESETS["gpt2-xl-ddp"].title
         'gpt2-xl, 1,557,611,200 parameters, data parallel, gradients in float32'
@@ -41,7 +41,7 @@ class Preset:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What one training step sends.
+        """The collectives of one training step.
 
         >>> [(str(t.collective), t.size_bytes, t.count) for t in PRESETS["llama3-8b-fsdp"].tasks][1]
         ('allgather', 436224000, 64)
@@ -60,7 +60,7 @@ class Preset:
 
 
 def preset(name: str) -> Preset:
-    """Return the preset of that name.
+    """Return the preset with a name.
 
     >>> preset("gpt7")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

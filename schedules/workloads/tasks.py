@@ -1,4 +1,4 @@
-"""A workload is a list of tasks: so many times this collective on so many bytes."""
+"""A workload is a list of tasks: repeated collectives with sizes in bytes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Task:
     """One collective, ``count`` times.
 
     ``size_bytes`` is M: the result of an allgather, the input of a reduce-scatter, the
-    buffer of an allreduce, and what one rank has for all ranks together in an all-to-all.
+    buffer of an allreduce, or all data that one rank sends in an all-to-all.
     """
 
     collective: Collective
@@ -23,11 +23,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What a job sends: its tasks, equal ones counted together.
+    """The collectives of a job: its tasks, equal ones counted together.
 
     ``preset`` is the name and ``title`` the description of a known training step; both are
-    empty for any other list of tasks.  ``single`` says that the question was one collective,
-    not a list of them.
+    empty for any other list of tasks.  ``single`` means that the request is one collective, not
+    a list.
 
     >>> work = Workload((Task(Collective.ALLREDUCE, 8), Task(Collective.ALLREDUCE, 2, 5)))
     >>> work.collectives, work.largest_bytes

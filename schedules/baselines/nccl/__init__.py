@@ -1,9 +1,9 @@
-"""What NCCL runs on a fabric that somebody has, as schedules: rings, trees, PAT, NVLS and CollNet.
+"""NCCL's algorithms on a given fabric, as schedules: rings, trees, PAT, NVLS and CollNet.
 
-Each is checked by the verifier and timed by the simulator like any other schedule; widths,
-channels and boxes are found from the links alone.  Times favour the opponent: no protocol, no
-thread block and no copy costs anything.  The simulator does not know switches that copy: of
-NVLS every round is as long as its busiest link, loaded as the verifier counts.
+The verifier checks and the simulator times each like any other schedule.  Widths, channels and
+boxes follow from the links alone.  Times favor NCCL: protocols, thread blocks and copies have no
+cost.  The simulator does not model copies by switches: every round of NVLS lasts as long as its
+busiest link needs, with loads as the verifier counts them.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from topoloom.synth.topology.topology import Topology
 __all__ = ["MAX_HOPS", "ON_FABRICS", "OnFabric", "on_fabric"]
 
 MAX_HOPS = 1 << 20
-"""Ranks times ranks times channels of a schedule, at most."""
+"""Maximum product of ranks, ranks and channels of a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnFabric:
-    """What a library runs on a fabric, and how long that takes for so many bytes."""
+    """A schedule of NCCL on a fabric, and its time for a size."""
 
     name: str
     schedule: Schedule
@@ -39,18 +39,18 @@ ON_FABRICS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
     pat_nvls.PAT: pat_nvls.pat,
     pat_nvls.NVLS: pat_nvls.nvls,
 }
-"""What there is, by name: (topology, collective) to schedule, or None where it does not run."""
+"""Algorithms by name: (topology, collective) to schedule, or None where they do not run."""
 
 
 def on_fabric(
     topology: Topology, collective: Collective, network: Network, size_bytes: int
 ) -> tuple[OnFabric, ...]:
-    """Return all that runs there, the fastest first, each with the best number of pieces.
+    """Return NCCL's schedules on a fabric, the fastest first, with the best number of pieces.
 
     Raises
     ------
     TooLarge
-        More than 1024 ranks: N^2 hops of a channel pass `MAX_HOPS`.
+        More than 1024 ranks: N^2 hops of a channel exceed `MAX_HOPS`.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def on_fabric(
 
 
 def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes: int) -> OnFabric:
-    """Return trees through switches that copy, as a pipeline whose every round is full."""
+    """Return trees through switches that copy, as a pipeline in which every round is full."""
     trees = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
     depth = sum(map(tree_depth, trees))
     share = Fraction(size_bytes, sum(trees[0].sizes)) / network.unit_bytes_per_second

@@ -1,4 +1,4 @@
-"""What NCCL runs where every rank reaches every other over switches alone: PAT, NVLS, CollNet.
+"""NCCL's algorithms for ranks that reach each other over switches alone: PAT, NVLS, CollNet.
 
 References
 ----------
@@ -30,9 +30,9 @@ Pairs = list[tuple[NodeId, NodeId]]
 def pat(topology: Topology, collective: Collective) -> Schedule | None:
     """Return an allgather or a reduce-scatter over binomial trees, one for every root.
 
-    Rank r + o of the tree of r hangs on r + o less the largest power of two in o, so it has
-    at most ceil(log2 N) levels.  All of a rank's children are sent to at once, which favours it.
-    None for other collectives, and where ranks do not reach each other over switches.
+    In the tree of r, the parent of rank r + o is r + o minus the largest power of two in o: at
+    most ceil(log2 N) levels.  A rank sends to all its children at once, which favors the
+    baseline.  None for other collectives, and where ranks cannot reach each other over switches.
 
     >>> from topoloom.schedules.simulate import tree_depth
     >>> from topoloom.synth.fabrics import fabric
@@ -52,10 +52,10 @@ def pat(topology: Topology, collective: Collective) -> Schedule | None:
 
 
 def nvls(topology: Topology, collective: Collective) -> Schedule | None:
-    """Return a collective by switches that copy and add up: every shard is sent up to them once.
+    """Return a collective by switches that copy and reduce: every shard is sent to them once.
 
-    Of an allreduce slices are spread while later ones are added up.  None where no switch copies,
-    or ranks do not reach each other over switches.
+    The slices of an allreduce are pipelined.  None where no switch copies, or ranks cannot reach
+    each other over switches.
 
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
@@ -82,7 +82,7 @@ def nvls(topology: Topology, collective: Collective) -> Schedule | None:
 def _spread(
     topology: Topology, collective: Collective, hung: Callable[[int], Pairs]
 ) -> TreeSchedule | None:
-    """Return a tree for every root, from pairs of ranks breadth first."""
+    """Return a tree for every root, from pairs of ranks in breadth-first order."""
     if collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
         return None
     ranks, left = topology.compute_nodes, Residual(topology)

@@ -1,4 +1,4 @@
-"""NCCL's ring: every shard goes round every channel's ring, a part of it on each."""
+"""NCCL's ring: every shard travels along the ring of every channel, a part of it on each."""
 
 from fractions import Fraction
 from math import lcm
@@ -19,9 +19,9 @@ NAME = "nccl-ring"
 
 
 def run(topology: Topology, collective: Collective) -> Schedule | None:
-    """Return a collective over the rings of `channels.rings`; None where there is none.
+    """Return a collective over the rings of `ring_channels.rings`; None without rings.
 
-    A ring has a part of every shard in proportion to its width, so that all are done at once.
+    Parts of shards are proportional to the widths of the rings, so that all rings finish at once.
 
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
@@ -47,9 +47,9 @@ def run(topology: Topology, collective: Collective) -> Schedule | None:
 def seconds(
     topology: Topology, collective: Collective, alpha: Fraction, unit: Fraction, size_bytes: int
 ) -> Fraction | None:
-    """Return N - 1 rounds a pass, in each of which every ring hands on one shard.
+    """Return the time of N - 1 rounds per pass, in each of which every ring forwards one shard.
 
-    Rings of width W together take (N - 1) (alpha + M / (N W)): the first of them fills a link.
+    Rings of total width W take (N - 1) (alpha + M / (N W)): the first of them saturates a link.
 
     >>> from topoloom.synth.fabrics import fabric
     >>> seconds(fabric("mi300x"), Collective.ALLGATHER, Fraction(0), Fraction(1), 512 * 8)
@@ -71,7 +71,7 @@ def _passed(topology: Topology, found: tuple[Ring, ...], collective: Collective)
     for ring, weight in zip(found, weights, strict=True):
         count = len(ring.order)
         for at, root in enumerate(ring.order):
-            # Towards the root the last hop is listed first.
+            # Towards the root, the last hop comes first.
             steps = range(count - 1) if collective.outward else range(-1, -count, -1)
             edges = tuple(ring.paths[(at + step) % count] for step in steps)
             trees.append(Tree(root, weight, edges))

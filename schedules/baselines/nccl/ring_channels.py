@@ -1,4 +1,4 @@
-"""Rings over all ranks of a fabric, each with links' capacity of its own: NCCL's channels.
+"""Rings over all ranks of a fabric, each with reserved link capacity: NCCL's channels.
 
 References
 ----------
@@ -16,14 +16,14 @@ from topoloom.synth.topology.topology import NodeId, Topology
 __all__ = ["MAX_CHANNELS", "Residual", "Ring", "rings"]
 
 MAX_CHANNELS = 32
-"""As many as NCCL has."""
+"""NCCL's maximum number of channels."""
 
 TRIES = 40
-"""Steps of the search for a ring, for each rank and start; then another start is tried."""
+"""Maximum search steps for a ring, per rank and start; then another start is tried."""
 
 
 class Ring(NamedTuple):
-    """Ranks in order, the way from each to the next, and what the ring takes of every link."""
+    """Ranks in order, the path from each to the next, and the capacity taken of every link."""
 
     order: tuple[NodeId, ...]
     paths: tuple[tuple[NodeId, ...], ...]
@@ -31,7 +31,7 @@ class Ring(NamedTuple):
 
 
 class Residual:
-    """What is left of the capacity from node to node, parallel links together."""
+    """The residual capacity from node to node, with parallel links merged."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -46,20 +46,20 @@ class Residual:
         self._ways: dict[NodeId, dict[NodeId, tuple[NodeId, ...]]] = {}
 
     def ways(self, source: NodeId) -> dict[NodeId, tuple[NodeId, ...]]:
-        """Return a way of fewest hops to every rank that is reached over switches alone.
+        """Return a shortest path to every rank that is reachable over switches alone.
 
-        Of these the widest.
+        Ties go to the widest path.
         """
         if source not in self._ways:
             self._ways[source] = self._searched(source)
         return self._ways[source]
 
     def width(self, path: tuple[NodeId, ...]) -> Fraction:
-        """Return what is left along a way."""
+        """Return the residual capacity of a path."""
         return min(self.left[hop] for hop in pairwise(path))
 
     def taken(self, crossings: Counter[tuple[NodeId, NodeId]]) -> Fraction:
-        """Take as much as there is for a ring that crosses links so often, and return it."""
+        """Take the largest capacity for a ring with these link crossings, and return it."""
         width = min(self.left[hop] / times for hop, times in crossings.items())
         for hop, times in crossings.items():
             self.left[hop] -= width * times
@@ -88,11 +88,11 @@ class Residual:
 
 
 def rings(topology: Topology, most: int = MAX_CHANNELS) -> tuple[Ring, ...]:
-    """Return rings over all ranks until no further one is found, at most so many.
+    """Return rings over all ranks, at most ``most``, until no further ring is found.
 
-    Each goes on to where most capacity is left, so through a whole box before it leaves it, and
-    takes what is left on its narrowest link.  Rings start at different ranks, so that they leave
-    boxes by different ones.
+    Each ring prefers the neighbors with the most residual capacity, so it covers a box before it
+    leaves the box.  It takes the residual capacity of its narrowest link.  Rings start at different
+    ranks, so that they leave boxes by different ranks.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def rings(topology: Topology, most: int = MAX_CHANNELS) -> tuple[Ring, ...]:
 
 
 def _ring(left: Residual, start: NodeId) -> tuple[NodeId, ...] | None:
-    """Return a ring from a rank on, by depth-first search that gives up after some time."""
+    """Return a ring that starts at a rank, by depth-first search with a limit on steps."""
     ranks = left.topology.compute_nodes
     if len(ranks) < 2:
         return None
@@ -140,7 +140,7 @@ def _ring(left: Residual, start: NodeId) -> tuple[NodeId, ...] | None:
 
 
 def _next(left: Residual, node: NodeId, visited: set[NodeId]) -> Iterator[NodeId]:
-    """Yield unvisited ranks: the widest way first, then who has fewest ranks to go on to."""
+    """Yield unvisited ranks: the widest path first, then those with the fewest continuations."""
     ways = {to: path for to, path in left.ways(node).items() if to not in visited}
     position = left.topology.position
 

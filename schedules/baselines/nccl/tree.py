@@ -28,7 +28,7 @@ NAME = "nccl-tree"
 
 
 def boxes(topology: Topology) -> tuple[tuple[NodeId, ...], ...]:
-    """Return the ranks box by box: those that wider links join than the narrowest between ranks.
+    """Return the ranks by box: a box is joined by links wider than the narrowest between ranks.
 
     >>> from topoloom.synth.fabrics import fabric
     >>> [len(boxes(fabric(name))) for name in ("dgx-a100-2", "dgx-h100-1", "dgx-1v")]
@@ -43,7 +43,7 @@ def boxes(topology: Topology) -> tuple[tuple[NodeId, ...], ...]:
         widest.add_edge(source, target, weight=min(one, capacity.get((target, source), one)))
     tree = nx.maximum_spanning_tree(widest)
     ranks = set(topology.compute_nodes)
-    # Ends of the tree that are switches join nothing.
+    # Switches at the ends of the tree connect nothing.
     while ends := [node for node, degree in tree.degree if degree < 2 and node not in ranks]:
         tree.remove_nodes_from(ends)
     least = min((data["weight"] for *_, data in tree.edges(data=True)), default=0)
@@ -64,9 +64,10 @@ def boxes(topology: Topology) -> tuple[tuple[NodeId, ...], ...]:
 def run(topology: Topology, collective: Collective) -> Schedule | None:
     """Return an allreduce up and down double binary trees of the boxes, a channel for every rank.
 
-    Channel k has the k-th rank of every box as its head: it talks to other boxes, and the box's
-    others hang on it in a chain; a single box has one channel.  Two trees a channel, the second
-    with boxes in reverse.  None for other collectives, and where a head does not reach one of
+    In channel k the head of every box is its k-th rank.  Heads communicate with other boxes; the
+    other ranks of a box form a chain behind the head.  A single box has one channel.  Each channel
+    has two trees, the second with boxes in reverse order.  None for other collectives, and where a
+    head cannot reach a head of another box over switches or a link.
     another box over switches or a link.
 
     >>> from topoloom.schedules.verify import violations
