@@ -34,18 +34,6 @@ from topoloom.app.services.context import Context, MustCompute
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady
 
-__all__ = [
-    "ACCEPTED",
-    "SHORT_SECONDS",
-    "Preference",
-    "Waits",
-    "answer_or_accept",
-    "answered_or_promised",
-    "heard",
-    "preference",
-    "unread_or_promised",
-]
-
 log = logging.getLogger(__name__)
 
 WEBHOOK = "topoloom-webhook"

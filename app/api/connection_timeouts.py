@@ -19,8 +19,6 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["LEAST_RATE", "PatientProtocol", "patient"]
-
 LEAST_RATE = 1024
 """Bytes a second at which no patience is used up."""
 

@@ -10,19 +10,6 @@ from topoloom.app.requests.options import listing, sweeps_and_jobs
 from topoloom.app.requests.options.listing import FieldPaths
 from topoloom.app.services.context import Context
 
-__all__ = [
-    "CREATED",
-    "AcceptDep",
-    "ContextDep",
-    "CursorDep",
-    "FieldsDep",
-    "IdDep",
-    "IfNoneMatchDep",
-    "JsonBody",
-    "LimitDep",
-    "require_json",
-]
-
 HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
 

@@ -37,8 +37,6 @@ from topoloom.app.requests.options import listing as known
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.store.document_store import Artefact
 
-__all__ = ["WorkRoute", "create_route", "list_route", "plainly"]
-
 E = TypeVar("E", bound=Callable[..., Any])
 
 JSON = "application/json"

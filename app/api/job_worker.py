@@ -16,8 +16,6 @@ from topoloom.app.jobs.webhooks import Messenger, WebhookRules
 from topoloom.app.jobs.worker import Worker, WorkerLimits
 from topoloom.app.store.database import DatabaseNotReady, is_in_memory
 
-__all__ = ["Host", "jobs_on", "worker_on"]
-
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0

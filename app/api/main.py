@@ -52,8 +52,6 @@ from topoloom.app.store.housekeeping import Housekeeper
 from topoloom.app.store.lr_sessions import LrStore
 from topoloom.app.store.patch_progress import PatchStore
 
-__all__ = ["create_app"]
-
 DESCRIPTION = """Topologies for hosts that are wired to each other directly, collective schedules
 that match them, and the plan of which port to plug where.
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from topoloom.app.store.errors import NotAcceptable
 
-__all__ = ["entity_tag", "files_described", "is_current", "negotiate"]
-
 
 def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) -> str:
     """Return the format to answer in.

@@ -50,16 +50,6 @@ from topoloom.learning_rate import errors as lr_errors
 from topoloom.schedules import errors as schedule_errors
 from topoloom.synth import errors as synth_errors
 
-__all__ = [
-    "PROBLEMS",
-    "ProblemDocument",
-    "answer_to",
-    "as_problem",
-    "described",
-    "install",
-    "responses",
-]
-
 MEDIA_TYPE = "application/problem+json"
 
 MAX_TEXT = 4_000

@@ -10,8 +10,6 @@ from starlette.requests import Request as HttpRequest
 
 from topoloom.app.requests.options.option import REQUIRED, Option
 
-__all__ = ["asked_by_query"]
-
 R = TypeVar("R", bound=BaseModel)
 
 _ASKED = "asked_"

@@ -31,8 +31,6 @@ from topoloom.app.store.database import is_embedded
 from topoloom.schedules.errors import ScheduleError, TookTooLong
 from topoloom.synth.errors import SynthError
 
-__all__ = ["Flight", "Turns", "answered", "document", "looked_up", "lookups", "presented"]
-
 MAX_REFUSED = 1024
 """So many questions that cannot be answered are remembered."""
 

@@ -8,8 +8,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topoloom.app.api.problems import body_too_large, unknown_host
 
-__all__ = ["RefuseLargeBodies", "RefuseUnknownHosts", "body_limit"]
-
 DRAINED = 8
 """A refused body is still received, unread, up to so many times the limit: a client
 that writes before it reads would otherwise see a broken connection, not the answer."""

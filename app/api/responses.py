@@ -18,8 +18,6 @@ from topoloom.app.services.sparse_fields import part_of
 from topoloom.app.store.document_store import Artefact
 from topoloom.schedules.errors import ScheduleError
 
-__all__ = ["accepts_gzip", "created", "created_summary", "representation"]
-
 IMMUTABLE = "public, max-age=31536000, immutable"
 """Of a document by its whole id; a beginning of one may mean several tomorrow."""
 

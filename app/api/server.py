@@ -12,8 +12,6 @@ from topoloom.app.observability import logs
 from topoloom.app.observability.telemetry import is_wanted, require_exporter
 from topoloom.app.store.database import open_database
 
-__all__ = ["OpenToOthers", "serve"]
-
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 3

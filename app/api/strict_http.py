@@ -9,8 +9,6 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["AnswerHead", "allowed_methods", "refuse_unknown_query", "strict_router"]
-
 
 class AnswerHead:
     """ASGI middleware: HEAD is answered as GET is, without the body."""

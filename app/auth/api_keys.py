@@ -22,8 +22,6 @@ from topoloom.app.auth.errors import InvalidKey
 from topoloom.app.auth.scopes import MEANINGS, Scope
 from topoloom.app.store.tables import ApiKeyRow
 
-__all__ = ["ApiKey", "create", "find", "listed", "now", "revoke", "touch", "valid"]
-
 _FORM = re.compile(r"tl_([0-9a-f]{8})_([0-9a-f]{48})")
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
 

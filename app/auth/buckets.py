@@ -10,8 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Buckets", "Taken"]
-
 _SECOND = 1_000_000_000
 
 

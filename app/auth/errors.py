@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["AccessError", "Forbidden", "InvalidKey", "TooManyRequests", "Unauthorized"]
-
 
 class AccessError(Exception):
     """Somebody asks who may not; ``headers`` go with the answer."""

@@ -21,8 +21,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from topoloom.app.auth import api_keys
 from topoloom.app.auth.scopes import Scope, reach
 
-__all__ = ["Access", "KnownKeys"]
-
 log = logging.getLogger(__name__)
 
 SECONDS = 5.0

@@ -18,8 +18,6 @@ from topoloom.app.auth.errors import TooManyRequests, Unauthorized
 from topoloom.app.auth.key_cache import Access, KnownKeys
 from topoloom.app.auth.scopes import everything, is_open
 
-__all__ = ["Gate", "address_of"]
-
 _MAX_KEY = 200
 """A longer Authorization header holds no key."""
 

@@ -9,22 +9,6 @@ from starlette.routing import BaseRoute
 
 from topoloom.app.auth.errors import Forbidden
 
-__all__ = [
-    "ADMIN",
-    "DESIGN",
-    "MEANINGS",
-    "OPEN_PATHS",
-    "PLAN",
-    "READ",
-    "Scope",
-    "everything",
-    "is_open",
-    "needs",
-    "reach",
-    "require",
-    "scope_of",
-]
-
 Scope: TypeAlias = Literal["read", "design", "plan", "admin"]
 
 MEANINGS: dict[Scope, str] = {

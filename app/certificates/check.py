@@ -24,8 +24,6 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["CertificateFailed", "checked", "main"]
-
 MAX_NODES = 2_048
 _EXACT = re.compile("[0-9]{1,20}(/[1-9][0-9]{0,19})?", re.ASCII)
 MAX_DEGREE = 8

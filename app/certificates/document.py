@@ -7,8 +7,6 @@ from topoloom.synth.errors import NotMeasurable
 from topoloom.synth.slack import Labels, eager, labels
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["document_of"]
-
 
 def document_of(topology: Topology, steps: int | None) -> dict[str, Any]:
     """Return the certificate of a graph: by labels within ``steps``, or by broadcast if None.

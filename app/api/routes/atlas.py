@@ -18,8 +18,6 @@ from topoloom.app.requests.options import listing
 from topoloom.app.requests.options.listing import AtlasFormat
 from topoloom.app.services import atlas
 
-__all__ = ["router"]
-
 router = strict_router("/v1/atlas", tags=["best"])
 
 QuestionDep = Annotated[AtlasRequest, Depends(asked_by_query(AtlasRequest, *listing.ATLAS))]

@@ -20,8 +20,6 @@ from topoloom.app.requests.listing import BestRequest
 from topoloom.app.requests.options import cluster, listing
 from topoloom.app.services.context import Context
 
-__all__ = ["router"]
-
 router = strict_router("/v1/best", tags=["best"])
 
 _HOSTS = (

@@ -10,8 +10,6 @@ from topoloom.app.documents import cache
 from topoloom.app.documents.cache import CacheDocument
 from topoloom.app.store.eviction import usage
 
-__all__ = ["router"]
-
 router = strict_router("/v1/cache", tags=["system"])
 
 

@@ -6,8 +6,6 @@ from topoloom.app.auth.scopes import READ
 from topoloom.app.documents.catalog import FabricList, FamilyList, PresetList
 from topoloom.app.services import catalog
 
-__all__ = ["router"]
-
 router = strict_router("/v1", tags=["catalogue"])
 
 

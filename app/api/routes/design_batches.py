@@ -21,8 +21,6 @@ from topoloom.app.jobs.worker_pool.operations import DESIGN
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.evaluations import BatchRequest
 
-__all__ = ["router"]
-
 router = strict_router("/v1/designs", tags=["designs"])
 
 log = logging.getLogger(__name__)

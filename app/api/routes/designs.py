@@ -20,8 +20,6 @@ from topoloom.app.requests.options.exports import DesignFormat
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services.exports import media_type, require_available
 
-__all__ = ["router"]
-
 router = strict_router("/v1/designs", tags=["designs"], route_class=WorkRoute)
 
 

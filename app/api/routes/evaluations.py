@@ -29,8 +29,6 @@ from topoloom.app.jobs.worker_pool.operations import (
 )
 from topoloom.app.jobs.worker_pool.task import Operation
 
-__all__ = ["routers"]
-
 
 def _router(
     path: str, operation: Operation[Any], does: str, model: Any, stored: str = ""

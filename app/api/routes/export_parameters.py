@@ -8,8 +8,6 @@ from topoloom.app.requests.base import Bytes, Positive
 from topoloom.app.requests.options import exports
 from topoloom.app.requests.schedules import ExportRequest
 
-__all__ = ["OptionsDep"]
-
 
 async def _options(
     dialect: Annotated[str | None, exports.DIALECT.query(max_length=40)] = None,

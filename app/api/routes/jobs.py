@@ -19,8 +19,6 @@ from topoloom.app.jobs.model import Job, State
 from topoloom.app.jobs.watcher import Watcher
 from topoloom.app.requests.options import sweeps_and_jobs
 
-__all__ = ["router"]
-
 router = strict_router("/v1/jobs", tags=["jobs"])
 
 

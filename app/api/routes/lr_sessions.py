@@ -23,8 +23,6 @@ from topoloom.app.requests.options.lr_sessions import HistoryFormat
 from topoloom.app.services import lr_sessions
 from topoloom.app.services.lr_sessions import PAGE, MustSearch, Tuning
 
-__all__ = ["MAX_SEARCHES", "Searches", "router"]
-
 router = strict_router("/v1/lr-sessions", tags=["learning rates"])
 
 MAX_SEARCHES = 2

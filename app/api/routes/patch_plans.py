@@ -45,8 +45,6 @@ from topoloom.app.store.document_store import Artefact
 from topoloom.app.store.errors import ChangedMeanwhile, NoVersion
 from topoloom.app.store.patch_progress import PatchStore
 
-__all__ = ["router"]
-
 router = strict_router("/v1/patch-plans", tags=["patch plans"], route_class=WorkRoute)
 
 FormatDep = Annotated[

@@ -30,8 +30,6 @@ from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 from topoloom.app.requests.options.option import REQUIRED, Option
 
-__all__ = ["router"]
-
 router = strict_router("/v1/plots", tags=["plots"])
 
 _HOSTS = (cluster.NODES, cluster.DEGREE, cluster.LINKS)

@@ -13,8 +13,6 @@ from topoloom.app.documents.retention import StandingDocument
 from topoloom.app.requests.options.listing import Label
 from topoloom.app.services import retention
 
-__all__ = ["manage_routes"]
-
 LabelDep = Annotated[
     Label, Path(description="a word of letters, digits and . _ : - that begins with one of the two")
 ]

@@ -32,8 +32,6 @@ from topoloom.app.services import schedules
 from topoloom.app.services.exports import require_available
 from topoloom.schedules.formats import FormatName
 
-__all__ = ["router"]
-
 router = strict_router("/v1/schedules", tags=["schedules"], route_class=WorkRoute)
 
 MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}

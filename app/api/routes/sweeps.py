@@ -20,8 +20,6 @@ from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
 from topoloom.app.services.context import MustCompute
 
-__all__ = ["router"]
-
 router = strict_router("/v1/sweeps", tags=["sweeps"], route_class=WorkRoute)
 
 _BODY = {"model": SweepDocument}

@@ -13,8 +13,6 @@ from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.documents.system import Status, VersionDocument
 from topoloom.app.store.database import HEAD, DatabaseNotReady, require_head
 
-__all__ = ["router"]
-
 router = strict_router(tags=["system"])
 
 log = logging.getLogger(__name__)
