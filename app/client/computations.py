@@ -12,8 +12,6 @@ from topoloom.app.client.request_types import (
 )
 from topoloom.app.client.transport import Transport
 
-__all__ = ["Questions"]
-
 
 class Questions(Transport):
     """What is asked of topologies, schedules and designs, and what is drawn of them."""

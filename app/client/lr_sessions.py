@@ -5,8 +5,6 @@ from typing import Any
 from topoloom.app.client.openapi_operations import operation, place
 from topoloom.app.client.transport import Transport
 
-__all__ = ["Tuning"]
-
 
 class Tuning(Transport):
     """What is asked of learning-rate sessions."""

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-__all__ = ["KINDS", "of_kinds", "operation", "part", "place", "worded"]
-
 T = TypeVar("T", bound=Callable[..., Any])
 
 KINDS = {

@@ -12,8 +12,6 @@ from topoloom.app.client.request_types import (
 )
 from topoloom.app.client.transport import Transport
 
-__all__ = ["Wiring"]
-
 
 class Wiring(Transport):
     """What is asked of patch plans: plans, how far they are, repairs, the worst failures."""

@@ -17,8 +17,6 @@ from topoloom.learning_rate.errors import InvalidState
 from topoloom.learning_rate.options import MAX_OVERRUN
 from topoloom.learning_rate.state_machine.json_codec import encode
 
-__all__ = ["RemoteTuner"]
-
 LOST = (429, 502, 503, 504)
 """Statuses that are no answer: somebody on the way, or the database, is not there just now."""
 PAUSE_SECONDS = 0.2  # between two tries while training waits

@@ -5,8 +5,6 @@ from typing import Any
 from topoloom.app.client.openapi_operations import operation, part
 from topoloom.app.client.transport import Transport
 
-__all__ = ["Running"]
-
 
 class Running(Transport):
     """What is asked of the service itself: names it knows, its cache, jobs and health."""

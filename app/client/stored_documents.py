@@ -6,8 +6,6 @@ from topoloom.app.client.openapi_operations import KINDS, of_kinds, operation, p
 from topoloom.app.client.request_types import ListQuery
 from topoloom.app.client.transport import Transport
 
-__all__ = ["Documents"]
-
 
 class Documents(Transport):
     """What is asked of stored documents: reading, lists, labels, pins, deletion."""

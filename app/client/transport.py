@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-__all__ = ["FieldError", "NotFound", "Refused", "ServiceError", "Transport", "Unreachable"]
-
 DEFAULT_URL = "http://127.0.0.1:8765"
 POLL_SECONDS = 0.5
 

@@ -13,16 +13,6 @@ from topoloom.app.store.artifacts import Artefact, Computed, Kind
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
 
-__all__ = [
-    "ALL_TO_ALL",
-    "AllToAllDocument",
-    "ExchangeAnswer",
-    "PointExchange",
-    "of",
-    "point_exchange",
-    "value_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ExchangeAnswer:

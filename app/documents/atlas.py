@@ -15,8 +15,6 @@ from topoloom.app.requests.listing import AtlasRequest
 if TYPE_CHECKING:
     from topoloom.synth.atlas.entries import Atlas, Entry
 
-__all__ = ["FORMATS", "AtlasDocument", "digest_of", "written"]
-
 FORMATS = {"json": "application/json", "tsv": "text/tab-separated-values", "csv": "text/csv"}
 """What the atlas is written as, and the media types."""
 

@@ -15,24 +15,6 @@ from topoloom.synth.topology.assumptions import (
 )
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = [
-    "AboutTopology",
-    "AssumptionDocument",
-    "Digest",
-    "Document",
-    "Exact",
-    "Identity",
-    "Node",
-    "PassCost",
-    "Presented",
-    "Stored",
-    "Subject",
-    "assumed_field",
-    "cost_of",
-    "omitted",
-    "rounded",
-]
-
 Exact = Annotated[str, Field(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
 """An exact number: an integer or a fraction in lowest terms, such as ``"277/256"``."""
 

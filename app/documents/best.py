@@ -12,8 +12,6 @@ from topoloom.app.requests.listing import BestRequest
 if TYPE_CHECKING:
     from topoloom.schedules.design.known_topologies import Rated
 
-__all__ = ["BestAnswer", "BestDocument", "of"]
-
 
 @dataclass(frozen=True, slots=True)
 class BestAnswer:

@@ -9,8 +9,6 @@ from topoloom.app.documents.base import Document
 from topoloom.app.store.artifacts import KINDS
 from topoloom.app.store.eviction import Usage
 
-__all__ = ["CacheDocument", "of"]
-
 
 class KindUsage(Document):
     """What is stored of a kind."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from topoloom.synth.families import Base
     from topoloom.synth.recipes.operators import Operator
 
-__all__ = ["FabricList", "FamilyList", "PresetList", "fabrics", "families", "presets"]
-
 
 class FamilyDocument(Document):
     """A family of bases, or an operator."""

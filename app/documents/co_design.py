@@ -12,8 +12,6 @@ from topoloom.synth.recipes.recipe import Recipe
 if TYPE_CHECKING:
     from topoloom.schedules.design import Choice, Design, Used
 
-__all__ = ["CoDesign", "TaskDocument", "of", "said_of"]
-
 
 class TaskDocument(Document):
     """One collective of the workload."""

@@ -22,8 +22,6 @@ from topoloom.synth.topology.assumptions import assumed_members
 if TYPE_CHECKING:
     from topoloom.schedules.compare.compare_algorithms import Way, Ways
 
-__all__ = ["ComparedFabric", "FabricDocument", "fabric_document"]
-
 
 @dataclass(frozen=True, slots=True)
 class ComparedFabric:

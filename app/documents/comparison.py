@@ -26,16 +26,6 @@ from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.compare.bandwidths import Speed
 from topoloom.synth.topology.assumptions import assumed_members
 
-__all__ = [
-    "COMPARISON",
-    "Compared",
-    "ComparedDesigns",
-    "ComparedSchedules",
-    "ComparisonDocument",
-    "ComparisonSummary",
-    "TimedSchedule",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ComparedDesigns:

@@ -22,8 +22,6 @@ from topoloom.synth.evaluation.cost import Links
 if TYPE_CHECKING:
     from topoloom.synth.evaluation.measurement import Measurement
 
-__all__ = ["COST", "CostAnswer", "CostDocument", "CostSummary", "of", "value_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class CostAnswer:

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.plant import Plant
     from topoloom.synth.wiring.plant.cross_wiring import CrossWiring
 
-__all__ = ["CrossWiringDocument", "of"]
-
 
 class FibreDocument(Document):
     """A receive fibre that is cabled to another port of panels."""

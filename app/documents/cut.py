@@ -9,8 +9,6 @@ from topoloom.app.documents.base import Document, Exact, Node, omitted
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.collective_optimum import BalanceProof, Cut
 
-__all__ = ["CutDocument", "ProofDocument", "cut_document", "proof_document"]
-
 
 class BoxDocument(Document):
     """What a cut holds of one box, or, with an empty `box`, between the boxes."""

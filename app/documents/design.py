@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.design import Change, Design, Used
     from topoloom.synth.search.frontier import Frontier
 
-__all__ = ["DESIGN", "DesignAnswer", "DesignDocument", "DesignSummary", "of", "question_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class DesignAnswer:

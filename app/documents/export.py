@@ -9,8 +9,6 @@ from typing import Any
 from topoloom.app.store.artifacts import PACKED, Artefact, Computed, Kind
 from topoloom.schedules.errors import TooLarge
 
-__all__ = ["EXPORT", "Exported", "unpacked"]
-
 LEVEL = 4
 """Of compression: four times as fast as the usual one, for a tenth more bytes."""
 

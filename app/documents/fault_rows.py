@@ -6,8 +6,6 @@ The fast path of the command line loads this module, so it imports no models.
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["lost_of", "worst_first"]
-
 
 def worst_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the faults in the order of what they leave; those that leave nothing come first."""

@@ -26,18 +26,6 @@ if TYPE_CHECKING:
     from topoloom.synth.search.frontier import Frontier, Point
     from topoloom.synth.search.hosts import Hosts
 
-__all__ = [
-    "FRONTIER",
-    "FrontierAnswer",
-    "FrontierDocument",
-    "FrontierSummary",
-    "PointDocument",
-    "algorithm_of",
-    "asked_of",
-    "of",
-    "value_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class FrontierAnswer:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.synth.evaluation.gaps import Gaps
 
-__all__ = ["SizeGaps"]
-
 
 @dataclass(frozen=True, slots=True)
 class SizeGaps:

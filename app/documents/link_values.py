@@ -12,8 +12,6 @@ from topoloom.app.documents.base import Document, Exact, Node, omitted
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.link_values import LinkValue, Restored
 
-__all__ = ["LinkValueDocument", "RestoredDocument", "Worth", "worth_members"]
-
 
 @dataclass(frozen=True, slots=True)
 class Worth:

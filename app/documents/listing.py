@@ -35,8 +35,6 @@ from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.schedules import ForestRequest, SimulationRequest
 from topoloom.app.store.artifacts import Listed
 
-__all__ = ["PAGES", "entry_model", "of"]
-
 Asked = TypeVar("Asked", bound=BaseModel)
 Summary = TypeVar("Summary", bound=BaseModel)
 

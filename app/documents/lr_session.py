@@ -15,20 +15,6 @@ from topoloom.learning_rate import Action
 from topoloom.learning_rate.state_machine.json_codec import encode
 from topoloom.learning_rate.state_machine.state import Attempt
 
-__all__ = [
-    "CSV_HEAD",
-    "ActionDocument",
-    "LrHistory",
-    "LrPage",
-    "LrReply",
-    "LrSession",
-    "csv_rows",
-    "history_of",
-    "page_of",
-    "reply_of",
-    "session_of",
-]
-
 StatusName = Literal["running", "finished", "diverged", "cancelled"]
 CSV_HEAD = "run,step,lr,loss,stage,trial,kept,unasked\n"
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
         Together,
     )
 
-__all__ = ["OPTIMUM", "OptimumAnswer", "OptimumDocument", "OptimumSummary", "Rate", "of", "rate_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rate:

@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.plans.document_writer import Rate
     from topoloom.synth.wiring.plans.stages import Limits
 
-__all__ = [
-    "PATCH_PLAN",
-    "PatchPlanDocument",
-    "PatchPlanSummary",
-    "PlainPlanDocument",
-    "PlanAnswer",
-    "content_of",
-    "of",
-    "script_of",
-    "subject_of",
-    "text_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PlanAnswer:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.plans.panel_actions import Step
     from topoloom.synth.wiring.plant import Pair
 
-__all__ = ["PatchProgress", "Seen", "of", "read_seen", "write_seen"]
-
 
 class Seen(NamedTuple):
     """What was seen of a panel: its pairs, those without light, the stage it was meant to be in."""

@@ -8,8 +8,6 @@ from pydantic import Field
 from topoloom.app.documents.base import Document
 from topoloom.app.store.artifacts import Computed, Kind
 
-__all__ = ["PLOT", "SVG", "Drawing", "PlotSummary"]
-
 SVG = "image/svg+xml"
 _PACKED = "image/svg+xml+gzip"
 

@@ -5,8 +5,6 @@ from pydantic import Field
 from topoloom.app.documents.base import Document
 from topoloom.app.requests.field_errors import FieldError
 
-__all__ = ["ProblemDocument"]
-
 
 class ProblemDocument(Document):
     """An error, as RFC 9457 describes it; ``errors`` names every offending field."""

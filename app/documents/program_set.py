@@ -12,8 +12,6 @@ from topoloom.synth.recipes.recipe import Recipe
 if TYPE_CHECKING:
     from topoloom.schedules.design.export_files import FileSet
 
-__all__ = ["INDEX", "LeftOut", "ProgramFile", "ProgramSetDocument", "files_of"]
-
 INDEX, TUNER, PROGRAMS = "files.json", "tuner.csv", "programs/"
 """Names in a set: this document, the table of NCCL's tuner, the folder of programs."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.operations.repair import Repair
     from topoloom.synth.wiring.plans.stages import Stage
 
-__all__ = ["RateLeft", "RepairsDocument", "Weighed", "of"]
-
 WayName = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 
 

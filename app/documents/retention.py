@@ -7,8 +7,6 @@ from pydantic import Field
 from topoloom.app.documents.base import Document, Identity
 from topoloom.app.store.retention import Standing
 
-__all__ = ["StandingDocument", "of"]
-
 
 class StandingDocument(Document):
     """Labels and pin of a stored document."""

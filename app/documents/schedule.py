@@ -29,17 +29,6 @@ from topoloom.schedules.options import Options
 if TYPE_CHECKING:
     from topoloom.schedules.model.verified_schedule import Facts, Losses, Sharing
 
-__all__ = [
-    "SCHEDULE",
-    "Kept",
-    "PartFacts",
-    "ScheduleSummary",
-    "asked_of",
-    "facts_of",
-    "given_facts",
-    "of",
-]
-
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
 
 

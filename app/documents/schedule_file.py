@@ -9,8 +9,6 @@ from pydantic import Field, RootModel
 
 from topoloom.app.documents.base import Digest, Document, Node, omitted
 
-__all__ = ["ScheduleDocument"]
-
 _COLLECTIVE = "what it carries out"
 _TOPOLOGY = "digest of the topology it runs on"
 

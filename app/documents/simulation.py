@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.model.transcript import Transcript
     from topoloom.schedules.simulate.run_messages import Simulation
 
-__all__ = ["SIMULATION", "Simulated", "SimulationDocument", "SimulationSummary", "of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
