@@ -13,8 +13,6 @@ from pydantic import BaseModel
 
 from topoloom.schedules.errors import ScheduleError, TooLarge
 
-__all__ = ["MAX_PICKED", "check_paths", "parse_whole", "picked"]
-
 MAX_PICKED = 4 * 2**20
 """Documents of more bytes are sent whole only: to pick from one, all of it must be read."""
 

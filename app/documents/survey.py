@@ -10,8 +10,6 @@ from topoloom.app.documents.base import Digest, Document, Exact, Presented, omit
 if TYPE_CHECKING:
     from topoloom.synth.wiring.operations.worst_failures import Failure
 
-__all__ = ["SurveyDocument", "of"]
-
 
 class PartDocument(Document):
     """What fails."""

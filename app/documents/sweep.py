@@ -14,8 +14,6 @@ from topoloom.app.store.artifacts import Artefact, Asked, Computed, Kind
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.single_faults import FaultKind
 
-__all__ = ["SWEEP", "Part", "SweepAnswer", "SweepDocument", "SweepSummary", "over_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

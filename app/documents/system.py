@@ -4,8 +4,6 @@ from pydantic import Field
 
 from topoloom.app.documents.base import Document
 
-__all__ = ["Status", "VersionDocument"]
-
 
 class Status(Document):
     """The answer of a probe."""

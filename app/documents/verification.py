@@ -9,8 +9,6 @@ from pydantic import Field
 from topoloom.app.documents.base import AboutTopology, Document, Identity, Subject, omitted
 from topoloom.app.store.artifacts import Computed, Kind
 
-__all__ = ["MAX_SHOWN", "VERIFICATION", "Checked", "VerificationDocument", "VerificationSummary"]
-
 MAX_SHOWN = 1000
 """So many violations are written out; all are counted, up to ten thousand."""
 
