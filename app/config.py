@@ -15,18 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from topoloom.synth.entry_points import mark
 
-__all__ = [
-    "DEFAULT_WAIT_SECONDS",
-    "HEAD",
-    "KERNEL_VERSION",
-    "MAX_WAIT_SECONDS",
-    "PREFIX",
-    "Settings",
-    "UnknownSetting",
-    "default_database_url",
-    "is_loopback",
-]
-
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 

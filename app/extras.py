@@ -2,8 +2,6 @@
 
 from importlib.util import find_spec
 
-__all__ = ["MissingExtra", "require_extra"]
-
 
 class MissingExtra(RuntimeError):
     """A command needs a package that an optional extra of Topoloom brings."""

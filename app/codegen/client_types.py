@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["FILE", "written"]
-
 FILE = Path(__file__).parents[1] / "client" / "request_types.py"
 
 Schema: TypeAlias = Mapping[str, Any]

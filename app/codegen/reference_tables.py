@@ -37,8 +37,6 @@ from topoloom.app.requests.options.option import Option, choices
 from topoloom.app.requests.options.table import OPTIONS
 from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
 
-__all__ = ["field_rows", "foreign_rows", "option_rows", "python_rows", "renewed", "scope_rows"]
-
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (
     "reference/cli.md",

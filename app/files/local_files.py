@@ -17,20 +17,6 @@ from typing import IO, Any
 from topoloom.app.config import Settings
 from topoloom.app.files.text_decoding import NotText, decoded
 
-__all__ = [
-    "UnusableFile",
-    "is_stream",
-    "parse_json",
-    "read_bytes",
-    "read_json",
-    "read_plant_file",
-    "read_present_file",
-    "read_text",
-    "read_times",
-    "write_bytes",
-    "write_text",
-]
-
 
 class UnusableFile(ValueError):
     """A file cannot be read or written, is too large, or is not JSON."""

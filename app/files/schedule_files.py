@@ -13,8 +13,6 @@ from topoloom.synth.formats import detect
 from topoloom.synth.formats.unsupported import head_of, recognise
 from topoloom.synth.formats.unsupported_kinds import FOREIGN
 
-__all__ = ["exported_files"]
-
 _TABLE = re.compile(rb"(#[^\n]*\n|\n)*[ \t]*[a-z]+[ \t]*,[ \t]*[0-9]+[ \t]*,")
 _KINDS = "schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or an NCCL tuner table"
 _TRACE = re.compile(r"(.*)\.(0|[1-9][0-9]*)\.et", re.DOTALL)

@@ -2,8 +2,6 @@
 
 import codecs
 
-__all__ = ["BINARY", "NotText", "decoded"]
-
 BINARY = {
     b"%PDF-": "a PDF document",
     b"\x89PNG": "a PNG image",

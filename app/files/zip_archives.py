@@ -9,8 +9,6 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 from topoloom.app.config import Settings
 from topoloom.app.files.local_files import UnusableFile, is_stream, write_bytes
 
-__all__ = ["unzipped", "write_files", "write_folder", "zipped"]
-
 
 def write_files(path: Path, files: Mapping[str, bytes]) -> None:
     """Write several files: into one ``.zip``, or behind a common beginning of their names.

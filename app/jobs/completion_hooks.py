@@ -8,8 +8,6 @@ from topoloom.app.jobs import transitions
 from topoloom.app.jobs.dbos_queue import Carrier
 from topoloom.app.jobs.transitions import Ending
 
-__all__ = ["follow"]
-
 
 def follow(engine: Engine, carrier: Carrier, endings: Iterable[Ending]) -> None:
     """Put in the queue what may begin, take out what shall not, cancel parts of what failed.

@@ -24,8 +24,6 @@ from topoloom.app.jobs.model import JobId
 from topoloom.app.jobs.transitions import Due
 from topoloom.app.store.database import DatabaseNotReady, is_embedded, is_in_memory, open_engine
 
-__all__ = ["SCHEMA", "Carrier", "Carry", "beside", "migrate"]
-
 log = logging.getLogger(__name__)
 
 SCHEMA = "topoloom_jobs"

@@ -11,8 +11,6 @@ from topoloom.app.documents.problem import ProblemDocument
 from topoloom.app.jobs.model import Job
 from topoloom.app.store.artifacts import KINDS
 
-__all__ = ["JobDocument", "JobIdentity", "JobPage", "body", "of", "page"]
-
 JobIdentity = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """The id of a job; it says nothing of the job."""
 

@@ -13,8 +13,6 @@ from topoloom.app.jobs.errors import QueueFull, TooManyJobs
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, MAX_PRIORITY, JobId, State, Task
 from topoloom.app.store.tables import MAX_OWNER, JobRow, PartRow, WebhookRow
 
-__all__ = ["Added", "QueueLimits", "Wish", "add"]
-
 ATTEMPTS = 10
 """So often somebody else may begin one of the jobs just before us."""
 

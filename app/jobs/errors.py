@@ -1,16 +1,5 @@
 """What can be wrong with asking for a job, or with a job."""
 
-__all__ = [
-    "JobEnded",
-    "NotEnded",
-    "QueueFull",
-    "TooManyJobs",
-    "TooManyListeners",
-    "WebhookRefused",
-    "WorkFailed",
-    "WorkersExist",
-]
-
 RETRY_SECONDS = 30
 """After so many seconds a client that was turned away may try again."""
 

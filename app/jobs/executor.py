@@ -8,8 +8,6 @@ from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady
 from topoloom.app.store.document_store import Store
 
-__all__ = ["perform_by"]
-
 
 class _Asked:
     """What a job is told, in the form of an event."""

@@ -31,8 +31,6 @@ from topoloom.app.jobs.transitions import Due
 from topoloom.app.jobs.webhooks import WebhookRules
 from topoloom.app.store.database import DatabaseNotReady
 
-__all__ = ["Jobs"]
-
 log = logging.getLogger(__name__)
 
 LIMITS = QueueLimits(10_000, 2_500)

@@ -18,8 +18,6 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 from topoloom.app.jobs import queries
 from topoloom.app.store.tables import JobRow, WorkerRow
 
-__all__ = ["BEAT_SECONDS", "SILENT_SECONDS", "Seat", "Watch", "beat", "join", "leave", "seat"]
-
 BEAT_SECONDS = 3.0
 SILENT_SECONDS = 15.0
 

@@ -9,19 +9,6 @@ from typing import Any, Protocol, TypeAlias
 
 from topoloom.app.store.artifacts import canonical
 
-__all__ = [
-    "DEFAULT_PRIORITY",
-    "MAX_PRIORITY",
-    "Cancelled",
-    "Failed",
-    "Job",
-    "JobId",
-    "Perform",
-    "Reporting",
-    "State",
-    "Task",
-]
-
 JobId: TypeAlias = str
 """32 hexadecimal characters; they say nothing of the job."""
 

@@ -13,8 +13,6 @@ from topoloom.app.store.document_store import InvalidCursor
 from topoloom.app.store.errors import NotStored
 from topoloom.app.store.tables import JobRow
 
-__all__ = ["UNFINISHED", "estimate", "job_of", "jobs_of", "now", "page", "read", "revisions"]
-
 UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
 
 PAST_RUNS = 20

@@ -12,8 +12,6 @@ from topoloom.app.jobs.dbos_queue import Carrier
 from topoloom.app.jobs.transitions import Due, Ending
 from topoloom.app.store.tables import JobRow, WorkerRow
 
-__all__ = ["Reconciler"]
-
 log = logging.getLogger(__name__)
 
 FORGET_AT_ONCE = 500

@@ -7,8 +7,6 @@ from topoloom.app.services.context import Context, MustCompute
 from topoloom.app.services.sweeps import Question
 from topoloom.app.store.artifacts import key
 
-__all__ = ["task_and_parts"]
-
 
 def task_and_parts(context: Context, request: SweepRequest) -> tuple[Task, list[Task]]:
     """Return the task of a sweep, and those of its questions that are not answered yet.

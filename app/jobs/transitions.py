@@ -16,22 +16,6 @@ from topoloom.app.jobs import queries
 from topoloom.app.jobs.model import JobId, State, Task
 from topoloom.app.store.tables import MAX_PHASE, JobRow, PartRow, WebhookRow
 
-__all__ = [
-    "MAX_TURNS",
-    "Due",
-    "Ending",
-    "Held",
-    "ask_to_cancel",
-    "begin",
-    "cancel_parts",
-    "finish",
-    "forget",
-    "hand_back",
-    "held",
-    "report",
-    "waiting",
-]
-
 MAX_TURNS = 25
 """A job whose workers die so often is not tried again."""
 

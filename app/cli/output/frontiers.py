@@ -6,8 +6,6 @@ from typing import Any
 from topoloom.app.cli.output.formatting import algorithm_of, fraction, name_of, short_id, steps_of
 from topoloom.app.cli.output.text_table import Column, Table
 
-__all__ = ["POINT", "cost_table", "frontier_table", "point_row"]
-
 POINT = (
     Column("topology", "name", left=True),
     Column("id", "topology_id", short_id, left=True, drop=2),
