@@ -13,8 +13,6 @@ from topoloom.app.jobs import queries
 from topoloom.app.jobs.errors import TooManyListeners
 from topoloom.app.jobs.model import Job, JobId
 
-__all__ = ["HEARTBEAT_SECONDS", "Watcher"]
-
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2

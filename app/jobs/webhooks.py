@@ -30,8 +30,6 @@ from topoloom.app.jobs.model import Job, JobId
 from topoloom.app.store.errors import NotStored
 from topoloom.app.store.tables import MAX_URL, WebhookRow
 
-__all__ = ["ATTEMPTS", "SIGNATURE", "Messenger", "WebhookRules", "signature"]
-
 log = logging.getLogger(__name__)
 
 SIGNATURE = "Topoloom-Signature"

@@ -23,8 +23,6 @@ from topoloom.app.jobs.reconciler import Reconciler
 from topoloom.app.jobs.webhooks import Messenger
 from topoloom.app.store.database import DatabaseNotReady
 
-__all__ = ["Explain", "Worker", "WorkerLimits"]
-
 log = logging.getLogger(__name__)
 
 PULSE_SECONDS = 0.5

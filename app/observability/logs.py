@@ -17,8 +17,6 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Fact", "about", "begin", "configure", "note", "request_id", "well_formed"]
-
 Fact: TypeAlias = str | int | float
 """What may be said in a member of a line."""
 

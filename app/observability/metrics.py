@@ -18,8 +18,6 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import choose_encoder
 
-__all__ = ["Metrics", "Queue"]
-
 _REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10, 60)
 _WORK_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
 

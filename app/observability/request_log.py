@@ -11,8 +11,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topoloom.app.observability.logs import begin, well_formed
 from topoloom.app.observability.metrics import Metrics
 
-__all__ = ["Observe"]
-
 log = logging.getLogger(__name__)
 
 GONE = 499

@@ -16,8 +16,6 @@ from sqlalchemy import Connection, Engine, event
 
 from topoloom.app.extras import require_extra
 
-__all__ = ["configuration", "is_wanted", "require_exporter", "trace_statements"]
-
 _ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",

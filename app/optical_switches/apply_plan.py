@@ -12,8 +12,6 @@ from topoloom.app.optical_switches.netconf import PanelFailed, Switch
 from topoloom.synth.wiring.operations.plan_progress import stages_done, states
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 
-__all__ = ["BaseChanged", "carry_out"]
-
 MOST_NAMED = 5
 """Pairs that one error names."""
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["PORT", "Address", "Login", "NoLogin"]
-
 PORT = 830
 """Where NETCONF over SSH is, unless another port is named."""
 

@@ -19,8 +19,6 @@ from topoloom.synth.wiring.devices.polatis import SWITCH, edit_config, read_pair
 from topoloom.synth.wiring.plans.panel_actions import Step
 from topoloom.synth.wiring.plant import Pair, Plant
 
-__all__ = ["PanelFailed", "Switch", "opened"]
-
 REPLY_SECONDS = 30
 """Longest wait for one answer of a switch."""
 

@@ -20,8 +20,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["Arc", "Broadcast", "broadcast_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Arc:

@@ -15,19 +15,6 @@ from topoloom.app.files.local_files import UnusableFile, is_stream, write_bytes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLOURS",
-    "GREY",
-    "MAX_NAME",
-    "STYLE",
-    "drawn",
-    "label_of",
-    "require_drawable",
-    "save",
-    "short",
-    "svg",
-]
-
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "topoloom",
     "svg.fonttype": "none",

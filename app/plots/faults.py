@@ -9,8 +9,6 @@ from topoloom.app.plots.canvas import COLOURS, GREY, short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "size"]
-
 _MOST_BARS = 60
 _BAR = 0.26
 _MAX_LABEL = 44

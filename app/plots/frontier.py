@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "size"]
-
 _MAX_LISTED = 12
 _LINE = 0.19
 _MAX_LABEL = 40

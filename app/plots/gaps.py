@@ -10,8 +10,6 @@ from topoloom.synth.evaluation.gaps import MORE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SIZE", "draw"]
-
 SIZE = (7.0, 8.0)
 """Inches."""
 

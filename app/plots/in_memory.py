@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from topoloom.synth.search.frontier import Frontier
     from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["draw_frontier", "draw_schedule"]
-
 
 def draw_frontier(found: "Frontier", path: Path) -> None:
     """Draw the Pareto frontier of latency and bandwidth to a file.

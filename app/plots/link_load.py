@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MAX_NODES", "SIZE", "draw"]
-
 SIZE = (6.6, 5.6)
 MAX_NODES = 512
 _MAX_NAMED, _MAX_LABEL = 40, 16

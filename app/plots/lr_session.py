@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from topoloom.app.store.lr_sessions import Session
     from topoloom.learning_rate.state_machine.state import Attempt
 
-__all__ = ["MAX_POINTS", "draw", "svg"]
-
 SIZE = (8.0, 5.6)
 MAX_POINTS = 2000
 """Points of one line; what is longer is averaged in blocks."""

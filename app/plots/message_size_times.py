@@ -16,8 +16,6 @@ from topoloom.schedules.compare.topology_algorithms import (
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.evaluation.cost import Cost, Links, all_to_all_bound
 
-__all__ = ["Times", "costs_of"]
-
 
 class Times:
     """Seconds of what is run, its data scaled to so many bytes in all.

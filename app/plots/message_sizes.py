@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["SIZE", "draw"]
-
 SIZE = (8.4, 5.4)
 _WIDE = 30
 """Characters of a line of the legend."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MAX_RANKS", "draw", "size"]
-
 MAX_RANKS = 256
 _ROW, _MAX_COLUMN, _MAX_ACROSS = 0.3, 1.7, 14.0
 _LEFT, _TOP, _BOTTOM = 0.7, 1.0, 0.55

@@ -19,23 +19,6 @@ from pydantic import (
 
 from topoloom.app.requests.field_errors import PlacedError
 
-__all__ = [
-    "FRACTION",
-    "LEAST_POSITIVE",
-    "MAX_BYTES",
-    "MOST",
-    "Bytes",
-    "Gap",
-    "NotNegative",
-    "Positive",
-    "Rational",
-    "Request",
-    "format_bytes",
-    "optional",
-    "parse_bytes",
-    "parse_fraction",
-]
-
 FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 
 

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.workloads.tasks import Workload
     from topoloom.synth.search.hosts import Hosts
 
-__all__ = [
-    "DesignRequest",
-    "FrontierRequest",
-    "PresentValues",
-    "TaskRequest",
-    "TimedRequest",
-    "put_node_rate",
-]
-
 PresentValues = Annotated[dict[str, Any], Field(title="Present")]
 
 

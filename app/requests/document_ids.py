@@ -7,8 +7,6 @@ from pydantic import AfterValidator, WithJsonSchema
 
 from topoloom.app.store.artifacts import ID_LENGTH, MIN_PREFIX
 
-__all__ = ["IdPrefix", "is_id"]
-
 _PATTERN = f"^[0-9a-f]{{{MIN_PREFIX},{ID_LENGTH}}}$"
 
 

@@ -21,20 +21,6 @@ from topoloom.app.requests.options.exports import DialectName
 from topoloom.app.requests.schedules import NodeName, OptimumRequest, SimulationRequest
 from topoloom.app.requests.topology_source import TopologySource
 
-__all__ = [
-    "MAX_BATCH",
-    "BatchRequest",
-    "ComparisonRequest",
-    "CostRequest",
-    "GivenSchedule",
-    "LoadPlotRequest",
-    "SurveyPlotRequest",
-    "TimedScheduleRequest",
-    "TopologyOptimumRequest",
-    "TreePlotRequest",
-    "VerifyRequest",
-]
-
 MAX_BATCH = 100
 """Designs of one batch."""
 

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["MAX_ERRORS", "FieldError", "PlacedError", "field_errors", "pointer"]
-
 MAX_ERRORS = 100
 """At most so many offending fields are named."""
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-__all__ = ["body_of"]
-
 Json: TypeAlias = Mapping[str, Any]
 
 

@@ -18,8 +18,6 @@ from topoloom.app.requests.options.listing import (
 )
 from topoloom.app.store.listing import SORTS, Wanted
 
-__all__ = ["AtlasRequest", "BestRequest", "ListRequest", "PageRequest"]
-
 MAX_SIZES = 4096
 """So many numbers of hosts may be asked for at once."""
 

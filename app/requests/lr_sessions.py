@@ -19,8 +19,6 @@ from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, Va
 from topoloom.app.store.lr_sessions import Observation
 from topoloom.learning_rate import Options
 
-__all__ = ["Loss", "LrLeaseRequest", "LrObservationRequest", "LrSessionRequest"]
-
 NOT_FINITE = ("nan", "inf", "-inf")
 """Numbers that JSON lacks, as the texts that stand for them."""
 

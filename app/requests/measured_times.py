@@ -7,8 +7,6 @@ from pydantic import Field, StrictInt
 
 from topoloom.app.requests.base import LEAST_POSITIVE, MOST, Request
 
-__all__ = ["MeasuredRow", "fitted"]
-
 
 class MeasuredRow(Request):
     """How long messages took over one link, one way, the last arrival counted."""

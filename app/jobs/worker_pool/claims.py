@@ -15,8 +15,6 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from topoloom.app.store.tables import ClaimRow
 
-__all__ = ["LEASE", "Claims"]
-
 log = logging.getLogger(__name__)
 
 LEASE = 20.0

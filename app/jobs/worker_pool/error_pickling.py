@@ -7,8 +7,6 @@ make them anew from their message.
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PackedError", "packed", "unpacked"]
-
 
 @dataclass(frozen=True, slots=True)
 class PackedError:

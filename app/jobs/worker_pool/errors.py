@@ -1,7 +1,5 @@
 """What can happen to work besides an answer and an error of its own."""
 
-__all__ = ["Busy", "Cancelled", "WorkDied"]
-
 
 class Cancelled(Exception):
     """Nobody waits for the work any more, or the service stops; it was ended."""

@@ -4,8 +4,6 @@ import multiprocessing
 import signal
 from multiprocessing.context import ForkServerContext
 
-__all__ = ["prepare"]
-
 PRELOADED = ["topoloom.app.jobs.worker_pool.preload"]
 """Modules that every worker has from its first moment."""
 

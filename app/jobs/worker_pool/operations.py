@@ -50,32 +50,6 @@ from topoloom.app.services import (
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
 
-__all__ = [
-    "COMPARISON",
-    "COST",
-    "CROSS_WIRING",
-    "DESIGN",
-    "EXPORT",
-    "FRONTIER",
-    "FRONTIER_PLOT",
-    "LOAD_PLOT",
-    "OPERATIONS",
-    "OPTIMUM",
-    "PART",
-    "PATCH_PLAN",
-    "REPAIRS",
-    "SCHEDULE",
-    "SIMULATED",
-    "SIMULATION",
-    "SIZES_PLOT",
-    "STORED",
-    "SURVEY_PLOT",
-    "SWEEP",
-    "TOPOLOGY",
-    "TREE_PLOT",
-    "VERIFICATION",
-]
-
 
 def _measured(context: Context, asked: CostRequest) -> Artefact:
     return costs.measure(context, asked.topology, field="/topology")

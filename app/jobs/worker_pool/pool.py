@@ -20,8 +20,6 @@ from topoloom.app.store.document_store import Store
 from topoloom.schedules.errors import TookTooLong
 from topoloom.synth.progress import Listener
 
-__all__ = ["Crew", "Done", "Ending"]
-
 log = logging.getLogger(__name__)
 
 TICK = 0.1

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from topoloom.app.jobs.worker_pool.claims import Claims
     from topoloom.app.store.document_store import Store
 
-__all__ = ["ANSWERED", "CALLS", "PROGRESS", "RAISED", "Call", "DistantStore", "Served"]
-
 CALLS = ("find", "get", "question", "beginning", "named", "begin", "keep")
 """What a worker may ask for; each is a method of `Served`."""
 

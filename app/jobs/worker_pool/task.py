@@ -16,8 +16,6 @@ from topoloom.app.requests.field_errors import MAX_ERRORS
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
 
-__all__ = ["Operation", "Task"]
-
 B = TypeVar("B", bound=Request)
 
 

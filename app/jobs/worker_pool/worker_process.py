@@ -28,8 +28,6 @@ from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import TooLarge
 from topoloom.synth.progress import Listener, listened
 
-__all__ = ["work"]
-
 NICENESS = 5
 """Who answers from the store goes first."""
 
