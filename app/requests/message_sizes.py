@@ -15,8 +15,6 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.presets import preset
 from topoloom.schedules.workloads.tasks import Task, merged
 
-__all__ = ["SizesRequest", "sizes"]
-
 _STEPS_PER_DOUBLING = 4
 
 _WAYS = ("collective", "workload", "preset")

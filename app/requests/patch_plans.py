@@ -10,16 +10,6 @@ from topoloom.app.requests.options.patch_plans import ObjectiveName, PanelKind, 
 from topoloom.app.requests.plant_source import PlantSource
 from topoloom.app.requests.topology_source import TopologySource
 
-__all__ = [
-    "CrossWiringRequest",
-    "NeighbourRequest",
-    "ObservationRequest",
-    "PatchPlanRequest",
-    "RepairsRequest",
-    "SeenPairRequest",
-    "SurveyRequest",
-]
-
 
 class PatchPlanRequest(Request):
     """Which topology to plug, on which panels, starting from which wiring."""

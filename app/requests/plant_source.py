@@ -6,8 +6,6 @@ from pydantic import Discriminator, Field, Tag
 
 from topoloom.app.requests.base import Request, optional
 
-__all__ = ["PlantSource", "PlantText"]
-
 PlantFormat: TypeAlias = Literal["json", "yaml", "csv"]
 """The formats of `synth.wiring.plant.TEXT_FORMATS`, which a test compares."""
 

@@ -27,17 +27,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.simulate import Network
     from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = [
-    "ExportRequest",
-    "ForestRequest",
-    "NodeName",
-    "OptimumRequest",
-    "PassName",
-    "ScheduleRequest",
-    "ShardSize",
-    "SimulationRequest",
-]
-
 PassName = Literal["allgather", "reduce-scatter", "allreduce"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
 

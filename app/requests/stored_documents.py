@@ -9,15 +9,6 @@ from topoloom.app.requests.document_ids import IdPrefix
 from topoloom.app.requests.patch_plans import RepairsRequest, SurveyRequest
 from topoloom.app.requests.schedules import ExportRequest, SimulationRequest
 
-__all__ = [
-    "ExportQuestion",
-    "PartQuestion",
-    "RepairsQuestion",
-    "SimulationQuestion",
-    "StoredQuestion",
-    "SurveyQuestion",
-]
-
 
 class StoredQuestion(Request):
     """Which stored document; a damaged one is computed anew."""

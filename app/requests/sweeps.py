@@ -25,8 +25,6 @@ from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 
-__all__ = ["MAX_PARTS", "SweepName", "SweepRequest"]
-
 SweepName = Literal["sizes", "time", "faults"]
 
 MAX_PARTS = 2_000

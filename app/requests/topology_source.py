@@ -17,8 +17,6 @@ from topoloom.app.requests.options.topology_source import (
     UnitName,
 )
 
-__all__ = ["OPTIONS", "TEXT_ONLY", "GraphSource", "TopologyChanges", "TopologySource"]
-
 MAX_GRAPHS = 16
 
 WAYS = ("recipe", "fabric", "document", "id", "name", "text")

@@ -6,8 +6,6 @@ from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology
 from topoloom.app.store.artifacts import Answer
 
-__all__ = ["exchange_on"]
-
 
 def exchange_on(context: Context, loaded: StoredTopology) -> Answer[ExchangeAnswer]:
     """Return the stored all-to-all/1 document: throughput, its bound, and the routings."""

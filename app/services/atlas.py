@@ -4,8 +4,6 @@ from topoloom.app.documents import atlas as document
 from topoloom.app.requests.listing import AtlasRequest
 from topoloom.schedules.errors import NotExportable
 
-__all__ = ["text"]
-
 
 def text(request: AtlasRequest, form: str) -> str:
     """Return the points that are asked for in one of `app.documents.atlas.FORMATS`.

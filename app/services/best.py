@@ -13,8 +13,6 @@ from topoloom.app.store.known_costs import Stored, documents_of, stored_points
 from topoloom.schedules.design.known_topologies import Known, best, require_timed
 from topoloom.synth.evaluation.cost import Links
 
-__all__ = ["ATLAS", "MAX_READ", "find"]
-
 ATLAS = ("atlas", "")
 """What tells that a topology is in the atlas that comes with the package."""
 

@@ -3,8 +3,6 @@
 from topoloom.app.documents import catalog
 from topoloom.app.documents.catalog import FabricList, FamilyList, PresetList
 
-__all__ = ["fabrics", "families", "presets"]
-
 
 def families() -> FamilyList:
     """Return the families of bases and the operators that recipes are made of."""

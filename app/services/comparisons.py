@@ -21,8 +21,6 @@ from topoloom.schedules.compare.bandwidths import On, speed
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["create"]
-
 _SPEED = ("bytes", "alpha_us", "node_gbps", "overhead_us", "chunk_us")
 
 

@@ -22,8 +22,6 @@ from topoloom.schedules.errors import TooLarge
 if TYPE_CHECKING:
     from topoloom.app.store.document_store import Store
 
-__all__ = ["Context", "Documents", "Mend", "MustCompute"]
-
 T = TypeVar("T")
 
 

@@ -17,8 +17,6 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options, require_plain
 from topoloom.synth.errors import NotMeasurable
 
-__all__ = ["measure", "optimum", "rate"]
-
 
 def measure(context: Context, source: TopologySource, *, field: str = "") -> Artefact:
     """Return the stored cost/1 document: the exact cost of G and of its transpose."""

@@ -6,8 +6,6 @@ from topoloom.app.requests.patch_plans import CrossWiringRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.plants import given_plant
 
-__all__ = ["of_plant"]
-
 
 def of_plant(context: Context, request: CrossWiringRequest) -> Presented:
     """Return the cross-wiring/1 document of a plant.

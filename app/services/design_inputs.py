@@ -25,8 +25,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
 
-__all__ = ["ROUTED_IN_DESIGNS", "CachedSources", "made"]
-
 _Asked: TypeAlias = tuple[Recipe, Collective, str, str]
 
 ROUTED_IN_DESIGNS = 256

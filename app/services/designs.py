@@ -13,8 +13,6 @@ from topoloom.app.store.artifacts import Artefact
 if TYPE_CHECKING:
     from topoloom.schedules.design import Today
 
-__all__ = ["create", "today_of"]
-
 
 def create(context: Context, request: DesignRequest) -> Artefact:
     """Return the stored design/1 document that answers a request.

@@ -8,8 +8,6 @@ from topoloom.app.services.topologies import RecipeTopologies
 from topoloom.app.store.artifacts import Answer, Artefact
 from topoloom.synth.search.hosts import Hosts
 
-__all__ = ["answer", "frontier"]
-
 
 def frontier(context: Context, request: FrontierRequest) -> Artefact:
     """Return the stored frontier/1 document: the Pareto frontier for these hosts."""

@@ -11,8 +11,6 @@ from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.gaps import gaps_of
 from topoloom.synth.progress import tell
 
-__all__ = ["gaps"]
-
 
 def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
     """Return the gaps of the sizes of a sweep over sizes, in its order.

@@ -21,19 +21,6 @@ from topoloom.learning_rate import overrun as after_overrun
 from topoloom.learning_rate import start as first_state
 from topoloom.schedules.errors import TooLarge
 
-__all__ = [
-    "CANCELLED",
-    "PAGE",
-    "MustSearch",
-    "Tuning",
-    "attach",
-    "cancel",
-    "create",
-    "delete",
-    "history",
-    "observe",
-]
-
 PAGE = 1000
 """Most observations in one answer as JSON."""
 RUNNING, CANCELLED = "running", "cancelled"

@@ -11,8 +11,6 @@ from topoloom.app.store.artifacts import Artefact
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-__all__ = ["context_on", "mended", "open_context"]
-
 
 def mended(context: Context, kind: str, identity: str, key: str) -> Artefact:
     """Return the document of a damaged row; see `app.services.recompute_damaged`."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.plans.stages import Limits
 from topoloom.synth.naming.suggestions import one_of
 
-__all__ = ["FORMATS", "MOST_RATED", "create", "export", "require_available"]
-
 FORMATS = {
     "json": "application/json",
     "csv": "text/csv",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.operations.plan_progress import Standing
     from topoloom.synth.wiring.plant import Pair
 
-__all__ = ["give_up", "observe", "progress"]
-
 
 def progress(store: PatchStore, artefact: Artefact) -> tuple[Presented, int]:
     """Return the patch-progress/1 document of a stored plan, and its version."""

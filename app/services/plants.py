@@ -10,8 +10,6 @@ from topoloom.synth.errors import SynthError
 if TYPE_CHECKING:
     from topoloom.synth.wiring import Plant
 
-__all__ = ["given_plant", "plant_of"]
-
 
 def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "Plant":
     """Return a plant with what is plugged today.

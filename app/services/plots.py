@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_TIMES", "draw_frontier", "draw_load", "draw_sizes", "draw_survey", "draw_tree"]
-
 MAX_TIMES = 10_000
 """So many sizes times tasks are drawn: each is timed on every topology and baseline."""
 

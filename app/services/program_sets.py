@@ -16,8 +16,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.schedules.design import Point
 
-__all__ = ["MEDIA_TYPE", "of_design", "require_available"]
-
 MEDIA_TYPE = "application/zip"
 """Of a whole set."""
 

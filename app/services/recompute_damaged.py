@@ -43,8 +43,6 @@ from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact, key_of
 from topoloom.app.store.errors import Damaged
 
-__all__ = ["recomputed"]
-
 
 def recomputed(context: Context, kind: str, identity: str, key: str) -> Artefact:
     """Return the document of a damaged row, computed from its canonical request ``key``.
