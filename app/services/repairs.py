@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.devices import Script
     from topoloom.synth.wiring.operations.worst_failures import Failure
 
-__all__ = ["of_stored", "survey_of_stored", "surveyed", "weighed", "with_chosen"]
-
 
 def of_stored(context: Context, question: RepairsQuestion) -> Presented:
     """Return the repairs/1 document of a stored plan.

@@ -6,8 +6,6 @@ from topoloom.app.services.context import Context
 from topoloom.app.store.errors import NotStored
 from topoloom.app.store.retention import Standing
 
-__all__ = ["delete", "label", "pin", "standing", "unlabel"]
-
 
 def standing(context: Context, kind: str, identity: str) -> Standing:
     """Return whether a stored document is pinned, and its labels; raise `NotStored`."""

@@ -23,8 +23,6 @@ from topoloom.schedules.formats import Options
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_COMPARED_NODES", "Written", "on_of", "speed"]
-
 Written: TypeAlias = tuple[str, list[bytes], Options]
 """A program as it was written: its format, its files, and the options it was written with."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _UNSHARED = "the simulation sends each copy by itself, where multicast switches copy and add up"
 
-__all__ = ["create", "of_document", "of_exported", "of_stored"]
-
 
 def create(context: Context, request: TimedScheduleRequest) -> Artefact:
     """Return the stored simulation/1 document of a schedule, stored or sent along."""

@@ -9,8 +9,6 @@ from topoloom.app.requests.stored_documents import PartQuestion
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
 
-__all__ = ["part", "part_of"]
-
 
 def part(context: Context, wanted: PartQuestion) -> Any:
     """Return some members of a stored document.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.model.transcript import Transcript
     from topoloom.schedules.verify import Violation
 
-__all__ = ["Given", "given"]
-
 
 @dataclass(frozen=True, slots=True)
 class Given:

@@ -27,8 +27,6 @@ from topoloom.synth.topology.degrade import MOST_PAIRS, joined_pairs
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.single_faults import FaultKind
 
-__all__ = ["Question", "create", "parts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -11,8 +11,6 @@ from topoloom.schedules.model.schedule import Collective
 if TYPE_CHECKING:
     from topoloom.schedules.compare.height_tradeoff import Point
 
-__all__ = ["curve"]
-
 
 def curve(
     context: Context, loaded: StoredTopology, request: ScheduleRequest, on: ExportRequest

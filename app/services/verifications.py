@@ -7,8 +7,6 @@ from topoloom.app.services.context import Context
 from topoloom.app.services.submitted_schedules import given
 from topoloom.app.store.artifacts import Artefact
 
-__all__ = ["create"]
-
 
 def create(context: Context, request: VerifyRequest) -> Artefact:
     """Return the stored verification/1 document of a schedule.

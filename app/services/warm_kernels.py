@@ -4,8 +4,6 @@ from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
-__all__ = ["is_compiled", "load", "warm"]
-
 
 def warm() -> None:
     """Run every kernel once on small topologies; numba keeps the machine code on disk."""

@@ -14,24 +14,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from topoloom.app.config import KERNEL_VERSION
 
-__all__ = [
-    "ID_LENGTH",
-    "KINDS",
-    "MIN_PREFIX",
-    "PACKED",
-    "PACKED_JSON",
-    "Answer",
-    "Artefact",
-    "Asked",
-    "Computed",
-    "Kind",
-    "Listed",
-    "canonical",
-    "compact",
-    "key",
-    "key_of",
-]
-
 T = TypeVar("T")
 
 PACKED = "+gzip"

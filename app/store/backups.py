@@ -16,8 +16,6 @@ from sqlalchemy.engine import make_url
 from topoloom.app.config import HEAD
 from topoloom.app.store.database import DatabaseNotReady, is_embedded
 
-__all__ = ["back_up", "restore"]
-
 _PAGES = 4096
 """Pages copied at a time; writers have their turn in between."""
 

@@ -30,8 +30,6 @@ from topoloom.app.store.retention import MAX_LABELS, Keeping
 from topoloom.app.store.row_mapping import StoredRow, columns_of, unsealed
 from topoloom.app.store.tables import TABLES, LabelRow
 
-__all__ = ["SCHEMA", "Exported", "Imported", "exported", "imported"]
-
 SCHEMA = "topoloom-cache/1"
 MAX_LINE = 2**30
 """Bytes of a line: of the largest document that is read, in base64."""

@@ -29,18 +29,6 @@ from sqlalchemy.pool import StaticPool
 from topoloom.app.config import HEAD
 from topoloom.app.store.embedded_reader import PRAGMAS
 
-__all__ = [
-    "HEAD",
-    "DatabaseNotReady",
-    "current_revision",
-    "is_embedded",
-    "is_in_memory",
-    "migrate",
-    "open_database",
-    "open_engine",
-    "require_head",
-]
-
 CONNECT_SECONDS = 5
 """How long a PostgreSQL may take to accept a connection."""
 

@@ -16,8 +16,6 @@ from topoloom.app.config import HEAD
 from topoloom.app.store.artifacts import KINDS, Artefact
 from topoloom.app.store.row_mapping import StoredRow, unsealed
 
-__all__ = ["PRAGMAS", "Embedded", "opened"]
-
 # Waiting comes first: switching to WAL needs the lock that others may hold.
 # NORMAL: what is committed outlives the process; a power failure may take the last answers,
 # which are computed again, and leaves the file whole.

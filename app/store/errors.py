@@ -2,23 +2,6 @@
 
 from topoloom.synth.naming.suggestions import one_of
 
-__all__ = [
-    "MAX_CANDIDATES",
-    "Ambiguous",
-    "BaseTaken",
-    "ChangedMeanwhile",
-    "Conflict",
-    "Damaged",
-    "Ended",
-    "Gone",
-    "Leased",
-    "NoVersion",
-    "NotAcceptable",
-    "NotStored",
-    "OutOfSequence",
-]
-
-
 MAX_CANDIDATES = 5
 """So many documents an ambiguous id or name is explained by."""
 

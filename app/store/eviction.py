@@ -18,8 +18,6 @@ from topoloom.app.store.indexing import forget
 from topoloom.app.store.last_used import Uses
 from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
 
-__all__ = ["BATCH", "Evicted", "Usage", "evict", "usage", "write_uses"]
-
 BATCH = 50
 """So many documents go in one transaction, which therefore holds its locks for milliseconds."""
 

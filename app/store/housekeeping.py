@@ -9,8 +9,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from topoloom.app.store.eviction import evict, usage, write_uses
 from topoloom.app.store.last_used import Uses
 
-__all__ = ["Housekeeper"]
-
 log = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 30.0

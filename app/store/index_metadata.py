@@ -14,8 +14,6 @@ from typing import Any
 
 from topoloom.app.store.artifacts import PACKED_JSON, canonical, key_of
 
-__all__ = ["Facts", "KnownPoint", "facts_of", "families_in", "sortable"]
-
 _WHOLE, _PLACES = 12, 40
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9]{0,63})\(")
 _SEARCHED = (

@@ -9,8 +9,6 @@ from sqlalchemy import Connection, Select, delete, insert, literal, select, upda
 from topoloom.app.store.index_metadata import Facts, sortable
 from topoloom.app.store.tables import ABOUT, TABLES, FamilyRow, PointRow, ReferenceRow, TopologyRow
 
-__all__ = ["forget", "note"]
-
 _INHERITED = ("nodes", "degree", "links")
 _MEASURED = ("links", "steps", "bandwidth")
 

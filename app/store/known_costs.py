@@ -12,8 +12,6 @@ from topoloom.app.store.tables import PointRow
 from topoloom.schedules.design.known_topologies import Known
 from topoloom.synth.evaluation.cost import Cost
 
-__all__ = ["MAX_POINTS", "MAX_SOURCES", "Stored", "documents_of", "stored_points"]
-
 MAX_POINTS = 20_000
 """So many topologies are looked at, those of fewest steps."""
 

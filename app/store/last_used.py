@@ -4,8 +4,6 @@ import time
 from collections import OrderedDict
 from threading import Lock
 
-__all__ = ["Uses"]
-
 AGAIN_SECONDS = 3600.0
 """A use is written down once in so long a time: what is let go is chosen among older ones."""
 

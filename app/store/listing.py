@@ -16,8 +16,6 @@ from topoloom.app.store.artifacts import Listed
 from topoloom.app.store.index_metadata import sortable
 from topoloom.app.store.tables import TABLES, FamilyRow, LabelRow, Row
 
-__all__ = ["SORTS", "InvalidCursor", "Wanted", "entries", "listed", "page"]
-
 Bound: TypeAlias = int | Fraction | datetime
 
 SORTS = ("created", "nodes", "degree", "steps", "bandwidth")

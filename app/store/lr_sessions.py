@@ -31,8 +31,6 @@ from topoloom.app.store.tables import LrObservationRow, LrSessionRow
 from topoloom.learning_rate import Action, State
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-__all__ = ["KIND", "Entry", "LrStore", "Observation", "Point", "Reply", "Session"]
-
 KIND = "lr-session"
 CACHED = 256  # states that need not be read from their texts
 FETCHED = 200  # entries of a log that are in memory at a time

@@ -11,8 +11,6 @@ from sqlalchemy.exc import IntegrityError
 
 from topoloom.app.store.tables import PatchProgressRow
 
-__all__ = ["PatchStore", "Progress"]
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:

@@ -9,8 +9,6 @@ from sqlalchemy.exc import IntegrityError
 from topoloom.app.store.indexing import forget
 from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
 
-__all__ = ["MAX_LABELS", "Keeping", "Pinned", "Standing", "TooManyLabels"]
-
 MAX_LABELS = 50
 """Labels of one document."""
 

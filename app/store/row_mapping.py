@@ -27,8 +27,6 @@ from topoloom.app.store.artifacts import (
 from topoloom.app.store.index_metadata import Facts, facts_of, sortable
 from topoloom.app.store.write_behind import Pending
 
-__all__ = ["NAMED", "StoredRow", "columns_of", "row_of", "seal", "unsealed"]
-
 log = logging.getLogger(__name__)
 
 NAMED = "topology"

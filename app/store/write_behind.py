@@ -10,8 +10,6 @@ from typing import Any
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.index_metadata import Facts
 
-__all__ = ["Pending", "Unsaved"]
-
 MAX_BYTES = 64 * 2**20
 """So much of them is kept; the newest always is."""
 

@@ -19,8 +19,6 @@ from topoloom.app.plots.canvas import save as write
 from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.search.frontier import Frontier
 
-__all__ = ["excess", "save", "staircase", "steps"]
-
 BLUE, ORANGE = "#1f5fa8", "#c2571a"
 _DOT = {"linestyle": "", "zorder": 3, "clip_on": False}
 DOTS: dict[Links, dict[str, Any]] = {

@@ -11,17 +11,6 @@ from topoloom.synth.errors import ImpossibleRequest
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.search.frontier import Frontier, frontier
 
-__all__ = [
-    "DEGREES",
-    "LINKS",
-    "PUBLISHED",
-    "SIZES",
-    "Published",
-    "Survey",
-    "fewest_steps",
-    "survey",
-]
-
 # Powers of two, multiples of 12, 16, 100 and 1000, and three primes (11, 101, 1009),
 # at which few constructions exist.
 SIZES = (

@@ -7,8 +7,6 @@ from benchmarks.atlas.survey import LINKS, PUBLISHED, Published, Survey
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.search.frontier import Frontier, Point
 
-__all__ = ["EXCESS", "FRONTIER", "MARK", "STEPS", "page"]
-
 MARK = "✓"
 STEPS, EXCESS, FRONTIER = (f"atlas-{name}.svg" for name in ("steps", "excess", "frontier"))
 

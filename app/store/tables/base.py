@@ -3,10 +3,6 @@
 from sqlalchemy import MetaData
 from sqlalchemy.orm import DeclarativeBase
 
-__all__ = [
-    "Base",
-]
-
 
 class Base(DeclarativeBase):
     """Holds the metadata that migrations are compared with."""

@@ -7,25 +7,6 @@ from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
 from topoloom.app.store.tables.base import Base
 
-__all__ = [
-    "TABLES",
-    "ComparisonRow",
-    "CostRow",
-    "DesignRow",
-    "ExportRow",
-    "FrontierRow",
-    "OptimumRow",
-    "PatchPlanRow",
-    "PlotRow",
-    "Row",
-    "ScheduleRow",
-    "SimulationRow",
-    "SweepRow",
-    "TopologyRow",
-    "VerificationRow",
-]
-
-
 _SORTED = ("nodes", "degree", "steps", "bandwidth")
 
 

@@ -9,14 +9,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
 
-__all__ = [
-    "ABOUT",
-    "FamilyRow",
-    "LabelRow",
-    "PointRow",
-    "ReferenceRow",
-]
-
 
 class _About(Base):
     """Something that is known of a stored document; it goes when that goes."""

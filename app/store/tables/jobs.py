@@ -7,8 +7,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
 
-__all__ = ["MAX_OWNER", "MAX_PHASE", "MAX_URL", "JobRow", "PartRow", "WebhookRow", "WorkerRow"]
-
 MAX_OWNER = 128
 MAX_PHASE = 200
 MAX_URL = 2_000

@@ -7,11 +7,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
 
-__all__ = [
-    "LrObservationRow",
-    "LrSessionRow",
-]
-
 
 class LrSessionRow(Base):
     """A training job whose learning rate is tuned; the machine's state is a snapshot.

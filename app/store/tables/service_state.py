@@ -7,12 +7,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
 
-__all__ = [
-    "ApiKeyRow",
-    "ClaimRow",
-    "PatchProgressRow",
-]
-
 
 class ClaimRow(Base):
     """A document that is being computed: by whom, and until when that holds.
