@@ -34,8 +34,6 @@ from topoloom.schedules.model.schedule import Schedule
 from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["LARGEST", "Question", "Tally", "questions", "taken"]
-
 LARGEST = 32
 """Most hosts of a question: as many processes run here at once."""
 

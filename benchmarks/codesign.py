@@ -15,8 +15,6 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.evaluation.cost import all_to_all_bound
 from topoloom.synth.search.frontier import Point, frontier
 
-__all__ = ["CASES", "page", "table"]
-
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "co-design.md"
 CASES = {"12 hosts": (12, 4), "1024 hosts": (1024, 4)}
 """Name in the page -> hosts, ports; links of 25 Gbit/s, 10 us per hop."""

@@ -14,8 +14,6 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-__all__ = ["Demand", "exchanged", "gathered", "least_rounds", "scattered"]
-
 
 class Demand(NamedTuple):
     """So much data that goes from a root to members, copied on the way.

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["diameter", "port_faults", "schedule_cost"]
-
 
 def port_faults(topology: dict[str, Any], degree: int, two_way: bool) -> list[str]:
     """Return what is wrong with the ports of a topology/1 document; an empty list is right.

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import httpx2 as httpx
 
-__all__ = ["Service", "line", "percentile", "started"]
-
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -17,8 +17,6 @@ from typing import Any
 
 import schemathesis
 
-__all__ = ["after_call", "before_call"]
-
 HOLDS, SPOILT, KNOWN = 0.55, 0.2, 0.75
 drawn = random.Random(os.environ.get("STATEFUL_SEED", "1"))
 ids: defaultdict[str, list[str]] = defaultdict(list)

@@ -12,15 +12,6 @@ The tree::
 Every error carries ``field`` and ``rule``.  They are the package's own: it is sealed.
 """
 
-__all__ = [
-    "CannotRestore",
-    "InvalidObservation",
-    "InvalidOptions",
-    "InvalidState",
-    "LearningRateError",
-    "MissingExtra",
-]
-
 
 class LearningRateError(ValueError):
     """Base of every error of this package.

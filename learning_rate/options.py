@@ -7,16 +7,6 @@ from typing import Any
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.rate_shape import ANCHORS
 
-__all__ = [
-    "DEFAULTS",
-    "MAX_CANDIDATES",
-    "MAX_OVERRUN",
-    "MAX_STEPS",
-    "METHODS",
-    "Options",
-    "Settings",
-]
-
 MAX_STEPS = 100_000_000
 MAX_CANDIDATES = 64
 MAX_OVERRUN = 4096  # steps of one report of steps that ran unasked

@@ -19,8 +19,6 @@ from typing import Any
 from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions
 from topoloom.learning_rate.forecasting.forecast import usable
 
-__all__ = ["Interval", "propose_interval", "range_test", "sweep"]
-
 NARROWEST = 10.0
 MIN_STEPS = 20
 SMOOTHING = 0.15  # weight of a new loss in the running mean

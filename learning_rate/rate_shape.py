@@ -8,8 +8,6 @@
 import math
 from collections.abc import Callable
 
-__all__ = ["ANCHORS", "shape"]
-
 
 def _none(progress: float, decay_share: float) -> float:
     return 1.0

@@ -13,8 +13,6 @@ from benchmarks.learning_rate.tasks import TASKS, Task, Training
 from topoloom.learning_rate import InProcess, Options
 from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback
 
-__all__ = ["PACKAGED", "PROBED", "SCHEDULES", "TUNED", "Run", "run"]
-
 WARMUP = 0.05
 PROBE = 0.1  # of a run's steps, which all rates together are tried for before a "probed" run
 WARMUP_SHARE = "warmup_share"  # of the interval's logarithm, where warm-up ends

@@ -8,8 +8,6 @@ from typing import Any
 from benchmarks.learning_rate.report import ORDER, Row, at_best_rate
 from topoloom.app.plots.canvas import COLOURS, GREY, drawn
 
-__all__ = ["courses", "finals"]
-
 SHOWN = ("topoloom", "cosine", "WSD", "cosine, probed", "paper")
 
 

@@ -10,17 +10,6 @@ from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED
 from topoloom.learning_rate.forecasting.autolrs_fit import published_forecast
 from topoloom.learning_rate.forecasting.forecast import forecast, last_value
 
-__all__ = [
-    "ORDER",
-    "Row",
-    "at_best_rate",
-    "best_rate",
-    "equal_cost_table",
-    "forecast_table",
-    "report",
-    "target_of",
-]
-
 Row = dict[str, Any]
 RIVALS = ("cosine", "WSD")
 COMPARED = (*RIVALS, *(f"{name}, probed" for name in RIVALS))

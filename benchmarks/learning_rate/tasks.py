@@ -14,8 +14,6 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-__all__ = ["TASKS", "Task", "Training"]
-
 MODULES = ("argparse", "asyncio", "collections", "csv", "datetime", "decimal", "email", "json",
            "logging", "os", "pathlib", "random", "re", "socket", "ssl", "statistics", "string",
            "subprocess", "threading", "typing", "unittest", "zipfile")  # fmt: skip

@@ -11,8 +11,6 @@ from typing import Any, Generic, TypeVar
 
 from topoloom.learning_rate.errors import InvalidOptions
 
-__all__ = ["Tape"]
-
 T = TypeVar("T")
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 
-__all__ = ["ResumableBatches"]
-
 
 class ResumableBatches:
     """Endless batches of indices 0 to size - 1, shuffled anew each epoch from a seed.

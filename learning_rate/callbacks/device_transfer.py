@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["on_cpu", "on_device"]
-
 
 def on_device(value: Any, device: Any) -> Any:
     """Return a value with all tensors on a device; those that are there are not copied."""

@@ -23,8 +23,6 @@ from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.transitions import observe
 from topoloom.learning_rate.tuner import InProcess, Tuner
 
-__all__ = ["Branch", "Forks", "at_once", "checked_processes"]
-
 COPIES = 3  # of the states saved: what a fork writes to, gradients and batches included
 MEMORY = Path("/proc/meminfo")
 

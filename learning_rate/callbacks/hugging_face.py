@@ -14,8 +14,6 @@ from topoloom.learning_rate.callbacks.loop import TuningCallback
 from topoloom.learning_rate.errors import InvalidObservation, MissingExtra
 from topoloom.learning_rate.tuner import Tuner
 
-__all__ = ["hugging_face_callback"]
-
 
 def hugging_face_callback(
     tuner: Tuner,

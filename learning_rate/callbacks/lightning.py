@@ -14,8 +14,6 @@ from topoloom.learning_rate.callbacks.loop import TuningCallback
 from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions, MissingExtra
 from topoloom.learning_rate.tuner import Tuner
 
-__all__ = ["lightning_callback"]
-
 
 def lightning_callback(
     tuner: Tuner,

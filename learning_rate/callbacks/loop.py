@@ -20,8 +20,6 @@ from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 from topoloom.learning_rate.state_machine.candidate_rounds import begins_round
 from topoloom.learning_rate.tuner import InProcess, Tuner
 
-__all__ = ["TuningCallback"]
-
 
 class TuningCallback:
     """Carries out a tuner's actions around the steps of a training loop.

@@ -14,8 +14,6 @@ from topoloom.learning_rate.state_machine.json_codec import decode, encode
 from topoloom.learning_rate.state_machine.state import Action
 from topoloom.learning_rate.tuner import Tuner
 
-__all__ = ["Ranks"]
-
 
 class Ranks:
     """A tuner that all ranks of a process group share.

@@ -11,8 +11,6 @@ import numpy as np
 
 from topoloom.learning_rate.errors import CannotRestore, MissingExtra
 
-__all__ = ["Disk", "Memory", "Stateful", "Storage", "put_back", "pytorch", "read", "take", "write"]
-
 
 class Stateful(Protocol):
     """A model, optimizer, scheduler, gradient scaler, data position: anything of the kind."""

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from topoloom.learning_rate.forecasting.forecast import last_value, usable
 
-__all__ = ["published_forecast"]
-
 DEGREE = 2
 ROUNDS = 10
 DROPPED_SHARE = 0.03

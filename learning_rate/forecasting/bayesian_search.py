@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from topoloom.learning_rate.errors import MissingExtra
 from topoloom.learning_rate.forecasting.forecast import usable
 
-__all__ = ["GRID", "Trial", "penalised", "propose"]
-
 GRID = 257
 
 Values = NDArray[np.float64]

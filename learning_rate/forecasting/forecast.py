@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from topoloom.learning_rate.errors import InvalidObservation
 
-__all__ = ["MIN_POINTS", "Forecast", "forecast", "last_value", "usable", "without_outliers"]
-
 MIN_POINTS = 6
 LARGEST_LOSS = 1e100  # beyond this a loss counts as infinite, so that squares stay finite
 OUTLIER_DEVIATIONS = 4.0

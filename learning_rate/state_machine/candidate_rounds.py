@@ -11,8 +11,6 @@ from topoloom.learning_rate.state_machine.stages import with_attempt
 from topoloom.learning_rate.state_machine.state import State
 from topoloom.learning_rate.state_machine.step_counting import run
 
-__all__ = ["begins_round", "branches", "has_ended"]
-
 
 def begins_round(state: State) -> bool:
     """Whether the next step is the first of a round of more than one candidate."""

@@ -11,8 +11,6 @@ from topoloom.learning_rate.forecasting.forecast import Forecast, forecast, usab
 from topoloom.learning_rate.state_machine.stage_plan import evaluation_interval, validates
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
-__all__ = ["exploded", "hopeless", "judged", "trials_of", "winner"]
-
 EXPLOSION = 3.0  # times the loss of the untrained model
 HOPELESS_SHARE = 0.25  # of the best candidate's gain, lost at the same step
 CLEAR = 2.0  # standard errors

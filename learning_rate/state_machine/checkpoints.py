@@ -7,17 +7,6 @@ from topoloom.learning_rate.state_machine.stage_plan import safe_interval, warmi
 from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
 
-__all__ = [
-    "affordable",
-    "fresh",
-    "going_wrong",
-    "restore",
-    "save",
-    "save_is_due",
-    "to_safe",
-    "with_proven_slot",
-]
-
 
 def save(state: State, phase: str, slot: str) -> State:
     """Ask for a checkpoint."""

@@ -16,8 +16,6 @@ from itertools import pairwise
 from topoloom.learning_rate.forecasting.forecast import usable
 from topoloom.learning_rate.state_machine.state import State
 
-__all__ = ["WINDOW", "low", "risen", "watched"]
-
 WINDOW = 8
 RISE = 1 / 3  # of the fall, given back: what a rise is
 LOW = 1 / 6  # given back at most by a model that is kept to go back to

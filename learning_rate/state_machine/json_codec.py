@@ -12,8 +12,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from topoloom.learning_rate.errors import InvalidState
 
-__all__ = ["decode", "encode"]
-
 
 def encode(value: Any) -> Any:
     """Return what `json.dumps` takes with ``allow_nan=False``.

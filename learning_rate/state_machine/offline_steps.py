@@ -31,8 +31,6 @@ from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.step_counting import advanced
 from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps
 
-__all__ = ["overrun"]
-
 
 def overrun(state: State, losses: Sequence[float]) -> State:
     """Return the state after steps at the last rate that ``state.action`` did not ask for.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from topoloom.learning_rate.errors import InvalidObservation
 from topoloom.learning_rate.state_machine.state import Action
 
-__all__ = ["checked"]
-
 
 def checked(action: Action, losses: Sequence[float]) -> tuple[float, ...]:
     """Return the losses as floats; `InvalidObservation` where they do not answer the action.

@@ -6,22 +6,6 @@ from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.rate_shape import shape
 from topoloom.learning_rate.state_machine.state import State
 
-__all__ = [
-    "MAX_BATCH",
-    "MIN_TRIAL",
-    "evaluation_interval",
-    "interval",
-    "left_for_search",
-    "middle",
-    "next_change",
-    "rate_at",
-    "safe_interval",
-    "stage_length",
-    "trial_plan",
-    "validates",
-    "warming",
-]
-
 MAX_BATCH = 1024  # steps that are run without a report
 MIN_TRIAL = 12  # steps without which a trial says nothing
 FIRST_SHARE, SHARE = 0.8, 0.5  # of what is left for search, in the first stage and in others

@@ -36,18 +36,6 @@ from topoloom.learning_rate.state_machine.state import Action, Attempt, Stage, S
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, RECENT, at_look, run
 from topoloom.learning_rate.state_machine.upward_probe import decided, look_steps, next_look, seen
 
-__all__ = [
-    "after_evaluation",
-    "after_exploit_steps",
-    "after_trial_steps",
-    "begin_first_attempt",
-    "begin_stage",
-    "exploit",
-    "next_attempt",
-    "restore_stage",
-    "with_attempt",
-]
-
 
 def begin_stage(state: State) -> State:
     """Begin the next stage, or stop where the run is complete."""

@@ -8,8 +8,6 @@ from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-__all__ = ["VERSION", "Action", "Attempt", "Stage", "State"]
-
 VERSION = 4
 PHASES = (
     "warm_up",

@@ -15,17 +15,6 @@ from topoloom.learning_rate.state_machine.stage_plan import (
 )
 from topoloom.learning_rate.state_machine.state import Action, State
 
-__all__ = [
-    "BAD_IN_A_ROW",
-    "RECENT",
-    "advanced",
-    "at_look",
-    "is_part",
-    "last_saved",
-    "run",
-    "the_rest",
-]
-
 BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
 FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
 

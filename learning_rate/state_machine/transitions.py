@@ -34,8 +34,6 @@ from topoloom.learning_rate.state_machine.state import VERSION, Action, State
 from topoloom.learning_rate.state_machine.step_counting import advanced, is_part, run, the_rest
 from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps, warm_up
 
-__all__ = ["observe", "start"]
-
 
 def start(options: Options) -> State:
     """Return the first state of a run; its ``action`` is what the trainer does first.

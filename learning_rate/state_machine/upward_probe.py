@@ -25,8 +25,6 @@ from topoloom.learning_rate.state_machine.stage_plan import (
 )
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
-__all__ = ["decided", "look_steps", "next_look", "seen"]
-
 STEP = math.sqrt(10.0)
 LOOK_SHARE = 0.16  # of the allowance, for each of the two
 SHORTEST = 64  # steps below which nothing is told; what a default allowance has from 4,000 on
