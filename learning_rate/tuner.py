@@ -11,8 +11,6 @@ from topoloom.learning_rate.options import Options
 from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.transitions import observe, start
 
-__all__ = ["InProcess", "Tuner"]
-
 
 class Tuner(Protocol):
     """What a callback needs of a tuner."""

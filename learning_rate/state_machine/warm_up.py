@@ -16,8 +16,6 @@ from topoloom.learning_rate.state_machine.stages import begin_stage
 from topoloom.learning_rate.state_machine.state import State
 from topoloom.learning_rate.state_machine.step_counting import run
 
-__all__ = ["after_warm_up_steps", "warm_up"]
-
 
 def warm_up(state: State) -> State:
     """Run warm-up on, to the first stage."""

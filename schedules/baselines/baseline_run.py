@@ -14,8 +14,6 @@ from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.steps.send_arrays import finished, schedule_of
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Gathers", "Running", "gather", "in_passes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Running:

@@ -13,8 +13,6 @@ from topoloom.schedules.baselines import routed_torus
 from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["Exchanging", "power"]
-
 
 class _Way(NamedTuple):
     """A torus, whether the algorithm runs in one pass, and its time."""

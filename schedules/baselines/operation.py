@@ -8,17 +8,6 @@ from types import MappingProxyType
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = [
-    "PASSES",
-    "Baseline",
-    "Operation",
-    "bound_seconds",
-    "exchanged",
-    "in_steps",
-    "passes",
-    "seconds",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Operation:

@@ -16,8 +16,6 @@ from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, 
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["NAME", "run", "time"]
-
 NAME = "direct"
 
 

@@ -17,8 +17,6 @@ from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["NAME", "ONE_WAY", "run", "time"]
-
 NAME = "permutation-rings"
 ONE_WAY = True
 """The links need no reverse direction: for hosts with unidirectional links."""

@@ -27,8 +27,6 @@ from topoloom.schedules.simulate.transcript_messages import messages_of_transcri
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Exchange", "Plan", "Routed", "routed"]
-
 
 class Exchange(NamedTuple):
     """(partners, hosts): signed distance along ``axis`` of the partners of every host."""

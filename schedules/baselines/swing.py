@@ -16,8 +16,6 @@ from topoloom.schedules.baselines import routed_torus
 from topoloom.schedules.baselines.dimension_exchange import Exchanging
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
-__all__ = ["NAME", "run", "time"]
-
 NAME = "routed-swing"
 
 

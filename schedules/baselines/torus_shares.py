@@ -10,8 +10,6 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
-__all__ = ["Plan", "plans", "totals", "turn"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -8,8 +8,6 @@ import numpy as np
 
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["linked", "moved", "nearest", "shapes"]
-
 MIN_SIDE = 3
 """Shorter rings would have two links between the same hosts."""
 

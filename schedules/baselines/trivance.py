@@ -13,8 +13,6 @@ from topoloom.schedules.baselines import routed_torus
 from topoloom.schedules.baselines.dimension_exchange import Exchanging, power
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
-__all__ = ["NAME", "run", "time"]
-
 NAME = "routed-trivance"
 
 

@@ -15,8 +15,6 @@ from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, 
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["NAME", "run", "time"]
-
 NAME = "twisted-torus"
 
 

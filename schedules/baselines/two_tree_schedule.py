@@ -13,8 +13,6 @@ from topoloom.schedules.baselines.operation import Baseline, Operation
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["LEAST_PIECE_BYTES", "run", "time"]
-
 LEAST_PIECE_BYTES = 4096
 """Minimum size of a piece: the largest packet of InfiniBand and RoCE."""
 

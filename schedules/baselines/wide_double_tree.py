@@ -9,8 +9,6 @@ from topoloom.schedules.baselines import two_tree_schedule
 from topoloom.schedules.baselines.baseline_run import Running
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
-__all__ = ["NAME", "run", "time"]
-
 NAME = "double-tree"
 
 

@@ -14,17 +14,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.schedules.formats.inspection.rank_traffic import Traffic
 
-__all__ = [
-    "MAX_REPLAYED",
-    "On",
-    "Speed",
-    "algbw_of",
-    "program_speed",
-    "simulated_seconds",
-    "speed",
-]
-
-
 MAX_REPLAYED = 1 << 20
 """Maximum moves of a program that is replayed for its time: a few seconds of work."""
 

@@ -33,8 +33,6 @@ from topoloom.synth.progress import tell
 from topoloom.synth.slack import MAX_SLACK
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["GAPS", "LOW_RANKS", "MAX_RANKS", "LeftOut", "Way", "Ways", "ways"]
-
 MAX_RANKS = 256
 """Maximum ranks to compare: every algorithm is generated as a whole schedule."""
 

@@ -15,8 +15,6 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.simulate import Lockstep
 from topoloom.synth.evaluation.cost import Cost
 
-__all__ = ["SIZES", "Candidate", "Line", "Range", "Row", "in_steps", "in_trees", "ranges", "table"]
-
 SIZES = tuple(1 << power for power in range(10, 31, 2))
 """1 KiB to 1 GiB."""
 

@@ -19,8 +19,6 @@ from topoloom.schedules.trees.forests.forests_by_height import low_forests
 from topoloom.schedules.verify import require_valid, tree_inverse_rate
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Point", "curve", "heights"]
-
 
 @dataclass(frozen=True, slots=True)
 class Point:

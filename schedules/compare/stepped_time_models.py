@@ -16,8 +16,6 @@ from topoloom.schedules.compare.crossover import Candidate, Line
 from topoloom.schedules.steps.chunking import Rung, ladder
 from topoloom.synth.evaluation.cost import Cost
 
-__all__ = ["MAX_TRIED", "Loads", "Pass", "in_passes"]
-
 MAX_TRIED = 256
 """Largest number of chunks per shard tried, besides the number that loses no bandwidth."""
 

@@ -27,8 +27,6 @@ from topoloom.schedules.verify.costs import node_capacity
 from topoloom.schedules.verify.sends import flat_sends, sends_off_links
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["candidate_of", "rate_of"]
-
 
 def candidate_of(
     name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int

@@ -19,8 +19,6 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Lockstep
 from topoloom.synth.evaluation.cost import Cost
 
-__all__ = ["ONE_SHOT", "ORDER", "Offer", "Routing", "candidates", "floor_seconds"]
-
 
 @dataclass(frozen=True, slots=True)
 class Routing:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
     from topoloom.synth.wiring.ilp.objective import Goal
 
-__all__ = ["Change", "Choice", "Design", "Point", "Used", "Weighed", "total"]
-
 Weighed: TypeAlias = Literal["moves", "seconds", "drained"]
 """Secondary objectives; the values of `synth.wiring.Objective`, whose import takes 0.3 s."""
 

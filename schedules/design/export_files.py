@@ -25,8 +25,6 @@ from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["FileSet", "Maker", "SizedFile", "file_set", "require_file_options"]
-
 Maker: TypeAlias = Callable[[Point, Topology, Collective, str, int | None], Schedule]
 """Returns the verified schedule of a candidate of a point, with a maximum number of chunks."""
 

@@ -22,18 +22,6 @@ from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.recipes.build import is_vertex_transitive
 from topoloom.synth.recipes.recipe import Recipe
 
-__all__ = [
-    "EVERY_SIZE_NODES",
-    "FOREST_NODES",
-    "LEAST_GAIN",
-    "MOST_WORK",
-    "Reach",
-    "forest_line",
-    "in_reach",
-    "may_win",
-    "packed",
-]
-
 FOREST_NODES = 1024
 """Maximum hosts for which ForestColl's trees are considered."""
 

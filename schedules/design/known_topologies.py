@@ -12,8 +12,6 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.tasks import Workload
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 
-__all__ = ["Known", "Rated", "best", "require_timed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -27,8 +27,6 @@ from topoloom.synth.search.hosts import Hosts
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
 
-__all__ = ["LIFTED_NODES", "offer_of"]
-
 LIFTED_NODES = 1024
 """Maximum hosts for lifted schedules, which must be generated."""
 

@@ -7,8 +7,6 @@ from topoloom.schedules.baselines import Operation
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.tasks import Task
 
-__all__ = ["Limits", "Speed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Speed:

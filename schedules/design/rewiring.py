@@ -17,8 +17,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.synth.wiring import PatchPlan, Plant
 
-__all__ = ["Today", "changes_to", "not_beaten", "within"]
-
 
 @dataclass(frozen=True, slots=True)
 class Today:

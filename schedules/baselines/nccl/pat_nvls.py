@@ -19,8 +19,6 @@ from topoloom.schedules.model.schedule import (
 from topoloom.schedules.trees.multicast import pruned
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["NVLS", "PAT", "nvls", "pat"]
-
 PAT = "nccl-pat"
 NVLS = "nccl-nvls"
 

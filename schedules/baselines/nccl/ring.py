@@ -13,8 +13,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["NAME", "run", "seconds"]
-
 NAME = "nccl-ring"
 
 

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["MAX_CHANNELS", "Residual", "Ring", "rings"]
-
 MAX_CHANNELS = 32
 """NCCL's maximum number of channels."""
 

@@ -22,8 +22,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["NAME", "boxes", "run"]
-
 NAME = "nccl-tree"
 
 
