@@ -11,8 +11,6 @@ from topoloom.schedules.options import Options
 from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["asked_of", "scheduled", "served"]
-
 
 def scheduled(
     point: Point,

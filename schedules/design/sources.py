@@ -19,8 +19,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
 
-__all__ = ["Generators", "Sources", "loads_on", "tree_bandwidths_on"]
-
 
 class Sources(Protocol):
     """Data that a design needs."""

@@ -40,8 +40,6 @@ from topoloom.synth.search.hosts import Hosts
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import Exchange
 
-__all__ = ["LARGEST_BYTES", "Timing", "usual_way"]
-
 LARGEST_BYTES = 1 << 30
 """Trees are cut optimally up to this size, or up to the largest task."""
 

@@ -11,18 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ELEMENT",
-    "Mistake",
-    "Task",
-    "block",
-    "contribution",
-    "expected",
-    "folded",
-    "initial",
-    "mistakes",
-]
-
 ELEMENT = np.dtype(np.uint32)
 Elements = NDArray[np.uint32]
 

@@ -7,8 +7,6 @@ from typing import Any
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["infer_topology"]
-
 
 def infer_topology(document: Any) -> Topology:
     """Return a topology of the ranks and switches that a schedule/1 document names.

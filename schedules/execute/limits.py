@@ -1,14 +1,5 @@
 """How much may be run at once."""
 
-__all__ = [
-    "MAX_BYTES_IN_ALL",
-    "MAX_PIECES",
-    "MAX_PIPELINE_CHUNKS",
-    "MAX_RANKS",
-    "MAX_REPEAT",
-    "MAX_SECONDS",
-]
-
 MAX_RANKS = 128
 MAX_BYTES_IN_ALL = 1 << 32
 """Size of the data times the number of ranks, each of which holds all of it."""

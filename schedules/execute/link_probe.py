@@ -22,8 +22,6 @@ from topoloom.schedules.execute.limits import MAX_RANKS
 from topoloom.schedules.execute.processes.local_group import on_loopback
 from topoloom.schedules.simulate.fit_link_costs import Row
 
-__all__ = ["SHAPES", "between_processes", "probe"]
-
 SHAPES = (
     *((1, 1, 1 << power) for power in range(6, 23, 2)),
     *((messages, messages, 1 << 16) for messages in (2, 4, 8, 16)),

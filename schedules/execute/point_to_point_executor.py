@@ -19,8 +19,6 @@ from typing import Any, NamedTuple, TypeAlias
 from topoloom.schedules.execute.programs.rank_program import Piece, Program, Transfer, Turn
 from topoloom.schedules.model.schedule import REDUCE
 
-__all__ = ["Carrier", "Prepared", "Tensor"]
-
 Tensor: TypeAlias = Any
 """A `torch.Tensor`: the type checker must do without PyTorch."""
 

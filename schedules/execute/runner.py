@@ -22,8 +22,6 @@ from topoloom.schedules.model.schedule import (
     StepSchedule,
 )
 
-__all__ = ["Runner", "Served", "ranks_of"]
-
 DEFAULT_PIPELINE_CHUNKS = 4
 
 

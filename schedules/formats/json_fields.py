@@ -5,8 +5,6 @@ from typing import Any
 
 from topoloom.schedules.errors import InvalidProgram
 
-__all__ = ["Fields"]
-
 
 @dataclass(frozen=True, slots=True)
 class Fields:

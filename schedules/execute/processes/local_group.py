@@ -18,8 +18,6 @@ from topoloom.schedules.execute.limits import MAX_RANKS
 from topoloom.schedules.execute.processes.rank_process import Job, Report
 from topoloom.schedules.execute.programs.rank_program import Program
 
-__all__ = ["Team", "on_loopback"]
-
 START_SECONDS = 120.0
 _GRACE_SECONDS = 5.0
 

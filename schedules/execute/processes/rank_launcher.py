@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 
 from topoloom.schedules.execute.processes import rank_process
 
-__all__ = ["main"]
-
 _GRACE_SECONDS = 0.5
 
 

@@ -15,8 +15,6 @@ from topoloom.schedules.execute.expected_data import Mistake, Task, folded, init
 from topoloom.schedules.execute.point_to_point_executor import Carrier, Prepared
 from topoloom.schedules.execute.programs.rank_program import Program
 
-__all__ = ["Job", "Report", "Timeouts", "serve"]
-
 
 class Timeouts(NamedTuple):
     """Seconds to wait for the group to come together, and for one message."""

@@ -15,8 +15,6 @@ from topoloom.schedules.execute.programs.route_program import Sent, block_size, 
 from topoloom.schedules.model.schedule import COPY
 from topoloom.schedules.model.transcript import Message, Transcript, levels
 
-__all__ = ["programs_of_exchange"]
-
 
 def programs_of_exchange(transcript: Transcript, elements: int) -> tuple[Program, ...]:
     """Return what each rank does of an all-to-all of ``elements`` for each rank in all.

@@ -35,8 +35,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["Message", "Plan", "Round", "grouped", "plan", "shard_bounds"]
-
 Rows = NDArray[np.int64]
 """One row for each piece of data on the move: round, source, target, first, past, op."""
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from topoloom.schedules.execute.programs.plan import Plan, Round
 
-__all__ = ["DATA", "OUTPUT", "RELAY", "Piece", "Program", "Transfer", "Turn", "program_of"]
-
 DATA, OUTPUT, RELAY = 0, 1, 2
 
 

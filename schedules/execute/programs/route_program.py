@@ -24,8 +24,6 @@ from topoloom.schedules.execute.programs.rank_program import (
 from topoloom.schedules.model.route_parts import parts_of_routes
 from topoloom.schedules.model.schedule import COPY, RouteSchedule
 
-__all__ = ["Sent", "block_size", "program_of_hops", "programs_of_routes"]
-
 Sent: TypeAlias = dict[tuple[int, int, int], list[tuple[Piece, Piece]]]
 """By round, source and target: from where to where."""
 

@@ -16,8 +16,6 @@ from topoloom.schedules.execute.programs.plan import Plan, grouped
 from topoloom.schedules.model.schedule import COPY, REDUCE, Collective
 from topoloom.schedules.model.transcript import Span, Transcript, levels
 
-__all__ = ["gathering", "plan_of_transcript"]
-
 _Row = tuple[int, int, int, int, int, int]
 """Round, source, target, first and past in units, op."""
 

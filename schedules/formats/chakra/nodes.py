@@ -16,8 +16,6 @@ from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, RESULT, 
 from topoloom.schedules.formats.chakra.protobuf_schema import Attribute, Node
 from topoloom.schedules.formats.lowering.transfers import Transfer
 
-__all__ = ["ExchangeNodes", "FoldNodes", "ShardNodes", "attributes"]
-
 
 class ShardNodes:
     """The nodes of all ranks so far."""

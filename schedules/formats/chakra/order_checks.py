@@ -22,8 +22,6 @@ from topoloom.schedules.formats.chakra.program import (
     Traces,
 )
 
-__all__ = ["Key", "check_messages", "check_order", "check_staging", "key_of"]
-
 Key: TypeAlias = tuple[int, int, int, int]
 """Sender, receiver, tag, bytes: what a simulator matches sends and receives by."""
 

@@ -7,24 +7,6 @@ from dataclasses import dataclass
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = [
-    "BUFFERS",
-    "COLLECTIVES",
-    "COMPUTE",
-    "MAX_BYTES",
-    "MAX_NODES",
-    "MAX_RANKS",
-    "MAX_TAG",
-    "RECEIVE",
-    "RESULT",
-    "SEND",
-    "VERSION",
-    "Region",
-    "Step",
-    "Trace",
-    "Traces",
-]
-
 COLLECTIVES = (
     Collective.ALLGATHER,
     Collective.REDUCE_SCATTER,

@@ -14,14 +14,6 @@ from google.protobuf.proto import parse_length_prefixed, serialize_length_prefix
 
 from topoloom.schedules.errors import InvalidProgram
 
-__all__ = [
-    "Attribute",
-    "GlobalMetadata",
-    "Node",
-    "read_messages",
-    "write_messages",
-]
-
 _Field = descriptor_pb2.FieldDescriptorProto
 _VALUES = {
     "double_val": (3, _Field.TYPE_DOUBLE),

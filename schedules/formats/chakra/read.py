@@ -29,8 +29,6 @@ from topoloom.schedules.formats.chakra.program import (
 from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["parse"]
-
 _KINDS = {SEND: (1, 0), RECEIVE: (0, 1), COMPUTE: (2, 1)}
 """For each type of node how many regions it reads and writes."""
 

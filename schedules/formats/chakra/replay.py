@@ -24,8 +24,6 @@ from topoloom.schedules.formats.chakra.run_nodes import Run
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.transcript import Span, Transcript, joined
 
-__all__ = ["replay", "transcript"]
-
 
 def replay(files: Sequence[bytes]) -> Traces:
     """Run the traces of all ranks, in order; return them if they do their collective.

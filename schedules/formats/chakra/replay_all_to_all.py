@@ -13,8 +13,6 @@ from topoloom.schedules.formats.chakra.program import RESULT, Region, Step, Trac
 from topoloom.schedules.formats.chakra.run_nodes import Run
 from topoloom.schedules.model.transcript import Span
 
-__all__ = ["ExchangeRun"]
-
 
 class _Bytes(NamedTuple):
     """Bytes [first, past) of what all ranks send."""

@@ -13,8 +13,6 @@ from topoloom.schedules.formats.chakra.order_checks import Key, key_of
 from topoloom.schedules.formats.chakra.program import RECEIVE, SEND, Region, Step, Traces
 from topoloom.schedules.model.transcript import Message, Span
 
-__all__ = ["Run"]
-
 _Values = TypeVar("_Values")
 
 

@@ -25,8 +25,6 @@ from topoloom.schedules.model.schedule import Collective, RouteSchedule, Schedul
 from topoloom.schedules.verify import require_valid
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["render"]
-
 
 def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[bytes, ...]:
     """Return the traces of a schedule, one for each rank.

@@ -13,8 +13,6 @@ from topoloom.schedules.model.schedule import Schedule, SequenceSchedule, Tree, 
 from topoloom.schedules.verify import require_valid
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["MAX_EDGES", "dot", "graphml"]
-
 MAX_EDGES = 200_000
 # Control characters, halves of surrogate pairs, and what XML 1.0 excludes besides.
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

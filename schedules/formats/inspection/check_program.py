@@ -13,15 +13,6 @@ from topoloom.schedules.model.transcript import Transcript
 from topoloom.schedules.verify import Violation
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = [
-    "REPLAYED",
-    "TRANSCRIBED",
-    "program_violations",
-    "require_wired",
-    "transcript_of",
-]
-
-
 _Said: TypeAlias = Runtime | str | None
 
 

@@ -12,8 +12,6 @@ from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.formats.msccl.program import Dialect
 from topoloom.schedules.formats.msccl.read import parse
 
-__all__ = ["Reading", "dialect_note", "readings_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:

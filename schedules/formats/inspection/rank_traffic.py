@@ -25,8 +25,6 @@ from topoloom.schedules.simulate.widest_paths import Paths
 from topoloom.schedules.verify.costs import busiest_time
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["Sent", "Traffic", "traffic_of", "traffic_rate"]
-
 
 class Sent(NamedTuple):
     """Units that go from one rank to another.

@@ -10,8 +10,6 @@ from topoloom.schedules.formats.msccl.read import ignored as ignored_by_msccl
 from topoloom.schedules.formats.mscclpp.read import ignored as ignored_by_mscclpp
 from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, MSCCLPP_JSON
 
-__all__ = ["remarks"]
-
 _IGNORED: Mapping[str, Callable[[str], Counter[str]]] = MappingProxyType(
     {MSCCL_XML: ignored_by_msccl, MSCCLPP_JSON: ignored_by_mscclpp}
 )

@@ -5,8 +5,6 @@ from fractions import Fraction
 
 from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime
 
-__all__ = ["Requirements", "requirements", "served_sizes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Requirements:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from topoloom.schedules.formats.lowering.chunk_moves import Move, Place
 from topoloom.schedules.formats.lowering.transfers import Transfer
 
-__all__ = ["Relays"]
-
 
 class Relays:
     """Gives every part that passes by a GPU its place in scratch, in the order of arrival.

@@ -47,8 +47,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["MAX_MESSAGES", "plan", "require_few_messages"]
-
 MAX_MESSAGES = 1 << 18
 
 

@@ -5,8 +5,6 @@ from typing import NamedTuple, TypeAlias
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["Move", "Place", "Plan"]
-
 Place: TypeAlias = tuple[str, int]
 """Buffer (``i``, ``o`` or ``s``) and first chunk in it."""
 

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.formats.lowering.chunk_moves import Place, Plan
 
-__all__ = ["LastWriters"]
-
 
 class LastWriters:
     """By GPU, buffer and chunk: the number of the last step that wrote it; 0 where none did.

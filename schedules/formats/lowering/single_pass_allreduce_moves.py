@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from topoloom.schedules.formats.lowering.chunk_moves import Move, Place
 from topoloom.schedules.formats.lowering.transfers import Transfer
 
-__all__ = ["Folds"]
-
 
 class Folds:
     """The places, for so many GPUs that contribute ``chunks`` chunks each.

@@ -36,18 +36,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = [
-    "MAX_CELLS",
-    "NOWHERE",
-    "Transfer",
-    "chunks_per_shard",
-    "least_messages",
-    "require_few_hops",
-    "require_plain",
-    "shard_bounds",
-    "transfers",
-]
-
 COLLECTIVES = (
     Collective.ALLGATHER,
     Collective.REDUCE_SCATTER,

@@ -12,31 +12,6 @@ from types import MappingProxyType
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = [
-    "ATTRIBUTES",
-    "BLOCKS_PER_CHANNEL",
-    "BUFFERS",
-    "DEFAULT_MAX_BYTES",
-    "LANGUAGES",
-    "MAX_AWAITED_BLOCK",
-    "MAX_CHILDREN",
-    "MAX_COUNT",
-    "MAX_ELEMENTS",
-    "MAX_NAME",
-    "MAX_OFFSET",
-    "PROTOCOLS",
-    "RECEIVES",
-    "SENDS",
-    "THREADS_OF_A_WARP",
-    "TYPES",
-    "Block",
-    "Dialect",
-    "Gpu",
-    "Instruction",
-    "Language",
-    "Program",
-]
-
 MAX_COUNT = 71
 """Most chunks one step may move."""
 MAX_CHILDREN = 1024
