@@ -9,15 +9,6 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = [
-    "NOTHING_ASKED",
-    "SERVED_BY",
-    "Options",
-    "require_fitting",
-    "require_plain",
-    "require_root",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -17,8 +17,6 @@ from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.transcript import Message, Span, Transcript, joined
 
-__all__ = ["Actor", "Clock", "Memory", "Messages", "Value", "added"]
-
 _NONE: frozenset[int] = frozenset()
 
 

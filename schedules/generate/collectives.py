@@ -30,8 +30,6 @@ _REVERSED = {
     Collective.REDUCE: Collective.BROADCAST,
 }
 
-__all__ = ["ALGORITHMS", "GATHERS", "ONE_SHOT", "ROUTINGS", "make", "reverse"]
-
 
 def make(
     topology: Topology,

@@ -34,12 +34,6 @@ from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "facts",
-    "fitting_algorithm",
-    "verified",
-]
-
 
 def verified(
     topology: Topology, collective: Collective, algorithm: str, options: Options

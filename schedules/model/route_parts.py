@@ -6,8 +6,6 @@ from typing import NamedTuple
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.model.schedule import RouteSchedule
 
-__all__ = ["Part", "parts_of_routes"]
-
 
 class Part(NamedTuple):
     """Units [first, past) of the block from ``stops[0]`` to ``stops[-1]``, and all ranks passed."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.model.schedule import Route
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["BLOCK", "RouteTable", "table_of"]
-
 BLOCK = 1 << 17
 """Routes per block where memory use matters."""
 

@@ -51,23 +51,6 @@ from topoloom.schedules.errors import NoSchedule, UnknownCollective
 from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = [
-    "COPY",
-    "NO_LINK",
-    "REDUCE",
-    "SEND",
-    "Collective",
-    "Route",
-    "RouteSchedule",
-    "Schedule",
-    "SequenceSchedule",
-    "StepSchedule",
-    "Tree",
-    "TreeSchedule",
-    "parts_of",
-    "tree_height",
-]
-
 
 class Collective(StrEnum):
     """Collectives that a schedule can perform."""

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["Message", "Span", "Transcript", "joined", "levels"]
-
 
 class Span(NamedTuple):
     """Units [first, past) of the data; bit r of ``contributions`` is rank r's contribution."""

@@ -5,8 +5,6 @@ from fractions import Fraction
 
 from topoloom.schedules.model.schedule import Collective, Schedule
 
-__all__ = ["Facts", "Losses", "Sharing", "Verified"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sharing:

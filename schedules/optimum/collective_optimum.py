@@ -15,17 +15,6 @@ from topoloom.schedules.verify.cuts import cut_inverse_rate, weighted_inverse_ra
 from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = [
-    "BalanceProof",
-    "CollectiveOptimum",
-    "Cut",
-    "Near",
-    "PassOptimum",
-    "Together",
-    "collective_optimum",
-    "forest_optimum",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Cut:

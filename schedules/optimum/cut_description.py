@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = ["Crossing", "Part", "crossings", "listed", "parts"]
-
 _ID = re.compile(r"(?:([0-9]{1,9})\.)?(.*?)([0-9]{0,9})", re.DOTALL)
 
 

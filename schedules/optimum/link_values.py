@@ -24,8 +24,6 @@ from topoloom.synth.progress import tell
 from topoloom.synth.topology.degrade import Changes, degraded
 from topoloom.synth.topology.topology import Link, NodeId, Topology
 
-__all__ = ["MOST_KINDS", "MOST_RESTORED", "LinkValue", "Restored", "link_values", "restored"]
-
 MOST_KINDS = 500
 """Maximum kinds of links; each takes about six optima."""
 

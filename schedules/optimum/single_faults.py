@@ -17,8 +17,6 @@ from topoloom.schedules.trees.symmetry.automorphisms import Ints, arc_images, ge
 from topoloom.synth.topology.degrade import MOST_PAIRS, joined_pairs
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["PARTS", "FaultKind", "Part", "fault_kinds", "link_kinds"]
-
 Part: TypeAlias = Literal["link", "host", "switch"]
 PARTS: tuple[Part, ...] = ("link", "host", "switch")
 

@@ -23,8 +23,6 @@ from scipy.sparse.csgraph import maximum_flow
 
 from topoloom.schedules.routes.demand import Demand
 
-__all__ = ["Answer", "solve", "whole_flows", "whole_lengths"]
-
 Integers = NDArray[np.int64]
 
 _CLOSE = 1e-9

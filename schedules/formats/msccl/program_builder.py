@@ -17,16 +17,6 @@ from topoloom.schedules.formats.msccl.program import (
 )
 from topoloom.schedules.formats.targets.runtimes import Runtime
 
-__all__ = [
-    "TOO_LONG",
-    "Draft",
-    "DraftBlock",
-    "DraftStep",
-    "LocalBlocks",
-    "excess",
-    "require_elements",
-]
-
 TOO_LONG = "/thread_block/steps"
 
 

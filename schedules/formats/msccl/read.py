@@ -36,8 +36,6 @@ from topoloom.schedules.formats.msccl.xml_elements import Element, read_elements
 from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime, meant
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["ignored", "parse"]
-
 
 def parse(text: str, runtime: Runtime | str) -> Program:
     """Return the program that a file holds, if it keeps the rules of the run-time.

@@ -21,8 +21,6 @@ from topoloom.schedules.formats.targets.runtimes import Runtime
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.transcript import Transcript
 
-__all__ = ["replay", "transcript"]
-
 _Connection: TypeAlias = tuple[int, int, int]
 
 

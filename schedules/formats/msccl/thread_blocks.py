@@ -35,8 +35,6 @@ from topoloom.schedules.formats.msccl.program_builder import (
 )
 from topoloom.schedules.formats.targets.runtimes import Runtime
 
-__all__ = ["arrange"]
-
 _Key: TypeAlias = tuple[int, int, int]
 """Send peer or -1, receive peer or -1, channel."""
 

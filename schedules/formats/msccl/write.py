@@ -34,8 +34,6 @@ from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.verify import require_valid
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["render", "text"]
-
 
 def render(
     schedule: Schedule,

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.formats.msccl.program import MAX_CHILDREN
 
-__all__ = ["MAX_ATTRIBUTES", "MAX_CHARACTERS", "Element", "read_elements"]
-
 MAX_CHARACTERS = 1 << 28
 MAX_ATTRIBUTES = 16
 """``MAX_ATTR_COUNT`` of xml.h and msccl_parser.h: attributes after these are skipped."""

@@ -12,32 +12,6 @@ from typing import Any
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = [
-    "ALIGNMENT",
-    "BUFFERS",
-    "COLLECTIVES",
-    "EVERY_GPU",
-    "MAX_BUFFER_BYTES",
-    "MAX_CHANNELS",
-    "MAX_CHUNKS",
-    "MAX_GPUS",
-    "MAX_SEMAPHORES_PER_OPERATION",
-    "MEMBERS",
-    "NAMES",
-    "PUTS",
-    "SEMAPHORES",
-    "SIGNALS",
-    "SWITCH",
-    "SWITCHED",
-    "WAITS",
-    "Block",
-    "ChannelType",
-    "Chunks",
-    "Gpu",
-    "Operation",
-    "Program",
-]
-
 MAX_CHANNELS = 16
 """Most channels of one type, and remote buffers reached by it, of a thread block."""
 MAX_SEMAPHORES_PER_OPERATION = 16

@@ -43,8 +43,6 @@ from topoloom.schedules.formats.mscclpp.program import (
 from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, meant
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["ignored", "parse", "sizes_of"]
-
 _SHARED = {Collective.ALLGATHER: "i", Collective.REDUCE_SCATTER: "o"}
 """The buffer of which every GPU has its shard only."""
 _MOST = 2**64 - 1

@@ -40,8 +40,6 @@ from topoloom.schedules.formats.symbolic_buffers import Actor, Clock, Memory, Me
 from topoloom.schedules.formats.targets.runtimes import Runtime
 from topoloom.schedules.model.transcript import Transcript
 
-__all__ = ["replay", "transcript"]
-
 
 def replay(text: str, runtime: Runtime | None = None) -> Program:
     """Run a plan; return it if it keeps its promise, and the rules of a run-time.

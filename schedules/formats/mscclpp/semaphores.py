@@ -17,8 +17,6 @@ from topoloom.schedules.formats.mscclpp.program import (
     Program,
 )
 
-__all__ = ["End", "check_semaphores", "check_signals", "joined_ends"]
-
 End: TypeAlias = tuple[int, ChannelType, int]
 """GPU, type and number of one of its channels."""
 

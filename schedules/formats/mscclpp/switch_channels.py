@@ -35,8 +35,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["star", "star_gpus"]
-
 MOST_PEERS = 8
 _NOP = {"name": "nop"}
 _SAID = (Collective.ALLGATHER, Collective.BROADCAST, Collective.ALLREDUCE)

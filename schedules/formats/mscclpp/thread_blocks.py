@@ -25,8 +25,6 @@ from topoloom.schedules.formats.lowering.last_writers import LastWriters
 from topoloom.schedules.formats.mscclpp.program import MAX_SEMAPHORES_PER_OPERATION
 from topoloom.schedules.formats.targets.runtimes import Runtime
 
-__all__ = ["Draft", "DraftBlock", "DraftStep", "arrange"]
-
 _Lane: TypeAlias = tuple[int, int, int]
 """Source, target, and which of the lanes between them."""
 

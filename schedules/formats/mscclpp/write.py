@@ -36,8 +36,6 @@ from topoloom.schedules.model.schedule import Schedule
 from topoloom.schedules.verify import require_valid
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["render"]
-
 
 def render(
     schedule: Schedule,

@@ -6,8 +6,6 @@ from types import MappingProxyType
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["ALGORITHMS", "COLLECTIVES", "MAX_CHANNELS", "MAX_LINE", "MAX_SIZE", "PROTOCOLS", "Row"]
-
 MAX_SIZE = 2**64 - 1
 MAX_LINE = 255
 """Most characters of a line: the plugin reads the rest as a line of its own."""

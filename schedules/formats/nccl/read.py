@@ -17,8 +17,6 @@ from topoloom.schedules.formats.nccl.program import (
     Row,
 )
 
-__all__ = ["parse"]
-
 
 def parse(text: str) -> tuple[Row, ...]:
     """Return the rows of a table in order.

@@ -10,8 +10,6 @@ from topoloom.schedules.formats.nccl.program import MAX_SIZE, Row
 from topoloom.schedules.formats.nccl.read import parse
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["chosen", "replay"]
-
 
 def replay(text: str) -> int:
     """Return the number of ranks that a table is for, if it serves every size.

@@ -34,8 +34,6 @@ from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rat
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["beside", "render"]
-
 _BYTES_PER_CHANNEL = 20 * 10**9
 """What one channel, a thread block, is taken to move per second."""
 

@@ -27,8 +27,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["MAGIC", "MAX_BYTES", "pack", "unpack"]
-
 MAGIC = b"topoloom schedule 1\n"
 MAX_BYTES = 2**32
 _TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")

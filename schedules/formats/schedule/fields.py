@@ -10,8 +10,6 @@ from topoloom.schedules.formats.schedule.program import MAX_INTEGER, MAX_PATH
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["boolean", "collective", "digest", "entries", "integer", "is_integer", "path", "rank"]
-
 
 def rank(holder: dict[str, Any], key: str, ranks: tuple[NodeId, ...], place: str) -> NodeId:
     """Return a member that is the id of a rank."""

@@ -3,18 +3,6 @@
 The values it describes are those of `schedules.model.schedule`.
 """
 
-__all__ = [
-    "MAX_EDGES",
-    "MAX_INTEGER",
-    "MAX_PARTS",
-    "MAX_PATH",
-    "MAX_ROUTE_NODES",
-    "MAX_SENDS",
-    "MAX_STEPS",
-    "MAX_WEIGHT",
-    "OPS",
-]
-
 OPS = ("copy", "reduce")
 """By code: what the target does with what arrives."""
 MAX_INTEGER = 2**31 - 1

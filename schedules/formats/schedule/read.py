@@ -38,8 +38,6 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["from_document"]
-
 _OP_CODES = {name: code for code, name in enumerate(OPS)}
 
 

@@ -20,8 +20,6 @@ from topoloom.schedules.model.schedule import (
     TreeSchedule,
 )
 
-__all__ = ["to_document", "write"]
-
 _SENDS_PER_PIECE = 8192
 
 

@@ -21,8 +21,6 @@ from topoloom.schedules.model.schedule import (
     parts_of,
 )
 
-__all__ = ["coarser", "fitted", "rounded", "rounded_routes"]
-
 _T = TypeVar("_T")
 _MOST_ELSEWHERE = 50_000
 _MOST_ROUNDED = 4096

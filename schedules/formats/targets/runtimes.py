@@ -14,19 +14,6 @@ from types import MappingProxyType
 
 from topoloom.schedules.errors import NotExportable
 
-__all__ = [
-    "DEFAULTS",
-    "MAX_BLOCK_ARRAYS",
-    "MSCCLPP_JSON",
-    "MSCCL_XML",
-    "RUNTIMES",
-    "Runtime",
-    "meant",
-    "runtime_of",
-    "runtimes_for",
-]
-
-
 MSCCL_XML, MSCCLPP_JSON = "msccl-xml", "mscclpp-json"
 _DEFAULT_DIALECT = "msccl"
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.formats.targets.runtimes import Runtime
 
-__all__ = ["ALL_SIZES", "DEFAULT_SCRATCH_BUDGET", "MAX_INSTANCES", "Sizes", "require_instances"]
-
 DEFAULT_SCRATCH_BUDGET = 1 << 30
 """Bytes of scratch that a program may make a run-time allocate before anything is called."""
 
