@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.routes.demand import Demand
 from topoloom.schedules.routes.shortest_path_bound import length_bound
 
-__all__ = ["MAX_NODES", "cut_bound"]
-
 MAX_NODES = 2048
 """Maximum nodes for the computation of modes; the matrix is dense."""
 

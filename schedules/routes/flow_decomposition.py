@@ -12,8 +12,6 @@ from topoloom.schedules.model.schedule import Collective, RouteSchedule
 from topoloom.schedules.routes.demand import Demand
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_HOPS", "most_hops", "routed"]
-
 MAX_HOPS = 1 << 26
 """Maximum total hops of all routes: about 500 MB of memory during decomposition."""
 

@@ -17,8 +17,6 @@ from topoloom.schedules.routes.demand import Demand
 from topoloom.schedules.routes.shortest_path_bound import Spread, length_bound, longest_length
 from topoloom.schedules.routes.shortest_path_dag import carry, room, ways_of
 
-__all__ = ["adapt"]
-
 _UNIT = 1 << 16
 _FINEST = 1 << 20
 

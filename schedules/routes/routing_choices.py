@@ -8,8 +8,6 @@ from topoloom.schedules.routes.all_to_all import AllToAll, optimum, shortest
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Exchange", "Way", "exchange"]
-
 
 @dataclass(frozen=True, slots=True)
 class Way:

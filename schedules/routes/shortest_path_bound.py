@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.routes.demand import Demand
 from topoloom.schedules.routes.shortest_path_dag import Ways, carry, room, search, tight, ways_of
 
-__all__ = ["Spread", "length_bound", "longest_length", "proved", "spread"]
-
 _MAX_TOTAL = 1 << 61
 
 Integers = NDArray[np.int64]

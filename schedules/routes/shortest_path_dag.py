@@ -11,8 +11,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["FAR", "Ways", "carry", "room", "search", "tight", "ways_of"]
-
 FAR = 1 << 62
 """The distance of unreachable nodes."""
 

@@ -7,8 +7,6 @@ from math import gcd, isfinite, lcm
 
 from topoloom.schedules.errors import NoSchedule, TooLarge
 
-__all__ = ["MAX_TICKS", "Clock", "Network", "clock_of"]
-
 MAX_TICKS = 1 << 62
 """Upper bound on times in ticks; the sum of two such times fits 64 bits."""
 

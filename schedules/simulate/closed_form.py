@@ -22,8 +22,6 @@ from topoloom.schedules.verify import route_inverse_rate, route_phases, step_cos
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_PIPELINE_CHUNKS", "Estimate", "estimate", "tree_depth"]
-
 MAX_PIPELINE_CHUNKS = 1 << 20
 
 

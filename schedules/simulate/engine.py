@@ -19,8 +19,6 @@ from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation, r
 from topoloom.schedules.simulate.transcript_messages import messages_of_transcript
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["CHOSEN_MESSAGES", "best_chunks", "simulate"]
-
 CHOSEN_MESSAGES = 1 << 22
 """Maximum number of pieces where the number of chunks is not given."""
 

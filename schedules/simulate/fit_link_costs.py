@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.errors import NoSchedule
 
-__all__ = ["DIGITS", "MAX_ROWS", "Fit", "Row", "fit"]
-
 MAX_ROWS = 10_000
 """Maximum rows of a table."""
 

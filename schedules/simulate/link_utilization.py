@@ -17,8 +17,6 @@ from topoloom.schedules.verify import step_cost, tree_inverse_rate, tree_loads
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["Hop", "busy_shares"]
-
 Hop: TypeAlias = tuple[NodeId, NodeId]
 
 

@@ -16,9 +16,6 @@ from topoloom.schedules.simulate.closed_form import MAX_PIPELINE_CHUNKS
 from topoloom.schedules.simulate.messages import Messages, messages_of
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Lockstep", "lockstep", "lockstep_of"]
-
-
 _Windows: TypeAlias = Sequence[Sequence[Fraction]] | Sequence[Sequence[int]]
 
 

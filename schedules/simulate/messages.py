@@ -21,8 +21,6 @@ from topoloom.schedules.model.schedule import SequenceSchedule, StepSchedule, Tr
 from topoloom.schedules.verify.sends import flat_sends, sends_off_links
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = ["MAX_COMPARISONS", "Messages", "messages_of"]
-
 MAX_COMPARISONS = 1 << 33
 """Maximum number of pairs of sends compared to derive dependencies."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.simulate.single_hop import LIMIT
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["Traffic", "run_switched"]
-
 ASKS, ARRIVES = 0, 1
 
 

@@ -3,8 +3,6 @@
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, Tree, TreeSchedule
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["chains"]
-
 
 def chains(schedule: RouteSchedule, switches: frozenset[NodeId]) -> TreeSchedule:
     """Return one chain for each route, with edges that end at ranks.

@@ -12,8 +12,6 @@ from topoloom.schedules.simulate.messages import Messages
 from topoloom.schedules.simulate.multi_hop import Traffic, run_switched
 from topoloom.schedules.simulate.single_hop import run_direct
 
-__all__ = ["MAX_MESSAGES", "Simulation", "run"]
-
 MAX_MESSAGES = 1 << 25
 """Maximum number of pieces of messages in a simulation."""
 

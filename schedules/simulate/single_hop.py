@@ -10,8 +10,6 @@ from typing import Any
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LIMIT", "run_direct"]
-
 LIMIT = 1 << 62
 
 

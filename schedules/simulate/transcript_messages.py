@@ -18,8 +18,6 @@ from topoloom.schedules.simulate.messages import Messages
 from topoloom.schedules.simulate.widest_paths import Paths
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["messages_of_transcript"]
-
 
 def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messages:
     """Return the messages of a transcript, whose rank i is compute node i of the topology.

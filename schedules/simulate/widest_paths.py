@@ -11,8 +11,6 @@ from itertools import pairwise
 from topoloom.schedules.errors import InvalidProgram
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = ["MAX_PATHS", "Paths"]
-
 MAX_PATHS = 64
 """Maximum number of shortest paths between two ranks that are compared, in order of discovery."""
 

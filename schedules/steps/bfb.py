@@ -18,8 +18,6 @@ from topoloom.synth.evaluation.load_balance import scratch
 from topoloom.synth.evaluation.measure import MAX_DEGREE, step_loads, whole_capacities
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_CHUNKS", "MAX_SENDS", "allgather", "cost", "parallel_index"]
-
 MAX_SENDS = 20_000_000
 MAX_CHUNKS = 1 << 24
 _WORKERS = min(8, os.cpu_count() or 1)

@@ -9,8 +9,6 @@ from topoloom.synth.evaluation.bfs_broadcast import towards
 from topoloom.synth.evaluation.load_balance import spread
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["COLUMNS", "arrivals"]
-
 COLUMNS = ("step", "source", "target", "shard", "first", "count", "link")
 """Columns of a buffer row; ``link`` indexes ``Topology.links``."""
 

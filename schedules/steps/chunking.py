@@ -19,8 +19,6 @@ from typing import NamedTuple
 
 from topoloom.schedules.errors import NoSchedule
 
-__all__ = ["MAX_GIVEN", "Rung", "best", "fewest", "ladder", "whole_loads"]
-
 MAX_GIVEN = 1 << 16
 """Largest bound on the chunks per shard."""
 

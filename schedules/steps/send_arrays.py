@@ -13,16 +13,6 @@ from topoloom.schedules.model.schedule import COPY, SEND, Collective, StepSchedu
 from topoloom.schedules.steps.bfb import MAX_CHUNKS, MAX_SENDS
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "Arrivals",
-    "arrivals",
-    "finished",
-    "require_chunks",
-    "require_room",
-    "schedule_of",
-    "sends",
-]
-
 _NONE = np.zeros(0, SEND)
 
 

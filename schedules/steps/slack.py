@@ -30,8 +30,6 @@ from topoloom.synth.slack import labels as labels_within
 from topoloom.synth.slack.problem import Problem, problem_of
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["allgather", "from_labels", "loads"]
-
 
 def allgather(
     topology: Topology,

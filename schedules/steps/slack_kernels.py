@@ -8,8 +8,6 @@ from numba import njit
 from topoloom.synth.evaluation.load_balance import spread
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["COLUMNS", "arrivals"]
-
 COLUMNS = ("step", "root", "node", "place", "first", "count")
 """Columns of a buffer row: chunks [first, first + count) of the piece in row ``root`` of the
 slack schedule reach ``node`` over its link ``place``."""

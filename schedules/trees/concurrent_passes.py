@@ -17,8 +17,6 @@ from topoloom.schedules.trees.multicast import pruned, spliced
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
 from topoloom.synth.topology.topology import Link, NodeId, Topology
 
-__all__ = ["passes_together"]
-
 
 def passes_together(
     topology: Topology, participants: Iterable[NodeId] | None = None

@@ -19,8 +19,6 @@ from topoloom.schedules.steps.bfb import parallel_index
 from topoloom.schedules.steps.send_arrays import require_room, schedule_of, sends
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["lift"]
-
 _NO_SENDS = sends(*(np.zeros(0, np.int64) for _ in range(6)))
 
 

@@ -34,8 +34,6 @@ from topoloom.schedules.steps.send_arrays import (
 from topoloom.synth.evaluation.load_balance import heaviest, scratch, spread
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["power", "product"]
-
 
 def power(base: StepSchedule, times: int) -> StepSchedule:
     """Return the allgather on the Cartesian power, dimension by dimension.

@@ -27,8 +27,6 @@ from topoloom.schedules.steps.bfb import parallel_index
 from topoloom.schedules.steps.send_arrays import arrivals, require_room, schedule_of, sends
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["lift"]
-
 
 def lift(base: StepSchedule, topology: Topology, factor: int) -> StepSchedule:
     """Return the allgather on the expansion of the base topology by ``factor``, at least 2."""

@@ -33,8 +33,6 @@ from topoloom.schedules.model.schedule import NO_LINK, StepSchedule
 from topoloom.schedules.steps.send_arrays import require_room, schedule_of, sends
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["lift"]
-
 
 def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
     """Return the lifted allgather.

@@ -14,8 +14,6 @@ from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.synth.errors import Unreachable
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["Demand", "demand_of", "require_paths"]
-
 
 @dataclass(frozen=True, slots=True)
 class Demand:

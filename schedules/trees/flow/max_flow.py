@@ -19,22 +19,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "ONE_MOVE",
-    "U0",
-    "U1",
-    "UNLIMITED",
-    "Arcs",
-    "Scratch",
-    "Unsigned",
-    "arcs_of",
-    "inlined",
-    "scratch_for",
-    "send",
-    "shortfall",
-    "uncounted",
-]
-
 UNLIMITED = 1 << 62
 """Larger than any sum of capacities; `schedules.trees.flow.network` guards that."""
 

@@ -13,8 +13,6 @@ from topoloom.schedules.trees.flow.demand import Demand, demand_of
 from topoloom.schedules.trees.flow.max_flow import UNLIMITED
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Network", "SharedArcs", "copying_nodes", "guard", "network_of"]
-
 
 class SharedArcs(NamedTuple):
     """Arcs that together carry at most ``capacity``, in the network's unit."""

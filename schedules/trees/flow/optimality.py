@@ -19,8 +19,6 @@ from topoloom.schedules.trees.flow.max_flow import Arcs, arcs_of, scratch_for, s
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.synth.progress import tell
 
-__all__ = ["Rate", "best_rate", "best_rate_for", "data_inside", "entry_rate", "tree_capacities"]
-
 
 class Rate(NamedTuple):
     """``scale`` is U: k trees per unit of size fit if arc e carries floor(U * b_e) of them.

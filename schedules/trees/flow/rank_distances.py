@@ -7,8 +7,6 @@ import numpy as np
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.synth.progress import tell
 
-__all__ = ["farthest", "least_height"]
-
 
 def least_height(network: Network) -> int:
     """Return how many hops the farthest rank is from a root; every rank is within reach.

@@ -28,8 +28,6 @@ from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, r
 from topoloom.synth.progress import tell
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["MOST_PACKED", "Low", "low_forests", "lowest"]
-
 ORDERS = 64
 """Orders of the nodes in which forests of one rate are packed at most."""
 

@@ -15,8 +15,6 @@ from itertools import pairwise
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.synth.progress import tell
 
-__all__ = ["MOST_GROWTH", "Grown", "grown"]
-
 MOST_GROWTH = 40_000_000
 """Limit on trees * arcs * rounds: some half a minute."""
 
