@@ -13,8 +13,6 @@ from dataclasses import replace
 from topoloom.schedules.model.schedule import Tree, TreeSchedule
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["pruned", "spliced"]
-
 
 def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     """Return the schedule with nothing sent twice to a multicast switch.

@@ -22,16 +22,6 @@ from topoloom.schedules.verify.sends import flat_sends, sends_off_links
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = [
-    "busiest_time",
-    "node_capacity",
-    "step_cost",
-    "together_inverse_rate",
-    "tree_inverse_rate",
-    "tree_loads",
-    "unit_bytes_per_second",
-]
-
 UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
 """The bytes/s of one unit of capacity, by unit of the fabric."""
 

@@ -13,8 +13,6 @@ from topoloom.schedules.model.schedule import Tree
 from topoloom.schedules.trees.symmetry.symmetric_forest import Drawn
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["named"]
-
 _MOST_SHARED = 1 << 20
 """Paths kept to be shared: beyond them each is made anew."""
 

@@ -39,8 +39,6 @@ from topoloom.schedules.trees.linear_program.orbit_layout import Ints
 from topoloom.schedules.trees.linear_program.problem import Potential, Prices
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["Cut", "Proof", "proof_of", "simple_proof"]
-
 
 class Cut(NamedTuple):
     """A node set of the proof: what goes out of it, or with ``inward`` into it, is counted."""

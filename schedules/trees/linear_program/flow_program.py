@@ -24,8 +24,6 @@ from topoloom.schedules.trees.linear_program.orbit_layout import FlowLayout
 from topoloom.schedules.trees.linear_program.problem import Potential, Prices, Solution
 from topoloom.schedules.trees.linear_program.solver import Rows, solve
 
-__all__ = ["FlowProgram"]
-
 MOST_DENOMINATOR = 10**6
 """Duals are rounded to fractions of smaller denominators."""
 

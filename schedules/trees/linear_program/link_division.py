@@ -22,8 +22,6 @@ from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.problem import Question, Solution
 from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
 
-__all__ = ["Division", "divided", "exact_division", "reaches"]
-
 _DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
 
 

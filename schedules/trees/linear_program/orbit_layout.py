@@ -20,8 +20,6 @@ from topoloom.schedules.trees.linear_program.solver import Rows
 from topoloom.schedules.trees.symmetry.automorphisms import arc_images, generators, orbits
 from topoloom.synth.progress import tell
 
-__all__ = ["MOST_COLUMNS", "FlowLayout", "Ints"]
-
 MOST_COLUMNS = 40_000
 """Limit on the columns of a linear program: about half a minute."""
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.network import Network
 
-__all__ = ["Potential", "Prices", "Question", "Solution"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Question:

@@ -14,8 +14,6 @@ from topoloom.synth.progress import attended
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["FEW_COLUMNS", "MOST_SECONDS", "Rows", "solve"]
-
 MOST_SECONDS = 120.0
 """Limit on the time of one linear program."""
 

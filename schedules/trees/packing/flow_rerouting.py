@@ -13,8 +13,6 @@ from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1, uncounted
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, ENTER, LEAVE, PASS, RETURN
 from topoloom.schedules.trees.packing.residual_search import find, meet
 
-__all__ = ["deliver", "withdraw"]
-
 
 @uncounted
 def withdraw(forest, flow, origin, sink, amount):

@@ -21,8 +21,6 @@ from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import NONE, Ints
 from topoloom.schedules.trees.packing.tree_arrays import Rows, descends, enter, list_arcs, measure
 
-__all__ = ["Shortened", "shorten"]
-
 MORE_TREES = 4
 """A forest may grow by one tree in so many."""
 

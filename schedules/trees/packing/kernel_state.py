@@ -9,22 +9,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.max_flow import Arcs, Scratch, Unsigned, scratch_for, send
 from topoloom.synth.progress import tell
 
-__all__ = [
-    "BROKEN",
-    "ENTER",
-    "LEAVE",
-    "NONE",
-    "ONE",
-    "PASS",
-    "RETURN",
-    "Forest",
-    "Ints",
-    "Stack",
-    "forest_for",
-    "stack_for",
-    "warm_up",
-]
-
 Ints = NDArray[np.int64]
 States = NDArray[np.int32]
 

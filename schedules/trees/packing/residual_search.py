@@ -14,8 +14,6 @@ import numpy as np
 from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U0, U1, inlined, uncounted
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, ENTER, LEAVE, ONE, PASS, RETURN
 
-__all__ = ["find", "meet"]
-
 
 @uncounted
 def _see(forest, state, after, by, filled):

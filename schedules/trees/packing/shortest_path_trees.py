@@ -29,8 +29,6 @@ from topoloom.schedules.trees.packing.spanning_trees import Group
 from topoloom.synth.evaluation.bfs_broadcast import InLinks, Search, search_memory, towards
 from topoloom.synth.evaluation.load_balance import Balance, scratch, spread
 
-__all__ = ["MOST_ENTRIES", "shortest_trees"]
-
 MOST_ENTRIES = 1 << 28
 """Limit on nodes * nodes * trees per root, a byte each."""
 

@@ -14,8 +14,6 @@ from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for,
 from topoloom.schedules.trees.packing.speculative_roots import Ahead, Growing, Grown
 from topoloom.synth.progress import tell
 
-__all__ = ["MOST_FLOW_ENTRIES", "Group", "pack"]
-
 MOST_FLOW_ENTRIES = 1 << 28
 """Limit on nodes * arcs: the flows kept while packing take 8 bytes each."""
 

@@ -23,8 +23,6 @@ from topoloom.schedules.trees.flow.optimality import nearby_order
 from topoloom.schedules.trees.packing.kernel_state import Forest, Ints, Stack
 from topoloom.schedules.trees.packing.tree_growing import grow
 
-__all__ = ["Ahead", "Growing", "Grown"]
-
 AT_ONCE = 1 << 17
 """Nodes that trees are grown over before the work can be stopped: a few hundredths of a second."""
 

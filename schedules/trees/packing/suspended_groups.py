@@ -15,8 +15,6 @@ from topoloom.schedules.trees.flow.max_flow import inlined, uncounted
 from topoloom.schedules.trees.packing.flow_rerouting import withdraw
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 
-__all__ = ["resume", "settle"]
-
 BLOCK = 128
 """Nodes that are looked at together for units that enter there."""
 

@@ -12,8 +12,6 @@ Sets are kept as bits, the last `MOST` that were found, so that an arc asks for 
 from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import NONE, ONE
 
-__all__ = ["MOST", "learn"]
-
 MOST = 62
 """Sets that are kept, a bit each of a whole number."""
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import Ints
 
-__all__ = ["Rows", "descends", "enter", "list_arcs", "measure"]
-
 
 class Rows(NamedTuple):
     """A row for every tree, with an entry for every node.

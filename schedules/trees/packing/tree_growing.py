@@ -31,8 +31,6 @@ from topoloom.schedules.trees.packing.suspended_groups import resume
 from topoloom.schedules.trees.packing.tight_sets import learn
 from topoloom.schedules.trees.packing.warm_flow_repair import repair
 
-__all__ = ["grow"]
-
 
 @inlined
 def _copies(forest, stack, flow, arc, groups, most):

@@ -13,8 +13,6 @@ from topoloom.schedules.trees.packing.flow_rerouting import deliver, withdraw
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 from topoloom.schedules.trees.packing.suspended_groups import settle
 
-__all__ = ["repair"]
-
 LANES = 8
 """So many arcs, side by side, are compared in the time of one by number."""
 

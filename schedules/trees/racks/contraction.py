@@ -40,8 +40,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
 
-__all__ = ["Contracted", "Rack", "contracted"]
-
 
 class Rack(NamedTuple):
     """Nodes by number; ``room`` is how many edges of trees may begin at each host.

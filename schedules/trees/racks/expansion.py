@@ -18,8 +18,6 @@ from topoloom.schedules.trees.racks.contraction import Rack
 from topoloom.synth.progress import tell
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["expanded"]
-
 Path = tuple[NodeId, ...]
 
 

@@ -29,8 +29,6 @@ from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
 from topoloom.schedules.trees.rates.balanced_capacities import balanced
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["AllreduceBound", "allreduce_bound", "bound_within", "in_turn"]
-
 
 @dataclass(frozen=True, slots=True)
 class AllreduceBound:

@@ -27,8 +27,6 @@ from topoloom.schedules.trees.linear_program.problem import Question
 from topoloom.schedules.trees.switch_removal.edge_splitting import Splitter
 from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered
 
-__all__ = ["Balanced", "balanced", "can_be_trimmed", "excess"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Balanced:

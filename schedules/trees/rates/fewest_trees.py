@@ -25,16 +25,6 @@ from topoloom.schedules.trees.flow.optimality import (
 from topoloom.schedules.trees.rates.balanced_capacities import can_be_trimmed, excess
 from topoloom.synth.progress import tell
 
-__all__ = [
-    "MOST_LOOKS",
-    "MOST_TREES_TRIED",
-    "LeastTrees",
-    "enough_trees",
-    "fewest_trees",
-    "is_least",
-    "least_trees",
-]
-
 MOST_TREES_TRIED = 100_000
 """Limit on the numbers of trees per root that are tried one after another."""
 

@@ -22,8 +22,6 @@ from topoloom.schedules.trees.rates.allreduce_rate import bound_within
 from topoloom.schedules.trees.rates.balanced_capacities import balanced
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["Ceiling", "Margin", "Rates", "of_allreduce", "of_pass", "raised"]
-
 
 class Ceiling(NamedTuple):
     """``algbw`` is the best rate of some capacities, in the topology's unit, and reached.

@@ -16,8 +16,6 @@ from topoloom.schedules.trees.rates.balanced_capacities import balanced
 from topoloom.schedules.trees.rates.fewest_trees import fewest_trees, least_trees
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["Optimum", "Rates", "optimum", "rates", "require_counts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Optimum:

@@ -22,8 +22,6 @@ from topoloom.schedules.trees.switch_removal.path_bundles import Routes
 from topoloom.synth.progress import tell
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["Splitter"]
-
 
 class Splitter:
     """The network while its switches go.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees.packing.spanning_trees import scattered
 
-__all__ = ["MOST_LOOKS", "even_shares"]
-
 MOST_LOOKS = 1 << 28
 """So many pairs of neighbours are looked at, about, in a second or two; for more, portions grow."""
 

@@ -16,8 +16,6 @@ from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfa
 from topoloom.schedules.trees.flow.optimality import nearby_order
 from topoloom.synth.progress import tell
 
-__all__ = ["OptimisticSplits", "Pair", "Way", "spread"]
-
 Pair: TypeAlias = tuple[int, int]
 Way: TypeAlias = tuple[int, int, int]
 

@@ -7,8 +7,6 @@ paths, each with the number of trees it can carry.
 from collections.abc import Sequence
 from typing import TypeAlias
 
-__all__ = ["Bundle", "Path", "Routes"]
-
 Path: TypeAlias = tuple[int, ...]
 Bundle: TypeAlias = list[tuple[Path, int]]
 Pair: TypeAlias = tuple[int, int]

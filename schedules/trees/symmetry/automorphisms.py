@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.synth.symmetry.canonical_forms import graph_class
 
-__all__ = ["Ints", "arc_images", "coloured_graph", "generators", "orbits"]
-
 Ints = NDArray[np.int64]
 
 

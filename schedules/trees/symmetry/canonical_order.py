@@ -19,8 +19,6 @@ from topoloom.synth.symmetry.canonical_forms import (
     order_by_parts,
 )
 
-__all__ = ["canonical_order"]
-
 _MANY_PARTS = 8
 """So many parts bliss puts in order at once in milliseconds."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.network import Network
 
-__all__ = ["Extending"]
-
 Row: TypeAlias = tuple[int, int, int]
 Alike: TypeAlias = dict[tuple[Row, ...], list[int]]
 

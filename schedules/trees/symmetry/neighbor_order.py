@@ -17,8 +17,6 @@ from topoloom.schedules.trees.symmetry.automorphisms import Ints
 from topoloom.schedules.trees.symmetry.canonical_order import canonical_order
 from topoloom.synth.kernels.splitmix import seeded, shuffled
 
-__all__ = ["by_neighbours", "canonical_orders", "renumbered"]
-
 
 def by_neighbours(network: Network) -> Ints:
     """Return the nodes in an order by what joins them: the ranks first, then the switches.

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.max_flow import Unsigned
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["Arcs", "grown"]
-
 _MOST_NODES_OF_AN_EDGE = 16
 
 

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.symmetry.automorphisms import generators, orbits
 
-__all__ = ["in_order"]
-
 Ints = NDArray[np.int64]
 
 MIXED = 24

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.symmetry.extend_automorphism import Extending
 
-__all__ = ["MOST_IMAGES", "Action", "acting", "rotations"]
-
 MOST_IMAGES = 1 << 26
 """Limit on ranks * nodes: every element says where each node goes, in 8 bytes."""
 

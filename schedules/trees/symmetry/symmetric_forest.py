@@ -21,8 +21,6 @@ from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
 from topoloom.schedules.trees.symmetry.rotations import Action
 from topoloom.synth.progress import tell
 
-__all__ = ["MOST_STEPS", "Drawn", "pays", "sorted_arcs", "star_fits", "translated_trees"]
-
 _MOST_ROOM = 1 << 31
 """Rooms are compared as fractions of 31 bits."""
 
