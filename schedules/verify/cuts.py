@@ -7,8 +7,6 @@ from types import MappingProxyType
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["cut_inverse_rate", "weighted_inverse_rate"]
-
 
 def cut_inverse_rate(
     topology: Topology,

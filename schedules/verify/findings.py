@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["Findings", "Violation"]
-
 
 @dataclass(frozen=True, slots=True)
 class Violation:

@@ -15,8 +15,6 @@ from topoloom.schedules.model.route_table import BLOCK, RouteTable, table_of
 from topoloom.schedules.model.schedule import RouteSchedule
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["RouteHops"]
-
 Integers = NDArray[np.int64]
 
 

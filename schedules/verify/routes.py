@@ -13,8 +13,6 @@ from topoloom.schedules.verify.findings import Findings
 from topoloom.schedules.verify.route_hops import RouteHops
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["check_routes", "route_inverse_rate", "route_phases"]
-
 Hop = tuple[NodeId, NodeId]
 
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.model.schedule import NO_LINK, SEND, StepSchedule
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["flat_sends", "pair_keys", "sends_off_links"]
-
 
 def flat_sends(schedule: StepSchedule) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return all sends as one array of dtype `SEND`, and where each step starts.

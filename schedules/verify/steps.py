@@ -18,8 +18,6 @@ from topoloom.schedules.verify.sends import flat_sends, sends_off_links
 from topoloom.synth.kernels.scalars import int64
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_LOOKS", "MAX_STATE_BITS", "check_steps"]
-
 MAX_STATE_BITS = 1 << 34
 MAX_LOOKS = 1 << 36
 """Maximum number of (send, interval) pairs to follow."""

@@ -6,8 +6,6 @@ from topoloom.schedules.model.schedule import Tree, TreeSchedule
 from topoloom.schedules.verify.findings import Findings
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["check_trees"]
-
 
 def check_trees(
     schedule: TreeSchedule, topology: Topology, findings: Findings, prefix: str = ""

@@ -8,8 +8,6 @@ state; no count is measured.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["MODELS", "Model", "Part"]
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

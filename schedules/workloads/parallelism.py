@@ -6,8 +6,6 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.models import Model
 from topoloom.schedules.workloads.tasks import Task, merged
 
-__all__ = ["BUCKET_BYTES", "FIRST_BUCKET_BYTES", "buckets", "data_parallel", "experts", "sharded"]
-
 BUCKET_BYTES = 25 * 2**20
 FIRST_BUCKET_BYTES = 2**20
 

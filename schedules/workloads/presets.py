@@ -9,8 +9,6 @@ from topoloom.schedules.workloads.parallelism import data_parallel, experts, sha
 from topoloom.schedules.workloads.tasks import Task, Workload
 from topoloom.synth.naming.suggestions import one_of
 
-__all__ = ["PRESETS", "Preset", "preset"]
-
 ELEMENT_BYTES = {"float32": 4, "bfloat16": 2}
 TOKENS = 4096
 """Tokens per rank in expert parallelism: one sequence of this length."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from topoloom.schedules.model.schedule import Collective
 
-__all__ = ["Task", "Workload", "merged"]
-
 
 @dataclass(frozen=True, slots=True)
 class Task:

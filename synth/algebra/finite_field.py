@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = ["MAX_ORDER", "FiniteField", "finite_field", "is_prime_power", "prime_powers"]
-
 MAX_ORDER = 2048
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from topoloom.synth.algebra.groups import Elements
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = ["MatrixExtension", "Metacyclic", "Nested"]
-
 
 @dataclass(frozen=True)
 class Metacyclic:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from topoloom.synth.algebra.groups import Elements, Group
 from topoloom.synth.kernels.splitmix import mixed
 
-__all__ = ["Tabled", "homomorphisms", "isomorphic", "powers", "random_automorphism"]
-
 _DRAWS = 20
 _CELLS = 1 << 21
 """So many images are looked at side by side."""

@@ -10,8 +10,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Elements", "Group", "inverse"]
-
 Elements = NDArray[np.int64]
 
 

@@ -6,8 +6,6 @@ Row 0 is the identity.  `synth.symmetry.semiregular_groups` finds such groups fo
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_IMAGES", "Images", "direct_product", "identity", "rotations"]
-
 MAX_IMAGES = 1 << 24
 """Most entries of a table; larger groups are left out."""
 

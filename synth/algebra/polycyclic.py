@@ -19,8 +19,6 @@ from topoloom.synth.algebra.groups import Elements
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.limits import MAX_NODES, capped_product
 
-__all__ = ["MOST_GENERATORS", "Polycyclic"]
-
 MOST_GENERATORS = 16
 
 

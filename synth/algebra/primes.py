@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from math import isqrt
 
-__all__ = ["divisors", "is_prime", "prime_factors"]
-
 
 def prime_factors(number: int) -> Iterator[int]:
     """Yield the distinct primes that divide a number."""

@@ -20,8 +20,6 @@ from topoloom.synth.algebra.groups import Elements
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.primes import prime_factors
 
-__all__ = ["MOST_AUTOMORPHISMS", "Solvable", "solvable_groups"]
-
 MOST_AUTOMORPHISMS = 100_000
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from topoloom.synth.algebra.groups import Elements
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = ["Alternating", "Linear"]
-
 
 @dataclass(frozen=True)
 class Linear:

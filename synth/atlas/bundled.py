@@ -10,8 +10,6 @@ from pathlib import Path
 
 from topoloom.synth.atlas.entries import HEADER, Atlas
 
-__all__ = ["BUNDLED", "bundled", "bundled_of", "forget_bundled"]
-
 BUNDLED = Path(__file__).with_name("atlas.tsv")
 """The atlas that comes with the package."""
 

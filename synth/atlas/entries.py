@@ -23,8 +23,6 @@ from pathlib import Path
 from topoloom.synth.errors import InvalidAtlas, SynthError
 from topoloom.synth.evaluation.cost import Cost, Links
 
-__all__ = ["HEADER", "Atlas", "Entry", "Search", "merged"]
-
 HEADER = "topoloom atlas 1"
 """The first line of every file."""
 MAX_BYTES = 64 * 2**20

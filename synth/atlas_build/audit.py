@@ -19,8 +19,6 @@ from topoloom.synth.atlas.entries import Atlas, Entry
 from topoloom.synth.discovery.short_search import short_search
 from topoloom.synth.evaluation.cost import Links
 
-__all__ = ["marked", "overlooked"]
-
 _EVERY = 100
 
 

@@ -28,8 +28,6 @@ from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.slack import labels
 
-__all__ = ["curate", "labelled_again"]
-
 # Entries that a process is given at once.
 _CHUNK = 8
 

@@ -12,8 +12,6 @@ from topoloom.synth.atlas.entries import Entry
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.evaluation.gaps import gaps_of
 
-__all__ = ["chances", "goals_missed", "missed", "worth"]
-
 # How likely a graph shall have as few steps as Moore's bound, one more, two and three, where all of
 # them miss something; and how much more likely where a goal is missed.
 _USUAL, _WANTED = (0.2, 0.5, 0.3, 0.0), 3.0
