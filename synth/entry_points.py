@@ -7,8 +7,6 @@ import hashlib
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 
-__all__ = ["GROUP", "entries", "mark"]
-
 GROUP = "topoloom.families"
 
 

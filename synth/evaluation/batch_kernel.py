@@ -16,8 +16,6 @@ from topoloom.synth.evaluation.bfs_broadcast import InLinks
 from topoloom.synth.evaluation.load_balance import better
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["LANES", "MAX_BATCHED_STEPS", "TOO_FAR", "OutLinks", "measure_batch", "out_links"]
-
 LANES = 64
 """Destinations side by side: the bytes of one line of memory."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["InLinks", "Search", "in_links", "search_memory", "towards"]
-
 
 class InLinks(NamedTuple):
     """The links into node u are ``start[u]`` .. ``start[u + 1]``, in `Topology` order.

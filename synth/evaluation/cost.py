@@ -22,21 +22,6 @@ from math import prod
 
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = [
-    "Claim",
-    "Cost",
-    "Links",
-    "all_to_all_bound",
-    "allgather_seconds",
-    "allreduce_seconds",
-    "expand_degree",
-    "expand_line_graph",
-    "expand_power",
-    "expand_product",
-    "lower_bound",
-    "optimal_bandwidth",
-]
-
 
 class Links(StrEnum):
     """Whether links may run one way, or every link has a partner the other way."""

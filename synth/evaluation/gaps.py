@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from topoloom.synth.evaluation.cost import Cost
 
-__all__ = ["MORE", "Gaps", "gaps_of"]
-
 MORE = 4
 """As many numbers of steps are told of: the bound on steps, and one, two and three more."""
 

@@ -19,8 +19,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Balance", "better", "heaviest", "scratch", "spread"]
-
 Integers = NDArray[np.int64]
 
 

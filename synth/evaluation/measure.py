@@ -44,17 +44,6 @@ from topoloom.synth.evaluation.range_kernel import (
 from topoloom.synth.limits import MAX_DEGREE
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "MAX_DEGREE",
-    "Looking",
-    "diameter",
-    "distance_profile",
-    "measure",
-    "measure_both",
-    "step_loads",
-    "whole_capacities",
-]
-
 Integers: TypeAlias = NDArray[np.int64]
 Positions: TypeAlias = Sequence[int] | Integers
 _Loads: TypeAlias = tuple[int, Integers, Integers]

@@ -6,8 +6,6 @@ from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Measurement", "links_of", "measurement"]
-
 
 @dataclass(frozen=True, slots=True)
 class Measurement:

@@ -9,8 +9,6 @@ from topoloom.synth.evaluation.bfs_broadcast import towards
 from topoloom.synth.evaluation.load_balance import better, heaviest
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["MAX_COUNTED_DEGREE", "MAX_TABLE_DEGREE", "measure_range", "raise_loads"]
-
 # Up to here a table over all sets of links beats the flows of `heaviest`.
 MAX_TABLE_DEGREE = 8
 # Up to here equal masks are counted in a table over all of them, above by sorting.

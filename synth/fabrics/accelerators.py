@@ -10,8 +10,6 @@ from itertools import combinations
 from topoloom.synth.fabrics.link_rows import Row, both
 from topoloom.synth.topology.topology import Capacity, Topology
 
-__all__ = ["dgx_1v", "mi250", "mi300x", "ndv2"]
-
 # The hybrid cube mesh: GPU pairs joined by two NVLinks, then by one.
 DGX_1V_DOUBLE = ((0, 1), (0, 4), (1, 3), (2, 3), (2, 6), (4, 5), (5, 7), (6, 7))
 DGX_1V_SINGLE = ((0, 2), (0, 3), (1, 2), (1, 5), (3, 7), (4, 6), (4, 7), (5, 6))

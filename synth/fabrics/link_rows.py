@@ -2,8 +2,6 @@
 
 from topoloom.synth.topology.topology import Capacity
 
-__all__ = ["Row", "both"]
-
 Row = tuple[str, str, Capacity]
 
 

@@ -9,8 +9,6 @@ from topoloom.synth.fabrics.link_rows import Row, both
 from topoloom.synth.limits import MAX_LINKS, MAX_NODES
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["dragonfly", "fat_tree", "rail", "rail_only"]
-
 NVLINK = 18 * 25
 NIC = 50
 

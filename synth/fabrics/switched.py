@@ -7,16 +7,6 @@ links on each chip.  Bandwidths are per direction.
 from topoloom.synth.fabrics.link_rows import Row, both
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "dgx_2",
-    "dgx_a100",
-    "dgx_h100",
-    "dgx_h100_sharp",
-    "gb200_nvl72",
-    "gb200_nvl72_sharp",
-    "gh200_nvl32",
-]
-
 GPUS = 8
 PLANES = 2
 

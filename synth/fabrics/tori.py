@@ -10,16 +10,6 @@ from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.fabrics.link_rows import Row, both
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "tpu_v4",
-    "tpu_v4_twisted",
-    "tpu_v5e",
-    "tpu_v5p",
-    "tpu_v5p_twisted",
-    "trainium2",
-    "trainium2_ultra",
-]
-
 Place = tuple[int, ...]
 Shift = Callable[[int, Place], Place]
 

@@ -26,8 +26,6 @@ from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Arguments, Base
 
-__all__ = ["Balanced", "Listed"]
-
 
 class Listed(Base):
     """A family with so few members within `synth.limits` that they are listed once."""

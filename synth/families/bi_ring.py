@@ -8,8 +8,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require, two_way
 
-__all__ = ["BiRing"]
-
 
 class BiRing(Base):
     """BiRing(n[, width]): neighbours on a ring joined by ``width`` links each way."""

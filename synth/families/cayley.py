@@ -15,17 +15,6 @@ from topoloom.synth.families.lift_family import Lifted, require_elements, requir
 from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.limits import capped_power
 
-__all__ = [
-    "Cayley",
-    "CayleyAlternating",
-    "CayleyLinear",
-    "CayleyMatrix",
-    "CayleyMetacyclic",
-    "CayleyNested",
-    "CayleyPolycyclic",
-    "CayleySymmetric",
-]
-
 
 class Cayley(Lifted):
     """Cayley(b, r, a, g, ...): x -> x g for generators g in Z_b extended by Z_a acting by r.

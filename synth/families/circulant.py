@@ -10,8 +10,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require
 
-__all__ = ["Circulant"]
-
 
 class Circulant(Base):
     """Circulant(n, a, b, ...): node x is joined to x + a, x - a, x + b, x - b, ... mod n.

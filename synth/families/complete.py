@@ -8,8 +8,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require
 
-__all__ = ["Complete"]
-
 
 class Complete(Base):
     """Complete(n[, width]): every node sends to every other over ``width`` parallel links."""

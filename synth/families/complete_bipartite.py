@@ -8,8 +8,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require, two_way
 
-__all__ = ["CompleteBipartite"]
-
 
 class CompleteBipartite(Base):
     """CompleteBipartite(d): nodes 0..d-1 all joined to nodes d..2d-1, both ways."""

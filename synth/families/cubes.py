@@ -11,8 +11,6 @@ from topoloom.synth.families.family import Base, Ends, require
 from topoloom.synth.families.hypercube import Hypercube
 from topoloom.synth.limits import capped_power
 
-__all__ = ["FoldedCube", "HalvedCube", "TwistedHypercube"]
-
 
 class FoldedCube(Balanced):
     """FoldedCube(k): words of k - 1 bits, joined when they differ in one bit or in all.

@@ -10,8 +10,6 @@ from topoloom.synth.families.balanced import Listed
 from topoloom.synth.families.family import Arguments, Base, Ends, join, require, two_way
 from topoloom.synth.limits import capped_power, capped_product
 
-__all__ = ["ChordalRing", "CubeConnectedCycles"]
-
 
 class ChordalRing(Base):
     """ChordalRing(n, w): a two-way ring, every even node x joined to x + w mod n as well.

@@ -8,8 +8,6 @@ import numpy as np
 from topoloom.synth.families.family import Base, Ends, require
 from topoloom.synth.limits import capped_power
 
-__all__ = ["DeBruijn"]
-
 
 class DeBruijn(Base):
     """DeBruijn(d, k): words of k letters from d; x1..xk -> x2..xk y.

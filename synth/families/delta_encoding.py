@@ -17,8 +17,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["ends_of", "gaps_of"]
-
 
 def gaps_of(graph: "Topology | nx.Graph[Any]") -> tuple[int, ...]:
     """Return n and the gaps of a topology or a networkx graph; see `Base.of` for the domain.

@@ -7,8 +7,6 @@ from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.directed_circulant import DirectedCirculant
 from topoloom.synth.families.family import Base, Ends
 
-__all__ = ["Diamond"]
-
 
 class Diamond(Base):
     """Diamond(): 8 nodes of degree 2, 3 steps, optimal bandwidth.

@@ -12,8 +12,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Arguments, Base, Ends, require
 
-__all__ = ["DirectedCirculant"]
-
 _MAX_SAMPLED = 4096
 _KEPT = 6
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from topoloom.synth.families.de_bruijn import DeBruijn
 from topoloom.synth.families.family import Base, Ends, join, require
 
-__all__ = ["GeneralizedDeBruijn", "GeneralizedDeBruijnRewired"]
-
 
 class GeneralizedDeBruijn(Base):
     """GeneralizedDeBruijn(d, n): node x sends to d x + a mod n for a = 0..d-1.

@@ -9,8 +9,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, Cost, expand_line_graph, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, join, require
 
-__all__ = ["GeneralizedKautz", "GeneralizedKautzRewired"]
-
 
 class GeneralizedKautz(Base):
     """GeneralizedKautz(d, n): node x sends to -d x - a mod n for a = 1..d.

@@ -8,8 +8,6 @@ from topoloom.synth.families.family import Base, Ends, require
 from topoloom.synth.families.generalized_kautz import GeneralizedKautz
 from topoloom.synth.limits import capped_power, capped_product
 
-__all__ = ["Kautz"]
-
 
 class Kautz(Base):
     """Kautz(d, k): words of k letters from d + 1, neighbours different; x1..xk -> x2..xk y.

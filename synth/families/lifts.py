@@ -20,8 +20,6 @@ from topoloom.synth.families.family import Base, require
 from topoloom.synth.families.lift_family import Lifted, require_elements, require_small
 from topoloom.synth.families.voltage import VoltageGraph
 
-__all__ = ["Digraph", "Lift", "member_of"]
-
 
 class Lift(Lifted):
     """Lift(b, r, a, n, t, v, ...): of n vertices over Z_b extended by Z_a acting by r.

@@ -9,8 +9,6 @@ from topoloom.synth.families.de_bruijn import DeBruijn
 from topoloom.synth.families.family import Base, Ends, join
 from topoloom.synth.limits import capped_power
 
-__all__ = ["ModifiedDeBruijn"]
-
 
 class ModifiedDeBruijn(Base):
     """ModifiedDeBruijn(d, k): DeBruijn(d, k) with its d self-loops joined in one cycle.

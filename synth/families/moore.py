@@ -9,8 +9,6 @@ from topoloom.synth.families.family import Arguments, Ends, cliques, require
 from topoloom.synth.families.planes import SlimFly
 from topoloom.synth.families.subsets import Odd
 
-__all__ = ["MooreLineGraph"]
-
 
 class MooreLineGraph(Balanced, Listed):
     """MooreLineGraph(d): edges of the Moore graph of degree d, joined when they share a node.
