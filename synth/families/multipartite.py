@@ -9,8 +9,6 @@ from topoloom.synth.families.balanced import Balanced
 from topoloom.synth.families.family import Ends, require, two_way
 from topoloom.synth.limits import capped_product
 
-__all__ = ["CompleteMultipartite", "Crown"]
-
 
 class CompleteMultipartite(Balanced):
     """CompleteMultipartite(parts, part_size): nodes joined when in different parts.

@@ -10,8 +10,6 @@ from topoloom.synth.families.balanced import Balanced
 from topoloom.synth.families.family import Ends, require
 from topoloom.synth.families.polygons import require_field
 
-__all__ = ["Paley"]
-
 
 class Paley(Balanced):
     """Paley(q): elements of the field of q = 4w + 1, joined when they differ by a square.

@@ -14,8 +14,6 @@ from topoloom.synth.families.balanced import Balanced, Listed
 from topoloom.synth.families.family import Arguments, Ends, require
 from topoloom.synth.limits import MAX_NODES, capped_product
 
-__all__ = ["Arrangement", "Pancake"]
-
 
 class Arrangement(Balanced, Listed):
     """Arrangement(n, k): words of k different symbols from n, joined if one symbol differs.

@@ -11,8 +11,6 @@ from topoloom.synth.families.balanced import Balanced, Listed
 from topoloom.synth.families.family import Arguments, Ends, join, require, two_way
 from topoloom.synth.families.polygons import flags, orders, points_of, require_field
 
-__all__ = ["AffinePlane", "NonincidenceGraph", "PolarFly", "SlimFly"]
-
 
 class AffinePlane(Balanced, Listed):
     """AffinePlane(q): points (x, y) and lines y = m x - b over the field of q elements.

@@ -10,8 +10,6 @@ from topoloom.synth.entry_points import GROUP, entries
 from topoloom.synth.errors import BrokenFamily
 from topoloom.synth.families.family import Base
 
-__all__ = ["brought"]
-
 
 def brought(known: Collection[str]) -> tuple[type[Base], ...]:
     """Return the families of installed packages, by name.

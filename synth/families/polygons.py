@@ -32,18 +32,6 @@ from topoloom.synth.families.balanced import Balanced, Listed
 from topoloom.synth.families.family import Arguments, Ends, cliques, require, two_way
 from topoloom.synth.limits import MAX_NODES, capped_power, capped_product
 
-__all__ = [
-    "CollinearityGraph",
-    "FlagGraph",
-    "GeneralizedHexagon",
-    "GeneralizedQuadrangle",
-    "ProjectivePlane",
-    "flags",
-    "orders",
-    "points_of",
-    "require_field",
-]
-
 _SOURCE = "Van Maldeghem, Generalized Polygons, 1998, sections 3.4 and 3.5 (coordinates)"
 
 

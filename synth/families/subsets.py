@@ -16,8 +16,6 @@ from topoloom.synth.families.balanced import Balanced, Listed
 from topoloom.synth.families.family import Arguments, Ends, require, two_way
 from topoloom.synth.limits import MAX_NODES, capped_product
 
-__all__ = ["DoubledOdd", "Johnson", "Kneser", "Odd"]
-
 _CAP = 10**18
 
 

@@ -10,8 +10,6 @@ from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require, two_way
 from topoloom.synth.limits import capped_product
 
-__all__ = ["TwistedTorus"]
-
 
 class TwistedTorus(Base):
     """TwistedTorus(a, b, twist): (x, y) joined to (x + 1, y) mod a and (x, y + 1), with a shift.

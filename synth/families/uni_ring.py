@@ -8,8 +8,6 @@ import numpy as np
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require
 
-__all__ = ["UniRing"]
-
 
 class UniRing(Base):
     """UniRing(n[, width]): node x sends to x + 1 mod n over ``width`` parallel links.

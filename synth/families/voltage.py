@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.algebra.groups import Group, inverse
 
-__all__ = ["VoltageGraph"]
-
 Arc = tuple[int, int, int]
 
 

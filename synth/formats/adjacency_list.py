@@ -17,8 +17,6 @@ from topoloom.synth.formats.writer_checks import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["adjlist", "multiline_adjlist", "to_adjlist", "undirected_adjlist"]
-
 Entry = tuple[str, dict[str, str], str]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from topoloom.synth.formats.topology_draft import MAX_DIGITS, capacity, wrong
 from topoloom.synth.topology.topology import Capacity
 
-__all__ = ["PLAIN", "Attributes", "number"]
-
 
 @dataclass(frozen=True, slots=True)
 class Attributes:

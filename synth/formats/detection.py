@@ -12,8 +12,6 @@ from topoloom.synth.formats.topology_json import parse_json
 from topoloom.synth.formats.unsupported import head_of, recognise
 from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
 
-__all__ = ["MAX_CHARACTERS", "detect"]
-
 MAX_CHARACTERS = 32 * 2**20
 
 _EXTENSIONS = {

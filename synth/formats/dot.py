@@ -3,8 +3,6 @@
 from topoloom.synth.formats.writer_checks import require_writable
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["dot"]
-
 
 def dot(topology: Topology) -> str:
     r"""Return Graphviz DOT: nodes are numbered, ids and capacities are labels.

@@ -13,8 +13,6 @@ from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.formats.writer_checks import require_words
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["below_heading", "edgelist", "ids_of", "to_edgelist", "undirected_edgelist"]
-
 _HEADINGS = {("source", "target"), ("source", "destination"), ("src", "dst"), ("from", "to")}
 _UNITS = {"GB/s": re.compile("GB/?p?s"), "Gbit/s": re.compile("[Gg]b(it)?s?(/s|ps)")}
 _DIRECTION = re.compile(r"^[ \t]{0,9}#[ \t]{0,9}((?:un)?directed)\b", re.I | re.M)

@@ -9,8 +9,6 @@ from topoloom.synth.formats.edge_list import below_heading
 from topoloom.synth.formats.tables import Row
 from topoloom.synth.formats.topology_draft import join, line
 
-__all__ = ["doubt"]
-
 _ID = re.compile(r"\w[^\s=(){}\[\]\"'!?<>*&$%^`\\|]{0,199}(?<![.:])|\w")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.]*([eE][+-]?[0-9]+)?(/[0-9]+)?")
 _TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?|[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")

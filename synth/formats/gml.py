@@ -17,8 +17,6 @@ from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.formats.writer_checks import require_writable
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "gml", "to_gml"]
-
 MAX_DEPTH = 64
 MAX_ENTRIES = 2_000_000
 """Keys, values and brackets in all."""

@@ -23,8 +23,6 @@ from topoloom.synth.formats.writer_checks import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MOST_NODES", "digraph6", "graph6", "sparse6", "to_digraph6", "to_graph6", "to_sparse6"]
-
 MOST_NODES = 4096
 """As many nodes as a dense matrix may have rows."""
 

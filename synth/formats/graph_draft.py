@@ -9,8 +9,6 @@ from topoloom.synth.formats.attributes import Attributes, number
 from topoloom.synth.formats.topology_draft import Draft
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = ["GraphDraft"]
-
 SPEED = "LinkSpeedRaw"
 """Attribute of the Internet Topology Zoo: bits per second (topology-zoo.org, "Dataset")."""
 

@@ -14,8 +14,6 @@ from topoloom.synth.formats.topology_draft import wrong
 from topoloom.synth.formats.writer_checks import require_writable
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_KEYS", "graphml", "to_graphml"]
-
 MAX_KEYS = 100
 
 

@@ -14,8 +14,6 @@ from topoloom.synth.formats.writer_checks import require_numbered
 from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["matrix_market", "to_matrix_market"]
-
 _FIELDS = ("real", "double", "integer", "pattern")
 _SYMMETRIES = ("general", "symmetric")
 _FORMS = "must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric"

@@ -14,8 +14,6 @@ from topoloom.synth.formats.topology_draft import wrong
 from topoloom.synth.formats.topology_json import parse_json
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["node_link", "to_node_link"]
-
 
 def node_link(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     """Return the topology of node-link JSON, with its links under ``edges`` or ``links``.

@@ -40,16 +40,6 @@ from topoloom.synth.formats.topology_json import document
 from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.topology.topology import Capacity, Topology
 
-__all__ = [
-    "DUMPS",
-    "GRAPHS",
-    "MAX_CHARACTERS",
-    "OPTIONS",
-    "READABLE",
-    "detect",
-    "read",
-]
-
 DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
     {
         "nccl-xml": nccl_xml,

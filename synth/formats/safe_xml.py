@@ -5,8 +5,6 @@ from xml.parsers import expat
 
 from topoloom.synth.formats.topology_draft import line, wrong
 
-__all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "Element", "parse"]
-
 MAX_DEPTH = 64
 MAX_ELEMENTS = 1_000_000
 MAX_TEXT = 1_000

@@ -7,8 +7,6 @@ from topoloom.synth.formats.topology_draft import join
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = ["ACROSS_CPUS", "Box", "Cable", "Nic", "Rates", "dealt", "served"]
-
 Cable = tuple[NodeId, NodeId, Capacity, str]
 """Two nodes, GB/s per direction between them, and the place in the text."""
 

@@ -11,8 +11,6 @@ from topoloom.synth.formats.topology_draft import Draft
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = ["assemble"]
-
 
 def assemble(box: Box, plan: Plan) -> Topology:
     """Return the topology of a plan's boxes, with all assumptions.

@@ -7,8 +7,6 @@ from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats.machines.host_path import pcie_rate
 from topoloom.synth.topology.topology import Capacity
 
-__all__ = ["MOST_BOXES", "MOST_NICS", "NETWORKS", "PCIE_TAKEN", "Plan"]
-
 MOST_BOXES = 1024
 MOST_NICS = 1024
 

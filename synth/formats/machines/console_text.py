@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["console_lines"]
-
 _ESCAPE = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
 _QUOTE = re.compile(r"^(?:[ \t]{0,9}>){1,9} ?")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,}).*")

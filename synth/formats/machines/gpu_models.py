@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from topoloom.synth.topology.topology import Capacity
 
-__all__ = ["AMD", "BOARDS", "NVIDIA", "Board", "Model", "named_in"]
-
 
 class Model(NamedTuple):
     """A GPU model.

@@ -16,8 +16,6 @@ from topoloom.synth.formats.topology_draft import join
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = ["PCIE", "SOCKETS", "HostRates", "hang", "host_rates", "merge", "pcie", "pcie_rate"]
-
 PCIE = 12
 """GB/s per direction of PCIe whose speed is not said: 16 lanes of generation 3, in
 practice.  Source: what NCCL takes then (src/graph/topo.h)."""

@@ -12,8 +12,6 @@ from topoloom.synth.formats.topology_draft import wrong
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity
 
-__all__ = ["NVLINK", "SWITCH", "XGMI", "GpuLinks", "nvlink_bandwidth"]
-
 NVLINK = {60: 20, 70: 25, 86: Fraction(225, 16), 87: 25, 100: 50}
 """GB/s per direction of one NVLink, from this compute capability (times ten) on.  Source:
 NVIDIA's data sheets, as in `gpus`; NCCL reckons with about 20 % less (src/graph/topo.h)."""

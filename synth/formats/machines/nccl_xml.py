@@ -14,8 +14,6 @@ from topoloom.synth.formats.safe_xml import parse
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = ["nccl_xml"]
-
 
 def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Box:
     """Return the box that NCCL's or RCCL's topology XML describes.

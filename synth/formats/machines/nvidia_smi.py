@@ -11,8 +11,6 @@ from topoloom.synth.formats.topology_draft import join, wrong
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = ["NVLINK", "nvidia_smi"]
-
 NVLINK = 25
 """GB/s per direction of one NVLink of generation 2, 3 or 4 (V100, A100, H100)."""
 

@@ -12,8 +12,6 @@ from topoloom.synth.formats.safe_xml import Element
 from topoloom.synth.formats.topology_draft import wrong
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = ["Card", "Gpu", "PciTree"]
-
 GPU_CLASSES = ("0x0300", "0x0302", "0x1200")
 """VGA and 3D controllers, and accelerators of AMD."""
 

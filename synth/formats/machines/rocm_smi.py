@@ -15,8 +15,6 @@ from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = ["XGMI", "rocm_smi"]
-
 XGMI = 50
 """GB/s per direction of one xGMI link of an MI200."""
 

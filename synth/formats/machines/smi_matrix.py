@@ -7,8 +7,6 @@ from typing import NamedTuple
 from topoloom.synth.formats.machines.console_text import console_lines
 from topoloom.synth.formats.topology_draft import line, wrong
 
-__all__ = ["LEVELS", "Cells", "Matrix", "matrix"]
-
 Cells = dict[tuple[str, str], str]
 
 LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")

@@ -15,17 +15,6 @@ from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats.machines.box import Cable
 from topoloom.synth.topology.topology import Capacity, NodeId
 
-__all__ = [
-    "CUBE_MESH",
-    "NIC_DEVICES",
-    "NVLINKS",
-    "PLATFORMS",
-    "NvLinks",
-    "Platform",
-    "cables",
-    "nvlinks",
-]
-
 NVLINKS = ("none", "dgx-1v", "switch", "mesh", "switch:GBPS", "mesh:GBPS", "pairs:GBPS", "GBPS")
 """Values of the option: no NVLinks; the cube mesh of eight V100; the links of the file lead to a
 switch, or join pairs; GB/s per direction from each GPU to one switch, between any two GPUs,
