@@ -2,17 +2,6 @@
 
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = [
-    "MAX_DEGREE",
-    "MAX_HOSTS",
-    "MAX_LINKS",
-    "MAX_NODES",
-    "MAX_TIMES",
-    "capped_power",
-    "capped_product",
-    "require_size",
-]
-
 MAX_NODES = 65_536
 MAX_LINKS = 2_000_000
 MAX_HOSTS = 16_384

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias, TypeVar
 
-__all__ = ["Listener", "as_one", "attended", "listened", "tell"]
-
 T = TypeVar("T")
 
 TOLD_EVERY = 0.2

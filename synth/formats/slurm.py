@@ -11,8 +11,6 @@ from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.recipes.topology_document import MAX_NODES
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["hosts", "slurm"]
-
 _WORD = re.compile(r"([A-Za-z]{1,30})=(\S+)")
 _KNOWN = frozenset({"switchname", "switches", "nodes", "linkspeed", "level"})
 _ITEM = re.compile(r"(?:[^\s,\[\]]|\[[0-9,-]*\])+")

@@ -15,8 +15,6 @@ from topoloom.synth.formats.topology_draft import wrong
 from topoloom.synth.formats.topology_json import parse_json
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["msccl_tools", "taccl"]
-
 GB_PER_SECOND = 1000
 """One MB of 10**6 bytes in one microsecond."""
 

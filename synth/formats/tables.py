@@ -13,15 +13,6 @@ from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.topology_draft import capacity, line, wrong
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = [
-    "MAX_CELLS",
-    "MAX_LINES",
-    "MAX_ROWS",
-    "looks_like_matrix",
-    "matrix",
-    "numbered_rows",
-]
-
 MAX_ROWS = 4096
 MAX_LINES = 1_000_000
 MAX_CELLS = 200_000

@@ -11,8 +11,6 @@ from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES, MAX_T
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, Link, NodeId, Topology
 
-__all__ = ["MAX_DIGITS", "Draft", "capacity", "join", "line", "wrong"]
-
 MAX_DIGITS = 30
 
 _NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?|[0-9]{1,30}/[0-9]{1,30}")

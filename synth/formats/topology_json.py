@@ -8,8 +8,6 @@ from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.recipes.topology_document import topology_from_document
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["document", "parse_json", "to_json"]
-
 
 def document(text: str) -> Topology:
     """Return the topology of a topology/1 document."""

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from topoloom.synth.formats.machines.console_text import console_lines
 
-__all__ = ["Foreign", "head_of", "recognise"]
-
 HEAD = 2**16
 """Characters that are examined."""
 

@@ -2,8 +2,6 @@
 
 from topoloom.synth.formats.unsupported import Foreign
 
-__all__ = ["FOREIGN", "LOOSE"]
-
 _DUMP = "set NCCL_TOPO_DUMP_FILE=FILE for one run and give that file"
 _NVIDIA = "give the output of nvidia-smi topo -m"
 _AMD = "give the output of rocm-smi --showtopo --shownodesbw, or of amd-smi topology"

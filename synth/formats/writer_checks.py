@@ -5,16 +5,6 @@ import re
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "require_counted",
-    "require_hosts_only",
-    "require_numbered",
-    "require_undirected",
-    "require_unit_links",
-    "require_words",
-    "require_writable",
-]
-
 # Control characters, halves of surrogate pairs, and what XML 1.0 excludes besides.
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _BREAKS_COLUMNS = re.compile(r"\s|#|^$")

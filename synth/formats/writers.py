@@ -16,8 +16,6 @@ from topoloom.synth.formats.node_link import to_node_link
 from topoloom.synth.formats.topology_json import to_json
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["WRITERS"]
-
 
 def _unlimited(form: str, written: Callable[[Topology], str]) -> Callable[[Topology], str]:
     """Return a writer that refuses a topology whose links share limits."""

@@ -18,8 +18,6 @@ import numba
 from numba.core import caching
 from numba.core.runtime.nrt import rtsys
 
-__all__ = ["KNOWN", "OURS", "load_alone"]
-
 KNOWN = frozenset({(0, 68)})
 """Versions of Numba whose `load_overload` is known; other versions load kernels unchanged."""
 

@@ -15,8 +15,6 @@ from topoloom.synth.recipes.recipe import (
     Recipe,
 )
 
-__all__ = ["claim", "claim_transpose"]
-
 
 def claim(recipe: Recipe) -> Claim | None:
     """Return what the theorems promise of the graph of a recipe.

@@ -12,23 +12,6 @@ from topoloom.synth.families import Base
 from topoloom.synth.limits import MAX_TIMES
 from topoloom.synth.naming.terms import Term, require, require_integer
 
-__all__ = [
-    "MAX_DEPTH",
-    "MAX_PARTS",
-    "OPERATORS",
-    "Altered",
-    "Bidirected",
-    "DegreeExpansion",
-    "Inserted",
-    "LineGraph",
-    "Operator",
-    "Power",
-    "Product",
-    "Recipe",
-    "Removed",
-    "Shortened",
-]
-
 MAX_DEPTH = 24
 MAX_PARTS = 4096
 

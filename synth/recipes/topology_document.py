@@ -15,8 +15,6 @@ from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.topology.assumptions import Assumption, assumptions_from_document
 from topoloom.synth.topology.topology import MAX_RECIPE, Capacity, Link, NodeId, Topology
 
-__all__ = ["MAX_LINKS", "MAX_NODES", "MAX_TEXT", "named", "topology_from_document"]
-
 MAX_NODES = 100_000
 MAX_LINKS = 4_000_000
 MAX_TEXT = 200

@@ -7,8 +7,6 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.frontier import Frontier, frontier
 
-__all__ = ["Hosts", "searched"]
-
 
 @dataclass(frozen=True, slots=True)
 class Hosts:

@@ -15,8 +15,6 @@ import numpy as np
 from topoloom.synth.families.family import Ends
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["links", "traits"]
-
 
 def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
     """Return the traits, given the least and the largest degree of the result.

@@ -24,8 +24,6 @@ from topoloom.synth.families.family import Ends, join
 from topoloom.synth.limits import capped_product
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["claim", "links", "power_traits", "traits"]
-
 
 def traits(factors: Sequence[Traits]) -> Traits:
     """Return the traits of the product: a trait that all factors have, it has.

@@ -22,8 +22,6 @@ from topoloom.synth.families.family import Ends
 from topoloom.synth.limits import capped_product
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["claim", "links", "traits"]
-
 
 def traits(of: Traits, factor: int) -> Traits:
     """Return the traits of the expansion: all are inherited.

@@ -32,8 +32,6 @@ from topoloom.synth.families.family import Ends
 from topoloom.synth.limits import capped_power, capped_product
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["claim", "links", "traits"]
-
 
 def traits(of: Traits, times: int) -> Traits:
     """Return the traits of the line graph of a regular graph, taken ``times`` times.

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-__all__ = ["Traits"]
-
 
 @dataclass(frozen=True, slots=True)
 class Traits:
