@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from topoloom.synth.errors import InvalidTopology
 
-__all__ = ["Assumption", "assumed_members", "assumptions_from_document"]
-
 MAX_ASSUMPTIONS = 1000
 MAX_TEXT = 2000
 """Characters of one sentence that are read from a document."""

@@ -8,8 +8,6 @@ from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.naming.short_names import MAX_NAME, shortened
 from topoloom.synth.topology.topology import Capacity, Link, NodeId, Shared, Topology
 
-__all__ = ["MOST_PAIRS", "Changes", "degraded", "joined_pairs", "resolve"]
-
 MAX_DIGITS = 30
 MOST_PAIRS = 20_000
 """Limit on the pairs of joined nodes of which each may be the one that loses its links."""

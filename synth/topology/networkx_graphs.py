@@ -9,8 +9,6 @@ import networkx as nx
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
-__all__ = ["from_networkx", "to_networkx"]
-
 COMPUTE, SWITCH = "compute", "switch"
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from topoloom.synth.naming.terms import Term
 
-__all__ = ["MAX_RECIPE", "Capacity", "Link", "NodeId", "Shared", "Topology"]
-
 MAX_RECIPE = 4096
 """Characters of a recipe in a document; a longer one is left out of it."""
 

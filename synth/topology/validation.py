@@ -6,19 +6,6 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from topoloom.synth.errors import InvalidTopology
 
-__all__ = [
-    "Capacity",
-    "NodeId",
-    "Shared",
-    "SharedRow",
-    "positions_of",
-    "require_switches",
-    "row_of",
-    "shared_members",
-    "shared_of",
-    "written",
-]
-
 NodeId: TypeAlias = int | str
 Capacity: TypeAlias = int | Fraction
 

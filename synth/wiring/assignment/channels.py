@@ -21,8 +21,6 @@ from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring.plant import HostPort, Pair, Plant, Port
 from topoloom.synth.wiring.plant.free_ports import Usable
 
-__all__ = ["Channel", "Site", "Supply", "supply"]
-
 
 class Site(NamedTuple):
     """A port of a host: the panel ports that it sends into and receives from, by lane."""

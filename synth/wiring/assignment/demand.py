@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Choice", "Demand", "Integers"]
-
 Integers = NDArray[np.int64]
 Ends = tuple[int, int]
 

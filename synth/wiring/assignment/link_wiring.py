@@ -8,8 +8,6 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.plant import Pair, Plant
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["Route", "Wiring", "violations"]
-
 Route = tuple[Pair, ...]
 """The pairs that carry one link: for every lane of the ports that it joins one, or two with a
 trunk between."""

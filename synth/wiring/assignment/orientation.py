@@ -27,8 +27,6 @@ from scipy.sparse import coo_array
 
 from topoloom.synth.wiring.assignment.demand import Demand, Integers
 
-__all__ = ["balanced", "sides", "turned_to_fit"]
-
 
 def balanced(size: int, ends: list[tuple[int, int]]) -> list[bool]:
     """Return for every link whether it is turned, so that sums at nodes differ by one at most.

@@ -11,8 +11,6 @@ from topoloom.synth.wiring.assignment.demand import Choice, Demand
 from topoloom.synth.wiring.assignment.link_wiring import Route, Wiring
 from topoloom.synth.wiring.plant import Pair, Port
 
-__all__ = ["demand_of", "edges_of", "grouped", "joins_of", "plugged"]
-
 Joined = dict[tuple[int, int], list[tuple[Site, Site]]]
 
 

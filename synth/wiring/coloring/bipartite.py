@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
-__all__ = ["PADDING", "RegularMultigraph", "cheapest", "edge_colours"]
-
 PADDING = -1
 Integers = NDArray[np.int64]
 
