@@ -17,8 +17,6 @@ from topoloom.synth.wiring.devices.port_numbers import command_text, panel_block
 from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
 from topoloom.synth.wiring.plant import Mode, Pair, Plant
 
-__all__ = ["read_dicon", "read_tl1", "write_dicon", "write_tl1"]
-
 GROUP = "topoloom"
 """The group of connections that ours are in."""
 

@@ -10,8 +10,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Plant, Port, Present
 from topoloom.synth.wiring.plant.current_wiring import read_present
 
-__all__ = ["read_graphml", "write_dot", "write_graphml"]
-
 
 def write_dot(script: Script) -> str:
     """Return a drawing: hosts, and every pair as an arrow; new pairs green, gone ones red."""

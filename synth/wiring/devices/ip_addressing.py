@@ -16,8 +16,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Port
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["MOST_HOSTS", "Cable", "cables", "read_deployment", "write_deployment"]
-
 MOST_HOSTS = 512
 """Most hosts: every one has a route to every other."""
 

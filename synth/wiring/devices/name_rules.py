@@ -11,20 +11,6 @@ from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plans.work_order import FORMULA
 
-__all__ = [
-    "ESCAPED",
-    "HCA",
-    "INSTRUMENT",
-    "QUOTED",
-    "SHELL",
-    "SPREADSHEET",
-    "Alphabet",
-    "everything",
-    "headings",
-    "nics",
-    "require_writable",
-]
-
 Named = Callable[[Script], Iterable[tuple[str, str]]]
 """Finds the names that a format writes: what each is the name of, and the name."""
 

@@ -9,8 +9,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Plant, Present
 from topoloom.synth.wiring.plant.current_wiring import read_present
 
-__all__ = ["COLUMNS", "read_netbox", "write_netbox"]
-
 COLUMNS = (
     *("side_a_device", "side_a_type", "side_a_name"),
     *("side_b_device", "side_b_type", "side_b_name"),

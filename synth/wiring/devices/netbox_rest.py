@@ -14,8 +14,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Kind, Pair, Plant
 from topoloom.synth.wiring.plant.rest_responses import read_answer
 
-__all__ = ["FRONT", "Changes", "Holder", "Inventory", "changes", "is_jumper", "read_inventory"]
-
 FRONT = "dcim.frontport"
 GOING = "decommissioning"
 

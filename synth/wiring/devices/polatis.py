@@ -18,16 +18,6 @@ from topoloom.synth.wiring.devices.port_numbers import (
 from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
 from topoloom.synth.wiring.plant import Pair, Plant
 
-__all__ = [
-    "SWITCH",
-    "edit_config",
-    "read_edits",
-    "read_pairs",
-    "read_scpi",
-    "write_edits",
-    "write_scpi",
-]
-
 BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
 SWITCH = "http://www.polatis.com/yang/optical-switch"
 _SCPI = re.compile(r":oxc:swit:conn:(add|sub) \(@([0-9,]+)\),\(@([0-9,]+)\)")

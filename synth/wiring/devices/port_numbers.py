@@ -7,8 +7,6 @@ from topoloom.synth.errors import DoesNotFit, InvalidWiring
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plant import Pair, Plant
 
-__all__ = ["across", "command_text", "pair_across", "panel_blocks", "sided"]
-
 _BLOCK = re.compile(r"# panel (.*), stage ([0-9]{1,6});?")
 
 

@@ -6,8 +6,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plans.work_order import Order, cabled_name, order_csv
 from topoloom.synth.wiring.plant import Pair
 
-__all__ = ["walking_order", "write_order", "write_sheet"]
-
 _STYLE = """
 body { font: 11pt sans-serif } h2 { break-before: page } h2:first-of-type { break-before: auto }
 table { border-collapse: collapse; width: 100% } td, th { border: 1px solid #888; padding: 3px 6px }

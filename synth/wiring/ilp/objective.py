@@ -13,8 +13,6 @@ from fractions import Fraction
 from topoloom.synth.wiring.plant import Pair, Plant
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["Goal", "Objective", "drained", "panel_seconds", "seconds", "worth"]
-
 
 class Objective(StrEnum):
     """What there shall be least of; among plans of as little of it, fewer moves are better."""

@@ -10,8 +10,6 @@ from scipy.sparse import coo_array
 
 from topoloom.synth.progress import attended
 
-__all__ = ["Program", "Solved"]
-
 
 class Solved(NamedTuple):
     """What came of a program: the columns' values rounded, None if none were found.

@@ -7,8 +7,6 @@ from topoloom.synth.errors import InvalidWiring
 from topoloom.synth.wiring.operations.repair import Faults
 from topoloom.synth.wiring.plant import Plant, Port, Side
 
-__all__ = ["FAULTS", "read_faults"]
-
 FAULTS = ("hosts", "host_ports", "ports", "pairs")
 """The members of a list of faults: hosts, HOST/PORT, PANEL/PORT, and PANEL/A-B."""
 

@@ -13,8 +13,6 @@ from topoloom.synth.wiring.operations.plan_progress import Difference, changes, 
 from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Pair, Port, Present
 
-__all__ = ["Comparison", "Misplaced", "compared"]
-
 
 @dataclass(frozen=True, slots=True)
 class Misplaced:

@@ -13,8 +13,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plant import Pair
 from topoloom.synth.wiring.plant.free_ports import reserved
 
-__all__ = ["Difference", "Standing", "changes", "stages_done", "standing", "states", "undone"]
-
 
 def states(script: Script, panel: int) -> tuple[frozenset[Pair], ...]:
     """Return what is plugged on a panel before the plan and after each of its stages.

@@ -15,8 +15,6 @@ from topoloom.synth.wiring.plans.fewest_moves import plan_moves
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Pair, Plant, Port, State
 
-__all__ = ["Faults", "Repair", "Way", "carried", "repairs", "with_faults"]
-
 
 class Way(StrEnum):
     """How a fault is lived with, the least change of hosts and ports first."""

@@ -17,8 +17,6 @@ from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.stages import connected
 from topoloom.synth.wiring.plant import Pair
 
-__all__ = ["MOST_CASES", "Failure", "Part", "parts", "survey"]
-
 MOST_CASES = 20_000
 """Most failures that are looked at."""
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.symmetry.canonical_forms import connected_parts, order_by_parts
 
-__all__ = ["Arcs", "isomorphism"]
-
 Integers = NDArray[np.int64]
 
 

@@ -11,8 +11,6 @@ from topoloom.synth.wiring.plans.panel_actions import Script, read_script
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Mode, Pair, Plant
 
-__all__ = ["read_plan"]
-
 
 def read_plan(
     document: Mapping[str, Any], plant: Plant | None = None, topology: Topology | None = None

@@ -19,9 +19,6 @@ from topoloom.synth.wiring.plans.stages import Limits, Stage, staged
 from topoloom.synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
 from topoloom.synth.wiring.plant.current_wiring import read_present
 
-__all__ = ["apply", "link_names", "revert", "to_document"]
-
-
 Rate = Callable[[Topology], Fraction | None]
 """Finds the share of the wanted topology's throughput that is left; None where not known."""
 

@@ -24,8 +24,6 @@ from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.trunks.trunk_wiring import trunked
 
-__all__ = ["assign_ports", "plan_moves", "seats"]
-
 
 def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) -> tuple[int, ...]:
     """Return the host that every node sits on where nobody chooses.

@@ -9,8 +9,6 @@ from topoloom.synth.wiring.assignment.channels import Supply
 from topoloom.synth.wiring.plant import Plant
 from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 
-__all__ = ["advice", "lacking", "require_partners", "require_room"]
-
 MOST_NAMED = 5
 """Places without room that one error names."""
 

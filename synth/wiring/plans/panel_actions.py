@@ -11,8 +11,6 @@ from topoloom.synth.wiring.plant import Pair, Plant, Port, Present, plant_digest
 from topoloom.synth.wiring.plant.current_wiring import read_present
 from topoloom.synth.wiring.plant.names import require_printable
 
-__all__ = ["Block", "Move", "Script", "Step", "plant_of", "read_script"]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

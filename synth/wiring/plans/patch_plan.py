@@ -19,8 +19,6 @@ from topoloom.synth.wiring.ilp.objective_rows import Stakes, at_least
 from topoloom.synth.wiring.plant import Pair, Plant, Present
 from topoloom.synth.wiring.plant.free_ports import ours
 
-__all__ = ["PatchPlan", "bound_on_any", "towards"]
-
 
 @dataclass(frozen=True, eq=False)
 class PatchPlan:

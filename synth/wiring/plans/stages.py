@@ -18,8 +18,6 @@ from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Mode, Pair, Plant, Port
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["Limits", "Stage", "staged"]
-
 Unit = tuple[Pair, ...]
 """Pairs that move together: the lanes from one port of a host to another."""
 

@@ -21,8 +21,6 @@ from topoloom.synth.wiring.trunks.trunk_wiring import (
     undecided,
 )
 
-__all__ = ["plan_over_trunks"]
-
 
 def plan_over_trunks(
     topology: Topology,

@@ -12,8 +12,6 @@ from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.stages import Limits, staged
 from topoloom.synth.wiring.plant import Pair, Plant, Port, Present
 
-__all__ = ["COLUMNS", "FORMULA", "Order", "cabled_name", "order_csv", "work_order"]
-
 COLUMNS = (
     "step",
     "stage",

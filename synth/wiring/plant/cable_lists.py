@@ -27,8 +27,6 @@ from topoloom.synth.wiring.plant.rest_responses import (
     read_front_ports,
 )
 
-__all__ = ["is_cable_header", "is_cable_list", "read_cables", "read_cables_csv"]
-
 _IMPORT = tuple(f"side_{side}_{part}" for side in "ab" for part in ("device", "type", "name"))
 _TYPES = {name.partition(".")[2]: name for name in (*PORTS, INTERFACE)}
 _DEVICE = ("device_{}", "side_{}", "side_{}_device")

@@ -22,8 +22,6 @@ from typing import NamedTuple
 from topoloom.synth.wiring.plant import HostPort, Plant, Port, State
 from topoloom.synth.wiring.plant.parts import Mode
 
-__all__ = ["CrossWiring", "Exchange", "Fibre", "cross_wiring"]
-
 Panels = tuple[int, ...]
 
 

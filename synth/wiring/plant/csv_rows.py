@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from topoloom.synth.errors import InvalidPlant
 
-__all__ = ["Origin", "Row", "named_origin", "read_header", "read_rows"]
-
 _DELIMITERS = ",;\t|"
 
 

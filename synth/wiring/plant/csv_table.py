@@ -12,8 +12,6 @@ from topoloom.synth.wiring.plant.document_reader import read_plant
 from topoloom.synth.wiring.plant.document_writer import plant_document
 from topoloom.synth.wiring.plant.model import Plant
 
-__all__ = ["COLUMNS", "plant_csv", "read_plant_csv"]
-
 COLUMNS = ("item", "panel", "port", "host", "host_port", "fibre", "to_panel", "to_port", "state")
 COLUMNS += ("kind", "mode", "a", "b", "ports", "move_seconds", "at_once", "loss_db", "profile")
 COLUMNS += ("place", "bundles")

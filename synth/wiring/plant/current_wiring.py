@@ -9,8 +9,6 @@ from topoloom.synth.errors import InvalidWiring
 from topoloom.synth.wiring.plant import Pair, Plant, Present, Side
 from topoloom.synth.wiring.plant.validation import check_pairs
 
-__all__ = ["read_present", "read_present_csv"]
-
 Row = tuple[str, Any]
 
 

@@ -9,8 +9,6 @@ from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.wiring.plant.parts import Host, Panel, State, Trunk, Uniform
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present
 
-__all__ = ["PlantData"]
-
 
 @dataclass(frozen=True)
 class PlantData:

@@ -21,8 +21,6 @@ from topoloom.synth.wiring.plant.port_lookup import Places
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present, Side
 from topoloom.synth.wiring.plant.validation import check_panels
 
-__all__ = ["read_plant"]
-
 _PLANT = {"schema", "name", "link_budget_db", "panels", "hosts", "trunks", "port_states"}
 _PLANT |= {"cross_connects", "assumed"}
 _PANEL = {"id", "kind", "mode", "a", "b", "ports", "first", "move_seconds", "at_once", "loss_db"}

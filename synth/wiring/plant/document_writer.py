@@ -9,8 +9,6 @@ from topoloom.synth.wiring.plant.model import Plant
 from topoloom.synth.wiring.plant.parts import HostPort, Panel
 from topoloom.synth.wiring.plant.ports import Pair, Port
 
-__all__ = ["plant_digest", "plant_document"]
-
 
 def plant_document(plant: Plant) -> dict[str, Any]:
     """Return the plant/1 document (JSON types only); `read_plant` gives the plant back.
