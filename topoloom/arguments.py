@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = "Topology | Recipe | str"
 
-__all__ = ["Rate", "bytes_of", "links_of", "number", "topology_of"]
-
 Rate: TypeAlias = int | float | str | Decimal | Fraction
 
 

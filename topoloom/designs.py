@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.design.export_files import FileSet
     from topoloom.schedules.execute.runner import Served
 
-__all__ = ["design", "files", "runnable"]
-
 
 def design(
     nodes: int,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.verify import Violation
     from topoloom.synth.topology.topology import NodeId
 
-__all__ = ["execute", "schedule", "simulate", "verify"]
-
 
 def schedule(
     source: "Source",

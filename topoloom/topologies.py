@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from topoloom.synth.search.frontier import Frontier
     from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = [
-    "build",
-    "from_networkx",
-    "frontier",
-    "link_values",
-    "measure",
-    "optimum",
-    "read",
-    "to_networkx",
-    "ways",
-]
-
 
 def frontier(
     nodes: int,

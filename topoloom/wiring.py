@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from topoloom.synth.topology.topology import NodeId
     from topoloom.synth.wiring import PatchPlan, Plant, Present
 
-__all__ = ["plan_moves", "plot"]
-
 
 def plan_moves(
     source: "Source",

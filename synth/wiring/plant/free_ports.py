@@ -5,8 +5,6 @@ from fractions import Fraction
 
 from topoloom.synth.wiring.plant import HostPort, Pair, Plant, Port, State, Trunk
 
-__all__ = ["Usable", "ours", "reserved"]
-
 
 def ours(plant: Plant, hosts: Iterable[int]) -> tuple[Pair, ...]:
     """Return the pairs of today that may be taken away: those that touch one of the hosts.

@@ -15,8 +15,6 @@ from topoloom.synth.wiring.plant.document_reader import read_plant
 from topoloom.synth.wiring.plant.model import Plant
 from topoloom.synth.wiring.plant.rest_responses import FrontPorts
 
-__all__ = ["FRONT", "INTERFACE", "PORTS", "REAR", "Cable", "End", "read_cabling", "shown"]
-
 FRONT, REAR, INTERFACE = "dcim.frontport", "dcim.rearport", "dcim.interface"
 PORTS = (FRONT, REAR)
 PLANNED = "planned"

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from topoloom.synth.errors import InvalidPlant
 
-__all__ = ["MOST_ROWS", "read_each", "read_number", "read_object", "read_text", "read_word"]
-
 MOST_ROWS = 1 << 18
 """Most entries of one list of a document."""
 

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from topoloom.synth.wiring.plant import Mode, Pair, Plant, Port, Side
 
-__all__ = ["Way", "ways"]
-
 
 class Way(NamedTuple):
     """A path of light from one port that a host is cabled to, to another.

@@ -8,8 +8,6 @@ from topoloom.synth.errors import InvalidWiring
 from topoloom.synth.wiring.plant import HostPort, Pair, Plant, Port
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["Neighbour", "pairs_of_neighbours"]
-
 
 class Neighbour(NamedTuple):
     """A port of a host and the port that it hears, each as (host, port); None hears nothing."""

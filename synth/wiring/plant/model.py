@@ -13,8 +13,6 @@ from topoloom.synth.wiring.plant.passive_panels import Folded, folded
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present
 from topoloom.synth.wiring.plant.validation import check
 
-__all__ = ["Plant"]
-
 
 @dataclass(frozen=True)
 class Plant(PlantData):

@@ -6,8 +6,6 @@ sequence as an order to the reader's terminal.
 
 from topoloom.synth.errors import InvalidPlant, SynthError
 
-__all__ = ["require_printable"]
-
 
 def require_printable(name: str, field: str, raised: type[SynthError] = InvalidPlant) -> None:
     r"""Raise unless a name holds only characters that are printed, blanks included.

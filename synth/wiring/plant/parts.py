@@ -6,19 +6,6 @@ from fractions import Fraction
 
 from topoloom.synth.wiring.plant.ports import Pair, Port, Side
 
-__all__ = [
-    "MAX_PORTS",
-    "Host",
-    "HostPort",
-    "Kind",
-    "Layout",
-    "Mode",
-    "Panel",
-    "State",
-    "Trunk",
-    "Uniform",
-]
-
 MAX_PORTS = 1 << 18
 """Most ports of panels, and most fibre ends of hosts, of one plant."""
 

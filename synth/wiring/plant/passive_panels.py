@@ -13,8 +13,6 @@ from topoloom.synth.wiring.plant.data import PlantData
 from topoloom.synth.wiring.plant.parts import Host, HostPort, Kind, Panel, State, Trunk
 from topoloom.synth.wiring.plant.ports import Port, Side
 
-__all__ = ["Folded", "folded", "through"]
-
 
 @dataclass(frozen=True, slots=True)
 class Folded:

@@ -8,8 +8,6 @@ from topoloom.synth.errors import InvalidPlant
 from topoloom.synth.wiring.plant.parts import Panel
 from topoloom.synth.wiring.plant.ports import Port, Side
 
-__all__ = ["Places"]
-
 
 class Places:
     """Finds ports by what documents call them: ``panel/port``."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["Pair", "Port", "Present", "Side"]
-
 
 class Side(StrEnum):
     """The two sides of a panel; a panel that joins any two of its ports has only A."""

@@ -16,8 +16,6 @@ from topoloom.synth.wiring.plant.csv_table import read_plant_csv
 from topoloom.synth.wiring.plant.document_reader import read_plant
 from topoloom.synth.wiring.plant.model import Plant
 
-__all__ = ["TEXT_FORMATS", "read_plant_text", "read_plant_values"]
-
 MAX_NODES = 2_000_000
 """Most values of a YAML document, every use of an anchor counted."""
 MAX_INTEGER = 10**30

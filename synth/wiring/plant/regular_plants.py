@@ -8,8 +8,6 @@ from topoloom.synth.wiring.plant.model import Plant
 from topoloom.synth.wiring.plant.parts import Host, HostPort, Kind, Layout, Mode, Panel, Uniform
 from topoloom.synth.wiring.plant.ports import Port, Side
 
-__all__ = ["cross_wired", "duplex", "sized", "uniform"]
-
 MOST = 1 << 17
 """Most ports of hosts that a builder makes."""
 

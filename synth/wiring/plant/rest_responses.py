@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from topoloom.synth.errors import InvalidPlant, SynthError
 
-__all__ = ["FrontPorts", "has_rows_with", "read_answer", "read_front_ports"]
-
 
 def read_answer(
     value: Any, field: str, raised: type[SynthError] = InvalidPlant

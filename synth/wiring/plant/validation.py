@@ -8,8 +8,6 @@ from topoloom.synth.wiring.plant.names import require_printable
 from topoloom.synth.wiring.plant.parts import MAX_PORTS, HostPort, Kind, Mode, Panel
 from topoloom.synth.wiring.plant.ports import Pair, Port, Present, Side
 
-__all__ = ["check", "check_pairs", "check_panels"]
-
 
 def check(plant: PlantData) -> None:
     """Raise `InvalidPlant` at the first rule that the plant breaks.

@@ -6,8 +6,6 @@ from topoloom.synth.wiring.assignment.channels import Site
 from topoloom.synth.wiring.plant import Pair, Plant, Port
 from topoloom.synth.wiring.trunks.trunk_paths import Ends, Kind, Path, class_of, strands
 
-__all__ = ["Plugged", "Today", "lanes_of", "routed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plugged:
