@@ -1,7 +1,8 @@
-"""Learning rates tuned while training: forecast, search, and a tuner as a pure state machine.
+"""Learning rates tuned during training: forecasts, a search, and a pure state machine.
 
-AutoLRS (arXiv 2105.10762) and what makes it cheap and less greedy.  Begin with `Options`
-and `machine`; `callbacks` is the trainer's side.  This package imports nothing else of ours.
+The tuner runs AutoLRS (arXiv 2105.10762) as published, or with cheaper and less greedy rules.
+Start with `Options` and `tuner`; `callbacks` connects the tuner to a training loop.  This
+package imports nothing else of Topoloom.
 """
 
 from importlib import import_module
@@ -41,7 +42,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when asked for: the names of options are wanted long before numpy and scipy are.
+    # Lazy: option names are needed long before numpy and scipy.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,15 +1,15 @@
-"""What can be wrong with a tuning job or with what it is told.
+"""Errors of tuning: options, observations, stored states, checkpoints.
 
 The tree::
 
     LearningRateError
       InvalidOptions        an option is outside its domain
-      InvalidObservation    what is reported does not answer the action that was given
-      InvalidState          a document is no state of the tuner
+      InvalidObservation    a report does not answer the current action
+      InvalidState          a document is not a state of the tuner
       CannotRestore         a checkpoint is missing or does not fit
       MissingExtra          an optional package is not installed
 
-Every error carries ``field`` and ``rule``.  They are the package's own: it is sealed.
+Every error carries ``field`` and ``rule``.
 """
 
 
@@ -34,15 +34,15 @@ class InvalidOptions(LearningRateError):
 
 
 class InvalidObservation(LearningRateError):
-    """What is reported does not answer the action that was given; the state is unharmed."""
+    """A report does not answer the current action; the state is unchanged."""
 
 
 class InvalidState(LearningRateError):
-    """A document is no state of the tuner, or one of a version this program does not read."""
+    """A document is not a state of the tuner, or has an unknown version."""
 
 
 class CannotRestore(LearningRateError):
-    """A checkpoint is missing or does not fit what it is to be restored into."""
+    """A checkpoint is missing or does not fit the parts to restore."""
 
 
 class MissingExtra(LearningRateError):

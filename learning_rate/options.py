@@ -1,4 +1,4 @@
-"""What a user may ask of the tuner, checked, with the defaults of both methods."""
+"""Options of the tuner, their validation, and the defaults of both methods."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -9,14 +9,14 @@ from topoloom.learning_rate.rate_shape import ANCHORS
 
 MAX_STEPS = 100_000_000
 MAX_CANDIDATES = 64
-MAX_OVERRUN = 4096  # steps of one report of steps that ran unasked
+MAX_OVERRUN = 4096  # steps in one report of offline steps
 METHODS = ("topoloom", "paper")
 VALIDATION = ("late", "never")
 SWITCHES = (
     "continue_winner", "stop_hopeless", "warm_start", "hold_rate", "look_above", "stop_rises"
 )  # fmt: skip
-# What None stands for.  Of the paper's: tau from 1000 doubling to 8000, tau' = tau / 10, ten
-# candidates, kappa 1000 (the authors' program has 1e6, which explores and nothing else).
+# Values of None.  The paper: tau from 1000 doubling to 8000, tau' = tau / 10, ten
+# candidates, kappa 1000 (the authors' program has 1e6, which only explores).
 DEFAULTS: dict[str, dict[str, Any]] = {
     "paper": {
         "warmup_steps": 0,
@@ -59,7 +59,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is asked for; None is the method's default (`DEFAULTS`).
+    """Options of a run; None is the default of the method (`DEFAULTS`).
 
     min_lr, max_lr : float
         The interval that rates are searched in, 0 < min_lr < max_lr; with an anchor, that of
@@ -77,10 +77,10 @@ class Options:
     tau_min, tau_max : int
         Length of the first stage, and of the longest; each stage is twice the one before.
     trial_fraction : float
-        tau' / tau, in (0, 1]: how far a candidate is run.
+        tau' / tau, in (0, 1]: the length of a trial.
     side_by_side : int
-        So many candidates are chosen at once, before any of them is judged, and may be run at
-        the same time (``processes`` of the callback); 1: each knows all that came before it.
+        Number of candidates chosen at once, before any of them is judged.  They may run at the same
+        time (``processes`` of the callback); 1: each choice uses all earlier results.
     candidates : int
         The most rates tried in a stage, 2 to `MAX_CANDIDATES`.
     kappa : float
@@ -92,15 +92,15 @@ class Options:
         The largest rate wins whose forecast gain is at most this share below the best's.
     anchor : str
         "cosine", "wsd" or "none".  After the first stage rates are searched between half and
-        twice the first stage's winner times the anchor; with "none" anew in the whole interval.
+        twice the first stage's winner times the anchor; with "none" in the whole interval.
     decay_share : float
         Of the steps after warm-up, over which "wsd" goes to zero; in (0, 1].
     continue_winner : bool
-        The winner's branch goes on; otherwise its steps are run again from the checkpoint.
+        Training continues on the winner's branch; otherwise its steps run again.
     stop_hopeless : bool
-        A candidate clearly behind the best one at the same step is given up.
+        A candidate clearly behind the best candidate at the same step is stopped.
     warm_start : bool
-        The Gaussian process is also told the trials of the stage before.
+        The Gaussian process also uses the trials of the previous stage.
     hold_rate : bool
         The first candidate of a warm-started run, the middle of the interval, is left for a
         smaller rate only where that promises more by ``eps`` of the fall since the run began.
@@ -144,7 +144,7 @@ class Options:
     max_overhead: float | None = None
 
     def settled(self) -> "Settings":
-        """Return every option with its value; `InvalidOptions` names the field that is wrong.
+        """Return every option with its value; `InvalidOptions` names the invalid field.
 
         >>> Options(0.001, 0.1, 10_000).settled().tau_min
         625
@@ -250,7 +250,7 @@ class Settings:
 
 
 def _scaled(name: str, default: Any, total_steps: int) -> Any:
-    """Return a default; those of lengths that are fractions are shares of the whole run."""
+    """Return a default; a fractional length is a share of the whole run."""
     if name in ("warmup_steps", "tau_min", "tau_max") and isinstance(default, float):
         return max(0 if name == "warmup_steps" else 1, int(default * total_steps))
     return default

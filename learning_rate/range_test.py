@@ -1,4 +1,4 @@
-"""Which interval to search: a few steps at rates that grow, and what their losses say.
+"""The range test: propose the interval to search from the losses at growing rates.
 
 The range test of Smith (arXiv 1506.01186, sec. 3.3) grows the rate every step; ours grows it
 geometrically, and reads off
@@ -8,7 +8,7 @@ geometrically, and reads off
 - the least rate: a tenth of the first rate at which the smoothed loss has fallen by a tenth of
   its whole fall, but at least a factor `NARROWEST` below the largest.
 
-A sweep is fast, so that small rates are given little time: hence the tenth.
+A sweep gives small rates little time: hence the tenth.
 """
 
 import math
@@ -34,7 +34,7 @@ class Interval:
 
 
 def sweep(low: float, high: float, steps: int) -> list[float]:
-    """Return so many rates from low to high, evenly in their logarithm.
+    """Return ``steps`` rates from low to high, evenly spaced in their logarithm.
 
     >>> [round(rate, 4) for rate in sweep(0.001, 1.0, 20)][::19]
     [0.001, 1.0]
@@ -82,7 +82,7 @@ def propose_interval(rates: Sequence[float], losses: Sequence[float]) -> Interva
     while last + 1 < len(smooth) and smooth[last + 1] <= smooth[best] + fall / 2:
         last += 1
     first = next(step for step, loss in enumerate(smooth) if loss <= smooth[0] - fall / 10)
-    # A loss tells of the rates before its step.
+    # A loss depends on the rates before its step.
     high = rates[max(0, last - 1)]
     return Interval(min(rates[first] / 10, high / NARROWEST), high)
 
@@ -109,8 +109,8 @@ def range_test(
 ) -> Interval:
     """Sweep the rate of a PyTorch optimizer and return the interval to search.
 
-    Everything is as before afterwards: model, optimizer, ``others`` (what else has a state,
-    such as the position in the data) and the random generators.
+    Afterwards model, optimizer, ``others`` (other stateful parts, such as the position in the
+    data) and the random generators are restored.
 
     Parameters
     ----------

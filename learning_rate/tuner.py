@@ -1,6 +1,6 @@
-"""The face of a tuner towards a training loop: one action out, one report in.
+"""The interface of a tuner to a training loop: one action out, one report in.
 
-`Tuner` is what the callbacks are written against; `InProcess` runs the state machine in the
+Callbacks use the protocol `Tuner`; `InProcess` runs the state machine in the
 trainer's own process.  A tuner behind HTTP is one more class with the same three methods.
 """
 
@@ -13,23 +13,23 @@ from topoloom.learning_rate.state_machine.transitions import observe, start
 
 
 class Tuner(Protocol):
-    """What a callback needs of a tuner."""
+    """The methods that a callback needs of a tuner."""
 
     @property
     def action(self) -> Action:
-        """What the trainer does next."""
+        """The next action of the trainer."""
         ...
 
     def observe(self, losses: Sequence[float] = ()) -> Action:
-        """Report what came of the action, and return the next one."""
+        """Report the result of the action, and return the next action."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what finds this tuner again in this state, as plain JSON values."""
+        """Return the state of this tuner, as plain JSON values."""
         ...
 
     def load_state_dict(self, document: dict[str, Any]) -> None:
-        """Go back to a state that `state_dict` returned."""
+        """Restore a state that `state_dict` returned."""
         ...
 
 
@@ -50,11 +50,11 @@ class InProcess:
 
     @property
     def action(self) -> Action:
-        """What the trainer does next."""
+        """The next action of the trainer."""
         return self.state.action
 
     def observe(self, losses: Sequence[float] = ()) -> Action:
-        """Report what came of the action, and return the next one."""
+        """Report the result of the action, and return the next action."""
         self.state = observe(self.state, losses)
         return self.state.action
 
@@ -63,5 +63,5 @@ class InProcess:
         return self.state.document()
 
     def load_state_dict(self, document: dict[str, Any]) -> None:
-        """Go back to a state; `InvalidState` leaves the present one unharmed."""
+        """Restore a state; `InvalidState` leaves the present state unchanged."""
         self.state = State.from_document(document)

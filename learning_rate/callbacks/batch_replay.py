@@ -1,9 +1,9 @@
-"""Batches that others yield, remembered so that one can go back to earlier ones.
+"""A tape of batches: replay earlier batches of a loader that cannot rewind.
 
-Training frameworks fetch batches ahead, and cannot put them back.  A tape takes each batch as
-it comes, and gives the one at its position: after going back those that were given before come
-again, in their order, and those that come meanwhile are given after them.  No batch is lost,
-and every candidate sees the same ones.
+Training frameworks prefetch batches and cannot put them back.  A tape stores each batch that
+arrives and returns the batch at its position.  After a rewind it replays the stored batches in
+their order, then the batches that arrived meanwhile.  No batch is lost, and every candidate
+sees the same batches.
 """
 
 from collections import deque
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 class Tape(Generic[T]):
-    """The last batches that came, and a position among them.
+    """The last ``most`` batches, and a position among them.
 
-    ``most`` is how many are remembered; who goes back further goes to the oldest one.
+    A rewind beyond the oldest stored batch stops at that batch.
 
     >>> tape = Tape(10)
     >>> [tape.exchanged(batch) for batch in "abc"]
@@ -34,7 +34,7 @@ class Tape(Generic[T]):
         self._most, self._first, self._position = most, 0, 0
 
     def exchanged(self, batch: T) -> T:
-        """Take a batch that has come and return the one that is due."""
+        """Store a batch and return the batch at the position."""
         self._held.append(batch)
         due = self._held[self._position - self._first]
         self._position += 1

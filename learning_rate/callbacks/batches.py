@@ -1,4 +1,4 @@
-"""Shuffled mini-batches whose position can be saved and gone back to."""
+"""Shuffled mini-batches whose position can be saved and restored."""
 
 import random
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 
 
 class ResumableBatches:
-    """Endless batches of indices 0 to size - 1, shuffled anew each epoch from a seed.
+    """Endless batches of indices 0 to size - 1, shuffled each epoch from a seed.
 
     The order is a function of (seed, epoch), so a position is three numbers and every
-    candidate sees the same batches.  A last batch that is not full is left out.
+    candidate sees the same batches.  An incomplete last batch is dropped.
 
     >>> batches = ResumableBatches(5, 2, seed=0)
     >>> first = next(batches)

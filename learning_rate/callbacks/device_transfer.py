@@ -1,11 +1,11 @@
-"""Batches of tensors, whatever they are in, moved to main memory and back."""
+"""Move nested batches of tensors between main memory and a device."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def on_device(value: Any, device: Any) -> Any:
-    """Return a value with all tensors on a device; those that are there are not copied."""
+    """Return a value with all tensors on a device; tensors already there are not copied."""
     if hasattr(value, "to") and hasattr(value, "device"):
         return value.to(device)
     if isinstance(value, Mapping):

@@ -1,11 +1,10 @@
-"""Candidates side by side: each is trained by a process forked from the trainer's own.
+"""Train candidates in parallel, each in a process forked from the trainer.
 
-A fork has everything as it is (model, optimizer, data, generators, the loop itself), in memory that
-is shared until it is written to.  It returns from `TuningCallback.step` with its candidate's
-rate, runs the loop's own steps until the trial has ended, writes what it reported and where
-it stands into a file, and is gone.  The trainer waits, tells the tuner one candidate after the
-other, and goes on from the winner's state.  What a fork's loop does besides training it does
-once more in each fork; its output that is still buffered is not written.
+A fork shares the memory of the trainer copy-on-write: model, optimizer, data, generators and the
+loop itself.  It returns from `TuningCallback.step` with the rate of its candidate, runs the loop
+until the trial ends, writes its reports and its state into a file, and exits.  The trainer waits,
+reports one candidate after the other to the tuner, and continues from the state of the winner.
+Side effects of the loop happen once in every fork; buffered output of a fork is dropped.
 """
 
 import os
@@ -23,12 +22,12 @@ from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.transitions import observe
 from topoloom.learning_rate.tuner import InProcess, Tuner
 
-COPIES = 3  # of the states saved: what a fork writes to, gradients and batches included
+COPIES = 3  # memory of a fork in sizes of its saved state: state, gradients, batches
 MEMORY = Path("/proc/meminfo")
 
 
 def checked_processes(processes: int, tuner: Tuner) -> int:
-    """Return the number; `InvalidOptions` where forks are asked for and cannot be made."""
+    """Return the number of processes; `InvalidOptions` where the trainer cannot fork."""
     if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
         raise InvalidOptions("/processes", "must be a whole number, at least 1")
     if processes > 1:
@@ -42,7 +41,7 @@ def checked_processes(processes: int, tuner: Tuner) -> int:
 
 
 def at_once(processes: int, needed: int, free: int | None = None) -> int:
-    """Return how many forks of so many bytes run at the same time, as memory allows; at least 1.
+    """Return how many forks of ``needed`` bytes fit into memory at a time, 1 to ``processes``.
 
     >>> at_once(4, needed=100, free=250), at_once(4, needed=100, free=10**6)
     (2, 4)
@@ -54,7 +53,7 @@ def at_once(processes: int, needed: int, free: int | None = None) -> int:
 
 
 def _free_memory() -> int | None:
-    """Return the bytes of memory that are available; None where the system does not say."""
+    """Return the available bytes of memory; None where the system does not state them."""
     try:
         lines = MEMORY.read_text().splitlines()
     except OSError:
@@ -72,11 +71,11 @@ class Branch:
 
     @property
     def action(self) -> Action:
-        """What the fork does next."""
+        """The next action of the fork."""
         return self._state.action
 
     def observe(self, losses: Sequence[float] = ()) -> Action:
-        """Take a report; the process ends with the candidate."""
+        """Record a report; the process ends with the candidate."""
         self._reports.append([float(loss) for loss in losses])
         self._state = observe(self._state, losses)
         if has_ended(self._state):
@@ -88,24 +87,21 @@ class Branch:
         return self._state.document()
 
     def load_state_dict(self, document: dict[str, Any]) -> None:
-        """Refuse: a fork does not go back."""
+        """Raise `InvalidOptions`: a fork does not restore states."""
         raise InvalidOptions("/processes", "a fork cannot be loaded into")
 
 
 class Forks:
-    """The forks of a round, a few at a time.
-
-    ``processes`` is the most that run at once; fewer where memory does not hold them.
-    """
+    """The forks of a round, at most ``processes`` at a time, as memory allows."""
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
 
     def round(self, state: State, parts: Mapping[str, Stateful]) -> "list[dict[str, Any]] | Branch":
-        """Fork; return what came of each candidate or, in a fork, its tuner.
+        """Fork; return the result of each candidate or, in a fork, its tuner.
 
-        The list ends before the first candidate whose fork ended without a result; those
-        from there on are left to the trainer itself.
+        The list ends before the first fork without a result; the trainer itself runs the
+        remaining candidates.
         """
         states = branches(state)
         many = at_once(self._processes, COPIES * _size_of(take(parts)["parts"]))
@@ -132,7 +128,7 @@ class Forks:
 
 
 def _as_fork(state: State, path: Path, parts: Mapping[str, Stateful]) -> Branch:
-    pytorch().set_num_threads(1)  # OpenMP's threads did not come along
+    pytorch().set_num_threads(1)  # a fork has no OpenMP threads
 
     def finish(reports: list[list[float]]) -> NoReturn:
         code = 1
@@ -140,7 +136,7 @@ def _as_fork(state: State, path: Path, parts: Mapping[str, Stateful]) -> Branch:
             write(path, {"reports": reports, "now": take(parts)})
             code = 0
         finally:
-            os._exit(code)  # nothing of the trainer's is closed, flushed or removed twice
+            os._exit(code)  # skips the trainer's exit handlers
 
     return Branch(state, finish)
 

@@ -43,9 +43,9 @@ class TuningCallback:
     folder : path, optional
         Where checkpoints are written; without it they are in memory.
     resume : path, optional
-        A file of `save`: where it is there, training goes on from it.
+        A file that `save` wrote; training resumes from the file if it exists.
     processes : int
-        With `Options.side_by_side` above 1, so many candidates are run at once, each in a
+        With `Options.side_by_side` above 1, the number of candidates run at once, each in a
         process forked from this one (`learning_rate.callbacks.forks`), fewer where
         memory does not hold them; 1: one after the other, to the same schedule bit for bit.
     """
@@ -117,11 +117,11 @@ class TuningCallback:
             pass
 
     def _round_is_forked(self, forks: Forks) -> bool:
-        """Run a round that begins in forks, and take in what came of it; False: there is none."""
+        """Run a round in forks and report its results; return False if no round begins."""
         tuner = self._tuner
         if not isinstance(tuner, InProcess) or not begins_round(tuner.state):
             return False
-        if self._forked == tuner.state.spent:  # tried before, in vain
+        if self._forked == tuner.state.spent:  # forks failed before
             return False
         self._forked = tuner.state.spent
         results = forks.round(tuner.state, self._parts)
@@ -146,7 +146,7 @@ class TuningCallback:
                 self._storage.put(action.slot, take(self._parts))
             else:
                 put_back(self._storage.get(action.slot), self._parts)
-            # Only then: a process that dies in between finds the checkpoints it had.
+            # In this order: a process that dies in between still has its checkpoints.
             self._tuner.observe()
             self._storage.keep_only(action.keep)
         if action.do != "stop":
@@ -167,7 +167,7 @@ class TuningCallback:
                 group["lr"] = value
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a file, at any step; `load` goes on from it bit for bit.
+        """Write the whole state to a file, at any step; `load` resumes bit for bit.
 
         Checkpoints that the tuner may go back to are in it, those of a ``folder`` too.  A fork
         writes nothing: the file is the trainer's.
@@ -181,7 +181,7 @@ class TuningCallback:
         })  # fmt: skip
 
     def load(self, path: str | Path) -> None:
-        """Go on from a file that `save` wrote; `CannotRestore` leaves all as it was."""
+        """Resume from a file that `save` wrote; `CannotRestore` leaves the state unchanged."""
         saved = read(Path(path))
         if not isinstance(saved, dict) or "tuner" not in saved or "now" not in saved:
             raise CannotRestore(f"/{Path(path).stem}", "was not written by this callback")

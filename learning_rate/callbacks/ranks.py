@@ -1,7 +1,7 @@
-"""One tuner for many ranks: rank 0 talks to it, the others follow.
+"""One tuner for many ranks: rank 0 calls it and broadcasts the answers.
 
 Every method is a collective operation of the process group: all ranks make the same calls.
-What rank 0 is told travels as JSON; what goes wrong there is an error on every rank.
+Answers travel as JSON; an error on rank 0 is raised on every rank.
 """
 
 import json
@@ -27,14 +27,14 @@ class Ranks:
     tuner : Tuner or None
         The tuner, on rank 0; elsewhere it is not used.
     group : process group, optional
-        Of torch.distributed, which is initialised; left out, all ranks.
+        A group of torch.distributed, which must be initialized; default: all ranks.
     """
 
     def __init__(self, tuner: Tuner | None, group: Any = None) -> None:
         self._torch = pytorch()
         self._distributed = self._torch.distributed
         if not self._distributed.is_initialized():
-            raise InvalidOptions("/group", "must be initialised: torch.distributed is not")
+            raise InvalidOptions("/group", "must be initialized: torch.distributed is not")
         self._group = group
         self._rank = self._distributed.get_rank(group)
         if self._rank == 0 and tuner is None:
@@ -45,15 +45,15 @@ class Ranks:
 
     @property
     def action(self) -> Action:
-        """What every trainer does next."""
+        """The next action of every trainer."""
         if self._action is None:
-            self._action = self._told(lambda tuner: tuner.action)
+            self._action = self._action_of(lambda tuner: tuner.action)
         return self._action
 
     def observe(self, losses: Sequence[float] = ()) -> Action:
         """Report the mean over the ranks, and return the next action."""
         mean = self._mean(losses)
-        self._action = self._told(lambda tuner: tuner.observe(mean))
+        self._action = self._action_of(lambda tuner: tuner.observe(mean))
         return self._action
 
     def state_dict(self) -> dict[str, Any]:
@@ -70,30 +70,30 @@ class Ranks:
         self._action = None
 
     def _mean(self, losses: Sequence[float]) -> list[float]:
-        """Return the losses averaged over the ranks, which have as many each."""
+        """Return the losses averaged over the ranks; every rank has the same number."""
         values = self._torch.tensor(list(losses), dtype=self._torch.float64, device=self._device)
         self._distributed.all_reduce(values, group=self._group)
         return (values / self._distributed.get_world_size(self._group)).tolist()
 
-    def _told(self, ask: Callable[[Tuner], Action]) -> Action:
+    def _action_of(self, ask: Callable[[Tuner], Action]) -> Action:
         return decode(Action, self._shared(lambda tuner: encode(ask(tuner))))
 
     def _shared(self, ask: Callable[[Tuner], Any]) -> Any:
-        """Return on every rank what rank 0's tuner says; raise everywhere what it raises."""
-        told: dict[str, Any] = {}
+        """Return the answer of rank 0's tuner on every rank; raise its errors on every rank."""
+        reply: dict[str, Any] = {}
         raised: Exception | None = None
         if self._tuner is not None and self._rank == 0:
             try:
-                told = {"answer": ask(self._tuner)}
+                reply = {"answer": ask(self._tuner)}
             except Exception as error:
                 raised = error
-                told = {"field": getattr(error, "field", "/tuner"), "rule": str(error)}
-        told = self._from_rank_0(told)
+                reply = {"field": getattr(error, "field", "/tuner"), "rule": str(error)}
+        reply = self._from_rank_0(reply)
         if raised is not None:
             raise raised
-        if "rule" in told:
-            raise LearningRateError(told["field"], f"rank 0: {told['rule']}")
-        return told["answer"]
+        if "rule" in reply:
+            raise LearningRateError(reply["field"], f"rank 0: {reply['rule']}")
+        return reply["answer"]
 
     def _from_rank_0(self, document: dict[str, Any]) -> dict[str, Any]:
         torch, distributed = self._torch, self._distributed

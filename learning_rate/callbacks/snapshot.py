@@ -1,4 +1,4 @@
-"""Everything that decides how training goes on, taken and put back bit for bit."""
+"""Save and restore the training state bit for bit: parts and random generators."""
 
 import copy
 import os

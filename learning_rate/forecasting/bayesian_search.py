@@ -1,7 +1,7 @@
-"""Which rate to try next: Bayesian optimisation over the logarithm of the rate.
+"""Propose the next rate: Bayesian optimization over the logarithm of the rate.
 
 A Gaussian process with a Matern 5/2 kernel and white noise is fitted to (log rate, forecast
-loss); what is tried next minimises the lower confidence bound
+loss); the next rate minimizes the lower confidence bound
 
     mu(x) - kappa * sigma(x)                                            (LCB)
 
@@ -31,7 +31,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a rate was forecast to reach; ``loss`` may be NaN or Inf where it diverged."""
+    """The forecast loss of a rate; NaN or Inf where the candidate diverged."""
 
     rate: float
     loss: float
@@ -39,7 +39,7 @@ class Trial:
 
 
 def penalised(losses: Sequence[float]) -> list[float]:
-    """Replace what is not `usable` by the worst usable loss and half of their range.
+    """Replace unusable losses by the worst usable loss plus half of the usable range.
 
     >>> penalised([1.0, 3.0, math.nan])
     [1.0, 3.0, 4.0]
@@ -57,7 +57,7 @@ def penalised(losses: Sequence[float]) -> list[float]:
 def propose(
     trials: Sequence[Trial], low: float, high: float, *, kappa: float, distance: float = 1 / 64
 ) -> float | None:
-    """Return the next rate to try in [low, high], or None where all of it is tried.
+    """Return the next rate to try in [low, high], or None if no untried rate is left.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a loss will be after more steps at the same rate, with its uncertainty.
+"""Forecast the loss after more steps at the same rate, with its uncertainty.
 
 AutoLRS models the loss of steps at one rate by
 
@@ -9,10 +9,10 @@ takes the best b alone, which short, noisy curves hardly determine, and extrapol
 it.  Here b runs over a grid of time constants -1/b from a fraction of the curve to twice
 its length (what is slower than that is not told from a straight line); each gives a
 least-squares fit with a weak prior on a, and its weight is its likelihood.  The answer is
-the mixture's mean and deviation: where the curve does not tell a fast decay from a slow one,
-the deviation says so and the mean lies between.
+the mixture's mean and deviation: where the curve fits
+a fast and a slow decay alike, the deviation is large and the mean lies between.
 
-Outliers are taken out first: residuals to a smoothing spline beyond four of their own
+Outliers are removed first: residuals to a smoothing spline beyond four of their own
 (median-based) deviations, and whatever is not `usable`.
 """
 
@@ -43,7 +43,7 @@ class Forecast:
 
 
 def usable(loss: float) -> bool:
-    """Whether a loss is a number to reckon with: not NaN, not Inf, not beyond 1e100.
+    """Whether a loss is neither NaN nor Inf and at most 1e100 in magnitude.
 
     >>> usable(-2.5), usable(math.nan), usable(1e200)
     (True, False, False)
@@ -57,7 +57,7 @@ def forecast(losses: Sequence[float], horizon: int) -> Forecast:
     Parameters
     ----------
     losses : sequence of float
-        One per step, oldest first; NaN and Inf are left out.  At least one is finite.
+        One per step, oldest first; NaN and Inf are ignored.  At least one is finite.
     horizon : int
         An index of at least ``len(losses) - 1``.
 
@@ -116,7 +116,7 @@ def last_value(losses: Sequence[float]) -> float:
 
 
 def without_outliers(times: Values, values: Values) -> tuple[Values, Values]:
-    """Leave out values far from a smoothing spline of their neighbours; at most a quarter.
+    """Drop values far from a smoothing spline of their neighbors; at most a quarter.
 
     The spline is drawn through medians of windows of five, which one outlier in a window
     does not move.
@@ -135,7 +135,7 @@ def without_outliers(times: Values, values: Values) -> tuple[Values, Values]:
 
 
 def _smoothed(times: Values, values: Values) -> Values:
-    # Half a second of processor time to load, which whoever never forecasts is spared.
+    # Lazy: loading takes half a second of processor time.
     from scipy.interpolate import make_smoothing_spline
 
     # Regularisation grows with the cube of the spacing over which detail is not wanted.
@@ -182,7 +182,7 @@ def _mixture(times: Values, values: Values, horizon: float) -> tuple[float, floa
     weights /= weights.sum()
     mean = float(weights @ means)
     variance = float(weights @ (noise * spreads + (means - mean) ** 2))
-    # Losses do not follow the model for ever: half of what lies beyond the curve is doubt.
+    # Losses leave the model eventually: half of the extrapolation counts as deviation.
     tail = float(np.mean(values[-max(1, len(values) // 8) :]))
     variance += (0.5 * (mean - tail)) ** 2
     return mean, math.sqrt(max(0.0, variance))

@@ -1,4 +1,4 @@
-"""What a candidate is forecast to reach, whether it is hopeless, and which one wins."""
+"""Forecast candidates, stop hopeless candidates, choose the winner."""
 
 import math
 import statistics
@@ -54,7 +54,7 @@ def judged(state: State, attempt: Attempt) -> Attempt:
 
 
 def hopeless(state: State, attempt: Attempt) -> Attempt | None:
-    """Return the attempt as given up, or None while it may still win.
+    """Return the attempt as hopeless, or None while it may still win.
 
     Candidates see the same batches, so that they are compared step by step: over the last
     third of what it has run, its loss is above the best finished candidate's by `CLEAR`
@@ -86,7 +86,7 @@ def hopeless(state: State, attempt: Attempt) -> Attempt | None:
 
 
 def trials_of(attempts: Sequence[Attempt]) -> list[Trial]:
-    """Return what the search is told of candidates that have ended."""
+    """Return the trials of ended candidates, for the search."""
     return [
         Trial(
             attempt.rate,
@@ -99,7 +99,7 @@ def trials_of(attempts: Sequence[Attempt]) -> list[Trial]:
 
 
 def winner(state: State) -> Attempt | None:
-    """Return the candidate that the stage goes on with; None where none came through.
+    """Return the candidate that the stage continues with; None where all diverged.
 
     Judged by the forecast plus its deviation, since large rates' curves are the noisy ones and
     a short curve may promise anything.  The largest rate wins that is within ``eps`` of the

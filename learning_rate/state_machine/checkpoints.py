@@ -1,4 +1,4 @@
-"""Checkpoints of the kept branch: when one is made, which are kept, going back to one."""
+"""Checkpoints of the kept branch: when to save, which to keep, and restores."""
 
 from dataclasses import replace
 
@@ -9,19 +9,19 @@ from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, las
 
 
 def save(state: State, phase: str, slot: str) -> State:
-    """Ask for a checkpoint."""
+    """Request a checkpoint."""
     state = replace(state, phase=phase)
     return replace(state, action=Action("save", slot=slot, keep=_kept(state, slot)))
 
 
 def restore(state: State, phase: str, slot: str) -> State:
-    """Ask for going back to a checkpoint."""
+    """Request the restore of a checkpoint."""
     state = replace(state, phase=phase, lr=None)
     return replace(state, action=Action("restore", slot=slot, keep=_kept(state, slot)))
 
 
 def _kept(state: State, slot: str) -> tuple[str, ...]:
-    """Return the checkpoints that may yet be asked for, the one in question included."""
+    """Return the checkpoints that may still be restored, ``slot`` included."""
     kept = {slot}
     if safe_interval(state):
         kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
@@ -33,7 +33,7 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
 
 
 def fresh(state: State, slot: str) -> State:
-    """Take down a new checkpoint of the kept branch."""
+    """Record a new checkpoint of the kept branch."""
     return replace(state, new_slot=slot, new_step=state.step)
 
 

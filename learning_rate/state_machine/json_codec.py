@@ -19,7 +19,7 @@ def encode(value: Any) -> Any:
     >>> encode((1, math.nan, None, "a"))
     [1, 'nan', None, 'a']
     """
-    # What there is most of comes first: states are written after every report.
+    # The most frequent type first: states are written after every report.
     kind = type(value)
     if kind is float:
         return value if math.isfinite(value) else str(value)

@@ -1,7 +1,7 @@
 """Steps that a trainer ran unasked, because nobody could tell it what to do next.
 
-A tuner that is far away may be out of reach for a while, and training goes on at the last
-rate.  What becomes of such steps depends on what was due:
+A remote tuner may be unreachable for a while; training continues at the last rate.  The effect
+of such steps depends on the pending action:
 
 - on the kept branch (warm-up, a stage's course, a checkpoint of it) they are progress: the
   segment was longer than planned, and the next one begins where the trainer is;
@@ -10,8 +10,8 @@ rate.  What becomes of such steps depends on what was due:
   is restored once more;
 - before a checkpoint is restored they are thrown away with the rest.
 
-They count in ``spent`` like all others, so that the run may cost so many steps more than its
-allowance; later searches get less.
+They count in ``spent``, so a run may exceed its allowance by their number; later searches get
+less.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def overrun(state: State, losses: Sequence[float]) -> State:
         return restore_stage(replace(state, spent=state.spent + len(values)))
     # A run is not made longer than it was to be: what is beyond its end is only counted.
     counted = values[: state.settings.total_steps - state.step]
-    # Whatever rate the trainer has, it is not known to be the one asked for last.
+    # The rate of the trainer is unknown.
     state = replace(state, spent=state.spent + len(values) - len(counted), lr=None)
     if not counted:
         return state

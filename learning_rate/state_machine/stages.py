@@ -1,4 +1,4 @@
-"""The course of a stage: save, try candidates, choose, go on; and falling back."""
+"""The phases of a stage: save, try candidates, choose, continue; and fall back."""
 
 import math
 import random
@@ -56,7 +56,7 @@ def begin_stage(state: State) -> State:
 
 
 def begin_first_attempt(state: State) -> State:
-    """Begin the stage's first trial, or go on without any.
+    """Begin the first trial of the stage, or continue without trials.
 
     The first candidate is the rate in use, where the search is warm-started; AutoLRS
     begins each search with one point drawn uniformly in log rate (n_initial_points = 1).
@@ -150,7 +150,7 @@ def next_attempt(state: State) -> State:
 
 
 def _after_look(state: State) -> State:
-    """Look at the other rate, or go on with what is known: the first search, or none."""
+    """Probe the other rate, or continue with the known rate: with a search, or without."""
     rate = next_look(state)
     if rate is not None:
         return restore_stage(with_attempt(state, rate))

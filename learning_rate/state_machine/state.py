@@ -1,4 +1,4 @@
-"""What the tuner knows and what it asks for: `State` and `Action`, as values and as JSON."""
+"""`State` and `Action` of the tuner, as values and as JSON."""
 
 import json
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ PHASES = (
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the trainer does next, and then reports.
+    """The next action of the trainer, which it then reports.
 
     ``do`` is one of
 
@@ -89,7 +89,7 @@ class Stage:
 class State:
     """Everything the tuner knows; immutable.
 
-    step : the trainer's model has made so many steps since the start of the run.
+    step : steps of the trainer's model since the start of the run.
     spent : steps run in all; ``spent - step`` of them were thrown away.
     stage, stage_start, tau : index, first step and length of the present stage.
     trial_steps, purse : how long its trials are, and how many steps all may take.
@@ -104,7 +104,7 @@ class State:
     history : the stages before; their attempts no longer hold their losses.
     first, recent : the run's first losses, and its latest.
     bad : how many losses in a row were not usable or had exploded.
-    lr : the rate that the trainer has set; None where it must be set anew.
+    lr : the rate that the trainer has set; None where it must be set again.
     floor : the least level of the kept branch's losses
     (`learning_rate.state_machine.divergence_detector`). warm_until : the step at which warm-up has
     ended early; None where it has not. ceiling : the rate at which it had, above which nothing is
@@ -203,7 +203,7 @@ class State:
 
 
 def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document as written before rises and rounds were: the run goes on without."""
+    """Return a document of before rises and rounds, without both."""
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {"stop_rises": False, "side_by_side": 1, **settings}
@@ -215,7 +215,7 @@ def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document as written before decays had a length: the run goes on with a fifth."""
+    """Return a document of before decay lengths, with a decay share of a fifth."""
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {"decay_share": 0.2, "hold_rate": False, **settings}
@@ -223,7 +223,7 @@ def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_version_3(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document as written before rates above were looked at: the run goes on without."""
+    """Return a document of before the upward probe, without it."""
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {"look_above": False, **settings}

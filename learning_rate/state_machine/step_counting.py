@@ -48,10 +48,10 @@ def run(state: State) -> State:
 
 
 def is_part(state: State, losses: tuple[float, ...]) -> bool:
-    """Whether steps that were asked for are still to come, and nothing forbids them.
+    """Whether requested steps are still to come, and nothing forbids them.
 
-    What is decided at the end of a segment is not decided within it: reports in parts lead to
-    the same schedule.  Only a run of explosions is not waited for.
+    Decisions happen at the end of a segment, never within it, so partial reports lead to the
+    same schedule.  Only a run of explosions ends a segment early.
     """
     return len(losses) < state.action.steps and advanced(state, losses).bad < BAD_IN_A_ROW
 

@@ -2,8 +2,8 @@
 
 The loop of AutoLRS (Algorithm 1): a stage of tau steps saves a checkpoint, runs each
 candidate tau' steps from it, forecasts its loss after tau steps, asks the search for the next
-candidate, and goes on with the winner; tau doubles.  What "topoloom" changes in it is
-switched by options of its own (`learning_rate.options`).
+candidate, and continues with the winner; tau doubles.  Separate options switch the changes of
+"topoloom" (`learning_rate.options`).
 
 Nothing here reads a clock, a file or a random generator that is not derived from the
 seed; the same losses give the same actions, from a state read back from JSON too.

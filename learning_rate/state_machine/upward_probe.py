@@ -1,15 +1,14 @@
-"""Whether a rate above warm-up's last is better, told by two trials that fall to zero.
+"""Probe a larger rate than the last rate of warm-up, by two trials that decay to zero.
 
-At a constant rate a trial of a few dozen steps shows less what a rate has brought than how noisy
-it keeps the loss, so that in long runs the rate of warm-up's end is mostly held.  Falling
-linearly to zero that noise is gone when a trial ends.  Before the first search the rate that
-warm-up ended at and one `STEP` times as large are run so from the same checkpoint.  They have seen
-the same batches, and the differences of their last losses, step by step, are what is judged: the
-larger rate is taken where their mean is below zero by `CLEAR` standard errors.  If it
-is not, the search goes on as without.
+At a constant rate a trial of a few dozen steps shows the noise of the rate more than its progress,
+so the search mostly keeps the rate of warm-up in long runs.  A rate that falls linearly to zero
+removes that noise by the end of a trial.  Before the first search the probe runs two trials from
+one checkpoint: the last rate of warm-up, and that rate times `STEP`.  Both see the same batches.
+The larger rate wins where the mean of the differences of their last losses, step by step, is below
+zero by `CLEAR` standard errors; otherwise the search starts as without the probe.
 
-Smaller rates are not looked at: what a network does not bear for long such trials do not see,
-and constant rates do.  Neither branch can go on, its rate being zero: all is thrown away.
+The probe tries no smaller rate: a trial that decays does not show a late divergence, a constant
+rate does.  The rate of both branches ends at zero, so all their steps are thrown away.
 """
 
 import math
@@ -27,7 +26,7 @@ from topoloom.learning_rate.state_machine.state import Attempt, State
 
 STEP = math.sqrt(10.0)
 LOOK_SHARE = 0.16  # of the allowance, for each of the two
-SHORTEST = 64  # steps below which nothing is told; what a default allowance has from 4,000 on
+SHORTEST = 64  # steps of the shortest trial; a default allowance has them from 4,000 steps on
 TAIL = 1 / 4  # of a trial's losses, which are compared
 CLEAR = 2.0  # standard errors
 
