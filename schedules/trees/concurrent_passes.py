@@ -1,8 +1,8 @@
 """An allreduce whose two passes run at once, each on its share of every link.
 
-`allreduce` finds the shares of the roots and divides the links; here each pass is packed on its
-own part of the fabric, with the roots' shards.  Adding up is spreading on the transposed
-topology, run backwards.
+`allreduce_rate` finds the shares of the roots and divides the links.  This module packs each pass
+on its own part of the fabric, with the roots' shards.  The reduce pass is the time reversal of a
+broadcast on the transposed topology.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from topoloom.synth.topology.topology import Link, NodeId, Topology
 def passes_together(
     topology: Topology, participants: Iterable[NodeId] | None = None
 ) -> tuple[TreeSchedule, TreeSchedule] | None:
-    """Return two allgathers that fit the links at once, or None if one after the other is best.
+    """Return two allgathers that fit the links at once, or None if a sequence is best.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def passes_together(
     Returns
     -------
     tuple of TreeSchedule, or None
-        An allgather on the transposed topology, which run backwards is the reduce-scatter,
-        and one on the topology, with the same shards.
+        An allgather on the transposed topology, whose reverse is the reduce-scatter, and an
+        allgather on the topology, with the same shards.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def passes_together(
 def _part(
     topology: Topology, bound: AllreduceBound, members: list[NodeId] | None, *, inward: bool
 ) -> Topology:
-    """Return what a pass has of the topology, turned round where it adds up.
+    """Return the part of the topology of one pass, transposed for the reduce pass.
 
-    Switches that get a copy of everything are compute nodes here.
+    Switches that receive a copy of all data are compute nodes here.
     """
     division = bound.division
     assert division is not None

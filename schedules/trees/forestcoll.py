@@ -1,17 +1,16 @@
 """ForestColl: throughput-optimal collectives as packed spanning trees, on any fabric.
 
-Read in this order: `demand` (who brings how much), `network` (integer capacities), `flow`
-(the max-flow kernel), `optimality` (the best rate and the cut that proves it), `fewest_trees` (how
-few trees come close to it); `automorphisms`, `linear`, `flow_layout`, `flow_program`, `proof`,
-`division` and `balance` (where cuts alone do not tell the truth); `optimum` (all, in the
-topology's terms);
-`allreduce` and `together` (both passes at once); `margins` (what more or less of links brings);
-`splitting_off`, `shares`, `splitting` and `routes` (switches away); `shortest` (trees of
-shortest paths, where they do);
-`symmetry` and `symmetric_forest` (images of a few trees, where these do); `packing`, `forest`,
-`ahead`, `flow_search`, `flow_units`, `left_behind`, `flow_repair`, `tree_growing`, `tree_rows`
-and `shortening` (trees elsewhere), `racks` and `rack_trees` (hosts below one leaf as one rank
-there); `forests` (all three ways); `hops`, `low_trees` and `heights` (trees of limited height).
+Read the packages in this order:
+
+- `flow`: demand, integer capacities, maximum flow, the best rate and the cut that proves it;
+- `linear_program`: the rate where cuts alone are not tight, with a certificate;
+- `rates`: the fewest trees close to the best rate, and all rates in the topology's terms;
+- `switch_removal`: whole links become arcs between ranks;
+- `symmetry`: automorphisms, and forests that are images of a few trees;
+- `packing`: shortest-path trees, or trees packed by ForestColl's algorithm and made shallow;
+- `racks`: hosts below one leaf switch as one rank;
+- `forests`: the choice among these, and trees of limited height;
+- `concurrent_passes`: both passes of an allreduce at once.
 
 References
 ----------
@@ -46,43 +45,41 @@ def allgather(
     shards: Mapping[NodeId, int] | None = None,
     participants: Iterable[NodeId] | None = None,
 ) -> TreeSchedule:
-    """Return an allgather that reaches the optimum: a forest of spanning trees.
+    """Return an allgather at the optimal rate: a forest of spanning trees.
 
     Parameters
     ----------
     topology, trees_per_root, max_gap, shards, participants
         As for `optimum`.
     max_height : int, optional
-        No tree is higher: the best rate that `heights` finds among such forests.
+        Maximum height of the trees, at the best rate found for such forests.
 
     Returns
     -------
     TreeSchedule
-        Per root the weights add up to k = ``optimum(...).trees_per_root``, times the size
-        of its shard without the factor that all sizes share.  Every link
-        carries trees of total weight at most capacity / unit_bandwidth, parallel links
-        taken together.
+        Per root the weights sum to k = ``optimum(...).trees_per_root``, times the size of its
+        shard without the common factor of all sizes.  Every link carries trees of total weight
+        at most capacity / unit_bandwidth, with parallel links merged.
 
     Raises
     ------
     InvalidTopology, Unreachable, NoSchedule, TooLarge
         As for `optimum`.
     NoSchedule
-        With a number of trees given: after rounding down to whole trees a switch, or a compute
-        node that takes no part, lets out more than it takes in, and all of it is needed: it
-        would have to copy data, and the cut bound may be out of reach.
+        With a given number of trees: after rounding down to whole trees, a switch or an idle
+        compute node sends more than it receives, and all of it is needed.  The node would have
+        to copy data, and the cut bound may be unreachable.
     TooLarge
-        The flows kept while packing pass `packing.MOST_FLOW_ENTRIES`.
+        The flows kept during packing exceed `packing.MOST_FLOW_ENTRIES`.
 
     Notes
     -----
-    Without switches, trees of shortest paths are tried first (`shortest`): where they reach
-    the optimum, nothing is faster to find nor lower.  Then, on fabrics of parts that are
-    alike, trees of a few roots whose images make up the forest (`symmetric_forest`).  Otherwise
-    whole links become switch-free arcs (`splitting`), trees are packed into those
-    (`packing`), made as shallow as exchanges can (`shortening`) and drawn along the paths
-    the arcs stand for (`routes`).  A group of equal trees is cut where its edges are served
-    by several paths.  Deterministic.
+    Without switches, shortest-path trees are tried first (`shortest_path_trees`): where they reach
+    the optimum, they are the fastest to find and the lowest.  Second, on fabrics of equivalent
+    parts, images of the trees of a few roots (`symmetric_forest`).  Otherwise whole links become
+    switch-free arcs (`switch_removal`), trees are packed into these arcs (`packing`), made shallow
+    by exchanges (`height_reduction`) and expanded to paths (`path_bundles`).  A group of equal
+    trees is split where its edges use several paths.  Deterministic.
 
     Examples
     --------
@@ -103,19 +100,19 @@ def broadcast(
     max_height: int | None = None,
     participants: Iterable[NodeId] | None = None,
 ) -> TreeSchedule:
-    """Return a broadcast that reaches the optimum: all trees have one root.
+    """Return a broadcast at the optimal rate: all trees have one root.
 
     Parameters
     ----------
     root : NodeId
-        The compute node that brings the data; it takes part.
+        The compute node that brings the data; a participant.
     topology, trees_per_root, max_gap, max_height, participants
         As for `allgather`.
 
     Raises
     ------
     InvalidTopology, Unreachable, NoSchedule, TooLarge
-        As for `allgather`.  Only the root must reach the others.
+        As for `allgather`.  Only the root must reach all others.
 
     Examples
     --------
@@ -148,7 +145,7 @@ def _forest(
     network = within.network
     rate, trees = None, None
     if max_gap is None:
-        # If trees reach the rate at which ranks can take in all they want, it is the optimum.
+        # Trees at the rate at which ranks can receive all their data are optimal.
         rate = entry_rate(network, trees_per_root)
         if trees_per_root is not None or is_least(network, rate):
             trees = of_shortest_paths(topology, network, rate)

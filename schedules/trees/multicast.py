@@ -1,10 +1,9 @@
-"""Trees on switches that copy and add up: what such a switch holds is not sent to it again.
+"""Trees on switches that copy and reduce: nothing is sent twice to the same switch.
 
-Edges of a tree that share a path from their sender up to a *multicast* switch are sent once up
-to it; the verifier counts them so (`schedules.verify.tree_loads`).  `pruned` makes the most of
-that: once any edge of a tree crosses a multicast switch, all later edges of the tree that cross
-it begin there.  (Zhao et al., ForestColl, arXiv:2402.06787, on in-network multicast and
-aggregation.)
+Edges of a tree with a common path from their sender up to a *multicast* switch count once on this
+path, as in the verifier (`schedules.verify.tree_loads`).  `pruned` uses this: once an edge of a
+tree crosses a multicast switch, all later edges of the tree that cross the switch start there.
+(Zhao et al., ForestColl, arXiv:2402.06787, on in-network multicast and aggregation.)
 """
 
 from collections.abc import Collection
@@ -15,22 +14,22 @@ from topoloom.synth.topology.topology import NodeId, Topology
 
 
 def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
-    """Return the schedule with nothing sent twice to a multicast switch.
+    """Return the schedule without repeated sends to a multicast switch.
 
     Parameters
     ----------
     schedule : TreeSchedule
         Valid on the topology.
     topology : Topology
-        Its ``multicast`` switches copy, and the other way round add up.
+        Its ``multicast`` switches copy, and reduce in the opposite direction.
 
     Notes
     -----
-    Let an edge cross switch w that an edge before it crossed, from a sender u.  It now begins
-    with u's path to w.  Its receiver hangs on u instead, which is no deeper than its sender
-    was, since edges are in breadth-first order; so a tree stays one, and grows no higher.  No
-    link carries more: the path to w is sent anyway, the edge's own way to w is not sent any
-    more.  O(hops).
+    Let an edge cross switch w after an earlier edge with sender u crossed w.  The later edge now
+    starts with u's path to w, and u becomes the parent of its receiver.  Since edges are in
+    breadth-first order, u is no deeper than the former sender: the result is a tree, and no
+    higher.  No link carries more: the path to w is already in use, and the edge's own path to w
+    is no longer used.  O(hops).
 
     Examples
     --------
@@ -56,14 +55,14 @@ def spliced(tree: Tree, copying: Collection[NodeId]) -> Tree:
     Parameters
     ----------
     tree : Tree
-        It spans ranks, its root one of them, and ``copying`` switches as if these were ranks.
+        Spans ranks, one of them its root, and ``copying`` switches as if these were ranks.
     copying : collection
-        Switches of the tree.  Those that nothing leaves are left out of it.
+        Switches of the tree.  Those without outgoing edges are dropped.
 
     Notes
     -----
-    What one edge brings to a switch and others take on begins with the same path now, and is
-    sent once up to it.  O(hops).
+    Edges into and out of a switch are concatenated: their common path to the switch counts once.
+    O(hops).
 
     Examples
     --------

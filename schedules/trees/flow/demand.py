@@ -1,8 +1,8 @@
-"""Who takes part in a collective, and how much data each of them brings.
+"""The participants of a collective, and the size of the data of each.
 
 The plain demand is that of an allgather: every compute node takes part, with equal shards.
-A *broadcast* is an allgather in which one shard holds everything.  Compute nodes that take
-no part pass data on as switches do: they keep and copy nothing.
+A *broadcast* is an allgather in which one shard holds all data.  Compute nodes that do not
+take part forward data as switches do, without copies.
 """
 
 from collections import defaultdict
@@ -17,10 +17,10 @@ from topoloom.synth.topology.topology import NodeId, Topology
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """``ranks`` are the compute nodes that take part, in the topology's order.
+    """``ranks`` are the participating compute nodes, in the topology's order.
 
-    ``sizes`` are those of their shards, relative to each other and without a common
-    factor.  Data of size 0 has no root, but its rank receives all the others'.
+    ``sizes`` are the relative sizes of their shards, without a common factor.  Data of size 0
+    has no root, but its rank receives all other data.
     """
 
     ranks: tuple[NodeId, ...]
@@ -28,7 +28,7 @@ class Demand:
 
     @property
     def roots(self) -> tuple[NodeId, ...]:
-        """The ranks that bring data."""
+        """The ranks with data."""
         return tuple(rank for rank, size in zip(self.ranks, self.sizes, strict=True) if size)
 
 
@@ -38,26 +38,25 @@ def demand_of(
     participants: Iterable[NodeId] | None = None,
     root: NodeId | None = None,
 ) -> Demand:
-    """Return the demand, checked against the topology.
+    """Return the demand, validated against the topology.
 
     Parameters
     ----------
     topology : Topology
     shards : mapping, optional
-        Relative sizes of the shards, integers from 0; ranks left out have size 0.  All 1
-        where it is left out itself.
+        Relative sizes of the shards, integers from 0; absent ranks have size 0.  Default: all 1.
     participants : iterable, optional
-        Two compute nodes at least; all of them where it is left out.
+        At least two compute nodes; default: all.
     root : NodeId, optional
-        Instead of shards: the rank that brings everything.
+        Instead of shards: the rank that brings all data.
 
     Raises
     ------
     InvalidTopology
         There are fewer than two compute nodes.
     NoSchedule
-        A node is unknown, a switch, or named twice; a size is no integer from 0, belongs to
-        a node that takes no part, or all of them are 0; or there are both a root and shards.
+        A node is unknown, a switch, or duplicate; a size is no nonnegative integer, belongs to
+        an idle node, or all sizes are 0; or both a root and shards are given.
     TooLarge
         The sizes do not fit 62 bits.
 
@@ -100,14 +99,14 @@ def _sizes(
 
 
 def require_paths(topology: Topology, demand: Demand, *, inward: bool = False) -> None:
-    """Raise Unreachable unless every root reaches every rank, or is reached with ``inward``.
+    """Raise Unreachable unless every root reaches every rank, or with ``inward`` the reverse.
 
-    Takes two searches: through the first root all roots reach all ranks.
+    Two searches suffice: through the first root all roots reach all ranks.
 
     Raises
     ------
     Unreachable
-        Naming two compute nodes.
+        Names two compute nodes.
 
     Examples
     --------

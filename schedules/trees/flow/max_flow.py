@@ -1,16 +1,14 @@
 """Integer maximum flow from many supplies to one sink, on flat arrays.
 
-A *flow network* here has no source node.  Every node may hold a supply, and flow is
-sent from wherever supply is left to one sink.  All searches run backwards from the
-sink over residual arcs, so a search whose supplies lie close to the sink touches
-only that neighbourhood.
+A *flow network* here has no source node.  Every node may hold a supply, and flow goes from the
+remaining supplies to one sink.  All searches run backwards from the sink over residual arcs, so a
+search with supplies close to the sink visits only their neighborhood.
 
-`shortfall` answers the one question that every stage of ForestColl asks: does each of the
-terminals receive from each of them the units that this one is the root of?  It asks terminal
-after terminal and keeps one flow: a terminal that has passed becomes an unlimited supply.
-That is right because a set of nodes that breaks the condition for a later terminal
-and holds no earlier one is a cut between them all, and a set that holds an earlier
-one was already found to be fine.
+`shortfall` decides the condition of every stage of ForestColl: does each terminal receive from
+each terminal the units of which that terminal is the root?  It checks the terminals in sequence
+and keeps one flow: a terminal that passes becomes an unlimited supply.  Proof: a set of nodes
+that violates the condition for a later terminal and contains no earlier terminal is a cut
+between them.  A set that contains an earlier terminal has already passed.
 """
 
 from typing import Any, NamedTuple
@@ -24,35 +22,33 @@ UNLIMITED = 1 << 62
 
 
 uncounted = njit(cache=True, nogil=True, _nrt=False)  # pyright: ignore[reportCallIssue]
-"""Compiles a kernel that makes no arrays: numba need not count who holds those handed on.
+"""Compiles a kernel without allocations; Numba then skips reference counts of arguments.
 
-Tuples of twenty arrays are handed from kernel to kernel millions of times; counting took half
-of the time.
+Kernels pass tuples of twenty arrays millions of times; reference counts took half of the time.
 """
 
 inlined = njit(  # pyright: ignore[reportCallIssue]
     cache=True, nogil=True, _nrt=False, inline="always"
 )
-"""Compiles such a kernel as part of each that calls it, of which there should be one or two.
+"""Compiles such a kernel inline into its callers, which should be one or two.
 
-To hand on a tuple of twenty arrays by value takes as long as a short search.
+Passing a tuple of twenty arrays by value takes as long as a short search.
 """
 
 
 Unsigned = NDArray[np.uint32]
 
 U0, U1, ONE_MOVE = np.uint64(0), np.uint64(1), np.uint32(1)
-"""Numbers to count unsigned indices with: of one that has a sign numba asks each time whether it
-counts from the end, which takes a sixth of growing trees."""
+"""Unsigned constants for index arithmetic: Numba checks each signed index for negative values,
+which takes a sixth of the time of tree growing."""
 
 
 class Arcs(NamedTuple):
-    """A directed graph, ready for backward residual search.
+    """A directed graph, indexed for backward residual search.
 
-    ``tail`` and ``head`` have one entry per arc.  ``moves[start[w]:start[w + 1]]`` lists
-    the steps that lead from w to a residual predecessor: ``2 * a`` for an arc a into w,
-    ``2 * a + 1`` for an arc a out of w, whose flow can be taken back; ``ends`` has where each
-    leads.
+    ``tail`` and ``head`` have one entry per arc.  ``moves[start[w]:start[w + 1]]`` lists the
+    steps from w to a residual predecessor: ``2 * a`` for an arc a into w, ``2 * a + 1`` for an
+    arc a out of w, whose flow can be canceled.  ``ends`` has the predecessor of each step.
     """
 
     tail: NDArray[np.int64]
@@ -63,7 +59,7 @@ class Arcs(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of `send`, one entry per node; ``level`` holds its last search."""
+    """Work memory of `send`, one entry per node; ``level`` holds its last search."""
 
     level: NDArray[np.int64]
     queue: Unsigned
@@ -94,17 +90,17 @@ def arcs_of(node_count: int, tail: NDArray[Any], head: NDArray[Any]) -> Arcs:
 
 
 def scratch_for(node_count: int) -> Scratch:
-    """Return working memory for graphs of that many nodes."""
+    """Return work memory for graphs of ``node_count`` nodes."""
     queue, cursor, path = np.zeros((3, node_count + 1), np.uint32)
     return Scratch(np.zeros(node_count + 1, np.int64), queue, cursor, path)
 
 
 @uncounted
 def _search(arcs, capacity, flow, supply, sink, want, scratch):
-    """Level nodes by residual distance to ``sink``; return whether supply was met.
+    """Level nodes by residual distance to ``sink``; return whether supplies reach ``want``.
 
-    Stops after the level on which supplies add up to ``want``.  A node of unlimited
-    supply is not searched through.
+    The search stops after the level on which supplies sum to ``want``.  It does not continue
+    through nodes of unlimited supply.
     """
     level, queue = scratch.level, scratch.queue
     start, moves, ends = arcs.start, arcs.moves, arcs.ends
@@ -142,7 +138,7 @@ def _search(arcs, capacity, flow, supply, sink, want, scratch):
 
 @uncounted
 def _descend(arcs, capacity, flow, supply, sink, want, scratch):
-    """Send along one path of the level graph; return the amount, 0 if none is left."""
+    """Send along one path of the level graph; return the amount, 0 without a path."""
     level, cursor, path = scratch.level, scratch.cursor, scratch.path
     start, moves, ends = arcs.start, arcs.moves, arcs.ends
     node, length = np.uint64(sink), U0
@@ -181,10 +177,10 @@ def _descend(arcs, capacity, flow, supply, sink, want, scratch):
 
 @uncounted
 def send(arcs, capacity, flow, supply, sink, want, scratch):
-    """Send up to ``want`` units from the supplies to ``sink``; return how many arrived.
+    """Send up to ``want`` units from the supplies to ``sink``; return the units sent.
 
-    Changes ``flow`` and ``supply``.  If fewer than ``want`` arrive, the nodes with
-    ``scratch.level >= 0`` are the sink's side of a minimum cut.  Dinic's algorithm.
+    Dinic's algorithm; updates ``flow`` and ``supply``.  If the result is less than ``want``, the
+    nodes with ``scratch.level >= 0`` are the sink's side of a minimum cut.
     """
     sent = 0
     while sent < want:
@@ -204,10 +200,9 @@ def send(arcs, capacity, flow, supply, sink, want, scratch):
 def shortfall(arcs, capacity, terminals, first, shares, flow, supply, scratch):
     """Find the first terminal that does not receive ``shares[t]`` from every terminal t.
 
-    ``shares`` has one entry per node, 0 for all but terminals.  Terminals before index
-    ``first`` are taken to be fine.  Returns (index, missing units); (number of terminals, 0)
-    if all are fine.  Otherwise the nodes with ``scratch.level >= 0`` are the terminal's side
-    of the cut that shows it.
+    ``shares`` has one entry per node, 0 except for terminals.  Terminals before index ``first``
+    are assumed to pass.  Returns (index, missing units), or (number of terminals, 0) if all pass.
+    Otherwise the nodes with ``scratch.level >= 0`` are the terminal's side of a violated cut.
     """
     flow[:] = 0
     supply[:] = shares

@@ -1,4 +1,4 @@
-"""A topology as a network of integer capacities, as the flow kernels need it."""
+"""A topology as a network of integer capacities for the flow kernels."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +15,7 @@ from topoloom.synth.topology.topology import Topology
 
 
 class SharedArcs(NamedTuple):
-    """Arcs that together carry at most ``capacity``, in the network's unit."""
+    """Arcs with a joint limit ``capacity``, in the network's unit."""
 
     arcs: tuple[int, ...]
     capacity: int
@@ -23,13 +23,12 @@ class SharedArcs(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Network:
-    """Whole numbers without a common factor, one arc per ordered pair of joined nodes.
+    """Integer capacities without a common factor, with one arc per ordered pair of joined nodes.
 
     Nodes are positions in the topology.  Arc a runs from ``tail[a]`` to ``head[a]`` with
     bandwidth ``capacity[a] * unit``, where ``unit`` is in the topology's own unit.
-    ``terminals`` are the positions of the ranks, in order; ``sizes`` has the size of the
-    shard that each node brings, 0 for those that are no rank.  ``shared`` are limits that several
-    arcs have together.
+    ``terminals`` are the positions of the ranks, in order; ``sizes`` has the shard size of each
+    node, 0 for nodes that are no rank.  ``shared`` are joint limits of several arcs.
     """
 
     node_count: int
@@ -43,19 +42,19 @@ class Network:
 
     @property
     def data(self) -> int:
-        """The size of all shards together."""
+        """The total size of all shards."""
         return int(self.sizes.sum())
 
     @property
     def is_rank(self) -> NDArray[np.bool_]:
-        """Of each node, whether it is a rank."""
+        """By node, whether it is a rank."""
         found = np.zeros(self.node_count, np.bool_)
         found[self.terminals] = True
         return found
 
     @property
     def kinds(self) -> list[tuple[bool, int]]:
-        """Of each node, whether it is a rank and what it brings: nodes alike have equal ones."""
+        """By node, whether it is a rank, and its shard size: equal for equivalent nodes."""
         return list(zip(self.is_rank.tolist(), self.sizes.tolist(), strict=True))
 
 
@@ -111,7 +110,7 @@ def network_of(topology: Topology, demand: Demand | None = None) -> Network:
 
 
 def copying_nodes(topology: Topology) -> tuple[int, ...]:
-    """Return the positions of the switches that copy and add up.
+    """Return the positions of the switches that copy and reduce.
 
     >>> copying_nodes(Topology("abw", [("a", "w"), ("w", "b")], switches="w", multicast="w"))
     (2,)
@@ -120,7 +119,7 @@ def copying_nodes(topology: Topology) -> tuple[int, ...]:
 
 
 def guard(total: int) -> None:
-    """Raise TooLarge unless sums up to ``total`` are safe in the flow kernels."""
+    """Raise TooLarge unless the flow kernels can hold sums up to ``total``."""
     if total >= UNLIMITED:
         raise TooLarge(
             "/links",

@@ -1,8 +1,8 @@
 """Stage 1: the best allgather rate of a network, exactly, with a cut that proves it.
 
 Symbols, as in the ForestColl paper: C the ranks, b_e the bandwidth of arc e, k the trees per
-unit of size, x the bandwidth of those trees, U = k / x; and w(S) the size of all shards of
-the ranks in S, which is |S & C| where shards are equal.  A root of size s has k s trees.
+unit of size, x the bandwidth of those trees, U = k / x.  w(S) is the total shard size of the
+ranks in S, which is |S & C| for equal shards.  A root of size s has k s trees.
 """
 
 import heapq
@@ -21,9 +21,9 @@ from topoloom.synth.progress import tell
 
 
 class Rate(NamedTuple):
-    """``scale`` is U: k trees per unit of size fit if arc e carries floor(U * b_e) of them.
+    """``scale`` is U: k trees per unit of size fit if arc e carries floor(U * b_e) trees.
 
-    ``inside`` marks the nodes of the cut that forbids any smaller U.
+    ``inside`` marks the nodes of the cut that excludes any smaller U.
     """
 
     scale: Fraction
@@ -42,13 +42,13 @@ def best_rate(network: Network) -> Rate:
     Notes
     -----
     1/x = max w(S) / out(S) over node sets S that miss a rank (ForestColl, sections 5.1 and
-    5.7).  Newton's method on that ratio: for the present p/q, every rank must receive q per
-    unit of size from each in the network p * b; a node that does not yields a
-    cut S with p out(S) < q w(S), whose ratio is the next and larger one.  Nodes that
-    have passed stay fine when the ratio grows, so each is asked until it passes once.
+    5.7).  Newton's method on that ratio: for the current p/q, every rank must receive q per
+    unit of size from each rank in the network p * b.  A rank that does not yields a cut S with
+    p out(S) < q w(S), whose ratio is the next, larger value.  Ranks that pass also pass for
+    larger ratios, so each is checked until it passes once.
 
-    The capacities of a `Network` have no common factor, so with 1/x = p/q the least k
-    that makes every U * b_e whole is q; `fewest_trees` knows whether a smaller one does.
+    The capacities of a `Network` have no common factor: with 1/x = p/q the least k that makes
+    every U * b_e whole is q.  `fewest_trees` decides whether a smaller k suffices.
 
     Time: one small flow per compute node, and one more per improvement of the ratio.
     """
@@ -66,11 +66,11 @@ def best_rate(network: Network) -> Rate:
 
 
 def entry_rate(network: Network, trees_per_root: int | None) -> Rate:
-    """Return the rate at which each rank could just take in all it wants.
+    """Return the rate at which each rank can receive all its data.
 
-    No schedule beats it, since every rank must receive k trees per unit of the others' data.
-    With ``trees_per_root`` None, k is the least that reaches it.  The cut is the one around
-    the narrowest rank.
+    This is an upper bound for every schedule: each rank must receive k trees per unit of the
+    others' data.  With ``trees_per_root`` None, k is the least that reaches the bound.  The cut is
+    around the most constrained rank.
     """
     inside, ratio = _first_cut(network)
     if trees_per_root is None:
@@ -90,13 +90,13 @@ def entry_rate(network: Network, trees_per_root: int | None) -> Rate:
 def best_rate_for(network: Network, trees_per_root: int, free: Rate) -> Rate:
     """Return the least U for which ``trees_per_root`` trees per unit of size can be packed.
 
-    ``free`` is the `best_rate` of the network: its cut is a good one to start from.
+    ``free`` is the `best_rate` of the network; its cut is the start of the search.
 
     Notes
     -----
     A cut S needs sum of floor(U * b_e) >= k w(S) over the arcs that leave it, and the
     least such U is a multiple of some 1 / b_e (ForestColl, section 5.6 on fixed k).  The
-    search climbs from cut to cut as in `best_rate`; no grid and no tolerance is needed.
+    search climbs from cut to cut as in `best_rate`, without a grid or tolerance.
     """
     inside, _ = _first_cut(network)
 
@@ -114,7 +114,7 @@ def best_rate_for(network: Network, trees_per_root: int, free: Rate) -> Rate:
 
 
 def tree_capacities(network: Network, scale: Fraction, trees_per_root: int) -> NDArray[np.int64]:
-    """Return floor(scale * capacity): how many trees each arc can carry."""
+    """Return floor(scale * capacity): the number of trees that each arc can carry."""
     guard(scale.numerator * int(network.capacity.sum()) + trees_per_root * network.data)
     return network.capacity * scale.numerator // scale.denominator
 
@@ -146,7 +146,7 @@ def _climb(
     capacities: Callable[[Fraction], tuple[NDArray[np.int64], NDArray[np.int64]]],
     of_cut: Callable[[NDArray[np.bool_]], Fraction],
 ) -> tuple[Fraction, NDArray[np.bool_]]:
-    """Raise ``value`` from violated cut to violated cut until every node passes."""
+    """Raise ``value`` from violated cut to violated cut until every terminal passes."""
     arcs = arcs_of(network.node_count, network.tail, network.head)
     scratch = scratch_for(network.node_count)
     flow, supply = np.zeros(len(network.tail), np.int64), np.zeros(network.node_count, np.int64)
@@ -163,13 +163,13 @@ def _climb(
 
 
 def nearby_order(arcs: Arcs, terminals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the terminals in breadth-first order, so that each is near earlier ones."""
+    """Return the terminals in breadth-first order, so that each is close to earlier ones."""
     return terminals[np.argsort(_turns(arcs, terminals[0])[terminals], kind="stable")]
 
 
 @njit(cache=True, nogil=True)
 def _turns(arcs, first):
-    """Return places in breadth-first order, arcs taken both ways; -1 if out of reach."""
+    """Return positions in breadth-first order, ignoring arc directions; -1 if unreachable."""
     nodes = len(arcs.start) - 1
     turn = np.full(nodes, -1, np.int64)
     queue = np.empty(nodes, np.int64)
@@ -188,12 +188,12 @@ def _turns(arcs, first):
 
 
 def _first_cut(network: Network) -> tuple[NDArray[np.bool_], Fraction]:
-    """Return the worst cut that leaves out one rank alone, and its ratio."""
+    """Return the worst cut that excludes exactly one rank, and its ratio."""
     entering = np.zeros(network.node_count, np.int64)
     np.add.at(entering, network.head, network.capacity)
     wanted = network.data - network.sizes[network.terminals]
     rooms = entering[network.terminals].tolist()
-    # Ranks are of a few kinds; of a kind the first counts.
+    # Equivalent ranks have equal cuts: the first of each kind suffices.
     first: dict[tuple[int, int], int] = {}
     for node, want, room in zip(network.terminals.tolist(), wanted.tolist(), rooms, strict=True):
         if want > 0:
@@ -212,5 +212,5 @@ def _leaving(network: Network, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def data_inside(network: Network, inside: NDArray[np.bool_]) -> int:
-    """Return w(S), the size of the shards that begin inside a cut."""
+    """Return w(S), the total size of the shards that start inside a cut."""
     return int(network.sizes[inside].sum())

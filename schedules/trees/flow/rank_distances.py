@@ -1,4 +1,4 @@
-"""How far ranks are from each other, in hops: no tree is lower than the farthest is away."""
+"""Distances between ranks in hops: lower bounds on the height of trees."""
 
 from collections import deque
 
@@ -9,10 +9,10 @@ from topoloom.synth.progress import tell
 
 
 def least_height(network: Network) -> int:
-    """Return how many hops the farthest rank is from a root; every rank is within reach.
+    """Return the largest distance from a root to a rank, in hops; every rank is reachable.
 
-    A hop leads from rank to rank, through any nodes that only forward.  O(ranks^3) in words
-    of the machine for each hop.
+    A hop leads from rank to rank, through any forwarding nodes.  O(ranks^3 / word size) for each
+    hop.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def least_height(network: Network) -> int:
 
 
 def farthest(network: Network, root: int) -> int:
-    """Return how many hops the farthest rank is from one root, as `least_height` counts them.
+    """Return the largest distance from one root to a rank, in hops as in `least_height`.
 
     O(arcs).
 
@@ -62,7 +62,7 @@ def farthest(network: Network, root: int) -> int:
     while waiting:
         node = waiting.popleft()
         for other in ahead[node]:
-            # To leave a rank is a hop, to pass a node that only forwards is none.
+            # An arc out of a rank starts a hop; an arc out of a forwarding node does not.
             away = hops[node] + is_rank[node]
             if away < hops.get(other, network.node_count):
                 hops[other] = away

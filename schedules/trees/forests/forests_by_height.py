@@ -1,10 +1,10 @@
-"""Forests of low trees: the best rate that is found for every height.
+"""Forests of low trees: the best rate found for every height.
 
-Height costs latency, and low trees may cost throughput.  What is tried: the forest of the best
-rate as it is packed; forests of few trees, which are lower; both with the nodes in other
-orders, for packing takes them in turn; and trees grown to a limited height (`low_trees`).  The
-rate of each is counted on the links.  Nothing is proved of what other forests of that height
-reach, but no tree is lower than the farthest rank is away, and no rate better than the optimum.
+Height costs latency, and low trees may have less throughput.  Candidates are the packed forest of
+the best rate; forests with few trees, which are lower; both with other orders of node removal; and
+trees grown to a limited height (`height_limited_trees`).  Rates are derived from the links.  No
+optimality is proved for a limited height, but the height is at least the largest distance of a
+rank, and the rate is at most the optimum.
 """
 
 from collections import Counter
@@ -29,10 +29,10 @@ from topoloom.synth.progress import tell
 from topoloom.synth.topology.topology import NodeId, Topology
 
 ORDERS = 64
-"""Orders of the nodes in which forests of one rate are packed at most."""
+"""Maximum orders of the nodes in which forests of one rate are packed."""
 
 FEW = (1, 2, 3, 4)
-"""Trees per root that are tried beside those of the optimum."""
+"""Numbers of trees per root to try besides those of the optimum."""
 
 SLACKS = (0, 1, 2, 3)
 
@@ -42,9 +42,9 @@ MOST_PACKED = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Low:
-    """A forest: no tree has more than ``height`` hops.
+    """A forest whose trees have at most ``height`` hops.
 
-    ``inverse_rate`` is counted on the links, in the topology's unit, per unit of size.
+    ``inverse_rate`` is derived from the links, in the topology's unit, per unit of size.
     """
 
     height: int
@@ -54,23 +54,23 @@ class Low:
 
 
 def lowest(topology: Topology, demand: Demand, max_height: int, count: int | None = None) -> Low:
-    """Return the forest of the best rate found that is no higher than asked for.
+    """Return the forest of the best rate found with at most the given height.
 
     Parameters
     ----------
     topology, demand
-        The ranks, and what they bring.
+        The ranks and their data.
     max_height : int
-        From 1.
+        At least 1.
     count : int, optional
-        Trees per unit of size; any number without it.
+        Trees per unit of size; default: any number.
 
     Raises
     ------
     NoSchedule
-        Some rank is farther away than that from a root.
+        A rank is farther than ``max_height`` from a root.
     TooLarge
-        No forest so low was found, and the network is too large to grow one.
+        No forest of this height is found, and the network is too large to grow one.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def lowest(topology: Topology, demand: Demand, max_height: int, count: int | Non
     least = least_height(network)
     if max_height < least:
         raise NoSchedule(
-            "max_height", f"must be at least {least}: so many hops some rank is from a root"
+            "max_height", f"must be at least {least}, the distance of some rank from a root"
         )
     fitting = [low for low in low_forests(topology, demand, count) if low.height <= max_height]
     if not fitting:
@@ -96,10 +96,10 @@ def lowest(topology: Topology, demand: Demand, max_height: int, count: int | Non
 
 @lru_cache(maxsize=8)
 def low_forests(topology: Topology, demand: Demand, count: int | None = None) -> tuple[Low, ...]:
-    """Return the best forest found of every height that pays, the lowest first.
+    """Return the best forest found for every useful height, the lowest first.
 
-    Each is faster than all that are lower; the last is the fastest of all, and the lowest of
-    these.  Parameters as for `lowest`.  Deterministic.
+    Each is faster than all lower forests; the last is the fastest of all, and the lowest among
+    equally fast forests.  Parameters as for `lowest`.  Deterministic.
     """
     best: dict[int, Low] = {}
     for low in _tried(topology, demand, count):
@@ -118,14 +118,14 @@ def _worth(low: Low) -> tuple[Fraction, int]:
 
 
 def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Low]:
-    """Yield forests; the first is the one that is made where no height is asked for."""
+    """Yield forests; the first is the forest without a height limit."""
     network = balanced(network_of(topology, demand)).network
     first, free, _ = rates(network, count)
     yield _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
     wanted = [first]
     if count is None:
         few = [k for k in FEW if k < first.trees_per_root]
-        # Where all links are full, some trees may be lower than the least number of them.
+        # If all links are full, rounding may lower the height of some trees.
         wanted += [free] if free.trees_per_root > first.trees_per_root else []
         wanted += [best_rate_for(network, k, free) for k in few]
     for number, rate in enumerate(wanted):
@@ -150,7 +150,7 @@ def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low
             trees = Packing(topology.nodes, network, rate, order).trees()
             yield _low(network, topology, rate.trees_per_root, trees)
         except (NoSchedule, TooLarge):
-            # Rounded to whole trees, a switch may let out more than it takes in.
+            # After rounding to whole trees, a switch may send more than it receives.
             continue
 
 
@@ -165,7 +165,7 @@ def _named(nodes: list[NodeId], trees: list[Grown]) -> Iterator[Tree]:
 
 
 def _low(network: Network, topology: Topology, count: int, trees: Iterable[Tree]) -> Low:
-    """Return a forest with its height and its rate, counted on the links."""
+    """Return a forest with its height and its rate, derived from the links."""
     listed = tuple(trees)
     loads: Counter[tuple[int, int]] = Counter()
     place = topology.position

@@ -1,10 +1,10 @@
-"""Trees of limited height, grown one by one along links that carry little so far.
+"""Trees of limited height, grown one by one along lightly loaded links.
 
-A rank that is j hops from a root (a hop leads from rank to rank, through nodes that only forward)
-may be at most j + slack deep in the trees of that root.  No tree gets stuck so: of the ranks that
-are missing, the nearest has one before it that is a hop nearer, and not too deep.  The way that
-costs least is taken next, where a link costs the more the busier it is.  Then trees are taken
-out and grown anew, one after another, at the prices of the others.
+A rank j hops from a root (a hop leads from rank to rank, through forwarding nodes) may have depth
+at most j + slack in the trees of that root.  Growth never gets stuck: the nearest missing rank has
+a predecessor that is one hop closer to the root and within its own limit.  The cheapest path is
+added next; the price of a link increases with its load.  Trees are then removed and regrown, one
+after another, at the prices caused by the others.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from topoloom.schedules.trees.flow.network import Network
 from topoloom.synth.progress import tell
 
 MOST_GROWTH = 40_000_000
-"""Limit on trees * arcs * rounds: some half a minute."""
+"""Limit on trees * arcs * rounds: about half a minute."""
 
 ROUNDS = 6
 _POWER = 2
@@ -26,14 +26,14 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """``edges`` of one tree in the order in which they can be taken, each a path of nodes."""
+    """``edges`` of one tree in an order of growth, each a path of nodes."""
 
     root: int
     edges: tuple[Path, ...]
 
 
 class _Growing:
-    """The arcs of a network by node, and how many trees each carries."""
+    """The arcs of a network by node, and the number of trees on each."""
 
     def __init__(self, network: Network) -> None:
         self.ranks = set(network.terminals.tolist())
@@ -47,7 +47,7 @@ class _Growing:
         self.load = [0] * len(self.capacity)
 
     def hops(self, root: int) -> dict[int, int]:
-        """Return how many hops every rank is from a root."""
+        """Return the distance of every rank from a root, in hops."""
         found, front = {root: 0}, [root]
         while front:
             ahead: list[int] = []
@@ -67,14 +67,14 @@ class _Growing:
         return found
 
     def price(self, arc: int) -> float:
-        """Return what a tree more on an arc costs."""
+        """Return the price of one more tree on an arc."""
         return ((self.load[arc] + 1) / self.capacity[arc]) ** _POWER
 
     def grow(self, root: int, most: dict[int, int]) -> Grown:
-        """Grow a tree in which no rank is deeper than ``most`` says, and load its arcs.
+        """Grow a tree with depths at most ``most``, and load its arcs.
 
-        The cheapest way to a missing rank is taken next.  A node that forwards is passed again
-        from a rank that is higher up.
+        The cheapest path to a missing rank is added next.  A forwarding node is visited again from
+        a rank closer to the root.
         """
         depth, edges = {root: 0}, list[Path]()
         missing = set(most) - {root}
@@ -104,36 +104,36 @@ class _Growing:
         return tree
 
     def add(self, tree: Grown, times: int) -> None:
-        """Load the arcs of a tree so many times, or with -1 take it off them."""
+        """Add a number of copies of a tree to the loads of its arcs; -1 removes the tree."""
         for path in tree.edges:
             for ends in pairwise(path):
                 self.load[self.arc[ends]] += times
 
     def busiest(self) -> Fraction:
-        """Return the trees per capacity of the busiest arc."""
+        """Return the trees per unit of capacity of the busiest arc."""
         both = zip(self.load, self.capacity, strict=True)
         return max(Fraction(load, room) for load, room in both)
 
 
 def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown], Fraction] | None:
-    """Return trees of every root that brings data, and U: the trees per capacity they need.
+    """Return trees of every root with data, and U: the trees per unit of capacity that they need.
 
     Parameters
     ----------
     network : Network
     trees_per_root : int
-        How many per unit of size of a shard.
+        Trees per unit of size of a shard.
     slack : int
-        From 0: by how much a rank may be deeper than its distance.
+        Maximum excess of a rank's depth over its distance, at least 0.
 
     Returns
     -------
     list of Grown, Fraction
-        None if it would take more than `MOST_GROWTH`.
+        None if growth would exceed `MOST_GROWTH`.
 
     Notes
     -----
-    The best of `ROUNDS` rounds, in each of which all trees are grown anew.  Deterministic.
+    The best of `ROUNDS` rounds, each of which regrows all trees.  Deterministic.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
     growing = _Growing(network)
     hops = {root: growing.hops(root) for root in dict.fromkeys(wanted)}
     ecc = max(max(found.values()) for found in hops.values())
-    # A root from which all are near may have higher trees than its own distances ask for.
+    # A root close to all ranks may have higher trees than its own distances require.
     most = {
         root: {rank: steps + ecc - max(found.values()) + slack for rank, steps in found.items()}
         for root, found in hops.items()
@@ -170,7 +170,7 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
 
 
 def _dealt(roots: list[int]) -> list[int]:
-    """Return the roots in turns, so that the trees of one are far apart."""
+    """Return the roots interleaved, so that the trees of one root are far apart."""
     turns: dict[int, int] = {}
     keyed = []
     for root in roots:

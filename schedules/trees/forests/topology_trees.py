@@ -1,8 +1,8 @@
-"""Trees in the words of their topology, with one tuple for a path that many of them take.
+"""Trees with node ids of their topology, with shared tuples for repeated paths.
 
-A forest of 4,096 trees has 17 million edges.  But images of a few trees spread within boxes by
-the same links: of edges that do not begin at the root, on DGX and MI250 boxes, each is one of some
-ten thousand paths, and to make a tuple of each took a gigabyte and most of the time.
+A forest of 4,096 trees has 17 million edges.  But images of a few trees use the same links within
+boxes: on DGX and MI250 boxes, all edges that do not start at the root are among about ten thousand
+paths.  Separate tuples took a gigabyte and most of the time.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,11 +14,11 @@ from topoloom.schedules.trees.symmetry.symmetric_forest import Drawn
 from topoloom.synth.topology.topology import NodeId
 
 _MOST_SHARED = 1 << 20
-"""Paths kept to be shared: beyond them each is made anew."""
+"""Maximum number of cached paths; further paths are not shared."""
 
 
 class _Paths(dict[int, tuple[NodeId, ...]]):
-    """Paths by number: that of nodes v, w, ... has digits v + 1, w + 1, ..., the first lowest."""
+    """Paths by number: nodes v, w, ... are the digits v + 1, w + 1, ..., lowest digit first."""
 
     def __init__(self, names: Sequence[NodeId]) -> None:
         super().__init__({0: ()})
@@ -38,7 +38,7 @@ class _Paths(dict[int, tuple[NodeId, ...]]):
 
 
 def named(names: Sequence[NodeId], trees: Iterable[Drawn]) -> Iterator[Tree]:
-    """Yield the trees, of whose nodes v is called ``names[v]``.
+    """Yield the trees with ``names[v]`` for node v.
 
     O(size of the trees).
 

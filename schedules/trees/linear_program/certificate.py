@@ -1,27 +1,28 @@
-"""Why no division of the links is faster: a certificate of node sets and weights.
+"""Certificate that no division of the links is faster: node sets and weights.
 
-**Proof.**  Let the solver say what it will: weights y_S and z_S from 0 on node sets that miss a
-receiver, of which those with v in S add up to Y(v), and weights p_u and q_u from 0 on the
-forwarding nodes.  Let x_v be the rate of the data with root v, b_e and a_e what link e of
-capacity c_e gives to spreading and to adding up.  Then
+**Proof.**  Take any solver output: weights y_S and z_S from 0 on node sets that miss a receiver,
+where the weights of the sets that contain v sum to Y(v), and weights p_u and q_u from 0 on the
+forwarding nodes.  Let x_v be the rate of the data with root v, and b_e and a_e the shares of link e
+of capacity c_e for the broadcast pass and the reduce pass.  Then
 
     sum Y(v) x_v = sum y_S x(S) + z_S x(S) <= sum y_S b(out of S) + z_S a(into S)
                 <= sum Y_e b_e + Z_e a_e <= sum c_e max(0, Y_e, Z_e)
 
 over links e from s to t, where Y_e = p_t - p_s + the y of all sets that e leaves, and
-Z_e = q_s - q_t + the z of all sets that it enters.  So the rate, the sum of x_v, is at most that
-over the least Y(v) where shares are free, or over the mean of Y(v) by share where they are not.
+Z_e = q_s - q_t + the z of all sets that e enters.  The total rate, the sum of x_v, is at most this
+value divided by the least Y(v) for free shares, or by the mean of Y(v) by share for fixed shares.
 
-Where several links have a limit c_g together, with a weight r_g from 0 each, the last is at most
+Where several links have a joint limit c_g, with a weight r_g from 0 each, the last term is at most
 
     sum c_e max(0, Y_e - R_e, Z_e - R_e) + sum c_g r_g,
 
-R_e the sum of r_g over the limits that hold e: what crosses the links of g is at most c_g.
+with R_e the sum of r_g over the limits that contain e: the links of g together carry at most c_g.
 
-The dual of a flow to w is a *potential* from 0 on the nodes, 0 at w.  It stands for the sets
-of nodes above each of its values, weighted by the differences: a link leaves as much of
-them as the potential falls along it.  The potentials of receivers that are alike are images
-of each other; a sum over all of them is evaluated for one, and evenly spread over orbits of links.
+The dual of a flow to w is a *potential* from 0 on the nodes, 0 at w.  It represents the sets
+of nodes above each of its values, weighted by the differences: a link leaves sets of total weight
+equal to the decrease of the potential along the link.  The potentials of equivalent receivers are
+images of each other.  A sum over all of them is evaluated for one receiver and averaged over
+orbits of links.
 """
 
 from collections import defaultdict
@@ -41,7 +42,7 @@ from topoloom.synth.topology.topology import NodeId
 
 
 class Cut(NamedTuple):
-    """A node set of the proof: what goes out of it, or with ``inward`` into it, is counted."""
+    """A node set of the proof; the capacity out of it counts, or with ``inward`` into it."""
 
     nodes: frozenset[NodeId]
     inward: bool
@@ -50,13 +51,13 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """No division of the links carries more than ``rate``, in the network's unit.
+    """Upper bound ``rate`` on the total rate of any division of the links, in the network's unit.
 
-    ``potentials`` are scaled such that every root is held with weight 1 at least, or on
-    average by share; ``copying`` are the weights p_u, ``adding`` the q_u, of forwarding nodes,
-    ``sharing`` the r_g, by the number of the shared limit.  ``weights`` are the max(0, ...) of
-    every arc and ``fixed`` the sum of c_g r_g: whatever the capacities c_e are changed to,
-    nothing carries more than the sum of c_e times the weight of e, and ``fixed``.
+    ``potentials`` are scaled such that Y(v) is at least 1 for every root, or on average by share.
+    ``copying`` are the weights p_u, ``adding`` the q_u, of forwarding nodes; ``sharing`` the r_g,
+    by the index of the shared limit.  ``weights`` are the max(0, ...) of every arc and ``fixed``
+    the sum of c_g r_g.  For any capacities c_e, the rate is at most the sum of c_e times the weight
+    of e, plus ``fixed``.
     """
 
     rate: Fraction
@@ -70,7 +71,7 @@ class Proof:
     fixed: Fraction
 
     def named(self, names: tuple[NodeId, ...]) -> "Proof":
-        """Return the same of nodes with other names, in the same order."""
+        """Return the proof with other names of the nodes, in the same order."""
         new = dict(zip(self.names, names, strict=True))
         copying, adding = (
             {new[node]: price for node, price in half.items()}
@@ -80,7 +81,7 @@ class Proof:
 
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
-        """All sets, those of alike receivers too."""
+        """All sets, including those of equivalent receivers."""
         found: dict[tuple[frozenset[int], bool], Fraction] = defaultdict(Fraction)
         for potential in self.potentials:
             levels = sorted({Fraction(0), *potential.values})
@@ -102,17 +103,17 @@ def proof_of(
     prices: Prices,
     names: tuple[NodeId, ...],
 ) -> Proof:
-    """Return what the dual of a program's best solution proves, whatever the solver did."""
+    """Return the proof by the dual of a program's best solution, independent of solver errors."""
     potentials = list(potentials)
     held = _held(program, potentials)
     if not held:
-        # The solver's dual proves nothing.
+        # The solver's dual proves no bound.
         return simple_proof(program, names)
     return _proof(program, potentials, prices, held, names)
 
 
 def simple_proof(program: FlowProgram, names: tuple[NodeId, ...]) -> Proof:
-    """Return what the sets that miss one receiver prove, without a solver."""
+    """Return the proof by the sets that miss one receiver, without a solver."""
     potentials = _simple(program)
     held = _held(program, potentials)
     return _proof(program, potentials, Prices({}, {}, {}), held, names)
@@ -125,7 +126,7 @@ def _proof(
     held: Fraction,
     names: tuple[NodeId, ...],
 ) -> Proof:
-    """Return the proof by potentials of which every root is held with weight ``held``."""
+    """Return the proof by potentials for which Y(v) of every root is ``held``."""
     network = program.question.network
     weights = [weight / held for weight in _weights(program, potentials, prices)]
     fixed = sum(
@@ -165,7 +166,7 @@ def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
 
 
 def _weights(program: FlowProgram, potentials: list[Potential], prices: Prices) -> list[Fraction]:
-    """Return max(0, Y_e - R_e, Z_e - R_e) of every arc; it is the same on alike arcs."""
+    """Return max(0, Y_e - R_e, Z_e - R_e) of every arc; equivalent arcs have equal values."""
     network = program.question.network
     falls: tuple[dict[int, Fraction], ...] = (defaultdict(Fraction), defaultdict(Fraction))
     ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
@@ -196,7 +197,7 @@ def _weights(program: FlowProgram, potentials: list[Potential], prices: Prices) 
 
 
 def _simple(program: FlowProgram) -> list[Potential]:
-    """Return the sets that miss one rank each, as potentials, both ways where there are two."""
+    """Return the sets that miss one rank each, as potentials, for each pass."""
     network = program.question.network
     counts, first = np.unique(program.nodes[network.terminals], return_index=True)
     found = []
@@ -212,7 +213,7 @@ def _simple(program: FlowProgram) -> list[Potential]:
 
 
 def _images(receiver: int, nodes: int, symmetry: Iterable[Ints]) -> list[Ints]:
-    """Return one automorphism to each node of the orbit of ``receiver``."""
+    """Return one automorphism for each node of the orbit of ``receiver``."""
     found = {receiver: np.arange(nodes)}
     queue = [receiver]
     for node in queue:

@@ -1,17 +1,17 @@
 """The best division of the links between passes, as a linear program over flows.
 
-A *pass* spreads data from its roots over trees (an allgather) or adds it up over reversed trees
-(a reduce-scatter).  Each has a capacity of its own on every link; together these must not
-exceed the link.  A pass carries x_v bytes per unit of time of each root v iff every receiver w
-can be sent all of them at once: there is a flow f^w in its capacities b with
+A *pass* broadcasts data from its roots over trees (an allgather) or reduces it over reversed trees
+(a reduce-scatter).  Each pass has its own capacity on every link; together these must not exceed
+the link.  A pass carries x_v bytes per unit of time of each root v iff every receiver w can receive
+all of them at once: there is a flow f^w in its capacities b with
 
     f^w(out of v) - f^w(into v) = x_v       for every node v but w,     f^w <= b,
     b(out of u) <= b(into u)                for every node u that only forwards,
 
-(Edmonds; Bang-Jensen, Frank and Jackson: where forwarding nodes let out no more than they take
-in, cuts tell the truth about trees.)
+(Edmonds; Bang-Jensen, Frank and Jackson: cuts are tight for trees where forwarding nodes send no
+more than they receive.)
 
-What is alike by symmetry has one column (`flow_layout`).
+Each orbit under symmetry has one column (`orbit_layout`).
 """
 
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ from topoloom.schedules.trees.linear_program.problem import Potential, Prices, S
 from topoloom.schedules.trees.linear_program.solver import Rows, solve
 
 MOST_DENOMINATOR = 10**6
-"""Duals are rounded to fractions of smaller denominators."""
+"""Maximum denominator of rounded duals."""
 
 
 class FlowProgram(FlowLayout):
-    """The linear program of a question, solved for its best rate, or for little use of links."""
+    """The linear program of a problem, solved for its best rate, or for minimal use of links."""
 
     def best(self) -> tuple[Solution, list[Potential], Prices]:
-        """Return the best rate's solution, with its dual as exact numbers."""
+        """Return the solution of best rate, with its dual as exact numbers."""
         goal = np.zeros(self.columns)
         for rank, place in self.share_of.items():
             goal[place] -= self.part_of[rank]
@@ -41,11 +41,11 @@ class FlowProgram(FlowLayout):
         return self._solution(found.x), potentials, self._prices(found.ineqlin.marginals)
 
     def least(self, rate: Fraction, *, varied: bool = False) -> Solution | None:
-        """Return a solution of this rate that uses little of the links; None if there is none.
+        """Return a solution of this rate that uses little link capacity; None if there is none.
 
-        Free shares are as equal as they can be.  With ``varied``, links count a little more or
-        less by chance: then few solutions are the best, which lie at corners of what passes can
-        have of the links, and are fractions of small denominators.
+        Free shares are as equal as possible.  With ``varied``, link costs are perturbed at random:
+        the optimum is then mostly unique and a vertex of the polytope of link capacities, with
+        fractions of small denominators.
         """
         columns = self.columns + 1
         goal = np.zeros(columns)
@@ -87,7 +87,7 @@ class FlowProgram(FlowLayout):
             self._equal.limits,
             bounds,
         )
-        assert found is not None  # nothing at all is a solution
+        assert found is not None  # the zero solution is feasible
         return found
 
     def _solution(self, values: NDArray[np.float64]) -> Solution:
@@ -102,7 +102,7 @@ class FlowProgram(FlowLayout):
         return Solution(float(shares.sum()), shares, tuple(passes))
 
     def _potentials(self, weights: NDArray[np.float64]) -> Iterator[Potential]:
-        """Yield the dual of every flow, rounded; see `proof` for what it is good for."""
+        """Yield the dual of every flow, rounded; see `certificate` for its use."""
         for receiver, inward, count, nodes, rows in self._kept:
             sizes = np.bincount(nodes)
             of_orbit = {kind: weights[row] / (count * sizes[kind]) for kind, row in rows.items()}

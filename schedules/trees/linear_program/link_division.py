@@ -1,8 +1,7 @@
-"""Which part of every link serves which pass: exact numbers, checked by exact max-flows.
+"""The division of every link between passes: exact numbers, verified by exact max-flows.
 
-A solver's floats are rounded with growing denominators, and what came out is asked by max-flow,
-pass by pass, how much it carries.  Nothing is taken on trust: a division that misses the proven
-rate says so by its own rate.
+Floats of the solver are rounded with growing denominators.  Max-flows then derive the rate of each
+pass from the rounded capacities.  A division below the proved rate therefore reports its own rate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,11 +26,11 @@ _DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """``sizes`` of the shards by node, whole numbers without a common factor.
+    """``sizes`` of the shards by node, integers without a common factor.
 
-    ``capacities`` are what each pass has of every arc, in the network's unit of capacity.  With
-    these, trees carry data at ``rate`` in all, in both passes at once.  ``receivers`` are the
-    nodes that get all data.
+    ``capacities`` are the shares of each pass on every arc, in the network's unit of capacity.
+    With these, trees carry data at total rate ``rate``, in both passes at once.  ``receivers`` are
+    the nodes that receive all data.
     """
 
     rate: Fraction
@@ -41,18 +40,18 @@ class Division:
 
 
 def exact_division(program: FlowProgram, rate: Fraction, *others: Solution) -> Division | None:
-    """Return a division of the given rate, or the best near it; None where none was found.
+    """Return a division of the given rate, or the best close to it; None if none is found.
 
     Parameters
     ----------
     program : FlowProgram
     rate : Fraction
-        What no division beats.
+        Upper bound on the rate of any division.
     others : Solution
-        To be rounded too, if the solution that uses least of the links does not reach it.
+        Further solutions to round if the solution of least link use does not reach the rate.
     """
     best: Division | None = None
-    # Large programs are solved by an interior point, whose answers are no corners of what counts.
+    # Interior-point solutions of large programs are no vertices of the relevant polytope.
     ways = (True, False) if program.columns > FEW_COLUMNS else (False, True)
     corners = (program.least(rate, varied=varied) for varied in ways)
     for solution in chain(takewhile(lambda one: one is not None, corners), others):
@@ -66,7 +65,7 @@ def exact_division(program: FlowProgram, rate: Fraction, *others: Solution) -> D
 
 
 def _rounded(program: FlowProgram, solution: Solution, rate: Fraction) -> Iterator[Division]:
-    """Yield divisions near a solution, with growing denominators."""
+    """Yield divisions close to a solution, with growing denominators."""
     question = program.question
     units = (Fraction(1), rate / question.network.data)
     for most in _DENOMINATORS:
@@ -93,11 +92,10 @@ def _fractions(values: NDArray[np.float64], unit: Fraction, most: int) -> list[F
 def divided(
     question: Question, shares: Sequence[Fraction], passes: Sequence[Sequence[Fraction]]
 ) -> Division | None:
-    """Return the division with these shares and capacities, with the rate that it carries.
+    """Return the division with these shares and capacities, and the rate that it carries.
 
-    Where passes have too much of a link together, or links of a limit that they share, all are
-    scaled down alike.  None where a node
-    that only forwards lets out more than it takes in, or nothing gets through.
+    If passes together exceed a link or a shared limit, all capacities are scaled down by one
+    factor.  None if a forwarding node sends more than it receives, or the rate is 0.
     """
     network = question.network
     whole = lcm(*(share.denominator for share in shares))
@@ -128,7 +126,7 @@ def divided(
 def _carried(
     question: Question, sizes: list[int], capacities: Sequence[Fraction], *, inward: bool
 ) -> Fraction:
-    """Return the most that trees of one pass carry in all, with roots in these ratios."""
+    """Return the maximum total rate of trees of one pass, with roots in these ratios."""
     network = question.network
     tail, head = (network.head, network.tail) if inward else (network.tail, network.head)
     scale = lcm(*(capacity.denominator for capacity in capacities))
@@ -154,7 +152,7 @@ def _carried(
 
 
 def reaches(network: Network) -> bool:
-    """Return whether every receiver gets something from every root."""
+    """Return whether every receiver has a path from every root."""
     arcs = arcs_of(network.node_count, network.tail, network.head)
     room = np.full(len(network.tail), len(network.terminals), np.int64)
     shares = (network.sizes > 0).astype(np.int64)

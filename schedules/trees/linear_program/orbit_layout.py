@@ -1,11 +1,10 @@
-"""Columns and rows of the linear program over flows: one of each for all that is alike.
+"""Columns and rows of the linear program over flows: one per orbit under symmetry.
 
-Averaged over all automorphisms of the network a solution stays one.  So x and b
-need one value for each orbit of ranks and of links, one receiver of each orbit needs a flow, and
-that flow one value for each orbit under the automorphisms that keep its receiver.  A
-thousand alike GPUs make twenty columns.  Where every link has an equal partner the other way,
-adding up may be spreading backwards (the mean of a solution and its mirror image is one), and one
-pass is enough.
+The average of a solution over all automorphisms of the network is a solution.  So x and b need
+one value for each orbit of ranks and of links, and one receiver of each orbit needs a flow, with
+one value for each orbit under the stabilizer of the receiver.  A thousand equivalent GPUs make
+twenty columns.  If every link has an equal reverse link, the reduce pass may be the reverse of the
+broadcast pass (the mean of a solution and its mirror image is a solution), and one pass suffices.
 """
 
 from collections.abc import Iterator
@@ -27,12 +26,12 @@ Ints = NDArray[np.int64]
 
 
 class FlowLayout:
-    """Columns and rows of the linear program; numbers are in units of the largest capacity.
+    """Columns and rows of the linear program, in units of the largest capacity.
 
     Raises
     ------
     TooLarge
-        It has more than `MOST_COLUMNS` columns.
+        The program has more than `MOST_COLUMNS` columns.
     """
 
     def __init__(self, question: Question) -> None:
@@ -50,7 +49,7 @@ class FlowLayout:
         self.nodes = orbits(network.node_count, symmetry)
         self.arcs = orbits(len(network.tail), arc_images(network, symmetry))
         self.partner = _partners(network)
-        # Limits that are shared one way say nothing of the other.
+        # A limit in one direction implies nothing for the other.
         self.mirrored = question.passes == 2 and self.partner is not None and not network.shared
         self._out, self._in = _by_node(network.tail), _by_node(network.head)
         self._equal, self._most = Rows(), Rows()
@@ -102,7 +101,7 @@ class FlowLayout:
             self._held.append((self._most.add(entries), inward, node))
 
     def _add_flows(self, receiver: int, laid: int) -> None:
-        """Add the flows to one receiver, of every pass."""
+        """Add the flows to one receiver, for every pass."""
         network = self.question.network
         colours = [(colour, node == receiver) for node, colour in enumerate(self._colours)]
         kept = generators(network, colours) if self.symmetry else []
@@ -158,7 +157,7 @@ class FlowLayout:
             self._most.add(entries, limit)
 
     def _add_shared(self) -> None:
-        """Add a row for the limits that several links have together, one for those alike."""
+        """Add one row per orbit of shared limits."""
         for index, limit in enumerate(self.question.network.shared):
             kinds = sorted(int(self.arcs[arc]) for arc in limit.arcs)
             key = tuple(kinds), limit.capacity
@@ -173,7 +172,7 @@ class FlowLayout:
 
 
 def _partners(network: Network) -> Ints | None:
-    """Return the arc the other way of each arc, or None if some has none of equal capacity."""
+    """Return the reverse arc of each arc, or None if some arc has none of equal capacity."""
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     arc_of = {pair: arc for arc, pair in enumerate(ends)}
     other = [arc_of.get((head, tail), -1) for tail, head in arc_of]

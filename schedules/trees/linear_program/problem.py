@@ -1,4 +1,4 @@
-"""What is asked of the linear program over flows, and what it answers."""
+"""The problem of the linear program over flows, and its solution."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,12 +12,12 @@ from topoloom.schedules.trees.flow.network import Network
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Question:
-    """What a division of links is sought for.
+    """A division problem.
 
-    ``receivers`` must get all data: the ranks, and switches that shall copy; ``forwarding``
-    nodes let out no more than they take in.  ``passes`` is 2 for an allreduce, where the second
-    adds up, else 1.  With ``free`` the shares of the roots may be anything, else they are in
-    the ratio of the network's sizes.
+    ``receivers`` must receive all data: the ranks, and copying switches.  ``forwarding`` nodes
+    send no more than they receive.  ``passes`` is 2 for an allreduce, whose second pass reduces,
+    else 1.  With ``free`` the shares of the roots are variables, else they are in the ratio of the
+    network's sizes.
     """
 
     network: Network
@@ -29,9 +29,9 @@ class Question:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Potential:
-    """The dual of one flow: a number from 0 per node, 0 at the receiver.
+    """The dual of one flow: a nonnegative number per node, 0 at the receiver.
 
-    It stands for all ``count`` receivers of the orbit of ``receiver``, alike.
+    It represents all ``count`` receivers of the orbit of ``receiver``.
     """
 
     receiver: int
@@ -41,7 +41,7 @@ class Potential:
 
 
 class Prices(NamedTuple):
-    """Dual weights from 0: of forwarding nodes, spreading and adding up, and of shared limits."""
+    """Nonnegative duals: of forwarding nodes in each pass, and of shared limits."""
 
     copying: dict[int, Fraction]
     adding: dict[int, Fraction]

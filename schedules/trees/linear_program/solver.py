@@ -1,4 +1,4 @@
-"""A linear program in floats, grown row by row; what is made of it is proven afterwards."""
+"""A linear program in floats, built row by row; callers prove their results exactly."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_SECONDS = 120.0
-"""Limit on the time of one linear program."""
+"""Time limit of one linear program."""
 
 FEW_COLUMNS = 4_000
-"""Up to so many columns the simplex method is the faster one."""
+"""Maximum columns for which the simplex method is faster."""
 
-# What SciPy says of numerical trouble.
+# SciPy's status of numerical difficulties.
 _GAVE_UP = 4
 
 
 @dataclass(slots=True)
 class Rows:
-    """A sparse matrix that grows by rows."""
+    """A sparse matrix built by rows."""
 
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Rows:
     limits: list[float] = field(default_factory=list)
 
     def add(self, entries: dict[int, float], limit: float = 0.0) -> int:
-        """Add a row and return its number."""
+        """Add a row and return its index."""
         number = len(self.limits)
         self.rows += [number] * len(entries)
         self.columns += entries.keys()
@@ -58,18 +58,17 @@ def solve(
     sums: list[float],
     bounds: list[tuple[float, float | None]],
 ) -> Any:
-    """Minimise goal * x with most * x <= limits and equal * x = sums, in floats.
+    """Minimize goal * x with most * x <= limits and equal * x = sums, in floats.
 
     Returns
     -------
     OptimizeResult or None
-        What SciPy answers: ``x``, and the duals of both kinds of rows.  None where there is no
-        solution.
+        SciPy's result: ``x``, and the duals of both kinds of rows.  None if infeasible.
 
     Raises
     ------
     TookTooLong
-        `MOST_SECONDS` are over, or the solver gave up on the numbers of the program.
+        The time exceeds `MOST_SECONDS`, or both methods fail numerically.
     """
     from scipy.optimize import linprog
 
@@ -92,13 +91,13 @@ def solve(
         first, second = second, first
     found = attended("solving the linear program", partial(search, first))
     if found.status == _GAVE_UP:
-        # The interior point gives up on some programs for their numbers, of which the simplex
-        # method solves many in time.
+        # The interior-point method fails numerically on some programs, many of which the simplex
+        # method solves in time.
         found = attended("solving the linear program", partial(search, second))
     if found.status == 2:
         return None
     if found.status == _GAVE_UP:
-        raise TookTooLong("/topology", "both ways to solve the linear program gave up on it")
+        raise TookTooLong("/topology", "both methods fail on the linear program numerically")
     if found.status == 1:
         raise TookTooLong("/topology", f"the linear program took more than {MOST_SECONDS:g} s")
     if found.status:
