@@ -19,6 +19,8 @@ from topoloom.app.documents.base import (
     omitted,
 )
 from topoloom.app.store.artifacts import Artefact, Computed, Kind, Listed
+from topoloom.schedules.errors import NotExportable
+from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.topology.assumptions import (
     Assumption,
     assumed_members,
@@ -27,14 +29,34 @@ from topoloom.synth.topology.assumptions import (
 from topoloom.synth.topology.topology import Topology
 
 __all__ = [
+    "FORMATS",
     "TOPOLOGY",
     "Registered",
     "TopologyDocument",
     "TopologySummary",
     "assumed_of",
     "digest_of",
+    "export",
     "of",
+    "require_available",
 ]
+
+
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/graphml+xml",
+    "dot": "text/vnd.graphviz",
+    "edgelist": "text/plain",
+    "gexf": "application/gexf+xml",
+    "gml": "text/x-gml",
+    "node-link": "application/vnd.node-link+json",
+    "adjlist": "text/x-adjlist",
+    "matrix-market": "text/x-matrix-market",
+    "graph6": "text/x-graph6",
+    "sparse6": "text/x-sparse6",
+    "digraph6": "text/x-digraph6",
+}
+"""The formats a topology comes in, and their media types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +155,24 @@ def assumed_of(artefact: Artefact) -> tuple[Assumption, ...]:
 def digest_of(entry: Listed) -> str:
     """Return what a listed topology is, without its name."""
     return entry.summary["digest"]
+
+
+def require_available(form: str) -> None:
+    """Raise `NotExportable` unless topologies come in this format."""
+    if form not in FORMATS:
+        raise NotExportable("/format", one_of(form, FORMATS))
+
+
+def export(artefact: Artefact, form: str) -> str:
+    """Return a stored topology in one of `FORMATS`."""
+    from topoloom.synth.formats import WRITERS
+    from topoloom.synth.recipes.topology_document import topology_from_document
+
+    require_available(form)
+    if form == "json":
+        # As stored: with the id, unlike what the writer makes.
+        return artefact.text()
+    return WRITERS[form](topology_from_document(artefact.document()))
 
 
 def _encode(answer: Registered, identity: str) -> Computed:

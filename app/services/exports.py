@@ -6,11 +6,12 @@ from what the document costs; else by its writer.
 
 from collections.abc import Iterable, Mapping
 
+from topoloom.app.documents import topology
 from topoloom.app.documents.export import EXPORT, Exported
 from topoloom.app.files.zip_archives import zipped
 from topoloom.app.requests.schedules import ExportRequest
 from topoloom.app.requests.stored_documents import ExportQuestion
-from topoloom.app.services import patch_plans, program_sets, schedules, topologies
+from topoloom.app.services import patch_plans, program_sets, schedules
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.formats import FORMATS, Options
@@ -47,7 +48,7 @@ def require_available(kind: str, form: str, options: ExportRequest) -> None:
     elif kind == "design":
         program_sets.require_available(form, options_of(options))
     elif kind == "topology":
-        topologies.require_available(form)
+        topology.require_available(form)
     else:
         patch_plans.require_available(form)
 
@@ -63,7 +64,7 @@ def media_type(kind: str, form: str) -> str:
         return FORMATS[form].media_type
     if kind == "design":
         return program_sets.MEDIA_TYPE
-    return (topologies.FORMATS if kind == "topology" else patch_plans.FORMATS)[form]
+    return (topology.FORMATS if kind == "topology" else patch_plans.FORMATS)[form]
 
 
 def _pieces(context: Context, wanted: ExportQuestion) -> bytes | Iterable[str]:
@@ -73,7 +74,7 @@ def _pieces(context: Context, wanted: ExportQuestion) -> bytes | Iterable[str]:
             program_sets.of_design(context, artefact, wanted.format, options_of(wanted.options))
         )
     if wanted.kind != "schedule":
-        write = topologies.export if wanted.kind == "topology" else patch_plans.export
+        write = topology.export if wanted.kind == "topology" else patch_plans.export
         return [write(artefact, wanted.format)]
     written = schedules.export(context, artefact, wanted.format, options_of(wanted.options))
     if isinstance(written, Mapping):

@@ -15,7 +15,7 @@ from topoloom.app.requests.topology_source import (
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Answer, Artefact, Asked
 from topoloom.app.store.errors import Ambiguous, Gone, NotStored
-from topoloom.schedules.errors import NotExportable, ScheduleError
+from topoloom.schedules.errors import ScheduleError
 from topoloom.synth.errors import SynthError, Unreachable
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
@@ -24,19 +24,15 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     from topoloom.app.requests.schedules import ForestRequest
     from topoloom.schedules.options import Options
-from topoloom.synth.naming.suggestions import one_of
 
 __all__ = [
-    "FORMATS",
     "RecipeTopologies",
     "StoredTopology",
     "asked_options",
     "create",
-    "export",
     "load",
     "load_subject",
     "named",
-    "require_available",
 ]
 
 HELD_LINKS = 1 << 20
@@ -44,22 +40,6 @@ HELD_LINKS = 1 << 20
 
 MAX_ALIKE = 100
 """So many stored topologies of one name are looked at: a graph may be stored several times."""
-
-FORMATS = {
-    "json": "application/json",
-    "graphml": "application/graphml+xml",
-    "dot": "text/vnd.graphviz",
-    "edgelist": "text/plain",
-    "gexf": "application/gexf+xml",
-    "gml": "text/x-gml",
-    "node-link": "application/vnd.node-link+json",
-    "adjlist": "text/x-adjlist",
-    "matrix-market": "text/x-matrix-market",
-    "graph6": "text/x-graph6",
-    "sparse6": "text/x-sparse6",
-    "digraph6": "text/x-digraph6",
-}
-"""The formats a topology comes in, and their media types."""
 
 
 class StoredTopology:
@@ -315,21 +295,3 @@ def _changed(
 def _require_size(context: Context, field: str, nodes: int, links: int) -> None:
     context.require_at_most(field, nodes, context.settings.max_nodes, "nodes")
     context.require_at_most(field, links, context.settings.max_links, "links")
-
-
-def require_available(form: str) -> None:
-    """Raise `NotExportable` unless topologies come in this format."""
-    if form not in FORMATS:
-        raise NotExportable("/format", one_of(form, FORMATS))
-
-
-def export(artefact: Artefact, form: str) -> str:
-    """Return a stored topology in one of `FORMATS`."""
-    from topoloom.synth.formats import WRITERS
-    from topoloom.synth.recipes.topology_document import topology_from_document
-
-    require_available(form)
-    if form == "json":
-        # As stored: with the id, unlike what the writer makes.
-        return artefact.text()
-    return WRITERS[form](topology_from_document(artefact.document()))

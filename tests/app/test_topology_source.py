@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
+from topoloom.app.documents.topology import FORMATS
 from topoloom.app.requests.options.patch_plans import TopologyFormat
 from topoloom.app.requests.options.topology_source import READING, FormatName, changeable
 from topoloom.app.requests.topology_source import OPTIONS
-from topoloom.app.services.topologies import FORMATS
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.formats import OPTIONS as OF_FORMATS
 from topoloom.synth.formats import READABLE, WRITERS, detect, read

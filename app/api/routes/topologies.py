@@ -18,7 +18,7 @@ from topoloom.app.auth.scopes import DESIGN, READ
 from topoloom.app.documents.all_to_all import AllToAllDocument
 from topoloom.app.documents.cost import CostDocument
 from topoloom.app.documents.optimum import OptimumDocument
-from topoloom.app.documents.topology import TopologyDocument
+from topoloom.app.documents.topology import FORMATS, TopologyDocument
 from topoloom.app.jobs.worker_pool.operations import COST, OPTIMUM, TOPOLOGY
 from topoloom.app.requests.base import Gap
 from topoloom.app.requests.evaluations import CostRequest, TopologyOptimumRequest
@@ -28,7 +28,6 @@ from topoloom.app.requests.options.patch_plans import TopologyFormat
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.requests.topology_source import TopologySource
-from topoloom.app.services import topologies
 
 __all__ = ["router"]
 
@@ -108,7 +107,7 @@ manage_routes(router, "topology")
         200: {
             "model": TopologyDocument,
             "description": "the topology",
-            "content": files_described(topologies.FORMATS.values()),
+            "content": files_described(FORMATS.values()),
         },
         **responses(404, 406, 422, 503),
     },
@@ -124,11 +123,11 @@ async def read_topology(
 ) -> Response:
     """Return the topology in the format asked for; topology/1 by default."""
     artefact = await document(request, "topology", id)
-    form_ = negotiate(form, accept, topologies.FORMATS)
+    form_ = negotiate(form, accept, FORMATS)
     exported = None
     if form_ != "json":
         exported = ExportQuestion(kind="topology", id=artefact.id, format=form_)
-    media = topologies.FORMATS[form_]
+    media = FORMATS[form_]
     return await representation(
         request,
         artefact,

@@ -1,4 +1,4 @@
-"""Commands that answer about topologies: designs, frontiers, costs."""
+"""Commands about topologies: design, files, frontier, topology, measure, optimum."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ __all__ = ["app"]
 app = typer.Typer()
 
 Explain = Annotated[
-    bool, typer.Option("--explain", help="also explain every point and the lower bounds")
+    bool, typer.Option("--explain", help="explain every point and the lower bounds")
 ]
 
 _HOSTS = (cluster.NODES, cluster.DEGREE)
@@ -67,7 +67,7 @@ _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRES
 
 
 def _design_asked(asked: dict[str, Any]) -> "DesignRequest":
-    """Return the question for a design, with what stands in the files that it names."""
+    """Return the design request, with the files of its options read."""
     from topoloom.app.config import Settings
     from topoloom.app.requests.designs import DesignRequest
 
@@ -79,7 +79,7 @@ def _design_asked(asked: dict[str, Any]) -> "DesignRequest":
 @app.command()
 @asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
 def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the best topology for a workload, with a verified schedule."""
+    """Find the best topology for a workload, with verified schedules."""
     require_one_form(as_json, as_csv)
     request = _design_asked(asked)
     answer = cache_lookup.answer("design", request.canonical())
@@ -97,12 +97,12 @@ def files(
     asked: dict[str, Any],
     out: Annotated[
         Path,
-        typer.Option(help="folder, empty or to be made, or FILE.zip; - is a zip file on stdout"),
+        typer.Option(help="new or empty folder, or FILE.zip; - writes a zip file to stdout"),
     ],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Write the programs that run a design, for all sizes of data."""
+    """Write the programs that run a design, for all data sizes."""
     from topoloom.app.cli.output.program_sets import files_table
     from topoloom.app.documents.program_set import INDEX
     from topoloom.app.files.local_files import is_stream
@@ -114,26 +114,26 @@ def files(
 
     require_one_form(as_json, as_csv)
     form = asked.pop("format")
-    said = {
-        name: asked.pop(name) for name in [one.name for one in exports.OF_PROGRAMS] if name in asked
-    }
-    options = options_of(ExportRequest.model_validate(said))
+    names = [option.name for option in exports.OF_PROGRAMS if option.name in asked]
+    options = options_of(ExportRequest.model_validate({name: asked.pop(name) for name in names}))
     service.require_available(form, options)
     request = _design_asked(asked)
     with opened() as context:
-        made = service.of_design(context, designs.create(context, request), form, options)
-    write_folder(out, made)
+        programs = service.of_design(context, designs.create(context, request), form, options)
+    write_folder(out, programs)
     if is_stream(out):
         return
-    index = json.loads(made[INDEX])
+    index = json.loads(programs[INDEX])
     if as_json:
         typer.echo(json.dumps(index, separators=(",", ":")))
         return
     files_table(index).print(as_csv)
     if not as_csv:
-        for one in index["left_out"]:
-            typer.echo(f"left out  {one['algorithm']}, {one['collective']}: {one['why']}")
-        typer.echo(f"{len(made)} files written to {out}")
+        for program in index["left_out"]:
+            typer.echo(
+                f"skipped  {program['algorithm']}, {program['collective']}: {program['why']}"
+            )
+        typer.echo(f"{len(programs)} files written to {out}")
 
 
 @app.command()
@@ -148,7 +148,7 @@ def frontier(
     require_one_form(as_json, as_csv)
     if explain and (as_json or as_csv):
         raise typer.BadParameter(
-            "must be left out where --json or --csv is given", param_hint="--explain"
+            "must not be combined with --json or --csv", param_hint="--explain"
         )
     request = FrontierRequest.model_validate(with_bases(asked, Settings()))
     answer = cache_lookup.answer("frontier", request.canonical())
@@ -168,18 +168,19 @@ def frontier(
 @reads_topology
 @asks(patch_plans.TOPOLOGY_FORMAT)
 def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Build a topology, or read one in any format, and write it."""
+    """Build a topology, or read a file in any format, and write the topology."""
     form = asked["format"]
     answer = cache_lookup.about_topology("topology", source, reading) if form == "json" else None
     if answer is not None:
         write(answer.text(), out, answer.summary["name"] or source)
         return
+    from topoloom.app.documents import topology as documents
     from topoloom.app.services import topologies
 
-    topologies.require_available(form)
+    documents.require_available(form)
     with opened() as context:
         artefact = topologies.create(context, source_of(source, reading, context))
-        write(topologies.export(artefact, form), out, artefact.summary["name"] or source)
+        write(documents.export(artefact, form), out, artefact.summary["name"] or source)
 
 
 @app.command()
@@ -187,7 +188,7 @@ def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
 def measure(
     reading: Reading, source: Source, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
-    """Measure the exact cost of a topology, and of its transpose."""
+    """Measure the exact cost of a topology and of its transpose."""
     require_one_form(as_json, as_csv)
     answer = cache_lookup.about_topology("cost", source, reading)
     if answer is None:
@@ -212,7 +213,7 @@ def measure(
 def optimum(
     reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False
 ) -> None:
-    """Find the highest throughput of a collective on a fabric, and the cut that proves it."""
+    """Find the optimal throughput of a collective on a fabric, with the cut that proves it."""
     from topoloom.app.config import Settings
     from topoloom.app.requests.schedules import OptimumRequest
 
