@@ -24,7 +24,7 @@ from topoloom.schedules.routes.shortest_path_bound import (
     longest_length,
     spread,
 )
-from topoloom.synth.kernels.lru_cache import Recent, key_of
+from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.progress import tell
 from topoloom.synth.topology.topology import Topology
 
@@ -74,7 +74,7 @@ class AllToAll:
         return self.inverse_rate / self.lower - 1
 
 
-_found_last: Recent[AllToAll] = Recent(_FLOWS_KEPT)
+_found_last: LruCache[AllToAll] = LruCache(_FLOWS_KEPT)
 """Times are compared by it first, and schedules then made of the same flows."""
 
 
@@ -118,7 +118,7 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     """
     problem = demand(topology)
     size = _require_small(problem)
-    key = key_of((), topology.digest, str(topology.recipe), max_variables)
+    key = digest_of((), topology.digest, str(topology.recipe), max_variables)
     if (known := _found_last.get(key)) is not None:
         return known
     found = _best(problem, size, max_variables)

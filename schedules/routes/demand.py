@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TooLarge
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 __all__ = ["Demand", "demand"]
@@ -101,7 +101,7 @@ def demand(topology: Topology) -> Demand:
     """
     topology.require_connected()
     nodes = topology.node_count
-    images = translations(topology)
+    images = semiregular_group(topology)
     keys = topology.sources.astype(np.int64) * nodes + topology.targets
     arcs, arc_of_link = np.unique(keys, return_inverse=True)
     tail, head = arcs // nodes, arcs % nodes

@@ -18,7 +18,7 @@ from topoloom.synth.atlas.bundled import bundled_of
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
 from topoloom.synth.atlas_build.proposals import Round, proposers
 from topoloom.synth.atlas_build.size_priorities import chances, missed, worth
-from topoloom.synth.discovery.annealing_rounds import drawing, require_searchable
+from topoloom.synth.discovery.annealing_rounds import require_searchable, round_generator
 from topoloom.synth.errors import ClaimBroken, ImpossibleRequest, SynthError
 from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.evaluation.gaps import MORE
@@ -29,8 +29,8 @@ from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.random_seeds import drawn
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 from topoloom.synth.search.resized_candidates import resized
-from topoloom.synth.slack import MAX_SLACK, MAX_STEPS, BothWays, Point, check_labels
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.slack import MAX_SLACK, MAX_STEPS, GraphAndTranspose, SchedulePair, check_labels
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 __all__ = ["KNOWN", "Sweeper", "sweep", "sweeps"]
@@ -101,7 +101,7 @@ class Sweeper:
             self._looked = True
             if number == 0:
                 return added
-        rng = drawing(search, number)
+        rng = round_generator(search, number)
         propose = self._proposers[(number - 1) % len(self._proposers)]
         wished = chances(self._missed, search.degree, search.links)
         proposed = propose(Round(search, self.other, wished, rng))
@@ -164,11 +164,11 @@ class Sweeper:
     def _reached(self, recipe: Recipe, found: str) -> list[Entry]:
         """Return what labels reach on a graph, greedy ones or, if promising, by moves."""
         topology = build(recipe)
-        images = translations(topology)
+        images = semiregular_group(topology)
         cells = topology.node_count**2 // len(images)
         if cells > _MOST_CELLS or not is_regular(recipe) or topology.has_parallel_links:
             return []
-        asked = BothWays(topology, known=images)
+        asked = GraphAndTranspose(topology, known=images)
         most = min(self.bounds.steps + MORE - 1, MAX_STEPS)
         try:
             points = asked.points(most, 0)
@@ -188,7 +188,7 @@ class Sweeper:
             and _is_proved(topology, point)
         ]
 
-    def _promises(self, points: tuple[Point, ...]) -> bool:
+    def _promises(self, points: tuple[SchedulePair, ...]) -> bool:
         """Return whether moves may make of greedy labels what is not known yet."""
         best = self.bounds.bandwidth
         for point in points:
@@ -212,7 +212,7 @@ class Sweeper:
         return min((cost.bandwidth for cost in worst if cost.steps <= steps), default=None)
 
 
-def _is_proved(topology: Topology, point: Point) -> bool:
+def _is_proved(topology: Topology, point: SchedulePair) -> bool:
     """Check both directions by the label theorem."""
     for graph, made, cost in (
         (topology, point.gather, point.costs[0]),

@@ -15,8 +15,8 @@ from numpy.random import Generator
 from topoloom.synth.algebra.primes import is_prime
 from topoloom.synth.atlas.entries import Atlas, Search
 from topoloom.synth.discovery.annealing_rounds import Explorer
-from topoloom.synth.edge_swaps.local_search import heads_of, late_pairs
-from topoloom.synth.edge_swaps.work_estimates import work
+from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array
+from topoloom.synth.edge_swaps.work_estimates import swap_words
 from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.families.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
 from topoloom.synth.recipes.build import is_regular
@@ -113,7 +113,7 @@ def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
     if not _exchangeable(search) or depth < 1:
         yield _family(search)(nodes, degree, _seed(rng))
         return
-    most = min(int(rng.choice(_EXCHANGES)), _WORDS // work(nodes, degree, depth))
+    most = min(int(rng.choice(_EXCHANGES)), _WORDS // swap_words(nodes, degree, depth))
     for _ in range(_MOST):
         yield _family(search)(nodes, degree, _seed(rng), depth, most)
 
@@ -121,7 +121,7 @@ def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
 def short(asked: Round) -> Iterator[Recipe]:
     """Yield a wide graph shortened to a few steps more than the bound, if that succeeds."""
     search, rng, depth = asked.search, asked.rng, asked.wished()
-    counted = [(late_pairs(_heads(one), depth), one) for one in _wide(search, rng)]
+    counted = [(distant_pairs(_heads(one), depth), one) for one in _wide(search, rng)]
     late, best = min(counted, key=lambda pair: pair[0])
     if late == 0:
         yield from (one for late, one in counted if late == 0)
@@ -230,4 +230,4 @@ def _seed(rng: Generator) -> int:
 
 
 def _heads(member: Randomly) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return heads_of(member.n, *member.links())
+    return head_array(member.n, *member.links())

@@ -1,5 +1,5 @@
-"""Finds new base topologies: voltage lifts over finite groups, improved by random moves.
+"""Search for new base topologies: voltage lifts over finite groups, improved by annealing.
 
-`voltage` says what a lift is, `evaluate` costs one quickly, `anneal` improves one, `explore`
-decides what to try and keeps the best.  What was found is data: `synth.atlas`.
+`lift_cost` defines voltage lifts and computes their cost, `anneal` improves a lift, and
+`annealing_rounds` chooses what to try and keeps the best.  Results are data: `synth.atlas`.
 """

@@ -1,16 +1,15 @@
 """Simulated annealing of voltage lifts, one-way or two-way, towards few steps and even loads.
 
-The energy of a lift, in shards / `UNIT`, counts nodes farther than a wished number of steps,
-then the largest and the mean load in excess of the optimum, on the lift and its transpose.
-The mean guides where the largest load does not change.  Moves: another voltage for an arc;
-two arcs exchange their heads; two-way graphs move arcs together with their partners.
+The energy of a lift, in shards / `UNIT`, counts nodes farther than a target number of steps, plus
+the largest and the mean load in excess of the optimum, on the lift and its transpose.  The mean
+guides the search where the largest load stays equal.  Moves: a new voltage for an arc; two arcs
+swap their heads.  In two-way graphs partners move along.
 
-Of every number of steps met on the way the evenest lift is remembered, whatever was wished,
-unless one of fewer steps is as even.  Most moves are refused, and mostly that is known after one
-direction.
+For every number of steps the search keeps the lift of least load, whatever the target, unless a
+lift of fewer steps has as little.  Most moves are rejected, mostly after one direction.
 
-Profile (946 nodes, degree 4, one vertex): 9 microseconds for one direction where all of it is
-looked at, most of it the search.
+Profile (946 nodes, degree 4, one vertex): 9 microseconds for a full evaluation of one direction,
+most of it the breadth-first search.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from topoloom.synth.discovery.lift_cost import LATE, MAX_STEPS, UNIT, Rivals, evaluate
+from topoloom.synth.discovery.lift_cost import LATE, MAX_STEPS, UNIT, Thresholds, evaluate
 from topoloom.synth.kernels.scalars import int64, truth
 
 __all__ = ["anneal"]
@@ -44,22 +43,21 @@ def anneal(
     best_head: Any,
     best_shift: Any,
 ) -> int:
-    """Improve a lift in place by ``tries`` random moves; return how many were evaluated.
+    """Improve a lift in place by ``tries`` random moves; return the number of evaluations.
 
     Parameters
     ----------
     head, shift, partner : arrays of n d integers
-        The arcs, d leaving each vertex, as `evaluate` takes them.  In two-way graphs
-        ``partner`` is the arc the other way, which may be the arc itself; in one-way
-        graphs it is -1.
+        The arcs, d leaving each vertex, in the layout of `evaluate`.  In two-way graphs
+        ``partner`` is the reverse arc, possibly the arc itself; in one-way graphs it is -1.
     involutions : array
         Selected elements of order 2, for arcs that are their own partners.
     limit : int
-        The wished number of steps.
+        The target number of steps.
     heat : float
-        The first temperature, in shards; it falls geometrically to a 200th of it.
+        The initial temperature in shards; it falls geometrically to 1/200.
     best_load, best_head, best_shift : arrays by number of steps
-        The least sum of loads over both directions so far, and the lift; raised in place.
+        The least sum of loads over both directions so far, and its lift; updated in place.
     """
     np.random.seed(seed)
     two_way = partner[0] >= 0
@@ -81,7 +79,7 @@ def anneal(
             moved = _move(head, shift, len(inverse), work)
         if moved:
             evaluated += 1
-            # A random threshold instead of a random decision: the same law.
+            # A random threshold is equivalent to a random acceptance decision.
             threshold = energy - temperature * np.log(1.0 - np.random.random())
             tried = _energy(
                 head, shift, product, inverse, two_way, limit, work,
@@ -110,27 +108,27 @@ def _energy(
     least: Any,
     threshold: float,
 ) -> int:
-    """Return the energy of a lift, or `_HUGE` once it is above a threshold and no find."""
+    """Return the energy of a lift, or `_HUGE` if it exceeds the threshold and sets no record."""
     vertices, degree = work.before.shape
     optimum = (vertices * product.shape[1] - 1) * UNIT // degree
-    rivals = Rivals(threshold + 4 * optimum, least)
-    # No literals: for each of their values `evaluate` would be compiled, and loaded, once more.
+    thresholds = Thresholds(threshold + 4 * optimum, least)
+    # Typed constants: Numba would compile `evaluate` once more for every literal.
     forward, backward, none, once = truth(False), truth(True), int64(0), int64(1)
     if two_way:
         steps, load, mean, late = evaluate(
-            head, shift, product, inverse, forward, forward, limit, work, rivals,
+            head, shift, product, inverse, forward, forward, limit, work, thresholds,
             int64(2), none, none,
         )  # fmt: skip
         load, mean, late = 2 * load, 2 * mean, 2 * late
     else:
         steps, load, mean, late = evaluate(
-            head, shift, product, inverse, forward, forward, limit, work, rivals,
+            head, shift, product, inverse, forward, forward, limit, work, thresholds,
             once, optimum, 2 * optimum,
         )  # fmt: skip
     if steps >= 0 and not two_way:
         spent = late * LATE + load + mean
         back, other, other_mean, other_late = evaluate(
-            head, shift, product, inverse, backward, backward, limit, work, rivals,
+            head, shift, product, inverse, backward, backward, limit, work, thresholds,
             once, load, spent,
         )  # fmt: skip
         steps = max(steps, back) if back >= 0 else back
@@ -149,7 +147,7 @@ def _energy(
 
 @njit(cache=True, nogil=True)
 def _lower(least: Any, best_load: Any) -> None:
-    """Set by steps the least load that is known within them."""
+    """Set ``least`` to the running minimum of the best loads by steps."""
     for steps in range(len(best_load)):
         least[steps] = min(best_load[steps], least[steps - 1] if steps else best_load[0])
     least[len(best_load)] = least[len(best_load) - 1]
@@ -157,7 +155,7 @@ def _lower(least: Any, best_load: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _move(head: Any, shift: Any, voltages: int, work: Any) -> bool:
-    """Change a one-way lift; return False if that made a loop or parallel links."""
+    """Apply a random move to a one-way lift; return whether the lift stays simple."""
     vertices, degree = work.before.shape
     arc = np.random.randint(vertices * degree)
     if voltages > 1 and (vertices == 1 or np.random.random() < 0.5):
@@ -188,7 +186,7 @@ def _proper(arc: int, head: Any, shift: Any, degree: int) -> bool:
 def _move_both_ways(
     head: Any, shift: Any, partner: Any, involutions: Any, inverse: Any, work: Any
 ) -> bool:
-    """Change a two-way lift; return False if that made a loop or parallel links."""
+    """Apply a random move to a two-way lift; return whether the lift stays simple."""
     vertices, degree = work.before.shape
     arc = np.random.randint(vertices * degree)
     mate = partner[arc]
@@ -198,7 +196,7 @@ def _move_both_ways(
     if other in (arc, mate):
         if mate == arc:
             return False
-        # The edge falls apart into two arcs that are their own partners.
+        # The edge splits into two arcs that are their own partners.
         return _join(arc, arc, -1, head, shift, partner, involutions, inverse, degree) and _join(
             mate, mate, -1, head, shift, partner, involutions, inverse, degree
         )
@@ -234,7 +232,7 @@ def _join(
     inverse: Any,
     degree: int,
 ) -> bool:
-    """Make two arcs partners; a voltage of -1 means a random one.  Return as `_proper`."""
+    """Make two arcs partners with a voltage, -1 for a random one; return as `_proper`."""
     if arc == mate:
         if len(involutions) == 0:
             return False

@@ -1,7 +1,7 @@
-"""What to try next: rounds of annealing over random groups, and what is kept of them.
+"""Rounds of annealing over random groups; results go into an atlas.
 
-A round is determined by the size, the kind of links, a seed and its number, and by what the
-atlas held before; so a search that is stopped can go on from where it was.
+The size, the kind of links, a seed, the number of the round and the state of the atlas determine a
+round.  So a stopped search can resume.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,27 +27,27 @@ from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.recipes.build import build
 from topoloom.synth.symmetry.orbits import representatives
 
-__all__ = ["MAX_NODES", "Explorer", "drawing", "explore", "require_searchable", "sizes"]
+__all__ = ["MAX_NODES", "Explorer", "explore", "require_searchable", "round_generator", "sizes"]
 
 MAX_NODES = 16_384
 _MAX_ARCS = 400
 
 
 class Explorer:
-    """Searches for bases of one size and puts what it finds into an atlas.
+    """Search for bases of one size; add the results to an atlas.
 
     Parameters
     ----------
     search : Search
         Size, links and seed.
     atlas : Atlas
-        What is known; better entries are added, rounds counted.
+        Known entries; the search adds better entries and counts rounds.
     microseconds : int
-        About how long a round takes; the moves that it makes follow from this alone.
+        Approximate time of a round; determines the number of moves.
     most_vertices : int
-        Lifts of at most so many vertices are tried.
+        Upper limit on the vertices of lifts.
     solvable : bool
-        Whether Cayley digraphs are also drawn over all solvable groups, see `random_group`.
+        Whether Cayley digraphs may use any solvable group; see `random_group`.
 
     Raises
     ------
@@ -74,18 +74,18 @@ class Explorer:
 
     @property
     def known(self) -> list[Entry]:
-        """The entries of this size and kind of links."""
+        """Entries of this size and kind of links."""
         return self.atlas.known(self.search)
 
     @property
     def done(self) -> bool:
-        """Whether both bounds are met at once, on the graph and on its transpose."""
+        """Whether an entry meets both bounds in both directions."""
         return any(entry.worst == self.bounds for entry in self.known)
 
     def round(self) -> list[Entry]:
-        """Run one more round; return the entries that it added."""
+        """Run the next round; return the entries that it added."""
         search, number = self.search, self.atlas.rounds.get(self.search, 0)
-        rng = drawing(search, number)
+        rng = round_generator(search, number)
         self.atlas.rounds[search] = number + 1
         vertices = self._vertices(rng)
         order, plain = search.nodes // vertices, vertices > 1
@@ -122,9 +122,9 @@ class Explorer:
         begun: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
         rng: Generator,
     ) -> list[tuple[Cost, VoltageGraph]]:
-        """Return the lifts that annealing met which may improve the atlas, and their least costs.
+        """Return the lifts that may improve the atlas, with lower bounds on their costs.
 
-        The worse of both directions costs at least what they cost in the mean.
+        The worse direction costs at least the mean of both.
         """
         arcs = vertices * self.search.degree
         head, shift, partner = begun
@@ -133,7 +133,7 @@ class Explorer:
         best_head, best_shift = np.zeros((2, MAX_STEPS, arcs), np.int64)
         anneal(
             head, shift, partner, selection.involutions, selection.product, selection.inverse,
-            self._wished(rng), self._tries(vertices), float(rng.choice([0.25, 1.0, 3.0])),
+            self._target_steps(rng), self._tries(vertices), float(rng.choice([0.25, 1.0, 3.0])),
             int(rng.integers(2**31)), memory(self.search.nodes, vertices, self.search.degree),
             best_load, best_head, best_shift,
         )  # fmt: skip
@@ -151,8 +151,8 @@ class Explorer:
             for steps in np.flatnonzero(best_load < before).tolist()
         ]
 
-    def _wished(self, rng: Generator) -> int:
-        """Choose a number of steps below the least that is known to be in balance."""
+    def _target_steps(self, rng: Generator) -> int:
+        """Choose a number of steps below the least known number with optimal bandwidth."""
         balanced = [
             entry.worst.steps
             for entry in self.known
@@ -162,7 +162,7 @@ class Explorer:
         return int(rng.integers(self.bounds.steps, max(most, self.bounds.steps + 1)))
 
     def _loads_to_beat(self) -> NDArray[np.int64]:
-        """Return, by steps, the sum of loads of both directions that is known already."""
+        """Return the known sum of loads of both directions, by steps."""
         loads = np.full(MAX_STEPS, 2**62)
         for entry in self.known:
             worst = entry.worst
@@ -171,7 +171,7 @@ class Explorer:
         return loads
 
     def _tries(self, vertices: int) -> int:
-        """Return how many moves fit into a round, by the time of one evaluation."""
+        """Return the number of moves of a round, from the time of one evaluation."""
         nodes, degree = self.search.nodes, self.search.degree
         directions = 1 if self.search.links is Links.BIDIRECTIONAL else 2
         tables = (self.bounds.steps + 2) * (degree << degree) * 7e-4
@@ -179,7 +179,7 @@ class Explorer:
         return int(np.clip(self._microseconds / microseconds, 200, 300_000))
 
     def _measured(self, graph: VoltageGraph, found: str) -> Entry:
-        """Return the entry of a lift, its costs measured at a node over each vertex."""
+        """Return the entry of a lift, with its costs measured at a node over each vertex."""
         recipe = member_of(graph)
         cost, transpose = measure_both(build(recipe), representatives(recipe))
         links = Links.BIDIRECTIONAL if graph.bidirectional else Links.UNIDIRECTIONAL
@@ -187,7 +187,7 @@ class Explorer:
         return Entry(*size, cost, transpose, str(recipe), found)
 
     def _improves(self, mine: Cost) -> bool:
-        """Return whether no known entry is as good in the worst of both directions."""
+        """Return whether no known entry is at least as good in its worse direction."""
         return not any(
             other.worst.steps <= mine.steps and other.worst.bandwidth <= mine.bandwidth
             for other in self.known
@@ -200,9 +200,9 @@ def explore(
     go_on: Callable[[], bool],
     report: Callable[[Entry], None] = lambda entry: None,
 ) -> int:
-    """Run rounds of all searches in turn while ``go_on()``; return how many were run.
+    """Run rounds of all searches in turn while ``go_on()``; return the number of rounds.
 
-    A search ends when both bounds are met.  Every new entry is given to ``report``.
+    A search ends once an entry meets both bounds.  ``report`` receives every new entry.
 
     Raises
     ------
@@ -227,14 +227,14 @@ def explore(
     return rounds
 
 
-def drawing(search: Search, number: int) -> Generator:
-    """Return what draws a round: the same for the same search and number."""
+def round_generator(search: Search, number: int) -> Generator:
+    """Return the random generator of a round."""
     two_way = search.links is Links.BIDIRECTIONAL
     return np.random.default_rng([search.seed, search.nodes, search.degree, two_way, number])
 
 
 def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int) -> list[Search]:
-    """Return the searches of all sizes of a grid for which graphs exist.
+    """Return the searches of all sizes of a grid that have graphs.
 
     >>> [(search.nodes, search.degree) for search in sizes([4, 5], [3], Links.BIDIRECTIONAL, 1)]
     [(4, 3)]
@@ -242,7 +242,7 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
     Raises
     ------
     ImpossibleRequest
-        There is none.
+        No size has graphs.
     """
     found, refused = [], None
     for node_count, degree in product(nodes, degrees):
@@ -253,12 +253,12 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
         except ImpossibleRequest as impossible:
             refused = impossible
     if not found:
-        raise refused or BeyondSearch("nodes", "must name some size")
+        raise refused or BeyondSearch("nodes", "must name at least one size")
     return found
 
 
 def require_searchable(search: Search) -> None:
-    """Raise `ImpossibleRequest` unless the size can be searched, and graphs of it exist."""
+    """Raise `ImpossibleRequest` unless the size is in range and graphs of the size exist."""
     nodes, degree = search.nodes, search.degree
     if not 2 <= nodes <= MAX_NODES:
         raise BeyondSearch("nodes", f"must be from 2 to {MAX_NODES}")

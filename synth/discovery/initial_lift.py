@@ -1,4 +1,4 @@
-"""Where annealing starts: a circulant voltage graph with random voltages."""
+"""Initial lift of annealing: a circulant voltage graph with random voltages."""
 
 import numpy as np
 from numpy.random import Generator
@@ -17,7 +17,7 @@ def start(
 ) -> tuple[Integers, Integers, Integers] | None:
     """Return heads, voltages and partners of arcs without loops or parallel links.
 
-    Voltages are numbers in the selection.  None if some attempts found none.
+    Voltages are indices into the selection.  None if all attempts fail.
     """
     for _ in range(_ATTEMPTS):
         head, partner = _two_way(vertices, degree) if two_way else _one_way(vertices, degree)
@@ -38,7 +38,7 @@ def _one_way(vertices: int, degree: int) -> tuple[Integers, Integers]:
 
 
 def _two_way(vertices: int, degree: int) -> tuple[Integers, Integers]:
-    """Pair the arcs at offsets o and -o; an odd one out is its own partner or joins halves."""
+    """Pair the arcs at offsets o and -o; for odd degree add the antipode or the arc itself."""
     arcs = np.arange(vertices * degree).reshape(vertices, degree)
     head = np.zeros((vertices, degree), np.int64)
     partner = np.zeros((vertices, degree), np.int64)
@@ -66,7 +66,7 @@ def _choose(
     degree: int,
     rng: Generator,
 ) -> bool:
-    """Give an arc and its partner a voltage at random; return whether one fits."""
+    """Choose random voltages for an arc and its partner; return whether one fits."""
     tail, mate, inverse = arc // degree, partner[arc], selection.inverse
     offered = selection.involutions if mate == arc else np.arange(len(inverse))
     for _ in range(_ATTEMPTS if len(offered) else 0):
@@ -85,7 +85,7 @@ def _choose(
 def _alone(
     end: int, head: Integers, shift: Integers, partner: Integers, current: int, degree: int
 ) -> bool:
-    """Return whether no arc that has its voltage already is parallel to this one."""
+    """Return whether no earlier arc is parallel to this arc."""
     low = end // degree * degree
     for other in range(low, low + degree):
         mate = partner[other]

@@ -1,4 +1,4 @@
-"""Random groups of a given order, of the kinds that have names in recipes."""
+"""Random groups of a given order, of the kinds with a name in recipes."""
 
 from math import gcd
 
@@ -22,10 +22,10 @@ for _group in (
 
 
 def random_group(order: int, rng: Generator, *, plain: bool, solvable: bool = False) -> Group:
-    """Return a group of this order; ``plain`` asks for a semidirect product of two cyclic ones.
+    """Return a group of this order; ``plain`` restricts it to a product of two cyclic groups.
 
-    With ``solvable`` half of them are drawn from all solvable groups of the order, where they are
-    kept, and else are random cyclic extensions of a kept one.
+    ``solvable`` draws half of the groups from the table of solvable groups, or from random cyclic
+    extensions of these where the table lacks the order.
 
     >>> random_group(60, np.random.default_rng(1), plain=True).order
     60
@@ -81,7 +81,7 @@ def _nested(order: int, rng: Generator) -> Nested:
 
 
 def _matrix_extension(order: int, rng: Generator) -> MatrixExtension | None:
-    """Return vectors extended by a random matrix whose order divides what is left."""
+    """Return a vector group extended by a random matrix whose order divides the cofactor."""
     kinds = [
         (m, k)
         for k in range(2, 7)
@@ -108,7 +108,7 @@ def _matrix_extension(order: int, rng: Generator) -> MatrixExtension | None:
 
 
 def _period(matrix: np.ndarray, m: int) -> int | None:
-    """Return the least positive power that is the identity, or None if none is, or too large."""
+    """Return the order of a matrix modulo ``m``; None if not invertible or at least 200."""
     one, power = np.eye(len(matrix), dtype=np.int64), matrix % m
     for exponent in range(1, 200):
         if (power == one).all():

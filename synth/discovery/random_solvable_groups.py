@@ -1,4 +1,4 @@
-"""Random solvable groups: of those that are kept, or cyclic extensions of one."""
+"""Random solvable groups: from the table, or cyclic extensions of groups in the table."""
 
 from functools import lru_cache
 
@@ -15,9 +15,9 @@ _MOST_INDEX = 64
 
 
 def random_solvable(order: int, rng: Generator) -> Polycyclic | None:
-    """Return a random solvable group of this order, or None if it has no factor that is kept.
+    """Return a random solvable group of this order; None if no factor is in the table.
 
-    Where all are kept every one is as likely as every other.
+    Uniform over isomorphism classes where the table has the order.
 
     >>> random_solvable(288, np.random.default_rng(1)).order
     288
@@ -39,10 +39,10 @@ def random_solvable(order: int, rng: Generator) -> Polycyclic | None:
 
 
 def _extension(numbers: tuple[int, ...], index: int, rng: Generator) -> Polycyclic:
-    """Return a random extension of a group by an element whose power ``index`` is in it.
+    """Return a random extension of a group by an element whose power ``index`` lies in the group.
 
-    Of a random automorphism the least power s is taken for which s^index is conjugation by an h
-    that s fixes; such an h is drawn.
+    Takes the least power s of a random automorphism for which s^index is conjugation by an element
+    h fixed by s, and a random such h.
     """
     smaller, tabled = _smaller(numbers)
     table, every = tabled.table, np.arange(smaller.order)

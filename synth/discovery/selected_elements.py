@@ -1,4 +1,4 @@
-"""Selected elements of a group with their products, as the kernels need them."""
+"""A selection of group elements with their products, as the kernels need them."""
 
 from typing import Any, NamedTuple
 
@@ -17,22 +17,22 @@ _INVOLUTIONS = 8
 
 
 class Selection(NamedTuple):
-    """Elements that voltages are chosen from, closed under inverses; the identity is first."""
+    """Elements available as voltages, closed under inverses; the identity comes first."""
 
     elements: NDArray[np.int64]
     product: NDArray[np.uint16]
     """(selected, order): the products of all elements with the selected ones."""
     inverse: NDArray[np.int64]
-    """By number in the selection."""
+    """By index in the selection."""
     involutions: NDArray[np.int64]
-    """Numbers in the selection of elements of order 2."""
+    """Indices of the elements of order 2."""
 
 
 def select(group: Group, rng: Generator) -> Selection:
-    """Return all elements of a small group, or a random choice of those of a large one.
+    """Return all elements of a small group, or a random selection for a large group.
 
-    The whole product table of a group of 4096 would take longer than a search on it.
-    Of large groups some involutions are looked for among powers of chosen elements.
+    The full product table of a group of order 4096 would take longer than a search.  For large
+    groups the selection adds some involutions among powers of selected elements.
 
     >>> from topoloom.synth.algebra.group_extensions import Metacyclic
     >>> select(Metacyclic(4, 1, 1), np.random.default_rng(1)).inverse.tolist()
@@ -60,7 +60,7 @@ def select(group: Group, rng: Generator) -> Selection:
 def _add(
     group: Group, element: int, rows: dict[int, NDArray[np.int64]], back: dict[int, int]
 ) -> None:
-    """Add an element and its inverse, the x with x g = 0."""
+    """Add an element g and its inverse, the x with x g = 0."""
     if element not in rows:
         rows[element] = group.right(element)
         inverse = int(np.argmin(rows[element]))
@@ -85,7 +85,7 @@ def _involutions(rows: dict[int, NDArray[np.int64]]) -> list[int]:
 
 @njit(cache=True, nogil=True)
 def _half_way(element: int, row: Any) -> int:
-    """Return the power of an element at half its order; 0 if that is odd."""
+    """Return the power of an element at half its order; 0 for odd orders."""
     order, power = 1, element
     while power:
         power = row[power]

@@ -1,4 +1,4 @@
-"""A short search at sizes that the atlas does not have, when a frontier asks for them."""
+"""A short search for a frontier at sizes that the atlas does not have."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -17,20 +17,19 @@ _LEAST_NODES = 24
 _ROUNDS = 5
 _MICROSECONDS = 50_000
 _MOST_VERTICES = 8
-# Steps above Moore's bound, one-way and two-way, and bandwidth over its bound, from which labels do
-# the rest.
+# Steps above the Moore bound, one-way and two-way, and ratio to the bandwidth bound at which slack
+# schedules close the gap.
 _NEAR_STEPS = {Links.UNIDIRECTIONAL: 1, Links.BIDIRECTIONAL: 0}
 _NEAR_BANDWIDTH = Fraction(203, 200)
 
 
 @lru_cache(maxsize=4096)
 def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tuple[Recipe, ...]:
-    """Return some good Cayley digraphs and lifts of this size, the same every time.
+    """Return some good Cayley digraphs and lifts of this size; deterministic.
 
-    Nothing at sizes that were searched for the atlas, which has what was found, and what these
-    moves find there (`synth.atlas_build.audit`).  The number
-    of moves is fixed; they take about a quarter of a second.  Unless ``eager`` costs decide, the
-    first lift that is so near the bounds that labels do the rest is enough.
+    Empty at sizes that were searched for the atlas: the atlas includes the results of these moves
+    (`synth.atlas_build.audit`).  The number of moves is fixed and takes about a quarter of a
+    second.  Unless ``eager``, the first lift close enough for slack schedules ends the search.
 
     >>> sampled(16, 4, Links.UNIDIRECTIONAL)
     ()
@@ -41,7 +40,7 @@ def sampled(nodes: int, degree: int, links: Links, *, eager: bool = True) -> tup
 
 
 def short_search(nodes: int, degree: int, links: Links, *, eager: bool = True) -> Atlas:
-    """Return what `sampled` finds where the atlas does not hold it back; empty out of its range.
+    """Return the result of `sampled` regardless of the atlas; empty out of range.
 
     >>> [len(short_search(nodes, 3, Links.BIDIRECTIONAL)) > 0 for nodes in (16, 26)]
     [False, True]

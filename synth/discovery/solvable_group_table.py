@@ -1,12 +1,12 @@
-"""The solvable groups of the orders of which all are kept, in `solvable.tsv`.
+"""Table of the solvable groups of small orders, `solvable.tsv`.
 
-A line has the order, then the numbers of `Polycyclic` as `CayleyPolycyclic` has them: how many
-generators, their orders, the relations of one after the other.  The file is written by
+A line has the order and the numbers of a `Polycyclic`, as in `CayleyPolycyclic`: the number of
+generators, their orders, then the relations.  Written by
 
     python -m topoloom.synth.discovery.solvable_group_table
 
-from `synth.algebra.solvable_groups`, in about five minutes of the processor.  Left out are the
-orders at which that takes longer or misses a group, for too many automorphisms of a subgroup.
+from `synth.algebra.solvable_groups` in about five minutes of CPU time.  The table omits orders at
+which the enumeration takes longer or is incomplete because a subgroup has too many automorphisms.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def _by_order() -> dict[int, list[str]]:
 
 @lru_cache(maxsize=8)
 def kept(order: int) -> tuple[tuple[int, ...], ...]:
-    """Return the numbers of all solvable groups of an order; none if they are not kept.
+    """Return the numbers of all solvable groups of an order; empty for orders not in the table.
 
     >>> from topoloom.synth.algebra.polycyclic import Polycyclic
     >>> for numbers in kept(6):
@@ -44,7 +44,7 @@ def kept(order: int) -> tuple[tuple[int, ...], ...]:
 
 def written() -> Iterator[str]:
     """Yield the lines of the file."""
-    # It takes SciPy, a third of a second to load, which a frontier that reads here does not need.
+    # Imports SciPy (a third of a second), which readers of the table do not need.
     from topoloom.synth.algebra.solvable_groups import solvable_groups
 
     for order in ORDERS:

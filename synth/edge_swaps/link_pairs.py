@@ -1,4 +1,4 @@
-"""Which two links exchange their ends next: picked at random, such that the graph stays simple."""
+"""Random pairs of links whose ends can be swapped without loops or parallel links."""
 
 from typing import Any
 
@@ -6,34 +6,34 @@ from numba import njit
 
 from topoloom.synth.kernels.splitmix import below
 
-__all__ = ["pick", "place"]
+__all__ = ["index_of", "random_swap"]
 
 
 @njit(cache=True, nogil=True)
-def pick(heads: Any, two_way: bool, state: Any) -> tuple[int, int, int, int, int, int]:
-    """Return two links whose ends may be exchanged, and where their partners stand.
+def random_swap(heads: Any, two_way: bool, state: Any) -> tuple[int, int, int, int, int, int]:
+    """Return two random links whose ends may be swapped, and the indices of their partners.
 
     Parameters
     ----------
     heads : (nodes, degree) array of int64
-        Where links lead to.
+        Heads of the links.
     two_way : bool
-        Every link has a partner the other way.
+        Whether every link has a partner the other way.
     state : array of uint64
-        Of `synth.kernels.splitmix`.
+        State of `synth.kernels.splitmix`.
 
     Returns
     -------
     a, i, c, k, back_a, back_c : int
-        Link i of a, to b, and link k of c, to e: a -> e and c -> b would be neither loops nor there
-        already.  Link back_a of b leads to a, and back_c of e to c; 0 for one-way links.
-        If what was drawn does not allow it, a is -1.
+        Link i of a, to b, and link k of c, to e: a -> e and c -> b would be neither loops nor
+        parallel links.  Link back_a of b leads to a, and back_c of e to c; 0 for one-way links.
+        a is -1 if the random pair does not allow a swap.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoloom.synth.kernels.splitmix import seeded
-    >>> pick(np.array([[(node + 1) % 9] for node in range(9)]), False, seeded(4))
+    >>> random_swap(np.array([[(node + 1) % 9] for node in range(9)]), False, seeded(4))
     (1, 0, 6, 0, 0, 0)
     """
     nodes, degree = heads.shape
@@ -43,19 +43,19 @@ def pick(heads: Any, two_way: bool, state: Any) -> tuple[int, int, int, int, int
     b, e = heads[a, i], heads[c, k]
     if a in (c, e) or b in (c, e):
         return none
-    if place(heads[a], e) >= 0 or place(heads[c], b) >= 0:
+    if index_of(heads[a], e) >= 0 or index_of(heads[c], b) >= 0:
         return none
     if two_way:
-        return a, i, c, k, place(heads[b], a), place(heads[e], c)
+        return a, i, c, k, index_of(heads[b], a), index_of(heads[e], c)
     return a, i, c, k, 0, 0
 
 
 @njit(cache=True, nogil=True)
-def place(ends: Any, node: int) -> int:
-    """Return where a node stands among the ends of links, -1 if nowhere.
+def index_of(ends: Any, node: int) -> int:
+    """Return the index of a node among the ends of links, -1 if absent.
 
     >>> import numpy as np
-    >>> place(np.array([7, 3]), 3), place(np.array([7, 3]), 4)
+    >>> index_of(np.array([7, 3]), 3), index_of(np.array([7, 3]), 4)
     (1, -1)
     """
     for k in range(len(ends)):

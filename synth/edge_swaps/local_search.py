@@ -1,9 +1,9 @@
-"""Exchanges of link ends that bring nodes nearer: a local search for wide and for short graphs.
+"""Local search by random edge swaps: fewer pairs of nodes above a distance limit.
 
-Two links a -> b and c -> e become a -> e and c -> b, so that all degrees stay as they are.  With
-labels (`synth.slack`) two things matter of a graph: its diameter, as nothing arrives sooner than
-its distance, and that balls of a small radius are large, so that in early steps all links have
-something to carry; loads can be evened out later.
+Two links a -> b and c -> e become a -> e and c -> b; all degrees stay.  Two properties of a graph
+matter for slack schedules (`synth.slack`): its diameter, which bounds the steps from below, and
+large neighborhoods at small radius, so that all links carry something in early steps.  The
+schedule evens out later loads.
 """
 
 from typing import Any
@@ -12,56 +12,57 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.link_pairs import pick
-from topoloom.synth.edge_swaps.neighborhood_bitsets import count_late, memory
-from topoloom.synth.edge_swaps.walk_counts import exchange_near
-from topoloom.synth.edge_swaps.work_estimates import WORD, by_walks
+from topoloom.synth.edge_swaps.link_pairs import random_swap
+from topoloom.synth.edge_swaps.neighborhood_bitsets import bitset_memory, count_distant_pairs
+from topoloom.synth.edge_swaps.walk_counts import random_swaps_by_walks
+from topoloom.synth.edge_swaps.work_estimates import WORD, swaps_use_walks
 
 __all__ = [
-    "exchange",
-    "exchange_far",
-    "heads_of",
-    "late_pairs",
-    "smallest_balls",
+    "apply_random_swaps",
+    "distant_pairs",
+    "head_array",
+    "random_swaps_by_bitsets",
+    "smallest_neighborhoods",
 ]
 
 
-def heads_of(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (nodes, degree): where the links out of every node of a regular graph lead to."""
+def head_array(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the heads of the links out of every node of a regular graph, (nodes, degree)."""
     order = np.argsort(sources, kind="stable")
     return np.ascontiguousarray(targets[order].reshape(nodes, -1).astype(np.int64))
 
 
-def late_pairs(heads: NDArray[np.int64], depth: int) -> int:
-    """Return how many ordered pairs of nodes are more than ``depth`` links apart.
+def distant_pairs(heads: NDArray[np.int64], depth: int) -> int:
+    """Return the number of ordered pairs of nodes more than ``depth`` links apart.
 
-    O(`synth.edge_swaps.work_estimates.words`).
+    O(`synth.edge_swaps.work_estimates.count_words`).
 
-    >>> late_pairs(np.array([[1], [2], [3], [0]]), 2)
+    >>> distant_pairs(np.array([[1], [2], [3], [0]]), 2)
     4
     """
-    return int(count_late(heads, depth, *memory(len(heads))))
+    return int(count_distant_pairs(heads, depth, *bitset_memory(len(heads))))
 
 
-def smallest_balls(heads: NDArray[np.int64], most: int) -> tuple[int, ...]:
-    """Return how many nodes the smallest ball of each radius up to ``most`` holds.
+def smallest_neighborhoods(heads: NDArray[np.int64], most: int) -> tuple[int, ...]:
+    """Return the size of the smallest neighborhood of each radius up to ``most``.
 
-    Balls of links out of a node and of links into one.  O(`synth.edge_swaps.work_estimates.words`).
+    Counts neighborhoods along links out of a node and along links into a node.
+    O(`synth.edge_swaps.work_estimates.count_words`).
 
-    >>> smallest_balls(np.array([[1, 2], [2, 0], [1, 0]]), 2)
+    >>> smallest_neighborhoods(np.array([[1, 2], [2, 0], [1, 0]]), 2)
     (3, 3)
-    >>> smallest_balls(np.array([[1], [2], [3], [0]]), 2)
+    >>> smallest_neighborhoods(np.array([[1], [2], [3], [0]]), 2)
     (2, 3)
     """
     nodes, degree = heads.shape
-    tails = heads_of(nodes, heads.ravel(), np.repeat(np.arange(nodes), degree))
+    tails = head_array(nodes, heads.ravel(), np.repeat(np.arange(nodes), degree))
     sizes = [_ball_sizes(ends, most) for ends in (heads, tails)]
     return tuple(int(size) for size in np.minimum(*sizes))
 
 
 def _ball_sizes(ends: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     here = np.arange(len(ends))
-    near, _ = memory(len(ends))
+    near, _ = bitset_memory(len(ends))
     near[:] = 0
     near[here, here // WORD] = np.uint64(1) << (here % WORD).astype(np.uint64)
     sizes = np.empty(most, np.int64)
@@ -74,80 +75,81 @@ def _ball_sizes(ends: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return sizes
 
 
-def exchange(
+def apply_random_swaps(
     heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
 ) -> tuple[int, int]:
-    """Exchange ends of links at random where no more pairs are late for it.
+    """Swap ends of random links unless the number of distant pairs grows.
 
     Parameters
     ----------
     heads : (nodes, degree) array of int64
-        A graph without parallel links, and stays one; changed in place.
+        A graph without parallel links; changed in place, still without parallel links.
     depth : int
-        A pair is late if it is more than so many links apart.
+        A pair more than ``depth`` links apart is distant.
     most : int
-        Exchanges to look at.  Ended where no pair is late.
+        Swaps to try; the search stops without distant pairs.
     two_way : bool
-        Every link has a partner the other way, which is moved with it.
+        Whether every link has a partner the other way, which moves along.
     state : array of uint64
-        Of `synth.kernels.splitmix`.
+        State of `synth.kernels.splitmix`.
 
     Returns
     -------
-    late, looked : int
-        The late pairs that are left, and how many exchanges were looked at.
+    distant, tried : int
+        The remaining distant pairs, and the number of swaps tried.
 
     Notes
     -----
-    O(most * `synth.edge_swaps.work_estimates.work`), a third of a nanosecond a word.
-    Small depths count walks (`synth.edge_swaps.walk_counts`), not balls.  At Moore's bound plus one
-    and d of 3 or more some thousand exchanges leave no pair late for up to several hundred nodes.
+    O(most * `synth.edge_swaps.work_estimates.swap_words`), a third of a nanosecond a word.
+    Small depths count walks (`synth.edge_swaps.walk_counts`) instead of neighborhoods.  At the
+    Moore bound plus one and d >= 3, some thousand swaps leave no distant pair for up to several
+    hundred nodes.
 
     Examples
     --------
     >>> from topoloom.synth.edge_swaps.random_regular import random_ends
     >>> from topoloom.synth.kernels.splitmix import seeded
-    >>> heads = heads_of(100, *random_ends(100, 3, 1, False))
-    >>> late_pairs(heads, 5) > 0, exchange(heads, 5, 50_000, False, seeded(1))[0]
+    >>> heads = head_array(100, *random_ends(100, 3, 1, False))
+    >>> distant_pairs(heads, 5) > 0, apply_random_swaps(heads, 5, 50_000, False, seeded(1))[0]
     (True, 0)
     """
-    nodes, degree = heads.shape
-    chosen = exchange_near if by_walks(nodes, degree, depth) else exchange_far
+    by_walks = swaps_use_walks(heads.shape[0], heads.shape[1], depth)
+    chosen = random_swaps_by_walks if by_walks else random_swaps_by_bitsets
     return chosen(heads, depth, most, two_way, state)
 
 
-def exchange_far(
+def random_swaps_by_bitsets(
     heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
 ) -> tuple[int, int]:
-    """Do what `exchange` does, counting all balls anew for every exchange."""
-    late, looked = _exchange(heads, depth, most, two_way, state, *memory(len(heads)))
-    return int(late), int(looked)
+    """Do the work of `apply_random_swaps`; recompute all neighborhood bitsets for every swap."""
+    distant, tried = _exchange(heads, depth, most, two_way, state, *bitset_memory(len(heads)))
+    return int(distant), int(tried)
 
 
 @njit(cache=True, nogil=True)
 def _exchange(
     heads: Any, depth: int, most: int, two_way: bool, state: Any, near: Any, far: Any
 ) -> tuple[int, int]:
-    late, looked = count_late(heads, depth, near, far), 0
-    while looked < most and late > 0:
-        looked += 1
-        a, i, c, k, back_b, back_e = pick(heads, two_way, state)
+    distant, tried = count_distant_pairs(heads, depth, near, far), 0
+    while tried < most and distant > 0:
+        tried += 1
+        a, i, c, k, back_b, back_e = random_swap(heads, two_way, state)
         if a < 0:
             continue
         b, e = heads[a, i], heads[c, k]
-        _lead(heads, a, i, e, c, k, b)
+        _redirect(heads, a, i, e, c, k, b)
         if two_way:
-            _lead(heads, b, back_b, c, e, back_e, a)
-        now = count_late(heads, depth, near, far)
-        if now <= late:
-            late = now
+            _redirect(heads, b, back_b, c, e, back_e, a)
+        now = count_distant_pairs(heads, depth, near, far)
+        if now <= distant:
+            distant = now
             continue
-        _lead(heads, a, i, b, c, k, e)
+        _redirect(heads, a, i, b, c, k, e)
         if two_way:
-            _lead(heads, b, back_b, a, e, back_e, c)
-    return late, looked
+            _redirect(heads, b, back_b, a, e, back_e, c)
+    return distant, tried
 
 
 @njit(cache=True, nogil=True)
-def _lead(heads: Any, one: int, i: int, to: int, other: int, k: int, towards: int) -> None:
+def _redirect(heads: Any, one: int, i: int, to: int, other: int, k: int, towards: int) -> None:
     heads[one, i], heads[other, k] = to, towards

@@ -1,10 +1,9 @@
-"""Balls around all nodes of a graph, a bit for each node in them, and the pairs that are in none.
+"""Neighborhoods of all nodes as bitsets, and the number of pairs outside them.
 
-Exchanges (`synth.edge_swaps.local_search`) and nodes put in or taken out
-(`synth.edge_swaps.insert_nodes`, `synth.edge_swaps.remove_nodes`) count them for every graph that
-they try.  Of up to 256 nodes all words of a ball stay in registers while the links of its node are
-looked at, of more nodes four links are looked at together.  Indices are unsigned: of signed ones it
-is asked whether they count from the end.
+Edge swaps (`synth.edge_swaps.local_search`) and node insertion and removal
+(`synth.edge_swaps.insert_nodes`, `synth.edge_swaps.remove_nodes`) count distant pairs for every
+graph that they try.  For up to 256 nodes a bitset fits in registers; for more, a loop reads four
+links at once.  Indices are unsigned: Numba adds a wraparound check to signed ones.
 """
 
 from typing import Any
@@ -16,18 +15,18 @@ from numpy.typing import NDArray
 from topoloom.synth.edge_swaps.work_estimates import WORD
 from topoloom.synth.kernels.scalars import ones
 
-__all__ = ["count_late", "memory"]
+__all__ = ["bitset_memory", "count_distant_pairs"]
 
-# Words of a ball that a register holds.
+# Most words of a bitset in registers.
 _REGISTER = 4
 _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))
 _6, _63 = np.uint64(6), np.uint64(63)
 
 
-def memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return memory for the balls around all nodes, of this step and of the next.
+def bitset_memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return memory for the bitsets of all nodes at one radius and at the next.
 
-    (N, words): bit y of the words of x says that y is in its ball.  Of 3 words a fourth is empty.
+    (N, words): bit y of row x is set if y is in the neighborhood of x.  3 words are padded to 4.
     """
     words = -(-nodes // WORD)
     shape = nodes, words + (words == _REGISTER - 1)
@@ -35,11 +34,11 @@ def memory(nodes: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 
 @njit(cache=True, nogil=True)
-def count_late(heads: Any, depth: int, near: Any, far: Any) -> int:
-    """Return how many ordered pairs are more than ``depth`` links apart; balls are in `memory`.
+def count_distant_pairs(heads: Any, depth: int, near: Any, far: Any) -> int:
+    """Return the number of ordered pairs more than ``depth`` links apart.
 
-    They are left in ``near`` where the depth is even, else in ``far``.
-    O(`synth.edge_swaps.work_estimates.words`), a fifth of a nanosecond each.
+    The bitsets end in ``near`` for even depth, else in ``far``; both come from `bitset_memory`.
+    O(`synth.edge_swaps.work_estimates.count_words`), a fifth of a nanosecond a word.
     """
     nodes, row = near.shape
     for node in range(np.uint64(nodes)):
@@ -65,7 +64,7 @@ def count_late(heads: Any, depth: int, near: Any, far: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _widen_one(heads: Any, near: Any, far: Any) -> None:
-    """Fill in the balls one link wider, of one word each."""
+    """Fill in the bitsets of the next radius, of one word each."""
     for node in range(np.uint64(len(heads))):
         some = near[node, _0]
         for k in range(np.uint64(heads.shape[1])):
@@ -75,7 +74,7 @@ def _widen_one(heads: Any, near: Any, far: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _widen_two(heads: Any, near: Any, far: Any) -> None:
-    """Fill in the balls one link wider, of two words each."""
+    """Fill in the bitsets of the next radius, of two words each."""
     for node in range(np.uint64(len(heads))):
         some, more = near[node, _0], near[node, _1]
         for k in range(np.uint64(heads.shape[1])):
@@ -87,7 +86,7 @@ def _widen_two(heads: Any, near: Any, far: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _widen_four(heads: Any, near: Any, far: Any) -> None:
-    """Fill in the balls one link wider, of four words each."""
+    """Fill in the bitsets of the next radius, of four words each."""
     for node in range(np.uint64(len(heads))):
         a, b, c, d = near[node, _0], near[node, _1], near[node, _2], near[node, _3]
         for k in range(np.uint64(heads.shape[1])):
@@ -101,11 +100,11 @@ def _widen_four(heads: Any, near: Any, far: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _widen_many(heads: Any, near: Any, far: Any) -> None:
-    """Fill in the balls one link wider, of any number of words."""
+    """Fill in the bitsets of the next radius, of any number of words."""
     row, degree = np.uint64(near.shape[1]), np.uint64(heads.shape[1])
     last = degree - _1
     for node in range(np.uint64(len(heads))):
-        # Of fewer links than four the last again: that changes nothing.
+        # With fewer than four links the last repeats, which changes nothing.
         a, b = np.uint64(heads[node, _0]), np.uint64(heads[node, min(_1, last)])
         if degree > _2:
             c, d = np.uint64(heads[node, _2]), np.uint64(heads[node, min(_3, last)])

@@ -1,8 +1,8 @@
-"""Random regular graphs, one-way and two-way, the same from the same seed everywhere.
+"""Random regular graphs, one-way and two-way; a seed gives the same graph on every machine.
 
-Nothing about them is chosen, and still, with labels (`synth.slack`), they come close to the
-bounds at every number of nodes, primes included: no two nodes have the same neighbours, and
-nearly as many nodes lie at every distance as can.
+With slack schedules (`synth.slack`) random graphs come close to the bounds at every number of
+nodes, primes included: hardly any two nodes share neighbors, and nearly as many nodes as possible
+lie at every distance.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, require_drawable
+from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, require_random_regular
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.kernels.reachability import connected
 from topoloom.synth.kernels.scalars import int64
@@ -23,7 +23,7 @@ __all__ = ["MAX_NODES", "random_ends", "random_regular"]
 def random_regular(
     nodes: int, degree: int, seed: int, links: Links = Links.UNIDIRECTIONAL
 ) -> Topology:
-    """Return a random graph in which every node has ``degree`` links in and as many out.
+    """Return a random graph with ``degree`` links out of and into every node.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def random_regular(
     degree : int
         From 1 to nodes - 1; with two-way links nodes * degree is even, and 1 joins 2 nodes.
     seed : int
-        From 0 to 2**63 - 1; each gives another graph.
+        From 0 to 2**63 - 1.
     links : Links
         Whether every link has a partner the other way.
 
@@ -48,12 +48,11 @@ def random_regular(
 
     Notes
     -----
-    One-way: ``degree`` random permutations, one after another, in which images are exchanged at
-    random until no link is a loop or there already.  Two-way: the ends of all links are
-    joined at random, and links exchange ends until the graph is simple (the switchings of McKay
-    and Wormald).  Where more than half of all links are wanted, those of the complement are
-    drawn.  A graph that is not connected, which is rare for degrees above 2, is drawn again;
-    of degree 1, or 2 with two-way links, it is a random ring.  O(nodes * degree^2) on average.
+    One-way: ``degree`` random permutations in turn, with random transpositions until no link is
+    a loop or parallel.  Two-way: the configuration model, with edge swaps until the graph is simple
+    (the switchings of McKay and Wormald).  For more than half of all links, the complement is
+    generated instead.  A graph that is not connected, which is rare above degree 2, is rejected;
+    degree 1, or 2 with two-way links, gives a random ring.  O(nodes * degree^2) on average.
 
     References
     ----------
@@ -71,7 +70,7 @@ def random_regular(
     (True, False)
     """
     two_way = links is Links.BIDIRECTIONAL
-    require_drawable(nodes, degree, seed, two_way)
+    require_random_regular(nodes, degree, seed, two_way)
     ends = random_ends(nodes, degree, seed, two_way)
     kind = "RandomRegularTwoWay" if two_way else "RandomRegular"
     return Topology.direct(nodes, *ends, name=f"{kind}({nodes}, {degree}, {seed})")
@@ -105,7 +104,7 @@ def _permuted(nodes: int, degree: int, state: Any) -> Any:
     layer = int64(0)
     while layer < degree:
         image[layer] = shuffled(state, nodes)
-        # Far more than are needed, unless exchanges have led into a corner.
+        # Far more tries than needed unless the transpositions reach a dead end.
         tries = 100 * nodes
         for node in range(nodes):
             while _clashes(image, layer, node) and tries > 0:
@@ -118,7 +117,7 @@ def _permuted(nodes: int, degree: int, state: Any) -> Any:
         clashing = False
         for node in range(nodes):
             clashing |= _clashes(image, layer, node)
-        # Started again from the first: there may be no way on from the others.
+        # Restart from the first permutation: the others may allow no continuation.
         layer = 0 if clashing else layer + 1
     return image
 
@@ -139,18 +138,18 @@ def _exchange(row: Any, one: int, other: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _joined(nodes: int, degree: int, state: Any) -> Any:
-    """Return the ends of the links of a simple graph, each link once; not always connected."""
+    """Return the ends of the links of a simple graph, each link once; possibly disconnected."""
     count = nodes * degree // 2
     while True:
         ends = shuffled(state, nodes * degree)
-        # Stub s belongs to node s // degree; neighbour[s] is the node it is joined to.
-        neighbour = np.empty(nodes * degree, np.int64)
+        # Stub s belongs to node s // degree; neighbor[s] is the node at its other end.
+        neighbor = np.empty(nodes * degree, np.int64)
         for link in range(count):
-            _join(neighbour, ends[2 * link], ends[2 * link + 1], degree)
+            _join(neighbor, ends[2 * link], ends[2 * link + 1], degree)
         tries, link = 100 * (count + 1), 0
         while link < count and tries > 0:
             one, two = ends[2 * link], ends[2 * link + 1]
-            if not _doubled(neighbour, one, two, degree):
+            if not _doubled(neighbor, one, two, degree):
                 link += 1
                 continue
             tries -= 1
@@ -159,34 +158,34 @@ def _joined(nodes: int, degree: int, state: Any) -> Any:
             three, four = ends[2 * other + turn], ends[2 * other + 1 - turn]
             if other == link:
                 continue
-            # one - two and three - four become one - four and three - two.
-            _join(neighbour, one, four, degree)
-            _join(neighbour, three, two, degree)
-            if _doubled(neighbour, one, four, degree) or _doubled(neighbour, three, two, degree):
-                _join(neighbour, one, two, degree)
-                _join(neighbour, three, four, degree)
+            # Swap: one - two and three - four become one - four and three - two.
+            _join(neighbor, one, four, degree)
+            _join(neighbor, three, two, degree)
+            if _doubled(neighbor, one, four, degree) or _doubled(neighbor, three, two, degree):
+                _join(neighbor, one, two, degree)
+                _join(neighbor, three, four, degree)
                 continue
             ends[2 * link + 1] = four
             ends[2 * other + turn], ends[2 * other + 1 - turn] = three, two
         simple = True
         for link in range(count):
-            simple &= not _doubled(neighbour, ends[2 * link], ends[2 * link + 1], degree)
+            simple &= not _doubled(neighbor, ends[2 * link], ends[2 * link + 1], degree)
         if simple:
             return ends[::2] // degree, ends[1::2] // degree
 
 
 @njit(cache=True, nogil=True)
-def _join(neighbour: Any, one: int, two: int, degree: int) -> None:
-    neighbour[one], neighbour[two] = two // degree, one // degree
+def _join(neighbor: Any, one: int, two: int, degree: int) -> None:
+    neighbor[one], neighbor[two] = two // degree, one // degree
 
 
 @njit(cache=True, nogil=True)
-def _doubled(neighbour: Any, one: int, two: int, degree: int) -> bool:
+def _doubled(neighbor: Any, one: int, two: int, degree: int) -> bool:
     """Return whether the link between two stubs is a loop, or has a parallel one."""
     node, target = one // degree, two // degree
     found = 0
     for stub in range(node * degree, (node + 1) * degree):
-        found += neighbour[stub] == target
+        found += neighbor[stub] == target
     return node == target or found > 1
 
 

@@ -1,11 +1,10 @@
-"""Exchanges of link ends aimed at pairs of nodes that are too far apart.
+"""Edge swaps aimed at distant pairs of nodes.
 
-Where few pairs are late, an exchange drawn at random hardly ever helps one of them.  So a late
-pair is drawn, x and y, a walk on from x to some a and one back from y to some e, so long that
-a link a -> e joins them in time; and a link of a and one into e exchange ends.  Of graphs of a
-thousand nodes that a dozen nodes were taken out of, or put into, some hundreds of such exchanges
-mostly leave no pair late; of those at random (`synth.edge_swaps.local_search`) a hundred times as
-many may not.
+Where few pairs are distant, a random swap rarely helps any of them.  So the search draws a distant
+pair (x, y), a walk from x to some a and a walk to y from some e, short enough that a link a -> e
+joins x and y within the limit; a link out of a and a link into e then swap ends.  In graphs of a
+thousand nodes with a dozen nodes removed or inserted, some hundred targeted swaps mostly leave no
+distant pair; a hundred times as many random swaps (`synth.edge_swaps.local_search`) may not.
 """
 
 from typing import Any
@@ -14,19 +13,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.link_pairs import place
-from topoloom.synth.edge_swaps.neighborhood_bitsets import count_late, memory
-from topoloom.synth.edge_swaps.walk_counts import count_all, sources_of, turn, walked
-from topoloom.synth.edge_swaps.work_estimates import WORD, aims_by_walks
+from topoloom.synth.edge_swaps.link_pairs import index_of
+from topoloom.synth.edge_swaps.neighborhood_bitsets import bitset_memory, count_distant_pairs
+from topoloom.synth.edge_swaps.walk_counts import count_all, redirect, tail_array, walk_memory
+from topoloom.synth.edge_swaps.work_estimates import WORD, targeted_swaps_use_walks
 from topoloom.synth.kernels.splitmix import below
 
-__all__ = ["shorten", "shorten_far", "shorten_near"]
+__all__ = ["apply_targeted_swaps", "targeted_swaps_by_bitsets", "targeted_swaps_by_walks"]
 
-# Late pairs that are listed; of more, those of the first nodes alone.
+# Most distant pairs listed; beyond, only those of the first nodes.
 _LISTED = 4096
 
 
-def shorten(
+def apply_targeted_swaps(
     heads: NDArray[np.int64],
     depth: int,
     most: int,
@@ -34,50 +33,52 @@ def shorten(
     state: NDArray[np.uint64],
     patience: int = 0,
 ) -> tuple[int, int]:
-    """Exchange ends of links so that late pairs come near, where no more become late for it.
+    """Swap ends of links to join distant pairs unless the number of distant pairs grows.
 
     Parameters
     ----------
     heads : (nodes, degree) array of int64
-        Where links lead to: a regular graph without loops and parallel links, and stays one;
-        changed in place.
+        Heads of the links: a regular graph without loops and parallel links; changed in place,
+        still regular and simple.
     depth : int
-        A pair is late if it is more than so many links apart.
+        A pair more than ``depth`` links apart is distant.
     most : int
-        Exchanges to look at.  Ended where no pair is late.
+        Swaps to try; the search stops without distant pairs.
     two_way : bool
-        Every link has a partner the other way, which is moved with it.
+        Whether every link has a partner the other way, which moves along.
     state : array of uint64
-        Of `synth.kernels.splitmix`.
+        State of `synth.kernels.splitmix`.
     patience : int
-        Exchanges after which a tenth of the late pairs must be gone, or it is given up; 0 for any.
+        The search stops unless every ``patience`` swaps remove a tenth of the distant pairs;
+        0 disables the rule.
 
     Returns
     -------
-    late, looked : int
-        The late pairs that are left, and how many exchanges were looked at.
+    distant, tried : int
+        The remaining distant pairs, and the number of swaps tried.
 
     Notes
     -----
-    O(most * `synth.edge_swaps.work_estimates.aimed_work`), a third of a nanosecond a word.
-    Small depths count walks (`synth.edge_swaps.walk_counts`) in 2 N^2 bytes, not balls.  Both ways
-    make the same exchanges.
+    O(most * `synth.edge_swaps.work_estimates.targeted_swap_words`), a third of a nanosecond a word.
+    Small depths count walks (`synth.edge_swaps.walk_counts`) in 2 N^2 bytes instead of
+    neighborhoods.  Both methods make the same swaps.
 
     Examples
     --------
-    >>> from topoloom.synth.edge_swaps.local_search import heads_of, late_pairs
+    >>> from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
     >>> from topoloom.synth.edge_swaps.random_regular import random_ends
     >>> from topoloom.synth.kernels.splitmix import seeded
-    >>> heads = heads_of(80, *random_ends(80, 3, 1, False))
-    >>> late_pairs(heads, 5), shorten(heads, 5, 200, False, seeded(1)), late_pairs(heads, 5)
+    >>> heads = head_array(80, *random_ends(80, 3, 1, False))
+    >>> before = distant_pairs(heads, 5)
+    >>> before, apply_targeted_swaps(heads, 5, 200, False, seeded(1)), distant_pairs(heads, 5)
     (34, (0, 65), 0)
     """
-    nodes, degree = heads.shape
-    chosen = shorten_near if aims_by_walks(nodes, degree, depth) else shorten_far
+    by_walks = targeted_swaps_use_walks(heads.shape[0], heads.shape[1], depth)
+    chosen = targeted_swaps_by_walks if by_walks else targeted_swaps_by_bitsets
     return chosen(heads, depth, most, two_way, state, patience)
 
 
-def shorten_near(
+def targeted_swaps_by_walks(
     heads: NDArray[np.int64],
     depth: int,
     most: int,
@@ -85,13 +86,13 @@ def shorten_near(
     state: NDArray[np.uint64],
     patience: int = 0,
 ) -> tuple[int, int]:
-    """Do what `shorten` does, counting walks; at most 65,535 of them may begin at a node."""
-    graph = walked(heads, depth)
-    late, looked = _shorten_near(graph, depth, most, two_way, state, patience)
-    return int(late), int(looked)
+    """Apply targeted swaps by walk counts; at most 65,535 walks may begin at a node."""
+    graph = walk_memory(heads, depth)
+    distant, tried = _shorten_near(graph, depth, most, two_way, state, patience)
+    return int(distant), int(tried)
 
 
-def shorten_far(
+def targeted_swaps_by_bitsets(
     heads: NDArray[np.int64],
     depth: int,
     most: int,
@@ -99,10 +100,10 @@ def shorten_far(
     state: NDArray[np.uint64],
     patience: int = 0,
 ) -> tuple[int, int]:
-    """Do what `shorten` does, counting all balls anew for every exchange."""
-    graph = heads, sources_of(heads), *memory(len(heads))
-    late, looked = _shorten_far(*graph, depth, most, two_way, state, patience)
-    return int(late), int(looked)
+    """Apply targeted swaps; recompute all neighborhood bitsets for every swap."""
+    graph = heads, tail_array(heads), *bitset_memory(len(heads))
+    distant, tried = _shorten_far(*graph, depth, most, two_way, state, patience)
+    return int(distant), int(tried)
 
 
 @njit(cache=True, nogil=True)
@@ -110,34 +111,34 @@ def _shorten_near(
     graph: Any, depth: int, most: int, two_way: bool, state: Any, patience: int
 ) -> tuple[int, int]:
     heads, nodes = graph.heads, len(graph.heads)
-    late, looked = nodes * nodes - count_all(graph, depth), 0
+    distant, tried = nodes * nodes - count_all(graph, depth), 0
     pairs = np.empty((_LISTED, 2), np.int64)
     listed = _list(graph.walks, pairs)
-    before = late
-    while looked < most and late > 0:
-        if _is_due(looked, patience):
-            if 10 * late > 9 * before:
+    before = distant
+    while tried < most and distant > 0:
+        if _is_due(tried, patience):
+            if 10 * distant > 9 * before:
                 break
-            before = late
-        looked += 1
+            before = distant
+        tried += 1
         x, y = pairs[below(state, listed)]
-        a, i, c, k, back_b, back_e = _aim(heads, graph.tails, depth, x, y, two_way, state)
+        a, i, c, k, back_b, back_e = _targeted_swap(heads, graph.tails, depth, x, y, two_way, state)
         if a < 0:
             continue
         b, e = heads[a, i], heads[c, k]
-        now = late - turn(graph, depth, a, i, b, e) - turn(graph, depth, c, k, e, b)
+        now = distant - redirect(graph, depth, a, i, b, e) - redirect(graph, depth, c, k, e, b)
         if two_way:
-            now -= turn(graph, depth, b, back_b, a, c) + turn(graph, depth, e, back_e, c, a)
-        if now <= late:
-            late = now
+            now -= redirect(graph, depth, b, back_b, a, c) + redirect(graph, depth, e, back_e, c, a)
+        if now <= distant:
+            distant = now
             listed = _list(graph.walks, pairs)
             continue
-        turn(graph, depth, a, i, e, b)
-        turn(graph, depth, c, k, b, e)
+        redirect(graph, depth, a, i, e, b)
+        redirect(graph, depth, c, k, b, e)
         if two_way:
-            turn(graph, depth, b, back_b, c, a)
-            turn(graph, depth, e, back_e, a, c)
-    return late, looked
+            redirect(graph, depth, b, back_b, c, a)
+            redirect(graph, depth, e, back_e, a, c)
+    return distant, tried
 
 
 @njit(cache=True, nogil=True)
@@ -152,64 +153,64 @@ def _shorten_far(
     state: Any,
     patience: int,
 ) -> tuple[int, int]:
-    late, looked = count_late(heads, depth, near, far), 0
-    # Counting ends in either memory, by depth.
+    distant, tried = count_distant_pairs(heads, depth, near, far), 0
+    # The parity of the depth decides which memory holds the bitsets.
     balls = far if depth % 2 else near
     pairs = np.empty((_LISTED, 2), np.int64)
     listed = _list_outside(balls, pairs)
-    before = late
-    while looked < most and late > 0:
-        if _is_due(looked, patience):
-            if 10 * late > 9 * before:
+    before = distant
+    while tried < most and distant > 0:
+        if _is_due(tried, patience):
+            if 10 * distant > 9 * before:
                 break
-            before = late
-        looked += 1
+            before = distant
+        tried += 1
         x, y = pairs[below(state, listed)]
-        a, i, c, k, back_b, back_e = _aim(heads, tails, depth, x, y, two_way, state)
+        a, i, c, k, back_b, back_e = _targeted_swap(heads, tails, depth, x, y, two_way, state)
         if a < 0:
             continue
         b, e = heads[a, i], heads[c, k]
-        _lead(heads, tails, a, i, b, e)
-        _lead(heads, tails, c, k, e, b)
+        _redirect(heads, tails, a, i, b, e)
+        _redirect(heads, tails, c, k, e, b)
         if two_way:
-            _lead(heads, tails, b, back_b, a, c)
-            _lead(heads, tails, e, back_e, c, a)
-        now = count_late(heads, depth, near, far)
-        if now <= late:
-            late = now
+            _redirect(heads, tails, b, back_b, a, c)
+            _redirect(heads, tails, e, back_e, c, a)
+        now = count_distant_pairs(heads, depth, near, far)
+        if now <= distant:
+            distant = now
             listed = _list_outside(balls, pairs)
             continue
-        _lead(heads, tails, a, i, e, b)
-        _lead(heads, tails, c, k, b, e)
+        _redirect(heads, tails, a, i, e, b)
+        _redirect(heads, tails, c, k, b, e)
         if two_way:
-            _lead(heads, tails, b, back_b, c, a)
-            _lead(heads, tails, e, back_e, a, c)
-    return late, looked
+            _redirect(heads, tails, b, back_b, c, a)
+            _redirect(heads, tails, e, back_e, a, c)
+    return distant, tried
 
 
 @njit(cache=True, nogil=True)
-def _is_due(looked: int, patience: int) -> bool:
-    """Return whether it is time to see if exchanges help."""
-    return patience > 0 and looked > 0 and looked % patience == 0
+def _is_due(tried: int, patience: int) -> bool:
+    """Return whether the rule of ``patience`` applies now."""
+    return patience > 0 and tried > 0 and tried % patience == 0
 
 
 @njit(cache=True, nogil=True)
-def _lead(heads: Any, tails: Any, node: int, k: int, old: int, new: int) -> None:
-    """Lead link k of a node to a new head; sources as `edge_swaps.walk_counts.turn` leaves."""
-    tails[old, place(tails[old], node)] = -1
+def _redirect(heads: Any, tails: Any, node: int, k: int, old: int, new: int) -> None:
+    """Redirect link k of a node to a new head; updates tails as `walk_counts.redirect` does."""
+    tails[old, index_of(tails[old], node)] = -1
     heads[node, k] = new
-    tails[new, place(tails[new], -1)] = node
+    tails[new, index_of(tails[new], -1)] = node
 
 
 @njit(cache=True, nogil=True)
 def _list_outside(balls: Any, pairs: Any) -> int:
-    """List pairs the second of which is not in the ball of the first; return how many."""
+    """List pairs whose second node is outside the bitset of the first; return their number."""
     listed, (nodes, row) = 0, balls.shape
     for x in range(nodes):
         for word in range(row):
             outside = ~balls[x, word]
             y = word * WORD
-            # Most words are full, and of others the rest is skipped.
+            # Most words are full; in the others the loop ends after the last missing bit.
             while outside != 0 and y < nodes:
                 if outside & np.uint64(1):
                     pairs[listed] = x, y
@@ -223,7 +224,7 @@ def _list_outside(balls: Any, pairs: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _list(walks: Any, pairs: Any) -> int:
-    """List pairs that no walk joins; return how many."""
+    """List pairs without a walk; return their number."""
     listed = 0
     for x in range(len(walks)):
         row = walks[x]
@@ -237,13 +238,13 @@ def _list(walks: Any, pairs: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _aim(
+def _targeted_swap(
     heads: Any, tails: Any, depth: int, x: int, y: int, two_way: bool, state: Any
 ) -> tuple[int, int, int, int, int, int]:
-    """Return link i of a and link k of c, to e, where a -> e would lead from x to y in time.
+    """Return link i of a and link k of c, to e, such that a -> e joins x to y within the limit.
 
-    And where their partners stand, as `synth.edge_swaps.link_pairs.pick`; a is -1 if that may not
-    be.
+    Also returns the indices of their partners, as `synth.edge_swaps.link_pairs.random_swap`; a is
+    -1 if the swap is not allowed.
     """
     degree = heads.shape[1]
     a, e, on = x, y, below(state, depth)
@@ -252,25 +253,25 @@ def _aim(
     for _ in range(depth - 1 - on):
         e = _before(tails, e, below(state, degree))
     c = _before(tails, e, below(state, degree))
-    i, k = below(state, degree), place(heads[c], e)
-    if not _exchangeable(heads, a, heads[a, i], c, e, two_way):
+    i, k = below(state, degree), index_of(heads[c], e)
+    if not _stays_simple(heads, a, heads[a, i], c, e, two_way):
         return -1, 0, 0, 0, 0, 0
     if two_way:
-        return a, i, c, k, place(heads[heads[a, i]], a), place(heads[e], c)
+        return a, i, c, k, index_of(heads[heads[a, i]], a), index_of(heads[e], c)
     return a, i, c, k, 0, 0
 
 
 @njit(cache=True, nogil=True)
 def _before(tails: Any, node: int, k: int) -> int:
-    """Return where link k into a node comes from; one place of the list is empty."""
+    """Return the tail of link k into a node; one place of the list is empty."""
     return tails[node, k] if tails[node, k] >= 0 else tails[node, -1]
 
 
 @njit(cache=True, nogil=True)
-def _exchangeable(heads: Any, a: int, b: int, c: int, e: int, two_way: bool) -> bool:
-    """Return whether a -> e and c -> b in place of a -> b and c -> e leave a simple graph."""
+def _stays_simple(heads: Any, a: int, b: int, c: int, e: int, two_way: bool) -> bool:
+    """Return whether swapping a -> b and c -> e to a -> e and c -> b leaves a simple graph."""
     if a in (c, e) or b in (c, e):
         return False
-    if two_way and (place(heads[e], a) >= 0 or place(heads[b], c) >= 0):
+    if two_way and (index_of(heads[e], a) >= 0 or index_of(heads[b], c) >= 0):
         return False
-    return place(heads[a], e) < 0 and place(heads[c], b) < 0
+    return index_of(heads[a], e) < 0 and index_of(heads[c], b) < 0

@@ -1,10 +1,10 @@
-"""Exchanges of link ends for small depths: walks are counted up and down, and no ball anew.
+"""Edge swaps for small depths by incremental walk counts instead of neighborhood bitsets.
 
-``walks[x, y]`` is how many walks of at most ``depth`` links lead from x to y.  A link a -> b is on
-those that come to a and go on from b; where that is few, an exchange of four links changes few
-counts.  A walk that takes a link twice is counted at its first use of it: up to there it lies in
-the graph without the link.  The same exchanges are made as by counting balls
-(`synth.edge_swaps.local_search`), mostly at less than a tenth of the time.
+``walks[x, y]`` is the number of walks of at most ``depth`` links from x to y.  The walks over a
+link a -> b consist of a walk to a and a walk from b; if these are few, a swap of two links changes
+few counts.  A walk that uses a link twice is split at its first use: the part before lies in the
+graph without the link.  The swaps are the same as with bitsets (`synth.edge_swaps.local_search`),
+mostly at less than a tenth of the time.
 """
 
 from typing import Any, NamedTuple
@@ -13,37 +13,44 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.link_pairs import pick, place
+from topoloom.synth.edge_swaps.link_pairs import index_of, random_swap
 
-__all__ = ["Graph", "count_all", "exchange_near", "sources_of", "turn", "walked"]
+__all__ = [
+    "WalkGraph",
+    "count_all",
+    "random_swaps_by_walks",
+    "redirect",
+    "tail_array",
+    "walk_memory",
+]
 
 
-class Graph(NamedTuple):
-    """A regular graph that is being changed, and its walks."""
+class WalkGraph(NamedTuple):
+    """A regular graph under change, with its walk counts."""
 
     heads: NDArray[np.int64]
-    """(N, d): where links out lead to."""
+    """(N, d): heads of the links out of each node."""
     tails: NDArray[np.int64]
-    """(N, d + 1): where links in come from, in any order, -1 where there is none."""
+    """(N, d + 1): tails of the links into each node, in any order, -1 in empty places."""
     walks: NDArray[np.uint16]
     """(N, N)"""
     before: NDArray[np.int32]
-    """(depth + 1, d^depth): where walks back from a node end, by length; ..."""
+    """(depth + 1, d^depth): first nodes of the walks to a node, by length."""
     after: NDArray[np.int32]
-    """... and those on from one."""
+    """(depth + 1, d^depth): last nodes of the walks from a node, by length."""
 
 
-def walked(heads: NDArray[np.int64], depth: int) -> Graph:
-    """Return memory for the walks of a graph, none of which `count_all` has counted yet."""
+def walk_memory(heads: NDArray[np.int64], depth: int) -> WalkGraph:
+    """Return memory for the walks of a graph; `count_all` fills it."""
     nodes, degree = heads.shape
     ends = np.zeros((2, depth + 1, degree**depth), np.int32)
-    return Graph(heads, sources_of(heads), np.zeros((nodes, nodes), np.uint16), *ends)
+    return WalkGraph(heads, tail_array(heads), np.zeros((nodes, nodes), np.uint16), *ends)
 
 
-def sources_of(heads: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (N, d + 1): where the links into every node come from, and -1 in the last place.
+def tail_array(heads: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tails of the links into every node, (N, d + 1), with -1 in the last place.
 
-    >>> sources_of(np.array([[1], [2], [0]])).tolist()
+    >>> tail_array(np.array([[1], [2], [0]])).tolist()
     [[2, -1], [0, -1], [1, -1]]
     """
     nodes, degree = heads.shape
@@ -53,62 +60,62 @@ def sources_of(heads: NDArray[np.int64]) -> NDArray[np.int64]:
     return tails
 
 
-def exchange_near(
+def random_swaps_by_walks(
     heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
 ) -> tuple[int, int]:
-    """Swap edges as `local_search.exchange` does; O(most * walks over a link), 2 N^2 bytes."""
-    late, looked = _exchange(walked(heads, depth), depth, most, two_way, state)
-    return int(late), int(looked)
+    """Apply random swaps by walk counts; O(most * walks over a link), 2 N^2 bytes."""
+    distant, tried = _exchange(walk_memory(heads, depth), depth, most, two_way, state)
+    return int(distant), int(tried)
 
 
 @njit(cache=True, nogil=True)
 def _exchange(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> tuple[int, int]:
     heads = graph.heads
     nodes = len(heads)
-    late, looked = nodes * nodes - count_all(graph, depth), 0
-    while looked < most and late > 0:
-        looked += 1
-        a, i, c, k, back_b, back_e = pick(heads, two_way, state)
+    distant, tried = nodes * nodes - count_all(graph, depth), 0
+    while tried < most and distant > 0:
+        tried += 1
+        a, i, c, k, back_b, back_e = random_swap(heads, two_way, state)
         if a < 0:
             continue
         b, e = heads[a, i], heads[c, k]
-        now = late - turn(graph, depth, a, i, b, e) - turn(graph, depth, c, k, e, b)
+        now = distant - redirect(graph, depth, a, i, b, e) - redirect(graph, depth, c, k, e, b)
         if two_way:
-            now -= turn(graph, depth, b, back_b, a, c) + turn(graph, depth, e, back_e, c, a)
-        if now <= late:
-            late = now
+            now -= redirect(graph, depth, b, back_b, a, c) + redirect(graph, depth, e, back_e, c, a)
+        if now <= distant:
+            distant = now
             continue
-        turn(graph, depth, a, i, e, b)
-        turn(graph, depth, c, k, b, e)
+        redirect(graph, depth, a, i, e, b)
+        redirect(graph, depth, c, k, b, e)
         if two_way:
-            turn(graph, depth, b, back_b, c, a)
-            turn(graph, depth, e, back_e, a, c)
-    return late, looked
+            redirect(graph, depth, b, back_b, c, a)
+            redirect(graph, depth, e, back_e, a, c)
+    return distant, tried
 
 
 @njit(cache=True, nogil=True)
-def turn(graph: Any, depth: int, node: int, k: int, old: int, new: int) -> int:
-    """Lead link k of a node to a new head; return how many more pairs have a walk."""
+def redirect(graph: Any, depth: int, node: int, k: int, old: int, new: int) -> int:
+    """Redirect link k of a node to a new head; return the increase of joined pairs."""
     heads, tails = graph.heads, graph.tails
-    # Back from the node without the link, on from its head with it: its first use.
-    tails[old, place(tails[old], node)] = -1
+    # Walks to the node exclude the link, walks from its head include it: each has one first use.
+    tails[old, index_of(tails[old], node)] = -1
     change = _count(graph, depth, node, old, False)
     heads[node, k] = new
     change += _count(graph, depth, node, new, True)
-    tails[new, place(tails[new], -1)] = node
+    tails[new, index_of(tails[new], -1)] = node
     return change
 
 
 @njit(cache=True, nogil=True)
 def _count(graph: Any, depth: int, node: int, head: int, more: bool) -> int:
-    """Count the walks over a link, or count them out; return how many more pairs have one."""
+    """Add or subtract the walks over a link; return the increase of joined pairs."""
     walks, before, after = graph.walks, graph.before, graph.after
     come, gone, change = 1, 1, 0
     before[0, 0] = node
     for back in range(depth):
         after[0, 0], gone = head, 1
         for on in range(depth - back):
-            # Indices are unsigned: of signed ones it is asked whether they count from the end.
+            # Unsigned indices: Numba adds a wraparound check to signed ones.
             length, other = np.uint64(on), np.uint64(back)
             for i in range(np.uint64(come)):
                 first = np.uint64(before[other, i])
@@ -130,13 +137,13 @@ def _count(graph: Any, depth: int, node: int, head: int, more: bool) -> int:
 
 @njit(cache=True, nogil=True)
 def _onward(ends: Any, nodes: Any, count: int, found: Any) -> int:
-    """List where walks one link longer end."""
+    """List the ends of walks one link longer; return their number."""
     filled: Any = np.uint64(0)
     for index in range(np.uint64(count)):
         node = np.uint64(nodes[index])
         for k in range(np.uint64(ends.shape[1])):
             end = ends[node, k]
-            # Written always and kept at times: hardly ever is there no link.
+            # Branchless: an empty place is rare.
             found[filled] = end
             filled += np.uint64(end >= 0)
     last: Any = np.int64(filled)
@@ -145,7 +152,7 @@ def _onward(ends: Any, nodes: Any, count: int, found: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def count_all(graph: Any, depth: int) -> int:
-    """Count all walks; return between how many pairs there is one."""
+    """Count all walks; return the number of joined pairs."""
     walks, after = graph.walks, graph.after
     pairs = 0
     for node in range(len(walks)):

@@ -1,34 +1,34 @@
-"""Which random regular graphs there are, and how much work exchanges on them are; no kernels."""
+"""Domain of random regular graphs and work estimates of edge swaps; imports no kernels."""
 
 from topoloom.synth.errors import OutOfDomain
 
 __all__ = [
     "MAX_NODES",
     "WORD",
-    "aimed_work",
-    "aims_by_walks",
-    "by_walks",
-    "require_drawable",
+    "count_words",
+    "require_random_regular",
+    "swap_words",
+    "swaps_use_walks",
+    "targeted_swap_words",
+    "targeted_swaps_use_walks",
     "walks_over",
-    "words",
-    "work",
 ]
 
 MAX_NODES = 16_384
 
 WORD = 64
-"""Bits in a word: so many nodes are looked at at once."""
+"""Bits in a word: the nodes that one operation covers."""
 
-# Words that are read in the time in which an exchange counts one pair of walks, an aimed one, too.
+# Words read in the time of updating one pair of walks, for random and for targeted swaps.
 _WORDS_A_WALK = 100
 _AIMED_WORDS_A_WALK = 70
-# Nodes whose walks are counted, two bytes for each pair, and walks out of a node that are.
+# Most nodes for walk counts, at two bytes a pair, and most walks from a node.
 _MOST_COUNTED = 4096
 _MOST_WALKS = (1 << 16) - 1
 
 
-def require_drawable(nodes: int, degree: int, seed: int, two_way: bool) -> None:
-    """Raise `OutOfDomain` unless there is such a graph, and it is not too large."""
+def require_random_regular(nodes: int, degree: int, seed: int, two_way: bool) -> None:
+    """Raise `OutOfDomain` unless a random regular graph with these parameters exists."""
     if not 2 <= nodes <= MAX_NODES:
         raise OutOfDomain("nodes", f"must be in 2 .. {MAX_NODES}")
     if not 1 <= degree < nodes:
@@ -37,25 +37,25 @@ def require_drawable(nodes: int, degree: int, seed: int, two_way: bool) -> None:
         raise OutOfDomain("seed", "must be in 0 .. 2**63 - 1")
     if two_way and nodes * degree % 2:
         raise OutOfDomain(
-            "degree", "must be even, or nodes: a two-way link takes a port at both its ends"
+            "degree", "must be even, or nodes must be: a two-way link takes a port at both ends"
         )
     if two_way and degree == 1 and nodes > 2:
         raise OutOfDomain("degree", "must be at least 2: two-way links of degree 1 join 2 nodes")
 
 
-def words(nodes: int, degree: int, depth: int) -> int:
-    """Return how many words are read to count once the pairs more than ``depth`` links apart.
+def count_words(nodes: int, degree: int, depth: int) -> int:
+    """Return the words read to count the pairs more than ``depth`` links apart once.
 
-    >>> words(1009, 4, 6)
+    >>> count_words(1009, 4, 6)
     387456
     """
     return nodes * degree * depth * -(-nodes // WORD)
 
 
 def walks_over(degree: int, depth: int, most: int) -> int:
-    """Return of how many pairs of walks, to a link and on from it, no more than depth is made.
+    """Return the number of walks of at most ``depth`` links over one link.
 
-    Or some number above ``most``.
+    Any number above ``most`` stands for more than ``most``.
 
     >>> walks_over(3, 2, 100), walks_over(2, 5, 1000)
     (7, 129)
@@ -68,46 +68,46 @@ def walks_over(degree: int, depth: int, most: int) -> int:
     return total
 
 
-def by_walks(nodes: int, degree: int, depth: int) -> bool:
-    """Return whether `synth.edge_swaps.walk_counts` needs less work than balls, for edge swaps.
+def swaps_use_walks(nodes: int, degree: int, depth: int) -> bool:
+    """Return whether walk counts need less work than bitsets, for random swaps.
 
-    >>> by_walks(1009, 4, 3), by_walks(1009, 4, 6)
+    >>> swaps_use_walks(1009, 4, 3), swaps_use_walks(1009, 4, 6)
     (True, False)
     """
     return _walk_words(nodes, degree, depth, _WORDS_A_WALK) is not None
 
 
-def work(nodes: int, degree: int, depth: int) -> int:
-    """Return what one exchange costs, in words read.
+def swap_words(nodes: int, degree: int, depth: int) -> int:
+    """Return the cost of one random swap in words read.
 
-    >>> work(1009, 4, 6), work(1009, 4, 3)
+    >>> swap_words(1009, 4, 6), swap_words(1009, 4, 3)
     (387456, 5700)
     """
     walks = _walk_words(nodes, degree, depth, _WORDS_A_WALK)
-    return words(nodes, degree, depth) if walks is None else walks
+    return count_words(nodes, degree, depth) if walks is None else walks
 
 
-def aims_by_walks(nodes: int, degree: int, depth: int) -> bool:
-    """Return whether walk counts need less work than balls, for targeted swaps.
+def targeted_swaps_use_walks(nodes: int, degree: int, depth: int) -> bool:
+    """Return whether walk counts need less work than bitsets, for targeted swaps.
 
-    >>> aims_by_walks(1009, 4, 5), aims_by_walks(1009, 4, 6)
+    >>> targeted_swaps_use_walks(1009, 4, 5), targeted_swaps_use_walks(1009, 4, 6)
     (True, False)
     """
     return _aimed_walk_words(nodes, degree, depth) is not None
 
 
-def aimed_work(nodes: int, degree: int, depth: int) -> int:
-    """Return what one aimed exchange costs, in words read.
+def targeted_swap_words(nodes: int, degree: int, depth: int) -> int:
+    """Return the cost of one targeted swap in words read.
 
-    >>> aimed_work(1009, 4, 6), aimed_work(1009, 4, 3)
+    >>> targeted_swap_words(1009, 4, 6), targeted_swap_words(1009, 4, 3)
     (387456, 3990)
     """
     walks = _aimed_walk_words(nodes, degree, depth)
-    return words(nodes, degree, depth) if walks is None else walks
+    return count_words(nodes, degree, depth) if walks is None else walks
 
 
 def _aimed_walk_words(nodes: int, degree: int, depth: int) -> int | None:
-    """Do what `_walk_words` does; None, too, where too many walks to be counted leave a node."""
+    """Return the cost of walk counts; None above bitsets or above `_MOST_WALKS` from a node."""
     found = _walk_words(nodes, degree, depth, _AIMED_WORDS_A_WALK)
     if found is None or degree**depth * degree > _MOST_WALKS * max(1, degree - 1):
         return None
@@ -115,7 +115,7 @@ def _aimed_walk_words(nodes: int, degree: int, depth: int) -> int | None:
 
 
 def _walk_words(nodes: int, degree: int, depth: int, a_walk: int) -> int | None:
-    """Return what counting walks costs, so many words each; None where balls cost less."""
-    most = words(nodes, degree, depth) // a_walk
+    """Return the cost of walk counts at ``a_walk`` words each; None if bitsets cost less."""
+    most = count_words(nodes, degree, depth) // a_walk
     walks = walks_over(degree, depth, most)
     return a_walk * walks if nodes <= _MOST_COUNTED and walks < most else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.evaluation.bfs_broadcast import InLinks
 from topoloom.synth.evaluation.load_balance import better
-from topoloom.synth.kernels.scalars import int64
+from topoloom.synth.kernels.scalars import BYTE_ONES, int64
 
 LANES = 64
 """Destinations side by side: the bytes of one line of memory."""
@@ -30,7 +30,6 @@ TOO_FAR = -2
 
 _FARTHEST = 250
 _ALL = np.uint8(255)
-_SIZES = np.array([bin(links).count("1") for links in range(256)])
 
 
 class OutLinks(NamedTuple):
@@ -146,5 +145,5 @@ def _raise(table: Any, numerators: Any, denominators: Any) -> None:
             top = int64(0)
             for lane in range(LANES):
                 top = max(top, int64(table[step, links, lane]))
-            if better(top, _SIZES[links], numerators[step], denominators[step]):
-                numerators[step], denominators[step] = top, _SIZES[links]
+            if better(top, BYTE_ONES[links], numerators[step], denominators[step]):
+                numerators[step], denominators[step] = top, BYTE_ONES[links]

@@ -154,7 +154,7 @@ class Base(Term):
         """Return nodes to one of which an automorphism takes any node, or None: unknown."""
         return (0,) if self.vertex_transitive() else None
 
-    def translations(self) -> NDArray[np.int64] | None:
+    def semiregular_group(self) -> NDArray[np.int64] | None:
         """Return automorphisms without fixed nodes (`symmetry.semiregular_groups`), or None."""
         return None
 

@@ -52,7 +52,7 @@ class Hypercube(Base):
         """Return True: words are added, and letters change places."""
         return True
 
-    def translations(self) -> Images:
+    def semiregular_group(self) -> Images:
         """Return the additions of every word, as 2**k permutations."""
         return direct_product([rotations(2)] * self.k)
 

@@ -59,7 +59,7 @@ class Lifted(Base):
         graph = self.graph()
         return range(0, graph.nodes, graph.group.order)
 
-    def translations(self) -> NDArray[np.int64]:
+    def semiregular_group(self) -> NDArray[np.int64]:
         """Return the multiplications from the left: element g takes (s, x) to (s, g x)."""
         graph = self.graph()
         order = graph.group.order

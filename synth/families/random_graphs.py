@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.work_estimates import require_drawable, work
+from topoloom.synth.edge_swaps.work_estimates import require_random_regular, swap_words
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.families.family import Base, Ends, require
 
 __all__ = ["MAX_WORDS", "RandomRegular", "RandomRegularTwoWay", "Randomly"]
 
 MAX_WORDS = 1 << 31
-"""Most 64-bit words that edge swaps may read (`synth.edge_swaps.work_estimates.work`): 1 s."""
+"""Most 64-bit words that edge swaps may read (`edge_swaps.work_estimates.swap_words`): 1 s."""
 
 _FIELDS = {"nodes": "n", "degree": "d"}
 
@@ -37,7 +37,7 @@ class Randomly(Base):
     def check_domain(self) -> None:
         """Require that such graphs exist, and that exchanges take a second at most."""
         try:
-            require_drawable(self.n, self.d, self.seed, self.two_way)
+            require_random_regular(self.n, self.d, self.seed, self.two_way)
         except OutOfDomain as wrong:
             raise OutOfDomain(_FIELDS.get(wrong.field, wrong.field), wrong.rule) from None
         require(0 <= self.depth <= self.n, "depth", "must be from 0 to n")
@@ -45,7 +45,7 @@ class Randomly(Base):
             require(self.depth >= 1, "depth", "must be at least 1 where there are exchanges")
             least = 3 if self.two_way else 2
             require(self.d >= least, "exchanges", f"must be 0 where d is less than {least}: a ring")
-            most = MAX_WORDS // work(self.n, self.d, self.depth)
+            most = MAX_WORDS // swap_words(self.n, self.d, self.depth)
             require(0 <= self.exchanges <= most, "exchanges", f"must be from 0 to {most} here")
 
     def size(self) -> tuple[int, int]:
@@ -71,15 +71,17 @@ class Randomly(Base):
 @lru_cache(maxsize=64)
 def _links(member: Randomly) -> Ends:
     # Kernels are imported where a graph is built: recipes are read without them.
-    from topoloom.synth.edge_swaps.local_search import exchange, heads_of
+    from topoloom.synth.edge_swaps.local_search import apply_random_swaps, head_array
     from topoloom.synth.edge_swaps.random_regular import random_ends
     from topoloom.synth.kernels.reachability import connected
 
     n, d, depth = member.n, member.d, member.depth
     ends = random_ends(n, d, member.seed, member.two_way)
     if member.exchanges:
-        heads = heads_of(n, *ends)
-        exchange(heads, depth, member.exchanges, member.two_way, member.exchange_state(depth))
+        heads = head_array(n, *ends)
+        apply_random_swaps(
+            heads, depth, member.exchanges, member.two_way, member.exchange_state(depth)
+        )
         exchanged = np.repeat(np.arange(n), d), heads.ravel()
         ends = exchanged if connected(n, *exchanged) else ends
     return _kept(ends)

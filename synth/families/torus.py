@@ -59,7 +59,7 @@ class Torus(Base):
         """Return True: a Cayley graph of a product of cyclic groups."""
         return True
 
-    def translations(self) -> Images:
+    def semiregular_group(self) -> Images:
         """Return the rotations of every dimension, each by itself."""
         return direct_product([rotations(side) for side in self.sides])
 

@@ -1,4 +1,4 @@
-"""What was computed last: a schedule need not look again for what its comparison has found."""
+"""LRU cache of recent results, limited by total size, shared by related computations."""
 
 import hashlib
 from collections import OrderedDict
@@ -8,26 +8,26 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-__all__ = ["Recent", "key_of"]
+__all__ = ["LruCache", "digest_of"]
 
 
-Asked = TypeVar("Asked")
+Value = TypeVar("Value")
 
 
-class Recent(Generic[Asked]):
-    """Keeps the values used last, as long as their sizes sum up to at most so much.
+class LruCache(Generic[Value]):
+    """Cache of the most recently used values, with an upper limit on the sum of their sizes.
 
-    >>> recent = Recent(most=10)
+    >>> recent = LruCache(most=10)
     >>> recent.keep(b"a", "first", 6), recent.keep(b"b", "second", 6), recent.get(b"a")
     ('first', 'second', None)
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[bytes, tuple[Asked, int]] = OrderedDict()
+        self._kept: OrderedDict[bytes, tuple[Value, int]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: bytes) -> Asked | None:
+    def get(self, key: bytes) -> Value | None:
         """Return the value of a key, or None."""
         with self._lock:
             if key not in self._kept:
@@ -35,8 +35,8 @@ class Recent(Generic[Asked]):
             self._kept.move_to_end(key)
             return self._kept[key][0]
 
-    def keep(self, key: bytes, value: Asked, size: int) -> Asked:
-        """Keep a value unless one of the key is there or it is too large; return the one there."""
+    def keep(self, key: bytes, value: Value, size: int) -> Value:
+        """Store a value unless the key exists or the value is too large; return the value."""
         with self._lock:
             if key in self._kept or size > self._most:
                 return self._kept.get(key, (value, size))[0]
@@ -48,8 +48,8 @@ class Recent(Generic[Asked]):
             return value
 
 
-def key_of(arrays: Iterable[Any], *others: Any) -> bytes:
-    """Return a digest of arrays, and of whatever else an answer follows from."""
+def digest_of(arrays: Iterable[Any], *others: Any) -> bytes:
+    """Return a digest of arrays and of other inputs of a result."""
     digest = hashlib.blake2b(repr(others).encode(), digest_size=20)
     for part in arrays:
         there = np.asarray(part)

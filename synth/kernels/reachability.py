@@ -1,4 +1,4 @@
-"""Which nodes links lead to from one node."""
+"""Reachability of nodes from one node."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ __all__ = ["connected", "reached"]
 def reached(
     node_count: int, sources: NDArray[Any], targets: NDArray[Any], start: int
 ) -> NDArray[np.bool_]:
-    """Return which positions can be reached from ``start``; O(links).
+    """Return whether each position is reachable from ``start``; O(links).
 
     >>> reached(3, np.array([0, 2]), np.array([1, 0]), 0).tolist()
     [True, True, False]
@@ -25,7 +25,7 @@ def reached(
 def connected(node_count: int, sources: NDArray[Any], targets: NDArray[Any]) -> bool:
     """Return whether the first node reaches all others.
 
-    In a regular graph it is then reached by all: as many links enter a set as leave it.
+    In a regular graph all nodes then reach the first: equally many links enter and leave any set.
 
     >>> connected(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
     True

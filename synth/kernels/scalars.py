@@ -1,11 +1,9 @@
-"""Numbers for kernels that call kernels: of one type each, and no literals.
+"""Typed scalars for kernels that call kernels, and a popcount.
 
-Numba compiles a kernel once for every list of types, and 0, -1 and True in the source of a caller
-are types of their own, as is what an array of bytes holds.  Of one kernel there were eight
-versions, compiled by whoever came first and loaded by everyone after.  ``int64(0)`` is like all
-other numbers.  Not where a loop is faster for what it knows (`synth.edge_swaps.walk_counts`).
-
-And words of bits: how many of them are ones.
+Numba compiles a kernel once per list of argument types, and the literals 0, -1 and True are types
+of their own, as are array elements of other widths.  Without typed scalars one kernel had eight
+versions.  ``int64(0)`` has the type of all other integers.  Kernels that profit from literals
+omit it (`synth.edge_swaps.walk_counts`).
 """
 
 from typing import Any
@@ -13,15 +11,18 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["int64", "ones", "truth"]
+__all__ = ["BYTE_ONES", "int64", "ones", "truth"]
 
 int64: Any = np.int64
 truth: Any = np.bool_
 
+BYTE_ONES = np.bitwise_count(np.arange(256, dtype=np.uint8)).astype(np.int64)
+"""The number of set bits of every byte."""
+
 
 @njit(cache=True, nogil=True)
 def ones(word: Any) -> int:
-    """Count the bits that are set (Warren, Hacker's Delight, 5-1)."""
+    """Return the number of set bits (Warren, Hacker's Delight, 5-1)."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     pairs = np.uint64(0x3333333333333333)
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)

@@ -1,8 +1,8 @@
 """Short names of topologies: what people read, remember and type instead of a recipe.
 
-A name says what a topology is made of, how large it is and, in a few digits, which of
-those it is: ``lg3-circulant-1024x4-6695``.  It is made from a recipe and never read
-back: what it means is kept beside it, in `synth.topology.topology.Topology.recipe`.
+A name such as ``lg3-circulant-1024x4-6695`` lists the ingredients, the size and some digits of a
+hash.  Names are derived from recipes and never parsed; a topology keeps its recipe in
+`synth.topology.topology.Topology.recipe`.
 """
 
 import hashlib
@@ -13,10 +13,10 @@ from topoloom.synth.naming.terms import Term
 __all__ = ["HASH_DIGITS", "MAX_NAME", "short_name", "shortened"]
 
 MAX_NAME = 80
-"""Characters of a name in a document."""
+"""Most characters of a name in a document."""
 
 HASH_DIGITS = 4
-"""Digits of the hash: few enough to type, and enough to tell apart what one size has."""
+"""Digits of the hash: few to type, and enough to distinguish the topologies of one size."""
 
 _MAX_PARTS = 40
 _OPERATORS = {
@@ -33,7 +33,7 @@ _PART = re.compile(r"([A-Za-z][A-Za-z0-9]*)\(([0-9]*)")
 
 
 def short_name(recipe: Term, nodes: int, degree: int) -> str:
-    """Return the name of the topology that a recipe makes.
+    """Return the short name of the topology of a recipe.
 
     Parameters
     ----------
@@ -45,15 +45,14 @@ def short_name(recipe: Term, nodes: int, degree: int) -> str:
     Returns
     -------
     str
-        Lower case letters, digits and hyphens, at most `MAX_NAME`: the operators, short
-        and with their counts, and the families, both as they stand in the recipe, as
-        many as fit into 40 characters; then ``NxD``; then `HASH_DIGITS` hexadecimal
-        digits of the SHA-256 of the recipe's text.
+        Lower-case letters, digits and hyphens, at most `MAX_NAME`: operators, abbreviated and
+        with their counts, and families, in the order of the recipe, up to 40 characters; then
+        ``NxD``; then `HASH_DIGITS` hexadecimal digits of the SHA-256 of the recipe's text.
 
     Notes
     -----
-    The same recipe has the same name in every version.  Two recipes that agree in all but
-    the hash share it once in 65,536 pairs.
+    The name of a recipe is the same in every version.  Two recipes with equal prefixes share the
+    hash with probability 1/65,536.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def short_name(recipe: Term, nodes: int, degree: int) -> str:
 
 
 def shortened(name: str) -> str:
-    """Return a name of at most `MAX_NAME` characters; cut names stay different.
+    """Return a name of at most `MAX_NAME` characters; truncated names stay distinct.
 
     >>> shortened("ring")
     'ring'

@@ -27,7 +27,7 @@ def did_you_mean(typed: object, known: Iterable[str]) -> str:
 
 
 def one_of(typed: object, known: Iterable[str], where: str = "") -> str:
-    """Return the rule that a name breaks that is none of the known ones.
+    """Return the rule that an unknown name breaks.
 
     >>> one_of("grapml", ["json", "graphml"])
     "must be one of json, graphml; not 'grapml'; did you mean graphml?"

@@ -1,7 +1,7 @@
-"""Terms: values written ``Name(argument, ...)``, in Python as in the text of a recipe.
+"""Terms: values written ``Name(argument, ...)``, in Python and in the text of recipes.
 
-Bases and operators are terms.  A class of terms lists its fields once, as a dataclass
-does; constructor, text, help and the names in errors all follow from that list.
+Bases and operators are terms.  A class of terms lists its fields once, like a dataclass; its
+constructor, text, help and error names follow from the list.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ MAX_INTEGER = 10**12 - 1
 
 
 class _Layout(NamedTuple):
-    """The fields of a class: names in order, those of type int, the last defaults, and counts."""
+    """Fields of a class: ordered names, integer fields, trailing defaults, and counts."""
 
     names: tuple[str, ...]
     integers: frozenset[str]
@@ -32,21 +32,21 @@ class _Layout(NamedTuple):
 
 
 class Term(ABC):
-    """A frozen value made of positional arguments, checked when it is made.
+    """A frozen value of positional arguments, validated on construction.
 
-    Every subclass is made a frozen dataclass: what it annotates are its fields.  A last
-    field of type ``tuple[...]`` takes all remaining arguments; one with a default may be
-    left out.  There are no keyword arguments, as recipes have none.
+    Every subclass becomes a frozen dataclass with its annotations as fields.  A last field of
+    type ``tuple[...]`` takes all remaining arguments; a field with a default is optional.  There
+    are no keyword arguments, as recipes have none.
 
     Attributes
     ----------
     arguments : tuple
-        The arguments as they are written, trailing ones that equal their defaults left out.
+        The arguments as written, without trailing arguments equal to their defaults.
 
     Notes
     -----
-    Terms of one class and equal arguments are equal, and ``repr(t) == str(t)`` is Python
-    that makes the term again.  Hashing is O(1): it is done when the term is made.
+    Terms of one class with equal arguments are equal, and ``repr(t) == str(t)`` is Python code
+    for the term.  Hashing is O(1): the constructor computes the hash.
     """
 
     arguments: tuple[Any, ...]
@@ -75,22 +75,22 @@ class Term(ABC):
             values = (*arguments, *defaults[len(arguments) - least :])
             while len(arguments) > least and arguments[-1] == defaults[len(arguments) - least - 1]:
                 arguments = arguments[:-1]
-        # Frozen: attributes are set past the class, here only.
+        # A frozen dataclass: bypass its `__setattr__`, here only.
         vars(self).update(zip(names, values, strict=True))
         vars(self).update(arguments=arguments, _hash=hash((type(self).__name__, arguments)))
         self.check_domain()
 
     @abstractmethod
     def check_domain(self) -> None:
-        """Raise `OutOfDomain` unless the term is defined for the values of its fields."""
+        """Raise `OutOfDomain` unless the term is defined for its field values."""
 
     @abstractmethod
     def _check_argument(self, name: str, value: object) -> None:
-        """Raise unless an argument is of the kind that recipes can hold here."""
+        """Raise unless an argument is of a kind that recipes can hold."""
 
     @classmethod
     def signature(cls) -> str:
-        """Return how the term is written: ``?`` marks what may be left out, ``*`` repeated."""
+        """Return the syntax of the term: ``?`` marks optional, ``*`` repeated fields."""
         names, _, defaults, _, variadic = cls._layout
         optional = len(names) - len(defaults)
         shown = [name + "?" * (index >= optional) for index, name in enumerate(names)]
@@ -115,7 +115,7 @@ class Term(ABC):
 
 
 def _named(term: type[Term], arguments: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield every argument with the name of its field; raises if their number does not fit."""
+    """Yield every argument with the name of its field; raise if the count does not fit."""
     layout = term._layout
     count, most = len(arguments), layout.most
     if count < layout.least or (most is not None and count > most):
@@ -139,7 +139,7 @@ def require(condition: bool, field: str, rule: str) -> None:
 
 
 def require_integer(field: str, value: object, least: int = 0) -> None:
-    """Raise `OutOfDomain` unless the value is an integer as recipes can hold it.
+    """Raise `OutOfDomain` unless the value is an integer in the range of recipes.
 
     >>> require_integer("n", -1)
     Traceback (most recent call last):

@@ -215,7 +215,7 @@ def late_at_first(recipe: Inserted) -> int:
     0
     """
     of = recipe.of
-    return node_insertion.late_pairs(
+    return node_insertion.distant_pairs(
         *_construct(of), traits(of), recipe.more, recipe.depth, recipe.seed
     )
 

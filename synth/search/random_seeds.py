@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.local_search import heads_of, late_pairs, smallest_balls
-from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, work
+from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs, smallest_neighborhoods
+from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, swap_words
 from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.families.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
 from topoloom.synth.recipes.recipe import Recipe
@@ -92,7 +92,7 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
         (radius + 1, _LEAST_WIDENING if both else _MANY),
         (radius, _LEAST_WIDENING),
     ):
-        most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * work(nodes, degree, depth)))
+        most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * swap_words(nodes, degree, depth)))
         if most >= least and (both or not made):
             made += [family(nodes, degree, seed, depth, most) for seed in range(_WIDENED)]
     made = made or [family(nodes, degree, 0)]
@@ -103,7 +103,7 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
 
 def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
     """Return the graph for which the fewest pairs are late, and of equals the fewest but just."""
-    counted = ((late_pairs(h, depth), late_pairs(h, depth - 1), one) for one, h in graphs)
+    counted = ((distant_pairs(h, depth), distant_pairs(h, depth - 1), one) for one, h in graphs)
     late, _, best = min(counted, key=itemgetter(0, 1))
     return late, best
 
@@ -115,11 +115,11 @@ def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
     Of three graphs of 4,000 nodes of 4 two-way ports that whose balls of radius 2 all hold 17
     nodes was even in 10 steps, and those in which some held 15 missed that by 1.5 percent.
     """
-    late = [late_pairs(heads, depth) for _, heads in graphs]
+    late = [distant_pairs(heads, depth) for _, heads in graphs]
     fewest = [one for one, count in zip(graphs, late, strict=True) if count == min(late)]
-    best = max(fewest, key=lambda one: smallest_balls(one[1], _EARLY)) if fewest[1:] else fewest[0]
+    best = max(fewest, key=lambda one: smallest_neighborhoods(one[1], _EARLY)) if fewest[1:] else fewest[0]
     return min(late), best[0]
 
 
 def _heads(member: Randomly) -> NDArray[np.int64]:
-    return heads_of(member.n, *member.links())
+    return head_array(member.n, *member.links())

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from topoloom.synth.edge_swaps.local_search import heads_of, late_pairs
-from topoloom.synth.edge_swaps.targeted_swaps import shorten
-from topoloom.synth.edge_swaps.work_estimates import aimed_work
+from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
+from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
+from topoloom.synth.edge_swaps.work_estimates import targeted_swap_words
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.recipes.build import build, late_at_first, size, traits
@@ -87,7 +87,7 @@ def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | N
 
 def _late(recipe: Recipe, depth: int) -> int:
     graph = build(recipe)
-    return late_pairs(heads_of(graph.node_count, graph.sources, graph.targets), depth)
+    return distant_pairs(head_array(graph.node_count, graph.sources, graph.targets), depth)
 
 
 def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:
@@ -96,7 +96,7 @@ def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortene
     Parameters
     ----------
     most_words : int
-        That are read for it (`synth.edge_swaps.work_estimates.aimed_work`): a third of a nanosecond
+        That are read for it (`synth.edge_swaps.work_estimates.targeted_swap_words`): a third of a nanosecond
         each.  It is given up earlier where exchanges do not help.
 
     Examples
@@ -107,15 +107,15 @@ def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortene
     """
     graph = build(of)
     nodes, degree = graph.node_count, graph.degree
-    most = max(1, most_words // aimed_work(nodes, degree, depth))
+    most = max(1, most_words // targeted_swap_words(nodes, degree, depth))
     try:
         two_way = traits(Shortened(depth, most, seed, of)).bidirectional
     except OutOfDomain:
         return None
-    heads = heads_of(nodes, graph.sources, graph.targets)
+    heads = head_array(nodes, graph.sources, graph.targets)
     state = seeded(seed, nodes, degree, depth)
     shortened = heads.copy()
-    late, looked = shorten(shortened, depth, most, two_way, state, _PATIENCE)
+    late, looked = apply_targeted_swaps(shortened, depth, most, two_way, state, _PATIENCE)
     if late:
         return None
     keep_found(heads, shortened, depth, looked, seed, two_way)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from topoloom.synth.atlas.bundled import bundled_of
 from topoloom.synth.atlas.entries import Entry
 from topoloom.synth.discovery.short_search import sampled
-from topoloom.synth.edge_swaps.insert_nodes import most_words
-from topoloom.synth.edge_swaps.work_estimates import words
+from topoloom.synth.edge_swaps.insert_nodes import insertion_words
+from topoloom.synth.edge_swaps.work_estimates import count_words
 from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated
@@ -140,8 +140,8 @@ def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
 
 def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
     if nodes > one.nodes:
-        return most_words(nodes, one.degree, depth, nodes - one.nodes) <= _WORDS
-    return (one.nodes - nodes) * words(nodes, one.degree, depth) <= _WORDS
+        return insertion_words(nodes, one.degree, depth, nodes - one.nodes) <= _WORDS
+    return (one.nodes - nodes) * count_words(nodes, one.degree, depth) <= _WORDS
 
 
 def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe]:

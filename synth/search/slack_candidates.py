@@ -23,8 +23,8 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
 from topoloom.synth.search.sampled_candidates import MAX_CELLS, is_drawn
-from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, BothWays
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, GraphAndTranspose
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 
 __all__ = ["labelled", "optimal_within"]
 
@@ -169,15 +169,15 @@ class _Graph:
     most_cells: int
 
     @cached_property
-    def asked(self) -> BothWays | None:
+    def asked(self) -> GraphAndTranspose | None:
         """What is asked; None where labels are not worth a try.
 
         Greedy ones alone win on random graphs and the like only.
         """
         topology = build(self.eager.recipe)
-        images = translations(topology)
+        images = semiregular_group(topology)
         cells = topology.node_count**2 // len(images)
-        return BothWays(topology, known=images) if cells <= self.most_cells else None
+        return GraphAndTranspose(topology, known=images) if cells <= self.most_cells else None
 
     def is_searched(self, most: int = MAX_STEPS) -> bool:
         """Return whether moves are looked at for labels within so many steps."""

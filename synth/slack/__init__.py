@@ -1,18 +1,19 @@
-"""Allgathers that need not be eager: in which step every shard shall arrive, chosen.
+"""Slack schedules: allgathers with a chosen arrival step for each shard at each node.
 
-In a breadth-first broadcast every shard travels as fast as it can, and some links carry more
-than others.  Here only the number of steps is fixed: a shard arrives at a node in a step of our
-choice, its *label* there, and goes on once all of it has arrived.  That keeps every schedule
-exact and in few chunks (the theorem is `certificate.check_labels`), and mostly the loads can be
-made even: one step more than the diameter brings most graphs to the optimal bandwidth.
+In a breadth-first broadcast every shard travels as fast as possible, and some links carry more
+than others.  A slack schedule fixes only the number of steps.  The search chooses the *arrival
+step* of each (shard, node) pair; a node forwards a shard only after all of the shard has arrived.
+The schedule stays exact and needs few chunks (theorem: `certificate.check_slack_schedule`).
+For most graphs one step more than the diameter suffices for the optimal bandwidth.
 
-`question` is what is asked, `both_ways` asks it of a graph and of its transpose, `problem` states
-it as flat arrays, `greedy`, `plans`, `starts`, `tables`, `repair` and `search` solve it, `lifted`
-takes the answer from a smaller graph, and `certificate` holds one and checks it on its own.
+`problem` states the problem as flat arrays.  `solver` solves it with `distances`, `deadlines`,
+`predecessors`, `greedy`, `initial_schedules`, `load_tables`, `min_conflicts`, `local_search` and
+`line_graph_lift`.  `graph_and_transpose` solves a graph together with its transpose.
+`certificate` checks a schedule independently of the search.
 """
 
 from topoloom.synth.slack.certificate import Labels, check_labels
-from topoloom.synth.slack.graph_and_transpose import BothWays, Point
+from topoloom.synth.slack.graph_and_transpose import GraphAndTranspose, SchedulePair
 from topoloom.synth.slack.problem import MAX_CELLS, MAX_DEGREE
 from topoloom.synth.slack.solver import (
     MAX_PIECES,
@@ -20,7 +21,7 @@ from topoloom.synth.slack.solver import (
     MAX_SLACK,
     MAX_STEPS,
     default_moves,
-    posed,
+    slack_solver,
 )
 from topoloom.synth.topology.topology import Topology
 
@@ -31,15 +32,15 @@ __all__ = [
     "MAX_SEARCHED",
     "MAX_SLACK",
     "MAX_STEPS",
-    "BothWays",
+    "GraphAndTranspose",
     "Labels",
-    "Point",
+    "SchedulePair",
     "check_labels",
     "default_moves",
     "eager",
     "frontier_of",
     "labels",
-    "points_of",
+    "schedule_pairs",
 ]
 
 
@@ -51,7 +52,7 @@ def labels(
     moves: int | None = None,
     seed: int = 0,
 ) -> Labels:
-    """Return labels of the least bandwidth found within a number of steps.
+    """Return the slack schedule of least bandwidth found within a number of steps.
 
     Parameters
     ----------
@@ -59,24 +60,23 @@ def labels(
         Direct-connect, strongly connected, at most `MAX_DEGREE` links into any node, of any
         capacities.
     steps : int
-        At most so many, from the diameter to `MAX_STEPS`.
+        Upper limit on the steps, from the diameter to `MAX_STEPS`.
     pieces : int
-        Cut a shard into so many pieces with labels of their own, 1 .. `MAX_PIECES`.  More
-        win a little on very small graphs.
+        Pieces per shard, each with its own arrival steps, 1 .. `MAX_PIECES`.  More pieces gain
+        a little on very small graphs.
     moves : int, optional
-        How many moves to look at, for each number of steps; `default_moves` if left out.
-        With 0 only the quick greedy labels are made.  A line graph of more than 200,000 cells
-        lifts labels of the graph below (`synth.slack.line_graph_lift`), made by its own
-        `default_moves`; above `synth.slack.solver.MAX_ALONE` it has no others.
+        Moves to try for each number of steps; `default_moves` by default.  0 returns the
+        greedy schedule.  A line graph of more than 200,000 cells also lifts the schedule of its
+        root graph (`synth.slack.line_graph_lift`) with the root's `default_moves`; above
+        `synth.slack.solver.MAX_ALONE` cells it only lifts.
     seed : int
-        Of the random choices, from 0.
+        Random seed, from 0.
 
     Returns
     -------
     Labels
-        The same for the same arguments, on every machine.  Never worse than breadth-first
-        broadcast, and the last of `frontier_of` within as many steps: of fewer steps if
-        these are enough.
+        Deterministic on every machine.  Never worse than breadth-first broadcast.  The last
+        entry of `frontier_of` with at most that many steps.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def labels(
     Notes
     -----
     Time: greedy O(T N links) on a graph without known symmetry, O(T links) on a Cayley
-    digraph; plans O(T^2 N links / 64); then about an eighth of a microsecond a move.  Memory: four
-    bytes a cell, N^2 of them without symmetry.
+    digraph; deadline plans O(T^2 N links / 64); then about an eighth of a microsecond a move.
+    Memory: four bytes a cell; N^2 cells without symmetry.
 
     Examples
     --------
@@ -105,14 +105,14 @@ def labels(
     >>> labels(graph, 5).cost
     Cost(steps=5, bandwidth=Fraction(29, 30))
     """
-    (*_, best) = posed(topology, pieces, seed).improving(steps, moves).values()
+    (*_, best) = slack_solver(topology, pieces, seed).pareto_front(steps, moves).values()
     return best
 
 
 def eager(topology: Topology) -> Labels:
-    """Return breadth-first broadcast as labels: every label is the distance, the loads exact.
+    """Return breadth-first broadcast as a slack schedule, with exact loads.
 
-    Domain and errors as `labels`.
+    Arrival steps are distances.  Domain and errors as `labels`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def eager(topology: Topology) -> Labels:
     >>> eager(ring).arrival.tolist(), eager(ring).cost
     ([[0, 1, 2, 3]], Cost(steps=3, bandwidth=Fraction(3, 4)))
     """
-    return posed(topology).eager()
+    return slack_solver(topology).eager()
 
 
 def frontier_of(
@@ -131,10 +131,10 @@ def frontier_of(
     moves: int | None = None,
     seed: int = 0,
 ) -> tuple[Labels, ...]:
-    """Return the undominated labels of a graph, by increasing steps and decreasing bandwidth.
+    """Return the Pareto-optimal schedules of a graph, by increasing steps.
 
-    The first have as many steps as the diameter.  ``most_steps`` is the diameter plus
-    `MAX_SLACK` if left out; the rest as in `labels`, errors too.
+    The first has as many steps as the diameter.  ``most_steps`` defaults to the diameter plus
+    `MAX_SLACK`.  Other parameters and errors as `labels`.
 
     Examples
     --------
@@ -144,24 +144,23 @@ def frontier_of(
     [(4, '1'), (6, '19/20')]
     """
     found: list[Labels] = []
-    for made in posed(topology, pieces, seed).improving(most_steps, moves).values():
+    for made in slack_solver(topology, pieces, seed).pareto_front(most_steps, moves).values():
         found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
     return tuple(found)
 
 
-def points_of(
+def schedule_pairs(
     topology: Topology, most_steps: int | None = None, *, moves: int | None = None, seed: int = 0
-) -> tuple[Point, ...]:
-    """Return what a graph reaches on itself and on its transpose, by number of steps.
+) -> tuple[SchedulePair, ...]:
+    """Return the best schedules of a graph and of its transpose, by number of steps.
 
-    For every number of steps at which one direction gains, the best of either direction
-    within that number, so that the costs of both fall together along the points.  Domain and
-    errors as `labels`.
+    Each entry holds the best schedule of either direction within a number of steps at which one
+    direction improves, so the costs of both fall together.  Domain and errors as `labels`.
 
     Examples
     --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> [point.costs[1] for point in points_of(ring)]
+    >>> [point.costs[1] for point in schedule_pairs(ring)]
     [Cost(steps=3, bandwidth=Fraction(3, 4))]
     """
-    return BothWays(topology, seed).points(most_steps, moves)
+    return GraphAndTranspose(topology, seed).points(most_steps, moves)

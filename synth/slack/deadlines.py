@@ -1,16 +1,16 @@
-"""Plans of how cells that cannot come yet could: they say by when others have to have come.
+"""Deadlines of cells: a plan of later arrivals states when earlier cells must have arrived.
 
-A *plan* names for every cell to which no link is open one cell before it, by whose label it will be
-open.  Cells in no hurry may wait as long as nothing that is planned after them is late: their
-*slack*.  A cell that can come in many ways is planned in one of them only; along all shortest paths
-(`synth.slack.distances`) nearly every cell at a distance seems urgent where paths are short.
+A *plan* names for every cell without an open link one predecessor cell that opens a link.
+The *slack* of a cell is the number of steps it can wait without delaying any cell planned after
+it.  A plan uses one of the possible predecessors of a cell; with all shortest paths
+(`synth.slack.distances`) nearly every cell looks urgent where paths are short.
 
-Cells before others are chosen for few of them to be urgent, and those evenly over the links
-(`synth.slack.predecessors`).  An urgent cell makes others before it urgent, down to those that
-could come now.  So a plan may be made several times: links over which by far too many are urgent
-are avoided then, and cells that all need such links, too.
+`synth.slack.predecessors` chooses predecessors so that few are urgent and these are spread evenly
+over links.  An urgent cell makes its predecessors urgent, down to the cells that can arrive now.
+So a plan may be made several times; later rounds avoid overloaded links and the cells that need
+them.
 
-64 roots are planned at once, one bit each of a word.
+64 roots are planned at once, one bit of a word each.
 """
 
 from typing import Any, NamedTuple
@@ -20,53 +20,53 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.synth.edge_swaps.work_estimates import WORD
-from topoloom.synth.slack.predecessors import rely
+from topoloom.synth.slack.predecessors import choose_predecessors
 from topoloom.synth.slack.problem import Problem
 
-__all__ = ["Plan", "plan", "plan_of"]
+__all__ = ["DeadlinePlans", "plan_deadlines", "plan_memory"]
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 
-# Of the most that are urgent over one link into any node, the tenths from which it is avoided.
+# Avoid links whose urgent load exceeds this many tenths of the maximum.
 _CROWDED = 8
-# Slack from which on cells are told apart no more.
+# Cells of this slack or more rank equally.
 _SLACK = 3
 
 
-class Plan(NamedTuple):
-    """Working memory for N nodes of d links in groups, G, and labels of so many steps.
+class DeadlinePlans(NamedTuple):
+    """Working memory for N nodes of d links in G groups and schedules of a number of steps.
 
-    Of 64 roots, one bit each of a word; by the step in which a cell could come at the earliest.
+    Covers 64 roots, one bit of a word each, by the earliest possible arrival step of a cell.
     """
 
     level: Words
-    """(steps + 1, N): cells that could come then."""
+    """(steps + 1, N): cells that could arrive in the step."""
     chosen: Words
-    """(steps + 1, N): those on which others rely, of this slack or less."""
+    """(steps + 1, N): chosen predecessors of at most the current slack."""
     before: Words
-    """(steps + 1, N): those of less slack."""
+    """(steps + 1, N): chosen predecessors of less slack."""
     avoided: Words
-    """(steps + 1, N): those that crowded links lead to alone."""
+    """(steps + 1, N): cells reachable over crowded links only."""
     reached: Words
-    """(N,): cells that have come or could by now."""
+    """(N,): cells that have arrived or could arrive by now."""
     wanted: Words
-    """(N,): cells that need another before them."""
+    """(N,): cells that need a predecessor."""
     through: Counts
-    """(steps + 1, G, d): how many urgent ones come over a link."""
+    """(steps + 1, G, d): urgent cells by link."""
     most: Counts
-    """(steps + 1, G): how many urgent ones count for a group, d times the most of a link."""
+    """(steps + 1, G): urgent load of a group, d times the maximum over its links."""
     crowded: NDArray[np.bool_]
-    """(steps + 1, G, d): links that are avoided."""
+    """(steps + 1, G, d): links to avoid."""
 
 
-def plan_of(problem: Problem, steps: int) -> Plan:
-    """Return working memory of plans of a problem."""
+def plan_memory(problem: Problem, steps: int) -> DeadlinePlans:
+    """Return working memory for the plans of a problem."""
     nodes, degree = problem.tail.shape
     groups = len(problem.members)
     level, chosen, before, avoided = np.zeros((4, steps + 1, nodes), np.uint64)
     reached, wanted = np.zeros((2, nodes), np.uint64)
-    return Plan(
+    return DeadlinePlans(
         level,
         chosen,
         before,
@@ -80,18 +80,24 @@ def plan_of(problem: Problem, steps: int) -> Plan:
 
 
 @njit(cache=True, nogil=True)
-def plan(
-    problem: Any, label: Any, mask: Any, step: int, rounds: int, shift: int, made: Any, height: Any
+def plan_deadlines(
+    problem: Any,
+    arrival: Any,
+    mask: Any,
+    step: int,
+    rounds: int,
+    shift: int,
+    made: Any,
+    height: Any,
 ) -> None:
-    """Say of every cell that could come in a step how many steps must be left after it.
+    """Write to ``height`` how many steps must remain after each cell that could arrive in a step.
 
-    ``label`` and ``mask`` are as `synth.slack.greedy` has them before the step, which is not the
-    last.  The numbers, at most those of the steps, are written to ``height``, (N, R); in the step
-    all of as many must come, and then a later plan finds all in time.
-    O(rounds steps R links / 64).
+    ``arrival`` and ``mask`` are those of `synth.slack.greedy` before ``step``, not the last.
+    ``height`` is (N, R), with values up to the steps left; if all cells of the largest value
+    arrive in the step, a later plan meets all deadlines.  O(rounds steps R links / 64).
     """
     steps = len(made.level) - 1
-    rows = label.shape[1]
+    rows = arrival.shape[1]
     made.crowded[:] = False
     for turn in range(rounds):
         made.through[:], made.most[:] = 0, 0
@@ -99,11 +105,11 @@ def plan(
         slack = min(_SLACK, steps - step) if last else 1
         for first in range(0, rows, WORD):
             some = min(WORD, rows - first)
-            _levels(problem, label, mask, step, first, some, made)
+            _levels(problem, arrival, mask, step, first, some, made)
             if turn > 0:
                 _avoid(problem, mask, step, first, some, made)
             for wait in range(slack):
-                rely(problem, mask, step, first, wait, shift, made)
+                choose_predecessors(problem, mask, step, first, wait, shift, made)
                 if last:
                     _write(made, step, first, some, wait, height)
                 made.before[:] = made.chosen
@@ -116,20 +122,20 @@ def plan(
 
 @njit(cache=True, nogil=True)
 def _levels(
-    problem: Any, label: Any, mask: Any, step: int, first: int, some: int, made: Any
+    problem: Any, arrival: Any, mask: Any, step: int, first: int, some: int, made: Any
 ) -> None:
-    """Note when the cells of some roots could come, and forget what was chosen of others."""
+    """Compute the earliest arrival step of the cells of some roots, and reset the choices."""
     tail, level, reached = problem.tail, made.level, made.reached
     nodes, degree = tail.shape
     made.chosen[:], made.before[:], made.avoided[:] = 0, 0, 0
     begin, able_now = np.uint64(first), level[step]
     for node in range(np.uint64(nodes)):
         come = able = np.uint64(0)
-        masks, labels = mask[node], label[node]
+        masks, arrivals = mask[node], arrival[node]
         for lane in range(np.uint64(some)):
-            # Added up without branches, of which many would be foretold wrongly.
+            # Branchless: the branches would be unpredictable.
             able |= np.uint64(masks[begin + lane] != 0) << lane
-            come |= np.uint64(labels[begin + lane] < step) << lane
+            come |= np.uint64(arrivals[begin + lane] < step) << lane
         able_now[node], reached[node] = able, able | come
     for later in range(step + 1, len(level)):
         earlier, now = level[later - 1], level[later]
@@ -145,7 +151,7 @@ def _levels(
 
 @njit(cache=True, nogil=True)
 def _avoid(problem: Any, mask: Any, step: int, first: int, some: int, made: Any) -> None:
-    """Note the cells that crowded links lead to alone, or others of which that is true."""
+    """Mark the cells reachable only over crowded links or from cells so marked."""
     tail, level, group = problem.tail, made.level, problem.group
     nodes, degree = tail.shape
     for node in range(nodes):
@@ -170,7 +176,7 @@ def _avoid(problem: Any, mask: Any, step: int, first: int, some: int, made: Any)
 
 @njit(cache=True, nogil=True)
 def _crowd(step: int, made: Any) -> None:
-    """Mark the links over which by far the most urgent cells come as crowded."""
+    """Mark the links with the highest urgent loads as crowded."""
     for later in range(step, len(made.level) - 1):
         through = made.through[later]
         limit = 0
@@ -184,7 +190,7 @@ def _crowd(step: int, made: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _write(made: Any, step: int, first: int, some: int, wait: int, height: Any) -> None:
-    """Write the height of the cells of so much slack that could come in a step."""
+    """Write the height of the cells of slack ``wait`` that could arrive in a step."""
     high = len(made.level) - 1 - step - wait
     for node in range(len(height)):
         new = made.chosen[step, node] & ~made.before[step, node]

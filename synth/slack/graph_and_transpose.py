@@ -1,75 +1,72 @@
-"""What labels reach on a graph and on its transpose: an allgather and a reduce-scatter."""
+"""Slack schedules of a graph and of its transpose: an allgather and a reduce-scatter."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.slack.certificate import Labels
-from topoloom.synth.slack.problem import Integers, require_labelled
-from topoloom.synth.slack.solver import posed
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.slack.problem import Integers, require_schedulable
+from topoloom.synth.slack.solver import slack_solver
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["BothWays", "Point"]
+__all__ = ["GraphAndTranspose", "SchedulePair"]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """An allgather and a reduce-scatter on one graph within a number of steps each.
-
-    They are what `labels` finds for so many steps on the graph and on its transpose.
-    """
+class SchedulePair:
+    """An allgather and a reduce-scatter on one graph, each within a number of steps."""
 
     steps: int
-    """The number: at least the steps of either."""
+    """The limit on the steps of both."""
     gather: Labels
-    """On the graph."""
+    """Schedule of the graph."""
     scatter: Labels
-    """On its transpose: reversed, a reduce-scatter on the graph."""
+    """Schedule of the transpose: reversed, a reduce-scatter on the graph."""
 
     @property
     def costs(self) -> tuple[Cost, Cost]:
-        """What they cost."""
+        """Costs of the allgather and of the reduce-scatter."""
         return self.gather.cost, self.scatter.cost
 
 
-class BothWays:
-    """A graph and its transpose, posed once for questions of several numbers of steps and moves.
+class GraphAndTranspose:
+    """Solvers of a graph and its transpose, for several numbers of steps and moves.
 
-    ``known`` are the graph's translations, where they were looked for already.  Domain and errors
-    as `synth.slack.labels`.
+    ``known`` are the graph's semiregular automorphisms if already computed.  Domain and errors as
+    `synth.slack.labels`.
     """
 
     def __init__(self, topology: Topology, seed: int = 0, known: Integers | None = None) -> None:
-        require_labelled(topology)
+        require_schedulable(topology)
         # A graph and its transpose have the same automorphisms.
-        images = translations(topology) if known is None else known
+        images = semiregular_group(topology) if known is None else known
         turned = topology.transpose()
-        self._gather = posed(topology, seed=seed, known=images)
+        self._gather = slack_solver(topology, seed=seed, known=images)
         same = turned == topology
-        self._scatter = self._gather if same else posed(turned, seed=seed, known=images)
+        self._scatter = self._gather if same else slack_solver(turned, seed=seed, known=images)
 
     @property
     def cells(self) -> int:
-        """Of how many cells the labels of one direction are."""
+        """Number of cells of one direction."""
         return self._gather.cells
 
-    def points(self, most_steps: int | None, moves: int | None) -> tuple[Point, ...]:
-        """Return what is reached either way, by number of steps; see `synth.slack.points_of`."""
+    def points(self, most_steps: int | None, moves: int | None) -> tuple[SchedulePair, ...]:
+        """Return the best schedules of both directions; see `synth.slack.schedule_pairs`."""
         if self._scatter is self._gather:
-            alike = self._gather.improving(most_steps, moves)
-            return tuple(Point(steps, one, one) for steps, one in alike.items())
-        # Side by side: both are nearly all in kernels, and often no other graph is looked at.
+            alike = self._gather.pareto_front(most_steps, moves)
+            return tuple(SchedulePair(steps, one, one) for steps, one in alike.items())
+        # In parallel: both run nearly entirely in kernels that release the GIL.
         with ThreadPoolExecutor(1) as beside:
-            scattering = beside.submit(self._scatter.improving, most_steps, moves)
-            gathers = self._gather.improving(most_steps, moves)
+            scattering = beside.submit(self._scatter.pareto_front, most_steps, moves)
+            gathers = self._gather.pareto_front(most_steps, moves)
             scatters = scattering.result()
         # Both directions have one diameter, so both begin with the same number of steps.
         return tuple(
-            Point(steps, _within(gathers, steps), _within(scatters, steps))
+            SchedulePair(steps, _best_within(gathers, steps), _best_within(scatters, steps))
             for steps in sorted({*gathers, *scatters})
         )
 
 
-def _within(some: dict[int, Labels], steps: int) -> Labels:
+def _best_within(some: dict[int, Labels], steps: int) -> Labels:
     return some[max(enough for enough in some if enough <= steps)]

@@ -1,10 +1,10 @@
-"""Labels step by step: in every step as many cells as waste (nearly) nothing of the links.
+"""Greedy slack schedules: fill every step with cells so that (nearly) no link capacity is wasted.
 
-Masks come from what the tails hold now, so the steps are independent.  The load n of a
-step is the largest at which every group can fill its links: for every set C of them, cells
-that can enter by C must be n capacity(C) at least; and no less than what deadlines force.
-Which cells then come is a matter of a polymatroid, so that greedy by priority is right: the
-urgent first, then those that are the only hope of a neighbour.
+Masks depend only on earlier arrivals, so the cells of a step are independent.  The load n of a
+step is the largest with which every group can fill its links: for every set C of links, at least
+n capacity(C) cells can enter by C.  Deadlines may force a larger load.  The sets of cells that fit
+form a polymatroid, so greedy choice by priority is optimal: urgent cells first, then cells that
+are the only possible predecessor of a neighbor.
 """
 
 from typing import Any, NamedTuple
@@ -14,25 +14,25 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below
-from topoloom.synth.slack.deadlines import plan
+from topoloom.synth.slack.deadlines import plan_deadlines
 
 __all__ = ["FAR", "greedy"]
 
 FAR = 127
-"""The label of a cell that has none yet, larger than every step."""
+"""Placeholder for a cell without an arrival step, larger than every step."""
 
 _PER_MILLE = 1000
 
 
 class _Able(NamedTuple):
-    """The cells that could come in a step, and how urgent they are, by node."""
+    """The cells that could arrive in a step, and their priority, by node."""
 
     filled: NDArray[np.int64]
-    """(N,): how many."""
+    """(N,): number of cells."""
     row: NDArray[np.uint16]
-    """(N, R): of which roots; `MAX_CELLS` leaves room for 2^16 of them."""
+    """(N, R): their root indices; `MAX_CELLS` allows 2^16 of them."""
     rank: NDArray[np.int16]
-    """(N, R): alongside, the urgent first."""
+    """(N, R): their priorities, urgent first."""
 
 
 @njit(cache=True, nogil=True)
@@ -46,33 +46,33 @@ def greedy(
     even: bool,
     state: Any,
 ) -> Any:
-    """Return labels, the load of every step in pieces, and how many cells have no label.
+    """Return arrival steps, the load of every step in pieces, and the number of missing cells.
 
     Parameters
     ----------
     height : (N, R) int16
-        As `synth.slack.distances` gives it; with ``rounds`` written to in every step.
-    planned : Plan
-        Of `synth.slack.deadlines`; says how many steps there are.
+        Initially from `synth.slack.distances`; overwritten in every step if ``rounds`` > 0.
+    planned : DeadlinePlans
+        Working memory of `synth.slack.deadlines`; determines the number of steps.
     rounds : int
-        How often a step is planned; 0 for deadlines that follow from ``height``.
+        Planning rounds per step; 0 takes deadlines from ``height``.
     waste : int
-        Per mille of the links that may go unused in a step for want of cells.
+        Per mille of the link capacity that may stay unused in a step.
     late : int
-        By how many steps deadlines are thought to be later than they are.
+        Steps of lateness that deadlines are granted.
     even : bool
-        Loads that fill whole links, where nothing forces others.
+        Whether loads fill whole links unless deadlines force others.
     state : array of uint64
         Of `synth.kernels.splitmix`.
 
-    Labels, (N, R) int8, are by node, as everything here: what a step does at a node then reads a
-    few whole rows.  Loads are (steps + 1,) int64.
+    Arrival steps, (N, R) int8, are stored by node: a step then reads a few whole rows of a node.
+    Loads are (steps + 1,) int64.
     """
     roots, members, group = problem.roots, problem.members, problem.group
     rows, (nodes, degree), groups = len(roots), problem.tail.shape, len(members)
     steps = len(planned.level) - 1
     full, ranks = (1 << degree) - 1, (steps + late + 1) * (degree + 1)
-    label = np.full((nodes, rows), FAR, np.int8)
+    arrival = np.full((nodes, rows), FAR, np.int8)
     mask = np.zeros((nodes, rows), np.uint8)
     able = _Able(
         np.zeros(nodes, np.int64),
@@ -81,23 +81,23 @@ def greedy(
     )
     need = np.zeros(rows, np.uint8)
     for row in range(rows):
-        label[roots[row], row] = 0
+        arrival[roots[row], row] = 0
     loads = np.zeros(steps + 1, np.int64)
     left = rows * (nodes - 1)
-    count = np.zeros((ranks, full + 1), np.int32)  # By rank and mask; 0 is no mask: of all.
+    count = np.zeros((ranks, full + 1), np.int32)  # By rank and mask; entry 0 is the total.
     table = np.zeros((2, groups, full + 1), np.int64)
     for step in range(1, steps + 1):
-        _open(problem, step - 1, label, mask)
+        _open(problem, step - 1, arrival, mask)
         first, shift = below(state, rows), below(state, nodes)
         last = step == steps
         for node in range(nodes):
             _list(able, node, first, mask)
         if rounds > 0 and not last and not _all_come(problem, able, mask, table, even):
-            plan(problem, label, mask, step, rounds, shift, planned, height)
+            plan_deadlines(problem, arrival, mask, step, rounds, shift, planned, height)
         table[:] = 0
         for node in range(nodes):
             if not last:
-                _only_hope(problem, node, label, mask, need)
+                _only_hope(problem, node, arrival, mask, need)
             until = -1 if last else steps + late - step
             _rank(able, node, until, height, need, degree, mask, table[:, group[node]])
         _sum_subsets(table, degree)
@@ -110,16 +110,16 @@ def greedy(
                 begin += 1
             for index in range(len(members[one])):
                 node = members[one, (begin + index) % len(members[one])]
-                left -= _mark(able, node, step, count, label, mask)
-    return label, loads, left
+                left -= _mark(able, node, step, count, arrival, mask)
+    return arrival, loads, left
 
 
 @njit(cache=True, nogil=True)
 def _list(able: Any, node: int, first: int, mask: Any) -> None:
-    """List the cells at a node that could come, from a root on and around."""
+    """List the cells at a node that could arrive, starting at root ``first`` cyclically."""
     here, listed = mask[node], able.row[node]
     filled, begin = np.uint64(0), np.uint64(first)
-    # Written always and kept at times: no branch, of which half would be foretold wrongly.
+    # Branchless: the branch would be mispredicted half the time.
     for row in range(begin, np.uint64(len(here))):
         listed[filled] = row
         filled += np.uint64(here[row] != 0)
@@ -133,9 +133,9 @@ def _list(able: Any, node: int, first: int, mask: Any) -> None:
 def _rank(
     able: Any, node: int, until: int, height: Any, need: Any, degree: int, mask: Any, table: Any
 ) -> None:
-    """Rank the cells at a node, the urgent first, and count them, all and the urgent, by mask.
+    """Rank the cells at a node, urgent first, and count all cells and urgent cells by mask.
 
-    ``until`` is how many steps are left for heights above a cell, -1 in the last step.
+    ``until`` is the number of steps left for heights above a cell, -1 in the last step.
     """
     high, here, rows, ranks = height[node], mask[node], able.row[node], able.rank[node]
     every, urgent = table[0], table[1]
@@ -150,9 +150,9 @@ def _rank(
 
 @njit(cache=True, nogil=True)
 def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> bool:
-    """Return whether all cells that could come fill all links, so that none has to be chosen.
+    """Return whether all available cells together fill all links exactly.
 
-    Then no group has more of them than another, and none of its sets of links less than it takes.
+    Then all groups have equally many, and every link set has enough: no choice is needed.
     """
     table[:] = 0
     for node in range(len(mask)):
@@ -169,14 +169,14 @@ def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> boo
 
 
 @njit(cache=True, nogil=True)
-def _open(problem: Any, step: int, label: Any, mask: Any) -> None:
-    """Offer the cells that got their label in a step to the cells after them."""
-    tail, (nodes, rows) = problem.tail, label.shape
+def _open(problem: Any, step: int, arrival: Any, mask: Any) -> None:
+    """Open the links from the cells that arrived in a step to their successors."""
+    tail, (nodes, rows) = problem.tail, arrival.shape
     for node in range(nodes):
         for k in range(tail.shape[1]):
             if tail[node, k] < 0:
                 continue
-            there, here, bits = label[tail[node, k]], label[node], mask[node]
+            there, here, bits = arrival[tail[node, k]], arrival[node], mask[node]
             bit = np.uint8(1 << k)
             for row in range(np.uint64(rows)):
                 came = (there[row] == step) & (here[row] == FAR)
@@ -184,18 +184,18 @@ def _open(problem: Any, step: int, label: Any, mask: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _only_hope(problem: Any, node: int, label: Any, mask: Any, need: Any) -> None:
-    """Count, for every root, the cells after the one at a node that can come by no link yet."""
+def _only_hope(problem: Any, node: int, arrival: Any, mask: Any, need: Any) -> None:
+    """Count, for every root, the successors of a node's cell that have no open link yet."""
     need[:] = 0
     for edge in range(problem.start[node], problem.start[node + 1]):
-        after, bits = label[problem.head[edge]], mask[problem.head[edge]]
+        after, bits = arrival[problem.head[edge]], mask[problem.head[edge]]
         for row in range(np.uint64(len(need))):
             need[row] += (after[row] == FAR) & (bits[row] == 0)
 
 
 @njit(cache=True, nogil=True)
 def _sum_subsets(table: Any, degree: int) -> None:
-    """Turn counts by mask into counts of masks within every set."""
+    """Replace counts by mask with counts of masks within every link set."""
     for part in range(table.shape[0]):
         for one in range(table.shape[1]):
             sums = table[part, one]
@@ -208,7 +208,7 @@ def _sum_subsets(table: Any, degree: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _load(problem: Any, table: Any, waste: int, even: bool, last: bool) -> int:
-    """Return the load of a step: what is forced, or if more what wastes little enough."""
+    """Return the load of a step: the forced load, or the largest of little enough waste."""
     weight, kind, unit = problem.weight, problem.kind, problem.unit
     groups, full = len(kind), weight.shape[1] - 1
     forced = free = 0
@@ -242,7 +242,7 @@ def _load(problem: Any, table: Any, waste: int, even: bool, last: bool) -> int:
 
 @njit(cache=True, nogil=True)
 def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
-    """Count the cells of a group that could come, by rank and mask, and at 0 all of a rank."""
+    """Count the available cells of a group by rank and mask; entry 0 holds the total of a rank."""
     for place in range(len(count)):
         if count[place, 0]:
             count[place] = 0
@@ -256,7 +256,7 @@ def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
-    """Lower the counts of a group's cells, by rank and mask, to those that come in the step."""
+    """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step."""
     none, first = np.uint64(0), np.uint64(1)
     full = np.uint64((1 << degree) - 1)
     room = np.empty(full + first, np.int64)
@@ -269,7 +269,7 @@ def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
                 continue
             rest = np.uint64(full ^ links)
             more = rest
-            # Often no link has room left, or none of these: then nothing fits.
+            # Often these links have no room left: then nothing fits.
             while fit > 0:
                 fit = min(fit, room[links | more])
                 if more == none:
@@ -285,15 +285,15 @@ def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _mark(able: Any, node: int, step: int, count: Any, label: Any, mask: Any) -> int:
-    """Give the label to the chosen counts of the cells at a node; return how many."""
+def _mark(able: Any, node: int, step: int, count: Any, arrival: Any, mask: Any) -> int:
+    """Assign the step to the chosen counts of the cells at a node; return their number."""
     total = 0
-    here, rows, ranks, labels = mask[node], able.row[node], able.rank[node], label[node]
+    here, rows, ranks, arrivals = mask[node], able.row[node], able.rank[node], arrival[node]
     for index in range(np.uint64(able.filled[node])):
         row, place = np.uint64(rows[index]), np.uint64(ranks[index])
         links = np.uint64(here[row])
         if count[place, links] > 0:
             count[place, links] -= 1
-            labels[row], here[row] = step, 0
+            arrivals[row], here[row] = step, 0
             total += 1
     return total

@@ -1,14 +1,14 @@
-"""Labels of a line graph out of labels of the graph whose links are its nodes.
+"""Slack schedules of a line graph, lift_arrivals from its root graph.
 
-Let the nodes of L be the links of G.  The shard of a link e = (a, b) takes one step to the links
-out of b, and goes on as the shard of b does in G: a link out of u gets it one step after u gets
-the shard of b there.  So labels of G of T steps and bandwidth T_B make labels of L of T + 1 steps
-and at most T_B + 1 / N, N the nodes of G (arXiv:2202.03356 has it of breadth-first broadcast): in
-step 1 every link into a node takes one shard, and in step t + 1 what comes to a node of L is what
-comes to one of G in step t, d times, over as many links.
+Let the nodes of L be the links of G.  The shard of a link e = (a, b) reaches the links out of b in
+one step, and then follows the shard of b in G: a link out of u receives it one step after u
+receives the shard of b.  So a schedule of G with T steps and bandwidth T_B lifts to a schedule of
+L with T + 1 steps and at most T_B + 1 / N, N the nodes of G (arXiv:2202.03356 proves it for
+breadth-first broadcast).  In step 1 every link into a node carries one shard.  In step t + 1 a
+node of L receives d times the shards that a node of G receives in step t, over as many links.
 
-On line graphs of line graphs, where many nodes have the same neighbours, a search of its own hardly
-ever comes near that, and G has d^2 times fewer cells.
+On line graphs of line graphs many nodes share their neighbors; a direct search rarely comes near
+the lift_arrivals schedule, and G has d^2 times fewer cells.
 """
 
 from math import ceil
@@ -18,29 +18,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.slack.certificate import Labels
-from topoloom.synth.slack.initial_schedules import Found
-from topoloom.synth.slack.problem import Integers, Problem, least_loads
+from topoloom.synth.slack.initial_schedules import DraftSchedule
+from topoloom.synth.slack.problem import Integers, Problem, load_bound
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Lifting", "LineOf", "lifted", "line_of"]
+__all__ = ["LiftedSearch", "RootGraph", "lift_arrivals", "root_graph_of"]
 
 
-class LineOf(NamedTuple):
-    """The graph that a problem's is the line graph of; its node i is the link of these ends."""
+class RootGraph(NamedTuple):
+    """Root graph of a line graph: node i of the line graph is link ``comes[i]`` to ``goes[i]``."""
 
     graph: Topology
     images: Integers
-    """Automorphisms of it that act freely: those of the line graph, if they do, else one."""
+    """Automorphisms of the line graph as they act on the root graph; the identity if not free."""
     comes: Integers
     goes: Integers
 
 
-def line_of(problem: Problem) -> LineOf | None:
-    """Return what a problem's graph is the line graph of; None if it is none, or not a plain one.
+def root_graph_of(problem: Problem) -> RootGraph | None:
+    """Return the root graph of a problem's graph; None if the graph is no plain line graph.
 
-    All links are alike, and d lead into and out of every node.  In a line graph two nodes have
-    the links into them from the same nodes or have no such node in common (Heuchenne, 1964).
-    O(N d log N).
+    All links have equal capacity, and d links enter and leave every node.  In a line graph the
+    in-neighborhoods of two nodes are equal or disjoint (Heuchenne, 1964).  O(N d log N).
 
     Examples
     --------
@@ -48,10 +47,10 @@ def line_of(problem: Problem) -> LineOf | None:
     >>> from topoloom.synth.slack.problem import problem_of
     >>> from topoloom.synth.recipes.recipe import parse
     >>> kautz = problem_of(build(parse("LineGraph(1, Complete(3))")), np.arange(6)[None])
-    >>> found = line_of(kautz)
+    >>> found = root_graph_of(kautz)
     >>> found.graph.node_count, found.comes.tolist(), found.goes.tolist()
     (3, [0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])
-    >>> line_of(problem_of(build(parse("Circulant(12, 2, 3)")), np.arange(12)[None])) is None
+    >>> root_graph_of(problem_of(build(parse("Circulant(12, 2, 3)")), np.arange(12)[None])) is None
     True
     """
     tail = problem.tail
@@ -70,14 +69,14 @@ def line_of(problem: Problem) -> LineOf | None:
     graph = Topology.direct(len(before), comes, goes)
     if graph.has_parallel_links:
         return None
-    return LineOf(graph, _moved(problem.images, comes), comes, goes)
+    return RootGraph(graph, _moved(problem.images, comes), comes, goes)
 
 
 def _renumbered(comes: Integers, goes: Integers) -> tuple[Integers, Integers]:
-    """Return ends numbered as those of links that are sorted by where they come from, or go.
+    """Return the ends renumbered so that links are sorted by source or by target, if possible.
 
-    The former as `synth.recipes.expansions.line_graph` has them, the latter as its transposes do:
-    labels of the graph are then those that are found for it when it is asked for itself.
+    `synth.recipes.expansions.line_graph` sorts by source, and its transpose by target.  The root
+    graph then equals the graph built directly, and so do its schedules.
     """
     for sorted_by in (comes, goes):
         _, first, at = np.unique(sorted_by, return_index=True, return_inverse=True)
@@ -88,27 +87,27 @@ def _renumbered(comes: Integers, goes: Integers) -> tuple[Integers, Integers]:
 
 
 def _moved(images: Integers, comes: Integers) -> Integers:
-    """Return what automorphisms of the line graph do to the nodes, if all but one move each."""
+    """Return the action of line-graph automorphisms on the root graph, if semiregular there."""
     _, first = np.unique(comes, return_index=True)
     moved = comes[images[:, first]]
     return moved[:1] if (moved[1:] == moved[0]).any() else moved
 
 
-def lifted(problem: Problem, line: LineOf, labels: Labels) -> NDArray[np.int8]:
-    """Return labels of a line graph out of those of the graph, (N, R) by node and root."""
-    by_owner = labels.unfolded()[0]
-    label = by_owner[line.comes[:, None], line.goes[problem.roots]]
-    label += np.int8(1)
-    label[problem.roots, np.arange(len(problem.roots))] = 0
-    return label
+def lift_arrivals(problem: Problem, line: RootGraph, schedule: Labels) -> NDArray[np.int8]:
+    """Return the arrival steps of a line graph, (N, R), lift_arrivals from its root graph."""
+    by_owner = schedule.unfolded()[0]
+    arrival = by_owner[line.comes[:, None], line.goes[problem.roots]]
+    arrival += np.int8(1)
+    arrival[problem.roots, np.arange(len(problem.roots))] = 0
+    return arrival
 
 
-class Below(Protocol):
-    """What is asked of the graph below (`synth.slack.solver.Question`)."""
+class RootSolver(Protocol):
+    """The solver of the root graph (`synth.slack.solver.SlackSolver`), as the lift uses it."""
 
     @property
     def eccentricity(self) -> int:
-        """The fewest steps."""
+        """The least number of steps."""
         ...
 
     def eager(self) -> Labels:
@@ -116,32 +115,34 @@ class Below(Protocol):
         ...
 
     def within(self, steps: int, moves: int | None) -> Labels:
-        """Return the best labels found, by as many moves as usual if None."""
+        """Return the best schedule found, with the default number of moves if None."""
         ...
 
 
-class Lifting:
+class LiftedSearch:
     """Replaces `synth.slack.local_search.Search` on a line graph too large for a search."""
 
-    def __init__(self, problem: Problem, line: LineOf, below: Below, *, alike: bool) -> None:
-        """Lift labels; by as many moves as are asked for here if ``alike``."""
+    def __init__(
+        self, problem: Problem, line: RootGraph, below: RootSolver, *, alike: bool
+    ) -> None:
+        """Lift schedules; pass on the number of moves if ``alike``, else use the default."""
         self._problem, self._line, self._below, self._alike = problem, line, below, alike
         self.eccentricity = below.eccentricity + 1
-        self.least = least_loads(problem)
+        self.least = load_bound(problem)
 
     @property
     def distance(self) -> NDArray[np.int8]:
-        """How far every node is from every root."""
-        return lifted(self._problem, self._line, self._below.eager())
+        """Distance of every node from every root."""
+        return lift_arrivals(self._problem, self._line, self._below.eager())
 
-    def find(self, steps: int, moves: int) -> Found:
-        """Return labels in ``steps``, at least the eccentricity, and what their loads are at most.
+    def find(self, steps: int, moves: int) -> DraftSchedule:
+        """Return a schedule within ``steps``, at least the eccentricity, and bounds on its loads.
 
-        The loads of a step are d times those of the step before in the graph below.
+        The load of a step is d times the load of the step before in the root graph.
         """
-        labels = self._below.within(steps - 1, moves if self._alike else None)
+        schedule = self._below.within(steps - 1, moves if self._alike else None)
         degree = self._problem.tail.shape[1]
-        return Found(
-            lifted(self._problem, self._line, labels),
-            np.array([0, degree, *(ceil(load) * degree for load in labels.loads)]),
+        return DraftSchedule(
+            lift_arrivals(self._problem, self._line, schedule),
+            np.array([0, degree, *(ceil(load) * degree for load in schedule.loads)]),
         )

@@ -1,9 +1,9 @@
-"""How full every set of links is, kept up to date while labels change one by one.
+"""Loads of all link sets, updated incrementally as arrival steps change.
 
-For a group g, a step t and a set S of links, ``filled[g, t, S]`` counts the cells of label t
-whose mask lies within S; at most ``limit[kind of g, t, S]`` may.  ``excess[g, t]`` sums over
-all S what passes the limit: where it is 0, Hall's condition holds there.  The empty set is
-one of them: it carries nothing, so a cell that no link is open to is excess of its own.
+For a group g, a step t and a set S of links, ``filled[g, t, S]`` counts the cells that arrive in
+step t and whose mask lies within S; ``limit[kind of g, t, S]`` bounds the count.  ``excess[g, t]``
+sums the overloads over all S: where it is 0, Hall's condition holds.  The empty set has limit 0,
+so a cell without an open link always adds excess.
 """
 
 from typing import Any, NamedTuple
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["IMPOSSIBLE", "Tables", "relabel", "set_loads", "tables_of"]
+__all__ = ["IMPOSSIBLE", "Tables", "load_tables", "set_arrival", "set_loads"]
 
 IMPOSSIBLE = 1 << 30
-"""More than any excess: the change of a move that cannot be made."""
+"""More than any excess: the change of an impossible move."""
 
 
 class Tables(NamedTuple):
-    """Labels and what follows from them."""
+    """Arrival steps and the derived counts."""
 
-    label: NDArray[np.int8]
-    """(N, R), by node: a repair looks through all cells at one."""
+    arrival: NDArray[np.int8]
+    """(N, R), by node: a repair scans all cells of a node."""
     mask: NDArray[np.uint8]
-    """(N, R); 0 at the roots, and where no link is open."""
+    """(N, R); 0 at the roots and without an open link."""
     filled: NDArray[np.int32]
     """(G, steps + 1, 2**d)"""
     limit: NDArray[np.int32]
@@ -35,12 +35,12 @@ class Tables(NamedTuple):
     """(G, steps + 1)"""
 
 
-def tables_of(problem: Any, label: NDArray[np.int8], loads: NDArray[np.int64]) -> Tables:
-    """Return the tables of labels and loads."""
+def load_tables(problem: Any, arrival: NDArray[np.int8], loads: NDArray[np.int64]) -> Tables:
+    """Return the tables of arrival steps and loads."""
     steps, sets = len(loads) - 1, problem.weight.shape[1]
     made = Tables(
-        label.copy(),
-        np.zeros(label.shape, np.uint8),
+        arrival.copy(),
+        np.zeros(arrival.shape, np.uint8),
         np.zeros((len(problem.members), steps + 1, sets), np.int32),
         np.zeros((len(problem.weight), steps + 1, sets), np.int32),
         np.zeros((len(problem.members), steps + 1), np.int64),
@@ -52,13 +52,13 @@ def tables_of(problem: Any, label: NDArray[np.int8], loads: NDArray[np.int64]) -
 
 @njit(cache=True, nogil=True)
 def _fill(problem: Any, tables: Any) -> None:
-    label, mask, filled, tail = tables.label, tables.mask, tables.filled, problem.tail
-    (nodes, rows), degree = label.shape, tail.shape[1]
+    arrival, mask, filled, tail = tables.arrival, tables.mask, tables.filled, problem.tail
+    (nodes, rows), degree = arrival.shape, tail.shape[1]
     for node in range(nodes):
-        here, bits, one = label[node], mask[node], filled[problem.group[node]]
+        here, bits, one = arrival[node], mask[node], filled[problem.group[node]]
         for k in range(degree):
             if tail[node, k] >= 0:
-                there, bit = label[tail[node, k]], np.uint8(1 << k)
+                there, bit = arrival[tail[node, k]], np.uint8(1 << k)
                 for row in range(rows):
                     bits[row] |= bit if there[row] < here[row] else np.uint8(0)
         for row in range(rows):
@@ -74,7 +74,7 @@ def _fill(problem: Any, tables: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def set_loads(problem: Any, tables: Any, loads: Any) -> int:
-    """Set the limits to those of the loads; return the sum of all excess."""
+    """Set the limits from the loads; return the total excess."""
     limit, excess, filled = tables.limit, tables.excess, tables.filled
     for kind in range(limit.shape[0]):
         for step in range(limit.shape[1]):
@@ -93,9 +93,9 @@ def set_loads(problem: Any, tables: Any, loads: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, by: int) -> int:
-    """Add ``by``, 1 or -1, at ``links`` and all sets of it and some of ``rest``.
+    """Add ``by``, 1 or -1, to the sets of all ``links`` and any of ``rest``.
 
-    Returns how much more excess there is.
+    Returns the change of the excess.
     """
     filled, limit = tables.filled[one, step], tables.limit[kind, step]
     more, change = rest, 0
@@ -114,31 +114,31 @@ def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, b
 
 
 @njit(cache=True, nogil=True)
-def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool) -> int:
-    """Give a cell that is no root's own another label; return how much more excess there is.
+def set_arrival(problem: Any, tables: Any, row: int, node: int, new: int, free: bool) -> int:
+    """Change the arrival step of a cell other than a root's own; return the change of the excess.
 
-    Unless ``free``, no link may be left open to it or to a cell after it that had one: then it
-    returns `IMPOSSIBLE` and nothing is changed.  O((out-degree + 2) 2^d) at most.
+    Unless ``free``, a move that leaves this cell or a successor without an open link returns
+    `IMPOSSIBLE` and changes nothing.  O((out-degree + 2) 2^d) at most.
     """
-    label, mask = tables.label, tables.mask
+    arrival, mask = tables.arrival, tables.mask
     tail, group, kind = problem.tail, problem.group, problem.kind
     start, head, place, root = problem.start, problem.head, problem.place, problem.roots[row]
     degree = tail.shape[1]
     full = (1 << degree) - 1
-    # One type for every number: a kernel is compiled, and loaded, once for each list of types.
-    old, new = int64(label[node, row]), int64(new)
+    # One integer type throughout: Numba compiles a kernel once per list of argument types.
+    old, new = int64(arrival[node, row]), int64(new)
     if new > old and not free:
         for edge in range(start[node], start[node + 1]):
             after = head[edge]
             if (
-                old < label[after, row] <= new
+                old < arrival[after, row] <= new
                 and mask[after, row] == 1 << place[edge]
                 and after != root
             ):
                 return IMPOSSIBLE
     bits = int64(0)
     for k in range(degree):
-        if tail[node, k] >= 0 and label[tail[node, k], row] < new:
+        if tail[node, k] >= 0 and arrival[tail[node, k], row] < new:
             bits |= 1 << k
     if bits == 0 and not free:
         return IMPOSSIBLE
@@ -146,16 +146,16 @@ def relabel(problem: Any, tables: Any, row: int, node: int, new: int, free: bool
     was: Any = np.int64(mask[node, row])
     change = _count(tables, kind[one], one, old, was, full ^ was, int64(-1))
     change += _count(tables, kind[one], one, new, bits, full ^ bits, int64(1))
-    mask[node, row], label[node, row] = bits, new
+    mask[node, row], arrival[node, row] = bits, new
     for edge in range(start[node], start[node + 1]):
         after = head[edge]
-        step = int64(label[after, row])
+        step = int64(arrival[after, row])
         if (old < step) == (new < step) or after == root:
             continue
         bit = int64(1 << place[edge])
         others = int64(mask[after, row] & (full ^ bit))
         one = group[after]
-        # Sets with the link count the cell before and after; those without, once it is gone.
+        # Sets with the link count the cell in both cases; sets without it, only while it is closed.
         by = int64(1 if old < step else -1)
         change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
         mask[after, row] ^= bit

@@ -1,25 +1,24 @@
-"""The search for labels of little load: greedy, planned, lower and raise, squeeze.
+"""Local search for slack schedules of little load: greedy, plan, lower and raise, squeeze.
 
-1. *Greedy* (`synth.slack.greedy`), without waste.  On random graphs that is the optimum as
-   soon as there is a step to spare.
-2. *Planned.*  Where it is not, greedy again, by deadlines that are planned
-(`synth.slack.deadlines`). 3. *Lower and raise.*  From a greedy run that wastes some of the links:
-the load of every step
-   is set to the mean number of arrivals, the labels repaired, and the loads raised where the
-   repair leaves something overfull.  That helps where many nodes have the same neighbours.
-4. *Squeeze.*  Lower the load of one step and repair; where another step stays overfull raise
-   that by one, as long as something is won; otherwise take all of it back.
+1. *Greedy* (`synth.slack.greedy`), without waste.  Optimal on random graphs as soon as a step
+   is to spare.
+2. *Plan.*  Otherwise greedy again with planned deadlines (`synth.slack.deadlines`).
+3. *Lower and raise.*  Start from a greedy run that wastes some of the links, set the load of
+   every step to the mean number of arrivals, repair the schedule, and raise the loads where the
+   repair leaves a step overfull.  Helps where many nodes have the same neighbors.
+4. *Squeeze.*  Lower the load of one step and repair.  If another step stays overfull, raise its
+   load by one while the sum still falls; otherwise undo.
 
-All is decided by a seed and a number of moves to look at, never by a clock.
+A seed and a number of moves determine the result; no clock does.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below, seeded
-from topoloom.synth.slack.initial_schedules import HUGE, LARGE, Found, Starts
-from topoloom.synth.slack.load_tables import Tables, set_loads, tables_of
-from topoloom.synth.slack.min_conflicts import repair, take_back
+from topoloom.synth.slack.initial_schedules import HUGE, LARGE, DraftSchedule, InitialSchedules
+from topoloom.synth.slack.load_tables import Tables, load_tables, set_loads
+from topoloom.synth.slack.min_conflicts import repair, undo_moves
 from topoloom.synth.slack.problem import Problem
 
 __all__ = ["Search"]
@@ -27,25 +26,25 @@ __all__ = ["Search"]
 Integers = NDArray[np.int64]
 
 _JOURNAL = 1 << 18
-# Per mille of waste, and by how many steps deadlines are thought to be later.
+# Waste in per mille, and steps of lateness that deadlines are granted.
 _WASTING = ((0, 0), (10, 0), (20, 0), (50, 0), (100, 0))
-# Of what a step is overfull by, how much its load is raised by.
+# A load rises by its overload divided by this number.
 _RAISED = 7
 _SHIFTS = 100
-# Cells from which on few moves are looked at where the first win nothing, unless told to.
+# Above this many cells the search stops early where the first moves gain nothing.
 _MIDDLING = 40_000
-# So few would change nothing where there are very many cells.
+# Fewer moves than this have no effect on huge problems.
 _FEW = 1 << 21
-# Exponents of the probability of worse moves: small problems want heat, large ones do not.
+# Exponents of the acceptance probability of worse moves: small problems need a warm search.
 _COLD, _WARM = 3, 1
 
 
 class Search:
-    """The search on one problem; labels of several numbers of steps share what it knows."""
+    """The search on one problem; different numbers of steps share its tables."""
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         self._problem = problem
-        self._starts = Starts(problem, seed)
+        self._starts = InitialSchedules(problem, seed)
         self.distance = self._starts.distance
         self.eccentricity = int(self.distance.max())
         self.least = self._starts.least
@@ -53,11 +52,11 @@ class Search:
         self._journal = np.empty((_JOURNAL, 3), np.int32)
         self._left = 0
 
-    def find(self, steps: int, moves: int) -> Found:
-        """Return the best labels found in ``steps``, at least the eccentricity.
+    def find(self, steps: int, moves: int) -> DraftSchedule:
+        """Return the best schedule found within ``steps``, at least the eccentricity.
 
-        At most ``moves`` moves are looked at, plus those of one cell.  With none, labels are as
-        quick rules have them (`synth.slack.initial_schedules`).
+        Tries at most ``moves`` moves, plus those of one cell.  With 0 the schedule comes from the
+        quick rules (`synth.slack.initial_schedules`).
         """
         if moves == 0:
             return self._starts.quick(steps)
@@ -65,7 +64,7 @@ class Search:
         few = moves <= _FEW
         if best.total == self.least or (few and self._starts.cells > HUGE):
             return best
-        # From large ones on loads are better squeezed than shifted.
+        # Large problems gain more by squeezing than by shifting.
         cells, large = self._starts.cells, self._starts.cells > LARGE
         self._state = self._starts.state(steps)
         self._left = moves
@@ -89,10 +88,10 @@ class Search:
         best = self._shifted(best, False, self._left // 2)
         return self._shifted(best, True, self._left)
 
-    def _squeezed_while_it_pays(self, best: Found, moves: int) -> Found:
-        """Return labels of less load; few moves are looked at where the first win nothing.
+    def _squeezed_while_it_pays(self, best: DraftSchedule, moves: int) -> DraftSchedule:
+        """Return a schedule of less load; stop early where the first moves gain nothing.
 
-        Lowered ones hardly ever fit in here, and shifts win one or two.
+        Lowered schedules rarely fit at this size, and shifts gain one or two pieces.
         """
         share = moves * 3 // 8
         squeezed = self._squeezed(best, _WARM, share, share // 2)
@@ -100,14 +99,14 @@ class Search:
             return squeezed
         return self._squeezed(squeezed, _COLD, share // 2, share // 4)
 
-    def _lowered(self, steps: int, moves: int) -> Found | None:
-        """Return the best of some wasteful labels, lowered and raised until they fit."""
+    def _lowered(self, steps: int, moves: int) -> DraftSchedule | None:
+        """Return the best of some wasteful schedules, lowered and raised until they fit."""
         best, share = None, moves // len(_WASTING)
         for waste, late in _WASTING:
             start = self._starts.made(steps, waste, late, self._state)
             if start is None:
                 continue
-            tables = tables_of(self._problem, start.label, start.loads)
+            tables = load_tables(self._problem, start.arrival, start.loads)
             loads = np.minimum(start.loads, self._needed(tables))
             budget = share
             while budget > 0 and (best is None or loads.sum() < best.total):
@@ -115,18 +114,20 @@ class Search:
                 excess, _, looked = self._repair(tables, excess, min(budget, share // 4), _COLD)
                 budget -= looked
                 if excess == 0:
-                    best = Found(tables.label.copy(), loads)
+                    best = DraftSchedule(tables.arrival.copy(), loads)
                     break
                 loads = loads + self._over(tables, loads)
         return best
 
-    def _squeezed(self, found: Found, cold: int, moves: int, patience: int | None = None) -> Found:
-        """Return labels of less load, lowered step by step.
+    def _squeezed(
+        self, found: DraftSchedule, cold: int, moves: int, patience: int | None = None
+    ) -> DraftSchedule:
+        """Return a schedule of less load, lowered one step at a time.
 
-        Ended once so many moves as there is ``patience`` for have won nothing at all.
+        Stops once ``patience`` moves have gained nothing.
         """
         problem, loads = self._problem, found.loads.copy()
-        tables = tables_of(problem, found.label, loads)
+        tables = load_tables(problem, found.arrival, loads)
         jump, failed = np.maximum(1, loads // 20), np.zeros(len(loads), np.int64)
         share = max(10_000, moves // 40)
         end = self._left - moves
@@ -136,7 +137,7 @@ class Search:
                 break
             live = [step for step in range(1, len(loads)) if loads[step] and failed[step] < 2]
             if not live:
-                # Each step has failed twice: all over again, and look longer.
+                # Every step has failed twice: start again with a larger share of moves.
                 share, failed[:], jump = share * 4, 0, np.maximum(1, loads // 20)
                 continue
             waste = loads - self._needed(tables)
@@ -150,12 +151,12 @@ class Search:
                 continue
             failed[step] += jump[step] == 1
             jump[step] = max(1, jump[step] // 3)
-        return Found(tables.label.copy(), loads)
+        return DraftSchedule(tables.arrival.copy(), loads)
 
-    def _shifted(self, found: Found, free: bool, moves: int) -> Found:
-        """Return labels of less load: one less in all, shifted to where it is missing."""
+    def _shifted(self, found: DraftSchedule, free: bool, moves: int) -> DraftSchedule:
+        """Return a schedule with one piece less in total, shifting loads to overfull steps."""
         problem, best, loads = self._problem, found, found.loads.copy()
-        tables = tables_of(problem, found.label, loads)
+        tables = load_tables(problem, found.arrival, loads)
         share, end = max(2_000, moves // _SHIFTS), self._left - moves
         while best.total > self.least and self._left > end:
             if loads.sum() == best.total:
@@ -163,7 +164,7 @@ class Search:
             excess = set_loads(problem, tables, loads)
             excess, _, _ = self._repair(tables, excess, min(share, self._left - end), _WARM, free)
             if excess == 0:
-                best = Found(tables.label.copy(), loads.copy())
+                best = DraftSchedule(tables.arrival.copy(), loads.copy())
                 continue
             over = tables.excess.sum(0)
             worst = int(np.argmax(over))
@@ -177,13 +178,13 @@ class Search:
         return best
 
     def _of(self, some: Integers) -> int:
-        """Return one of some steps, each as likely."""
+        """Return a uniformly random element of ``some``."""
         return int(some[below(self._state, len(some))])
 
     def _lowered_by(
         self, tables: Tables, loads: Integers, step: int, less: int, moves: int, cold: int
     ) -> Integers | None:
-        """Lower the load of a step, raising others if need be; None, and nothing done, if stuck."""
+        """Lower the load of a step, raising others if needed; None with no change if stuck."""
         lowered, journals = loads.copy(), []
         lowered[step] -= less
         while True:
@@ -198,7 +199,7 @@ class Search:
                 break
             lowered[stuck] += 1
         for journal in journals[::-1]:
-            take_back(self._problem, tables, journal)
+            undo_moves(self._problem, tables, journal)
         set_loads(self._problem, tables, loads)
         return None
 
@@ -210,13 +211,13 @@ class Search:
         return found
 
     def _needed(self, tables: Tables) -> Integers:
-        """Return the loads if every step's arrivals were spread evenly over all nodes."""
+        """Return the loads if the arrivals of every step were spread evenly over all nodes."""
         problem = self._problem
         arrived = tables.filled[:, :, -1].sum(0, dtype=np.int64)
         return -(-arrived * problem.unit // int(problem.weight[problem.kind, -1].sum()))
 
     def _over(self, tables: Tables, loads: Integers) -> Integers:
-        """Return by how much to raise the loads: a share of what they are overfull by."""
+        """Return the raises of the loads: a share of the overload of each step."""
         problem = self._problem
         over = np.zeros(len(loads), np.int64)
         for kind, weight in enumerate(problem.weight):

@@ -1,7 +1,7 @@
-"""Min-conflicts: move cells out of overfull sets of links until none is overfull.
+"""Min-conflicts: move cells out of overfull link sets until no set is overfull.
 
-Profile (1009 nodes of degree 4): 8 million moves a second are looked at, of which one in twenty is
-made.  Four fifths of the time is counting a move in the tables and counting it out again.
+Profile (1009 nodes of degree 4): 8 million moves a second are tried, of which 5 % are made.
+Counting a move into the tables and out again takes four fifths of the time.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ from numba import njit
 
 from topoloom.synth.kernels.scalars import int64, truth
 from topoloom.synth.kernels.splitmix import below
-from topoloom.synth.slack.load_tables import IMPOSSIBLE, relabel
+from topoloom.synth.slack.load_tables import IMPOSSIBLE, set_arrival
 
-__all__ = ["repair", "take_back"]
+__all__ = ["repair", "undo_moves"]
 
 
 @njit(cache=True, nogil=True)
@@ -27,7 +27,7 @@ def repair(
     journal: Any,
     state: Any,
 ) -> tuple[int, int, int]:
-    """Move cells until there is no excess, or ``budget`` moves have been looked at.
+    """Move cells until there is no excess or ``budget`` moves have been tried.
 
     Parameters
     ----------
@@ -36,17 +36,17 @@ def repair(
     cold : int
         A move that adds w to the excess is made with probability 2^(-cold w).
     free : bool
-        Whether cells may be without an open link meanwhile.  That leads farther, at twice the
-        time a move, and on large problems too far.
+        Whether cells may temporarily have no open link.  Such moves reach farther at twice the
+        time a move; on large problems they reach too far.
     journal : (most, 3) array of int32
-        Takes the moves made, for `take_back`; when it is full the repair ends.
+        Receives the moves made, for `undo_moves`; the repair ends when it is full.
     state : array of uint64
         Of `synth.kernels.splitmix`.
 
     Returns
     -------
     excess, made, looked : int
-        The excess left, how many moves were made, and how many looked at.
+        Remaining excess, moves made, moves tried.
     """
     groups, steps = tables.excess.shape[0], tables.excess.shape[1] - 1
     bad = np.empty((groups * (steps + 1), 2), np.int32)
@@ -68,24 +68,24 @@ def repair(
         looked += tried + 1
         if change > 0 and (change * cold > 30 or below(state, 1 << (change * cold)) > 0):
             continue
-        journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.label[node, row]
+        journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.arrival[node, row]
         made += 1
-        excess += relabel(problem, tables, row, node, new, truth(True))
+        excess += set_arrival(problem, tables, row, node, new, truth(True))
         waiting = _list(bad, listed, waiting, problem.group[node], new)
         for edge in range(problem.start[node], problem.start[node + 1]):
             after = problem.head[edge]
-            label = int64(tables.label[after, row])
-            if label > 0:
-                waiting = _list(bad, listed, waiting, problem.group[after], label)
+            arrival = int64(tables.arrival[after, row])
+            if arrival > 0:
+                waiting = _list(bad, listed, waiting, problem.group[after], arrival)
     return excess, made, looked
 
 
 @njit(cache=True, nogil=True)
-def take_back(problem: Any, tables: Any, journal: Any) -> None:
+def undo_moves(problem: Any, tables: Any, journal: Any) -> None:
     """Undo the moves of a repair, the last first."""
     for index in range(len(journal) - 1, -1, -1):
         row, node, old = journal[index]
-        relabel(problem, tables, int64(row), int64(node), int64(old), truth(True))
+        set_arrival(problem, tables, int64(row), int64(node), int64(old), truth(True))
 
 
 @njit(cache=True, nogil=True)
@@ -101,43 +101,43 @@ def _list(bad: Any, listed: Any, waiting: int, one: int, step: int) -> int:
 def _best_move(
     problem: Any, tables: Any, one: int, step: int, free: bool, state: Any
 ) -> tuple[int, int, int, int, int]:
-    """Return the change of excess of the best way to relieve a step, and what to move.
+    """Return the best change of excess that relieves a step, its move, and the moves tried.
 
-    A cell that can come within an overfull set only is moved to another step, or a tail of it
-    to an earlier one, so that it can come by one link more.
+    For a cell confined to an overfull set, a move changes the cell's step, or makes a tail
+    earlier so that the cell gains an open link.
     """
     tail = problem.tail
     links = _overfull(problem, tables, one, step, state)
     row, node = _cell_within(problem, tables, one, step, links, state)
-    label, root = tables.label, problem.roots[row]
-    best, best_node, best_label, ties, tried = IMPOSSIBLE, node, step, 0, 0
+    arrival, root = tables.arrival, problem.roots[row]
+    best, best_node, best_arrival, ties, tried = IMPOSSIBLE, node, step, 0, 0
     for k in range(-1, tail.shape[1]):
         moved, last = node, tables.excess.shape[1] - 1
         if k >= 0:
             moved, last = tail[node, k], step - 1
-            if moved < 0 or links >> k & 1 or moved == root or label[moved, row] < step:
+            if moved < 0 or links >> k & 1 or moved == root or arrival[moved, row] < step:
                 continue
-        was = int64(label[moved, row])
+        was = int64(arrival[moved, row])
         for new in range(1, last + 1):
             if new == was:
                 continue
             tried += 1
-            change = relabel(problem, tables, row, moved, new, free)
+            change = set_arrival(problem, tables, row, moved, new, free)
             if change == IMPOSSIBLE:
                 continue
-            relabel(problem, tables, row, moved, was, truth(True))
+            set_arrival(problem, tables, row, moved, was, truth(True))
             if change < best:
-                best, best_node, best_label, ties = change, moved, new, 1
+                best, best_node, best_arrival, ties = change, moved, new, 1
             elif change == best:
                 ties += 1
                 if below(state, ties) == 0:
-                    best_node, best_label = moved, new
-    return best, row, best_node, best_label, tried
+                    best_node, best_arrival = moved, new
+    return best, row, best_node, best_arrival, tried
 
 
 @njit(cache=True, nogil=True)
 def _overfull(problem: Any, tables: Any, one: int, step: int, state: Any) -> int:
-    """Return one of the overfull sets of links, each as likely."""
+    """Return a uniformly random overfull set of links."""
     filled, limit = tables.filled[one, step], tables.limit[problem.kind[one], step]
     found, ties = 0, 0
     for links in range(len(filled)):
@@ -152,13 +152,13 @@ def _overfull(problem: Any, tables: Any, one: int, step: int, state: Any) -> int
 def _cell_within(
     problem: Any, tables: Any, one: int, step: int, links: int, state: Any
 ) -> tuple[int, int]:
-    """Return a cell of the step that can come within a set of links only, from a random one on."""
+    """Return a cell of the step that is confined to a set of links, from a random start."""
     members, rows = problem.members[one], len(problem.roots)
     shift = below(state, len(members) * rows)
     row, place = shift // len(members), shift % len(members)
     for _ in range(len(members) * rows):
         node = members[place]
-        if tables.label[node, row] == step and tables.mask[node, row] | links == links:
+        if tables.arrival[node, row] == step and tables.mask[node, row] | links == links:
             return row, node
         place += 1
         if place == len(members):

@@ -1,15 +1,15 @@
-"""Which cells a plan of labels relies on: few that are urgent, and those evenly over the links.
+"""Choose the predecessor cells of a deadline plan: few urgent cells, spread evenly over links.
 
-Of the cells that could come a step earlier than one that needs them,
+Among the cells that could arrive a step before a cell that needs a predecessor:
 
-1. where one only is before another, it is taken;
-2. one that serves several is, at nodes where not more are urgent than on average;
-3. else the one of the node where the fewest are.
+1. an only candidate is chosen;
+2. a candidate that serves several cells is chosen at nodes with at most average urgent load;
+3. otherwise the candidate at the node with the least urgent load is chosen.
 
-Kernels on the working memory of `synth.slack.deadlines`, 64 roots at once, one bit each of a word.
+The kernels use the working memory of `synth.slack.deadlines`: 64 roots at once, one bit each.
 
-Profile (1064 nodes of 3 links, one step of 7): a third of the time is the third of these, a fifth
-counting by links.
+Profile (1064 nodes of 3 links, one step of 7): rule 3 takes a third of the time, counting by
+links a fifth.
 """
 
 from typing import Any
@@ -19,12 +19,14 @@ from numba import njit
 
 from topoloom.synth.kernels.scalars import ones
 
-__all__ = ["rely"]
+__all__ = ["choose_predecessors"]
 
 
 @njit(cache=True, nogil=True)
-def rely(problem: Any, mask: Any, step: int, first: int, wait: int, shift: int, made: Any) -> None:
-    """Choose the cells on which others rely that have so much slack, the latest first."""
+def choose_predecessors(
+    problem: Any, mask: Any, step: int, first: int, wait: int, shift: int, made: Any
+) -> None:
+    """Choose the predecessors of the cells with slack ``wait``, from the latest step back."""
     top = len(made.level) - 1 - wait
     made.chosen[top] |= made.level[top]
     for later in range(top, step, -1):
@@ -37,7 +39,7 @@ def rely(problem: Any, mask: Any, step: int, first: int, wait: int, shift: int, 
 
 @njit(cache=True, nogil=True)
 def _take_only_ones(problem: Any, later: int, made: Any) -> None:
-    """List cells that need one before them, and choose that where there is one alone."""
+    """List the cells without a chosen predecessor, and choose every only candidate."""
     tail, degree = problem.tail, np.uint64(problem.tail.shape[1])
     level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
     needing, before, wanted = made.chosen[later], made.before[later], made.wanted
@@ -65,7 +67,7 @@ def _take_only_ones(problem: Any, later: int, made: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _take_serving_several(problem: Any, later: int, shift: int, made: Any) -> None:
-    """Choose cells that several need, at nodes where not more are urgent than on average."""
+    """Choose predecessors of several cells, at nodes with at most average urgent load."""
     tail, start, head, group = problem.tail, problem.start, problem.head, problem.group
     nodes, degree = np.uint64(tail.shape[0]), np.uint64(tail.shape[1])
     level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
@@ -96,7 +98,7 @@ def _take_serving_several(problem: Any, later: int, shift: int, made: Any) -> No
 
 @njit(cache=True, nogil=True)
 def _take_least_crowded(problem: Any, later: int, shift: int, urgent: bool, made: Any) -> None:
-    """Choose cells for those that need one yet, where the fewest are urgent; avoided ones last."""
+    """Choose remaining predecessors where the urgent load is least; avoided cells last."""
     tail, group, degree = problem.tail, problem.group, problem.tail.shape[1]
     level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
     most = made.most[later - 1]
@@ -122,7 +124,7 @@ def _take_least_crowded(problem: Any, later: int, shift: int, urgent: bool, made
 
 @njit(cache=True, nogil=True)
 def _least(tails: Any, tried: int, begin: int, group: Any, most: Any) -> int:
-    """Return the link not tried from the group where the fewest are urgent; the first from one."""
+    """Return the untried link from the group of least urgent load; ties go by ``begin``."""
     best, fewest, k = -1, 0, begin
     for _ in range(len(tails)):
         if tails[k] >= 0 and not tried >> k & 1:

@@ -1,11 +1,12 @@
-"""The label problem of a graph as flat arrays, one root for every orbit of its symmetry.
+"""The slack-schedule problem of a graph as flat arrays, one root for every orbit of its symmetry.
 
-A *cell* is a piece of the shard of a root on its way to a node, and its *label* the step
-after which the node holds all of it.  It may come over any link whose tail has a smaller
-label; these links, one bit each, are its *mask*.  Nodes of one *group* (an orbit) share the
-links into them: a group that acts freely takes each link of its representative to one link
-of every other member, and carries the shard of a root to the shards of the root's orbit.  So
-the loads of the links into one node are those of all cells of its group together.
+A *cell* is a pair of a node and a piece of a root's shard.  Its *arrival step* is the step after
+which the node holds all of the piece.  The piece may arrive over any link whose tail has an
+earlier arrival step; the set of these links, one bit each, is the cell's *mask*.  Nodes of one
+*group* (an orbit) have the same links into them: a semiregular automorphism group maps each link
+of the representative to one link of every other member, and maps the shard of a root to the
+shards of the root's orbit.  So the loads of the links into one node are those of all cells of
+its group together.
 """
 
 from typing import NamedTuple
@@ -22,16 +23,16 @@ __all__ = [
     "MAX_DEGREE",
     "Integers",
     "Problem",
-    "least_loads",
+    "load_bound",
     "problem_of",
-    "require_labelled",
+    "require_schedulable",
 ]
 
 MAX_DEGREE = 8
-"""Most links into one node: every set of them has an entry in a table."""
+"""Most links into one node; the tables have an entry for every set of these links."""
 
 MAX_CELLS = 1 << 28
-"""Most cells, and most entries of the table of sets by group and step."""
+"""Most cells, and most entries of the table of link sets by group and step."""
 
 Integers = NDArray[np.int64]
 
@@ -42,9 +43,9 @@ class Problem(NamedTuple):
     images: Integers
     """(order, N): the group of automorphisms; row 0 is the identity."""
     roots: Integers
-    """(R,): the node whose shard a cell is a piece of; q times a node for q pieces."""
+    """(R,): the node that owns the shard of each cell row; each root occurs q times."""
     tail: Integers
-    """(N, d): where link k into a node comes from, -1 if it has no link k.  Alike over an orbit."""
+    """(N, d): the tail of link k into a node; -1 without a link k.  Equal up to symmetry."""
     link: Integers
     """(N, d): the index of that link in the topology."""
     group: Integers
@@ -52,17 +53,17 @@ class Problem(NamedTuple):
     members: Integers
     """(G, N / G): the nodes of every orbit."""
     start: Integers
-    """(N + 1,): the links out of node w are ``head[start[w]:start[w + 1]]``, ..."""
+    """(N + 1,): links out of node w have the indices ``start[w]`` to ``start[w + 1] - 1``."""
     head: Integers
-    """... where they lead to, ..."""
+    """(links,): the head of each link."""
     place: Integers
-    """... and which link into there each is, as in ``tail``."""
+    """(links,): the column of each link in row ``head`` of ``tail``."""
     kind: Integers
-    """(G,): nodes of one kind have links of the same capacities."""
+    """(G,): groups of one kind have links of the same capacities."""
     weight: Integers
     """(kinds, 2**d): the capacity of every set of links."""
     unit: int
-    """The capacity of a node: loads are counted in pieces for all its links together."""
+    """Capacity of a node.  Loads count pieces over all links of a node together."""
 
     @property
     def pieces(self) -> int:
@@ -71,12 +72,11 @@ class Problem(NamedTuple):
 
 
 def problem_of(topology: Topology, images: Integers, pieces: int = 1) -> Problem:
-    """Return the problem of a graph under a group of automorphisms that acts freely.
+    """Return the problem of a graph under a semiregular automorphism group.
 
     O(links log links + N d).
     """
-    # In one order in memory, so that there is one machine code of the kernels that take it: numba
-    # would spend 14 seconds on another, at the first question that has a group in columns.
+    # C order always: Numba would compile the kernels a second time (14 s) for a column-major array.
     images = np.ascontiguousarray(images)
     capacity = whole_capacities(topology)
     nodes, degree = topology.node_count, int(topology.in_degrees.max())
@@ -117,8 +117,8 @@ def problem_of(topology: Topology, images: Integers, pieces: int = 1) -> Problem
     )
 
 
-def least_loads(problem: Problem) -> int:
-    """Return a sum of loads that no labels can go below: what every node must receive."""
+def load_bound(problem: Problem) -> int:
+    """Return a lower bound on the sum of loads: every node receives every other shard."""
     cells = problem.pieces * (len(problem.tail) - 1)
     return max(-(-cells * problem.unit // int(weight)) for weight in problem.weight[:, -1])
 
@@ -135,20 +135,20 @@ def _orbits(images: Integers) -> tuple[Integers, Integers]:
 
 
 def _align(images: Integers, node: int, tail: Integers, link: Integers) -> None:
-    """Put the links into the images of a node in the order in which they are its images.
+    """Reorder the links into the images of a node to match the order of the node's own links.
 
-    Parallel links keep their order among themselves, which is by capacity.
+    Parallel links stay ordered by capacity.
     """
     moved = np.where(tail[node] < 0, -1, images[:, tail[node]])
     targets = images[:, node, None]
     order = targets, np.argsort(moved, axis=1, kind="stable")
-    # Both lists hold the same tails: sorted stably, they agree place by place.
+    # Both lists hold the same tails, so stable sorts agree place by place.
     there = targets, np.argsort(tail[targets[:, 0]], axis=1, kind="stable")
     tail[order], link[order] = tail[there], link[there]
 
 
-def require_labelled(topology: Topology) -> None:
-    """Raise unless labels serve the topology: no switches, connected, of few enough links.
+def require_schedulable(topology: Topology) -> None:
+    """Raise unless the topology is direct-connect, strongly connected and of small degree.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def require_labelled(topology: Topology) -> None:
         Not strongly connected, or fewer than two nodes.
     """
     if topology.switches:
-        raise NotMeasurable("/nodes", "must hold no switches: labels are of direct links")
+        raise NotMeasurable("/nodes", "must hold no switches: slack schedules use direct links")
     topology.require_connected()
     if topology.in_degrees.max() > MAX_DEGREE:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")

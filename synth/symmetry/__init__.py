@@ -1,1 +1,1 @@
-"""Automorphisms of topologies that are known from their recipes."""
+"""Automorphisms of topologies, derived from their recipes."""

@@ -1,4 +1,4 @@
-"""Canonical forms of colored undirected graphs, by bliss, which igraph brings.
+"""Canonical forms of colored undirected graphs, by bliss as bundled with igraph.
 
 References
 ----------
@@ -36,15 +36,15 @@ def graph_class() -> "type[Graph]":
 
 
 def canonical_vertices(edges: Integers, colors: Integers) -> Integers:
-    """Return the vertices in an order that does not depend on their numbers.
+    """Return the vertices in an order independent of their numbering.
 
-    Isomorphic graphs, listed in this order, are equal.
+    Isomorphic graphs listed in this order are equal.
 
     Parameters
     ----------
     edges : int array, shape (edges, 2)
     colors : int array
-        The color of every vertex; vertices of different colors are different.
+        The color of every vertex; an isomorphism preserves colors.
 
     Notes
     -----
@@ -76,15 +76,15 @@ def connected_parts(edges: Integers, vertices: int) -> Integers:
 def order_by_parts(edges: Integers, colors: Integers, part: Integers) -> Integers:
     """Return the vertices part by part, parts sorted by their canonical forms.
 
-    The canonical form of a graph of many equal parts takes bliss longer with every part. Parts one
-    by one take a time proportional to their number.
+    The time of bliss on a graph of many equal parts grows with each part; part by part the total
+    time is linear.
 
     Parameters
     ----------
     edges, colors : int arrays
         The graph, as for `canonical_vertices`.
     part : int array
-        The part of every vertex, from 0 on; vertices with -1, and their edges, are left out.
+        The part of every vertex, from 0; vertices with -1 and their edges are excluded.
     """
     place = np.zeros(len(colors), np.int64)
     listed = []

@@ -1,4 +1,4 @@
-"""Nodes that look alike: one destination of each kind is enough to measure a topology."""
+"""Orbit representatives: one destination per orbit suffices to measure a topology."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,16 @@ __all__ = ["representatives"]
 
 
 def representatives(recipe: Recipe) -> NDArray[np.int64]:
-    """Return positions of nodes such that automorphisms take every node to one of them.
+    """Return positions of nodes that together represent every orbit of automorphisms.
 
-    Only automorphisms that are proved count; in doubt all nodes are returned.  The same
-    nodes serve for the transpose, which has the same automorphisms.
+    Uses proven automorphisms only; without any, returns all nodes.  The transpose has the same
+    automorphisms and so the same representatives.
 
     Notes
     -----
-    An automorphism of a graph moves its links, the nodes of its line graph; the copies in
-    a degree expansion, which may also change places among themselves; and one coordinate
-    of a product.  In a line graph the links out of node v are nodes v d to v d + d - 1.
+    An automorphism of a graph acts on its links, the nodes of its line graph; on the copies in a
+    degree expansion, which may also be permuted; and on one coordinate of a product.  In a line
+    graph the links out of node v are nodes v d to v d + d - 1.
 
     Examples
     --------

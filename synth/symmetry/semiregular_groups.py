@@ -1,9 +1,9 @@
-"""Groups of automorphisms that move every node: symmetry as data, for exact reductions.
+"""Semiregular automorphism groups: symmetry as data, for exact reductions.
 
-A group acts *freely* when no element but the identity leaves any node in place, as the
-left multiplications of a Cayley digraph do.  Then every orbit of nodes, and of links
-between distinct nodes, has as many members as the group, and what one node sends can be
-copied to its whole orbit with equal loads along every orbit of links.
+A group is *semiregular* (acts freely) if only the identity fixes a node, as the left
+multiplications of a Cayley digraph.  Then every orbit of nodes, and of links between distinct
+nodes, has as many members as the group.  The sends of one node can be copied to its whole orbit
+with equal loads along every orbit of links.
 """
 
 from collections.abc import Callable
@@ -34,27 +34,27 @@ from topoloom.synth.recipes.recipe import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["translations", "translations_of"]
+__all__ = ["semiregular_group", "semiregular_group_of"]
 
-# Entries of a table of places.
+# Most entries of a lookup table.
 _MOST_LOOKED_UP = 1 << 22
 
 
-def translations(topology: Topology) -> Images:
-    """Return a group of automorphisms that acts freely on the nodes, as large as known.
+def semiregular_group(topology: Topology) -> Images:
+    """Return the largest known semiregular group of automorphisms of a topology.
 
     Parameters
     ----------
     topology : Topology
-        Any.  If it has a recipe, the recipe's symmetry is tried first, then rotations of
-        the positions.  A recipe that lies does no harm: every automorphism is checked on
-        the links.  A graph and its transpose have the same ones.
+        Any.  The symmetry of its recipe, if any, is tried first, then rotations of the
+        positions.  A wrong recipe does no harm: every automorphism is checked on the links.
+        A graph and its transpose have the same group.
 
     Returns
     -------
     array of int64, (order, nodes)
-        Row g holds the position that g takes each position to; row 0 is the identity.
-        The group of one element where nothing larger is known.
+        Row g holds the image of each position under g; row 0 is the identity.  The trivial
+        group where no other is known.
 
     Notes
     -----
@@ -63,9 +63,10 @@ def translations(topology: Topology) -> Images:
     Examples
     --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> translations(ring).tolist()
+    >>> semiregular_group(ring).tolist()
     [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]]
-    >>> translations(Topology("abc", [("a", "b"), ("b", "a"), ("b", "c"), ("c", "a")])).tolist()
+    >>> links = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "a")]
+    >>> semiregular_group(Topology("abc", links)).tolist()
     [[0, 1, 2]]
     """
     hinted = _of_recipe(topology)
@@ -74,39 +75,38 @@ def translations(topology: Topology) -> Images:
     return _rotating(topology)
 
 
-def translations_of(recipe: Recipe) -> Images:
-    """Return a group that acts freely on the topology of a recipe; see `translations`.
+def semiregular_group_of(recipe: Recipe) -> Images:
+    """Return a semiregular group on the topology of a recipe; see `semiregular_group`.
 
     Notes
     -----
-    Multiplication from the left of a Cayley digraph or a lift; an automorphism of a graph
-    moves the links, which are the nodes of its line graph; copies in a degree expansion
-    change places in turn; every coordinate of a product moves by itself.
+    Cayley digraphs and lifts: left multiplication.  Line graphs: the action on the links.  Degree
+    expansions: cyclic shifts of the copies.  Products: each coordinate separately.
 
     Examples
     --------
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> translations_of(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))")).shape
+    >>> semiregular_group_of(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))")).shape
     (16, 64)
     """
     match recipe:
         case Base():
-            found = recipe.translations()
+            found = recipe.semiregular_group()
             if found is None:
                 return _rotating(build(recipe))
             return found if found.size <= MAX_IMAGES else found[:1]
         case LineGraph(times, of):
-            return _of_links(translations_of(of), build(of), times)
+            return _of_links(semiregular_group_of(of), build(of), times)
         case DegreeExpansion(factor, of):
-            return direct_product([rotations(factor), translations_of(of)])
+            return direct_product([rotations(factor), semiregular_group_of(of)])
         case Bidirected(of):
-            return translations_of(of)
+            return semiregular_group_of(of)
         case Altered():
             return _rotating(build(recipe))
         case Power(times, of):
-            return direct_product([translations_of(of)] * times)
+            return direct_product([semiregular_group_of(of)] * times)
         case Product(factors):
-            return direct_product([translations_of(of) for of in factors])
+            return direct_product([semiregular_group_of(of) for of in factors])
 
 
 def _rotating(topology: Topology) -> Images:
@@ -115,7 +115,7 @@ def _rotating(topology: Topology) -> Images:
     for step in range(1, nodes):
         # A rotation by step generates a group of order nodes / step.
         if nodes % step == 0 and nodes * (nodes // step) <= MAX_IMAGES:
-            # One row is enough to refuse: all of them are the square of the nodes.
+            # Check one row first: all rows together have N^2 entries.
             turned = (np.arange(nodes)[None] + step) % nodes
             if _are_automorphisms(turned, topology):
                 return rotations(nodes, step)
@@ -127,13 +127,13 @@ def _of_recipe(topology: Topology) -> Images | None:
     try:
         if recipe is None or size(recipe)[0] != topology.node_count:
             return None
-        return translations_of(recipe)
+        return semiregular_group_of(recipe)
     except SynthError:
         return None
 
 
 def _of_links(images: Images, topology: Topology, times: int) -> Images:
-    """Move to the line graph, ``times`` times; its node i is link i of the graph."""
+    """Return the action on the ``times``-fold line graph; its node i is link i of the graph."""
     nodes = topology.node_count
     ends = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
     for _ in range(times):
@@ -142,7 +142,7 @@ def _of_links(images: Images, topology: Topology, times: int) -> Images:
         keys = keys[order]
         if len(images) * len(keys) > MAX_IMAGES:
             images = images[:1]
-        # Parallel links keep their order among themselves.
+        # Parallel links keep their order.
         place = np.arange(len(keys)) - np.searchsorted(keys, keys)
         moved = images[:, ends[0][order]] * nodes + images[:, ends[1][order]]
         images = _places(keys, moved, nodes**2) + place
@@ -151,16 +151,16 @@ def _of_links(images: Images, topology: Topology, times: int) -> Images:
 
 
 def _places(keys: Images, wanted: Images, limit: int) -> Images:
-    """Return where in sorted keys below a limit each number is first, or would be."""
+    """Return the first index in sorted keys of each number, or its insertion index."""
     if limit > _MOST_LOOKED_UP:
         return np.searchsorted(keys, wanted)
-    # How many keys are less, from one table: there are many times as many numbers as keys.
+    # Cumulative counts of the keys: ``wanted`` has many times as many entries as ``keys``.
     up_to = np.cumsum(np.bincount(keys, minlength=limit))
     return np.where(wanted == 0, 0, up_to[wanted - 1])
 
 
 def _are_automorphisms(images: Images, topology: Topology) -> bool:
-    """Tell whether every row maps the links onto the links, and switches onto switches."""
+    """Return whether every row maps links to links and switches to switches."""
     nodes = topology.node_count
     sources, targets = topology.sources.astype(np.int64), topology.targets.astype(np.int64)
     kinds = sorted(set(topology.capacities))
@@ -180,10 +180,9 @@ def _are_automorphisms(images: Images, topology: Topology) -> bool:
 
 
 def _are_generated(images: Images, moves_links: Callable[[NDArray[np.int64]], bool]) -> bool:
-    """Tell whether all rows are automorphisms, of which compositions are known to be.
+    """Return whether all rows are automorphisms; compositions of checked rows need no check.
 
-    A row is looked at itself unless it is composed of rows that were, which is found without
-    sorting any links.
+    Finding a composition takes no sorting of links.
     """
     by_first = np.full(images.shape[1], -1)
     by_first[images[:, 0]] = np.arange(len(images))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from topoloom.synth.edge_swaps.local_search import exchange, heads_of
-from topoloom.synth.edge_swaps.targeted_swaps import shorten
+from topoloom.synth.edge_swaps.local_search import apply_random_swaps, head_array
+from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
 from topoloom.synth.evaluation.measure import diameter, measure
@@ -186,9 +186,9 @@ def test_shortening_leaves_no_more_pairs_late_and_what_a_run_says_is_so(recipe):
     depth, exchanges, seed, of = recipe.arguments
     graph, base = build(recipe), build(of)
     assert late(graph, depth) <= late(base, depth)
-    heads = heads_of(of.nodes, base.sources, base.targets)
+    heads = head_array(of.nodes, base.sources, base.targets)
     state = seeded(seed, of.nodes, of.d, depth)
-    left, looked = shorten(heads, depth, exchanges, traits(of).bidirectional, state)
+    left, looked = apply_targeted_swaps(heads, depth, exchanges, traits(of).bidirectional, state)
     assert looked == exchanges or left == 0
     exchanged = Topology.direct(of.n, np.repeat(np.arange(of.n), of.d), heads.ravel())
     assert left == late(exchanged, depth)
@@ -212,8 +212,8 @@ def test_exchanges_that_are_aimed_help_where_those_at_random_do_not():
     recipe = fitted(of, 997, 6, 1, 1 << 31)
     assert isinstance(recipe, Shortened)
     graph = build(recipe.of)
-    heads = heads_of(997, graph.sources, graph.targets)
-    assert exchange(heads, 6, recipe.exchanges, False, seeded(1))[0] > 0
+    heads = head_array(997, graph.sources, graph.targets)
+    assert apply_random_swaps(heads, 6, recipe.exchanges, False, seeded(1))[0] > 0
 
 
 def test_193_hosts_have_the_optimal_bandwidth_one_step_above_the_bound():

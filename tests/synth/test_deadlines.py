@@ -15,12 +15,12 @@ from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack import check_labels, initial_schedules, labels
-from topoloom.synth.slack.deadlines import plan, plan_of
+from topoloom.synth.slack.deadlines import plan_deadlines, plan_memory
 from topoloom.synth.slack.distances import distances
 from topoloom.synth.slack.greedy import FAR, greedy
-from topoloom.synth.slack.initial_schedules import Starts
+from topoloom.synth.slack.initial_schedules import InitialSchedules
 from topoloom.synth.slack.problem import problem_of
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 
 
 @st.composite
@@ -38,7 +38,7 @@ SYMMETRIC = ["Cayley(13, 3, 6, 14, 28, 42)", "Torus(3, 4, 5)", "LineGraph(1, Cir
 
 def symmetric(text: str) -> Any:
     graph = build(parse(text))
-    return problem_of(graph, translations(graph))
+    return problem_of(graph, semiregular_group(graph))
 
 
 def begun(problem: Any, step: int, part: float, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -77,7 +77,7 @@ def earliest(problem: Any, label: Any, step: int, wait: Any) -> Any:
 
 def planned(problem: Any, label: Any, mask: Any, step: int, steps: int, rounds: int) -> Any:
     height = np.full(label.shape, -9, np.int16)
-    plan(problem, label, mask, step, rounds, 3, plan_of(problem, steps), height)
+    plan_deadlines(problem, label, mask, step, rounds, 3, plan_memory(problem, steps), height)
     return height
 
 
@@ -139,7 +139,7 @@ def check_greedy(problem: Any, rounds: int, more: int) -> None:
     """Check labels made by plans against the label theorem, set by set."""
     distance, high = distances(problem)
     steps = int(distance.max()) + more
-    made = plan_of(problem, steps)
+    made = plan_memory(problem, steps)
     label, loads, left = greedy(problem, high.copy(), made, rounds, 0, 0, True, seeded(1))
     assert left == 0
     assert loads.sum() >= problem.pieces * (len(label) - 1)
@@ -163,7 +163,7 @@ def test_labels_are_even_where_shortest_paths_make_them_a_sixth_too_many():
     graph = build(parse(text)).transpose()
     problem = problem_of(graph, np.arange(359)[None])
     _, high = distances(problem)
-    made = plan_of(problem, 6)
+    made = plan_memory(problem, 6)
     _, loads, left = greedy(problem, high, made, 0, 0, 0, True, seeded(1))
     assert (left, int(loads.sum())) == (0, 414)
     found = labels(graph, 6, moves=0)
@@ -173,9 +173,9 @@ def test_labels_are_even_where_shortest_paths_make_them_a_sixth_too_many():
 def test_nothing_is_planned_where_that_would_take_long(monkeypatch):
     text = "Inserted(2, 7, 1, LineGraph(2, Cayley(11, 9, 5, 27, 41, 45)))"
     problem = problem_of(build(parse(text)).transpose(), np.arange(497)[None])
-    quick = Starts(problem, 0).quick(7)
+    quick = InitialSchedules(problem, 0).quick(7)
     monkeypatch.setattr(initial_schedules, "_MOST_PLANNED", 7**2 * 497**2 - 1)
-    unplanned = Starts(problem, 0)
+    unplanned = InitialSchedules(problem, 0)
     assert unplanned.quick(7).total == unplanned.planned(7).total > quick.total
 
 

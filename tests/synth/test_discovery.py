@@ -22,10 +22,10 @@ from topoloom.synth.discovery.lift_cost import (
     LATE,
     MAX_STEPS,
     UNIT,
-    Rivals,
+    Thresholds,
     evaluate,
     memory,
-    no_rivals,
+    no_thresholds,
 )
 from topoloom.synth.discovery.random_groups import random_group
 from topoloom.synth.discovery.selected_elements import select
@@ -72,7 +72,7 @@ def test_one_destination_per_vertex_costs_what_all_destinations_cost(
     for backward, turned in ((False, topology), (True, topology.transpose())):
         steps, load, _, late = evaluate(
             *(heads, voltages, every.product, every.inverse, backward),
-            *(again and backward, 2, work, no_rivals(), 1, 0, 0),
+            *(again and backward, 2, work, no_thresholds(), 1, 0, 0),
         )
         expected = broadcast_cost(turned)
         assert Cost(steps, Fraction(load * graph.degree, UNIT * graph.nodes)) == expected
@@ -89,15 +89,15 @@ def test_an_evaluation_ends_early_only_for_a_lift_that_beats_nothing(
     work = memory(graph.nodes, graph.vertices, graph.degree)
     arcs = np.array(graph.heads), np.array(graph.voltages), every.product, every.inverse
     arcs = *arcs, backward, False
-    steps, load, mean, late = evaluate(*arcs, 2, work, no_rivals(), 1, 0, 0)
+    steps, load, mean, late = evaluate(*arcs, 2, work, no_thresholds(), 1, 0, 0)
     energy = late * LATE + load + mean
-    known = no_rivals().load
+    known = no_thresholds().load
     known[steps:] = load
-    assert evaluate(*arcs, 2, work, Rivals(energy, known), 1, 0, 0)[0] == steps
-    assert evaluate(*arcs, 2, work, Rivals(energy - 1, known), 1, 0, 0)[0] == -2
-    assert evaluate(*arcs, 2, work, Rivals(energy - 1, known), 1, 0, 1)[0] == -2
+    assert evaluate(*arcs, 2, work, Thresholds(energy, known), 1, 0, 0)[0] == steps
+    assert evaluate(*arcs, 2, work, Thresholds(energy - 1, known), 1, 0, 0)[0] == -2
+    assert evaluate(*arcs, 2, work, Thresholds(energy - 1, known), 1, 0, 1)[0] == -2
     known[steps:] = load + 1
-    assert evaluate(*arcs, 2, work, Rivals(energy - 1, known), 1, 0, 0)[:2] == (steps, load)
+    assert evaluate(*arcs, 2, work, Thresholds(energy - 1, known), 1, 0, 0)[:2] == (steps, load)
 
 
 def _within(topology, goal: int, radius: int) -> set[int]:

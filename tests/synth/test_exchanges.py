@@ -7,21 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topoloom.synth.edge_swaps.local_search import (
-    exchange,
-    exchange_far,
-    heads_of,
-    late_pairs,
-    smallest_balls,
+    apply_random_swaps,
+    distant_pairs,
+    head_array,
+    random_swaps_by_bitsets,
+    smallest_neighborhoods,
 )
 from topoloom.synth.edge_swaps.random_regular import random_ends, random_regular
-from topoloom.synth.edge_swaps.targeted_swaps import shorten, shorten_far, shorten_near
-from topoloom.synth.edge_swaps.walk_counts import exchange_near
-from topoloom.synth.edge_swaps.work_estimates import by_walks
+from topoloom.synth.edge_swaps.targeted_swaps import (
+    apply_targeted_swaps,
+    targeted_swaps_by_bitsets,
+    targeted_swaps_by_walks,
+)
+from topoloom.synth.edge_swaps.walk_counts import random_swaps_by_walks
+from topoloom.synth.edge_swaps.work_estimates import swaps_use_walks
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.evaluation.measure import diameter
 from topoloom.synth.families import RandomRegular, RandomRegularTwoWay
-from topoloom.synth.kernels.lru_cache import Recent
+from topoloom.synth.kernels.lru_cache import LruCache
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.recipes.build import _altered, build
 from topoloom.synth.recipes.recipe import Shortened
@@ -48,16 +52,16 @@ def test_late_pairs_are_those_that_are_farther_apart(member, depth):
     nodes, degree, seed, two_way = member
     sources, targets = random_ends(nodes, degree, seed, two_way)
     graph = nx.DiGraph(zip(sources.tolist(), targets.tolist(), strict=True))
-    assert late_pairs(heads_of(nodes, sources, targets), depth) == slowly_late(graph, depth)
+    assert distant_pairs(head_array(nodes, sources, targets), depth) == slowly_late(graph, depth)
 
 
 @given(members(), st.integers(1, 6), st.integers(0, 300))
 def test_exchanges_keep_degrees_and_partners_and_make_no_more_pairs_late(member, depth, most):
     nodes, degree, seed, two_way = member
-    heads = heads_of(nodes, *random_ends(nodes, degree, seed, two_way))
-    before = late_pairs(heads, depth)
-    late, looked = exchange(heads, depth, most, two_way, seeded(seed))
-    assert late == late_pairs(heads, depth) <= before
+    heads = head_array(nodes, *random_ends(nodes, degree, seed, two_way))
+    before = distant_pairs(heads, depth)
+    late, looked = apply_random_swaps(heads, depth, most, two_way, seeded(seed))
+    assert late == distant_pairs(heads, depth) <= before
     assert looked <= most
     assert looked == most or late == 0
     joined = np.zeros((nodes, nodes), np.int64)
@@ -71,24 +75,24 @@ def test_exchanges_keep_degrees_and_partners_and_make_no_more_pairs_late(member,
 @given(members(), st.integers(1, 4), st.integers(0, 300))
 def test_counting_walks_makes_the_same_exchanges_as_counting_balls(member, depth, most):
     nodes, degree, seed, two_way = member
-    near = heads_of(nodes, *random_ends(nodes, degree, seed, two_way))
+    near = head_array(nodes, *random_ends(nodes, degree, seed, two_way))
     far = near.copy()
-    assert exchange_near(near, depth, most, two_way, seeded(seed)) == exchange_far(
-        far, depth, most, two_way, seeded(seed)
-    )
+    assert random_swaps_by_walks(
+        near, depth, most, two_way, seeded(seed)
+    ) == random_swaps_by_bitsets(far, depth, most, two_way, seeded(seed))
     assert (near == far).all()
 
 
 @given(members(), st.integers(1, 7), st.integers(0, 200), st.integers(0, 60))
 def test_aimed_exchanges_are_the_same_by_counting_walks_and_balls(member, depth, most, patience):
     nodes, degree, seed, two_way = member
-    near = heads_of(nodes, *random_ends(nodes, degree, seed, two_way))
+    near = head_array(nodes, *random_ends(nodes, degree, seed, two_way))
     far, again = near.copy(), near.copy()
-    found = shorten_near(near, depth, most, two_way, seeded(seed), patience)
-    assert found == shorten_far(far, depth, most, two_way, seeded(seed), patience)
+    found = targeted_swaps_by_walks(near, depth, most, two_way, seeded(seed), patience)
+    assert found == targeted_swaps_by_bitsets(far, depth, most, two_way, seeded(seed), patience)
     assert (near == far).all()
     # A recipe says how many exchanges were looked at, and not why no more were.
-    assert shorten(again, depth, found[1], two_way, seeded(seed)) == found
+    assert apply_targeted_swaps(again, depth, found[1], two_way, seeded(seed)) == found
     assert (near == again).all()
 
 
@@ -102,13 +106,17 @@ def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_ane
     made = [build(one) for one in found]
     assert all(diameter(graph) <= one.depth for graph, one in zip(made, found, strict=True))
     _altered.cache_clear()
-    monkeypatch.setattr("topoloom.synth.recipes.expansions.targeted_swaps._found", Recent(0))
+    monkeypatch.setattr("topoloom.synth.recipes.expansions.targeted_swaps._found", LruCache(0))
     assert [build(one) for one in found] == made
 
 
 def test_walks_are_counted_where_they_are_few():
-    assert by_walks(1009, 4, 3) and by_walks(809, 2, 5)
-    assert not by_walks(61, 4, 3) and not by_walks(1009, 4, 6) and not by_walks(10_000, 4, 2)
+    assert swaps_use_walks(1009, 4, 3) and swaps_use_walks(809, 2, 5)
+    assert (
+        not swaps_use_walks(61, 4, 3)
+        and not swaps_use_walks(1009, 4, 6)
+        and not swaps_use_walks(10_000, 4, 2)
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,5 +192,5 @@ def test_the_smallest_balls_are_those_of_a_search_from_and_to_every_node(nodes, 
         ]
         for radius in (1, 2, 3)
     ]
-    found = smallest_balls(heads_of(nodes, sources, targets), 3)
+    found = smallest_neighborhoods(head_array(nodes, sources, targets), 3)
     assert found == tuple(map(min, sizes))

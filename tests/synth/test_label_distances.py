@@ -11,7 +11,7 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack.distances import distances
 from topoloom.synth.slack.problem import problem_of
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 
@@ -85,7 +85,7 @@ def test_a_root_from_which_the_way_is_longer_than_from_the_first_is_no_different
 
 def test_with_symmetry_there_is_a_column_for_every_orbit():
     graph = build(parse("Torus(20, 15)"))
-    problem = problem_of(graph, translations(graph))
+    problem = problem_of(graph, semiregular_group(graph))
     for found, right in zip(distances(problem), slow(problem), strict=True):
         assert found.shape == (300, 1)
         assert (found == right).all()

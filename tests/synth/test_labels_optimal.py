@@ -15,7 +15,7 @@ from topoloom.synth.evaluation.measure import diameter, measure
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack import labels
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 
 
 def best_of_all(graph, steps):
@@ -25,7 +25,7 @@ def best_of_all(graph, steps):
     all combinations would have to be tried.  With a group acting regularly one root is enough.
     """
     nodes, degree = graph.node_count, graph.degree
-    images = translations(graph)
+    images = semiregular_group(graph)
     assert len(images) == nodes
     into = [np.flatnonzero(graph.targets == node) for node in range(nodes)]
     # Links by orbit: an image of a link into node 0.

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.evaluation.measure import measure
-from topoloom.synth.kernels.lru_cache import Recent
+from topoloom.synth.kernels.lru_cache import LruCache
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack import Labels, check_labels, eager, labels, solver
-from topoloom.synth.slack.line_graph_lift import LineOf, line_of
+from topoloom.synth.slack.line_graph_lift import RootGraph, root_graph_of
 from topoloom.synth.slack.problem import problem_of
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 graphs = st.tuples(st.integers(5, 30), st.integers(2, 4), st.integers(0, 99)).filter(
@@ -33,8 +33,8 @@ LINES = (
 )
 
 
-def below(topology: Topology) -> LineOf | None:
-    return line_of(problem_of(topology, translations(topology)))
+def below(topology: Topology) -> RootGraph | None:
+    return root_graph_of(problem_of(topology, semiregular_group(topology)))
 
 
 def cost_of(topology: Topology, steps: int, **options: int) -> tuple[Cost, Labels]:
@@ -123,17 +123,17 @@ def test_where_many_nodes_have_the_same_neighbours_lifted_labels_win(
     here, found = cost_of(line, 7)
     assert here.bandwidth <= there.bandwidth + Fraction(1, 80) + Fraction(1, 240)
     assert found.pieces == 1
-    monkeypatch.setattr(solver, "line_of", lambda problem: None)
-    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "root_graph_of", lambda problem: None)
+    monkeypatch.setattr(solver, "_recent", LruCache(1 << 20))
     searched, _ = cost_of(line, 7)
     assert searched.bandwidth > here.bandwidth
 
 
 def test_labels_are_the_same_whoever_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     base, line = "GeneralizedKautz(4, 40)", "LineGraph(1, GeneralizedKautz(4, 40))"
-    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "_recent", LruCache(1 << 20))
     alone = labels(build(parse(line)), 5)
-    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "_recent", LruCache(1 << 20))
     for asked, steps, moves in ((base, 6, 999), (base, 4, None), (line, 7, 0), (line, 6, None)):
         labels(build(parse(asked)), steps, moves=moves)
     assert (labels(build(parse(line)), 5).arrival == alone.arrival).all()
@@ -147,7 +147,7 @@ def test_line_graphs_too_large_to_be_searched_are_labelled_by_lifting_alone(
     there = below(whole)
     assert there is not None
     steps = measure(whole).steps
-    monkeypatch.setattr(solver, "_recent", Recent(1 << 20))
+    monkeypatch.setattr(solver, "_recent", LruCache(1 << 20))
     monkeypatch.setattr(solver, "MAX_ALONE", 0)
     searched: list[int] = []
 

@@ -14,7 +14,7 @@ from topoloom.synth.naming.short_names import MAX_NAME, short_name, shortened
 from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.recipes.topology_document import topology_from_document
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import MAX_RECIPE, Topology
 
 SHORT = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-[0-9]+x[0-9]+-[0-9a-f]{4}")
@@ -154,7 +154,7 @@ def test_a_recipe_that_lies_moves_no_link():
     chain = Topology(range(4), [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
     lying = topology_from_document(chain.to_document() | {"recipe": "UniRing(4)"})
     assert lying.recipe == parse("UniRing(4)")
-    assert translations(lying).tolist() == [[0, 1, 2, 3]]
+    assert semiregular_group(lying).tolist() == [[0, 1, 2, 3]]
 
 
 @pytest.mark.parametrize("text", RECIPES)

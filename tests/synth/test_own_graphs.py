@@ -22,7 +22,7 @@ from topoloom.synth.recipes.recipe import (
     parse,
 )
 from topoloom.synth.symmetry.orbits import representatives
-from topoloom.synth.symmetry.semiregular_groups import translations_of
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group_of
 from topoloom.synth.topology.topology import Topology
 
 
@@ -87,7 +87,7 @@ def test_nothing_is_claimed_of_a_given_graph():
     assert not traits(base).vertex_transitive
     assert representatives(base).tolist() == list(range(6))
     # Rotations of the positions are still tried, and checked on the links.
-    assert len(translations_of(base)) == 6
+    assert len(semiregular_group_of(base)) == 6
 
 
 def test_networkx_graphs_of_every_kind_are_bases():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 KNOWN = {
@@ -55,7 +55,7 @@ def require_free_group(images, topology):
 @pytest.mark.parametrize("text", KNOWN)
 def test_translations_are_a_group_of_automorphisms_that_fixes_no_node(text):
     topology = build(parse(text))
-    images = translations(topology)
+    images = semiregular_group(topology)
     assert len(images) == KNOWN[text]
     require_free_group(images, topology)
 
@@ -66,17 +66,19 @@ def test_any_graph_has_such_a_group(nodes, data):
     ends = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), st.integers(1, 2))
     links = data.draw(st.lists(ends.filter(lambda end: end[0] != end[1]), max_size=12))
     topology = Topology(range(nodes), links)
-    require_free_group(translations(topology), topology)
+    require_free_group(semiregular_group(topology), topology)
 
 
 def test_a_recipe_that_lies_is_not_believed():
     chain = Topology(range(4), [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
     chain = chain.with_recipe(parse("UniRing(4)"))
-    assert translations(chain).tolist() == [[0, 1, 2, 3]]
+    assert semiregular_group(chain).tolist() == [[0, 1, 2, 3]]
 
 
 def test_switches_are_taken_to_switches():
     links = [(0, 1), (1, 0), (2, 3), (3, 2), (0, 2), (2, 0), (1, 3), (3, 1)]
     boxes = Topology(range(4), links, switches=[1, 3])
-    assert translations(boxes).tolist() == [[0, 1, 2, 3], [2, 3, 0, 1]]
-    assert np.array_equal(translations(Topology(range(4), links, switches=[1])), [[0, 1, 2, 3]])
+    assert semiregular_group(boxes).tolist() == [[0, 1, 2, 3], [2, 3, 0, 1]]
+    assert np.array_equal(
+        semiregular_group(Topology(range(4), links, switches=[1])), [[0, 1, 2, 3]]
+    )

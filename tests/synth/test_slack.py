@@ -21,10 +21,10 @@ from topoloom.synth.slack import (
     default_moves,
     frontier_of,
     labels,
-    points_of,
+    schedule_pairs,
 )
 from topoloom.synth.slack.problem import problem_of
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 SYMMETRIC = [
@@ -74,14 +74,18 @@ def test_labels_serve_links_of_unequal_capacities_and_shards_in_pieces(graph, ex
 def test_one_root_of_every_orbit_stands_for_all(text):
     graph = build(parse(text))
     found = labels(graph, diameter(graph) + 1)
-    assert len(found.roots) * len(translations(graph)) == graph.node_count < 10 * len(found.images)
+    assert (
+        len(found.roots) * len(semiregular_group(graph))
+        == graph.node_count
+        < 10 * len(found.images)
+    )
     assert check_labels(graph, found) == found.cost
 
 
 @pytest.mark.parametrize("text", [*SYMMETRIC, *OTHERS])
 def test_points_fall_in_bandwidth_as_steps_grow_on_the_graph_and_on_its_transpose(text):
     graph = build(parse(text))
-    points = points_of(graph, diameter(graph) + 2)
+    points = schedule_pairs(graph, diameter(graph) + 2)
     assert max(cost.steps for cost in points[0].costs) == points[0].steps == diameter(graph)
     assert all(max(cost.steps for cost in point.costs) <= point.steps for point in points)
     for earlier, later in pairwise(points):
@@ -105,7 +109,7 @@ def test_the_same_arguments_give_the_same_labels_and_other_seeds_others():
 
 def test_labels_within_some_steps_do_not_depend_on_how_many_more_are_allowed():
     graph = random_regular(60, 3, 5)
-    points = points_of(graph, 8, moves=20_000)
+    points = schedule_pairs(graph, 8, moves=20_000)
     assert points[-1].steps > points[0].steps
     for point in points:
         for turned, found in ((graph, point.gather), (graph.transpose(), point.scatter)):
@@ -191,7 +195,7 @@ def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found
     graph = random_regular(23, 3, 0)
     for moves in (0, 2000):
         for turned in (graph, graph.transpose()):
-            for point in points_of(turned, diameter(graph) + 3, moves=moves):
+            for point in schedule_pairs(turned, diameter(graph) + 3, moves=moves):
                 assert labels(turned, point.steps, moves=moves).cost == point.gather.cost
 
 
@@ -200,6 +204,6 @@ def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found
 )
 def test_one_machine_code_serves_the_groups_of_all_graphs(text):
     topology = build(parse(text))
-    images = translations(topology)
+    images = semiregular_group(topology)
     types = {typeof(problem_of(topology, f(images))) for f in (np.array, np.asfortranarray)}
     assert types == {typeof(problem_of(build(parse("UniRing(3)")), np.arange(3)[None, :]))}

@@ -29,7 +29,7 @@ from topoloom.schedules.trees.symmetry.rank_order import in_order
 from topoloom.schedules.trees.symmetry.rotations import Action, acting, rotations
 from topoloom.schedules.trees.symmetry.symmetric_forest import pays, translated_trees
 from topoloom.synth.progress import as_one
-from topoloom.synth.symmetry.semiregular_groups import translations
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["Packing", "forest_at", "of_shortest_paths", "packed"]
@@ -124,7 +124,7 @@ def _acting_on(topology: Topology, network: Network) -> _Numbered:
         best = min(_Numbered(other, order, rotations(listed)), best, key=_roots)
     if all_ranks and best.roots > 1:
         # What the recipe that the topology is named by knows of itself.
-        known = _Numbered(network, same, acting(network, translations(topology)))
+        known = _Numbered(network, same, acting(network, semiregular_group(topology)))
         best = min(known, best, key=_roots)
     return best
 

@@ -12,7 +12,7 @@ from topoloom.synth.families.family import Ends
 from topoloom.synth.limits import require_size
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["MAX_WORDS", "late_pairs", "links", "traits"]
+__all__ = ["MAX_WORDS", "distant_pairs", "links", "traits"]
 
 MAX_WORDS = 1 << 31
 """Most words of 64 bits that are read to count once for every new node who is far apart."""
@@ -29,7 +29,7 @@ def traits(of: Traits, more: int, depth: int) -> Traits:
         The graph is not regular, has parallel links or fewer than twice as many nodes as links
         at each; ``more`` does not fit two-way links; or counting would take too long.
     """
-    from topoloom.synth.edge_swaps.work_estimates import words
+    from topoloom.synth.edge_swaps.work_estimates import count_words
 
     nodes = of.nodes + more
     require_size(nodes, of.degree)
@@ -41,7 +41,7 @@ def traits(of: Traits, more: int, depth: int) -> Traits:
         raise OutOfDomain("of", "must have more than one two-way link at a node")
     if of.bidirectional and of.degree % 2 and more % 2:
         raise OutOfDomain("more", "must be even where two-way links are odd in number at a node")
-    if depth > nodes or more * words(nodes, of.degree, depth) > MAX_WORDS:
+    if depth > nodes or more * count_words(nodes, of.degree, depth) > MAX_WORDS:
         raise OutOfDomain("depth", "must be less: counting who is so near would take too long")
     return of.altered(nodes)
 
@@ -56,20 +56,20 @@ def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) 
     array([0, 1, 2, 3])
     """
     # Kernels are imported where a graph is built: recipes are read without them.
-    from topoloom.synth.edge_swaps.insert_nodes import insert
-    from topoloom.synth.edge_swaps.local_search import heads_of
+    from topoloom.synth.edge_swaps.insert_nodes import insert_nodes
+    from topoloom.synth.edge_swaps.local_search import head_array
     from topoloom.synth.kernels.splitmix import seeded
 
     state = seeded(seed, nodes, of.degree, more, depth)
-    heads = insert(heads_of(nodes, *ends), more, depth, of.bidirectional, state)
+    heads = insert_nodes(head_array(nodes, *ends), more, depth, of.bidirectional, state)
     return np.repeat(np.arange(len(heads)), of.degree), heads.ravel()
 
 
-def late_pairs(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> int:
+def distant_pairs(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> int:
     """Return how many pairs `links` finds too far apart when its links begin to exchange ends."""
-    from topoloom.synth.edge_swaps.insert_nodes import grow
-    from topoloom.synth.edge_swaps.local_search import heads_of
+    from topoloom.synth.edge_swaps.insert_nodes import insert_without_swaps
+    from topoloom.synth.edge_swaps.local_search import head_array
     from topoloom.synth.kernels.splitmix import seeded
 
     state = seeded(seed, nodes, of.degree, more, depth)
-    return grow(heads_of(nodes, *ends), more, depth, of.bidirectional, state)[1]
+    return insert_without_swaps(head_array(nodes, *ends), more, depth, of.bidirectional, state)[1]

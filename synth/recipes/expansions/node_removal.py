@@ -28,7 +28,7 @@ def traits(of: Traits, fewer: int, depth: int) -> Traits:
         The graph is not regular, has parallel links or one link at each node; fewer than 2 d + 8
         nodes would stay; ``fewer`` does not fit two-way links; or counting would take too long.
     """
-    from topoloom.synth.edge_swaps.work_estimates import words
+    from topoloom.synth.edge_swaps.work_estimates import count_words
 
     if not of.regular or of.parallel:
         raise OutOfDomain("of", "must be regular and have no parallel links")
@@ -40,7 +40,7 @@ def traits(of: Traits, fewer: int, depth: int) -> Traits:
         )
     if of.bidirectional and of.degree % 2 and fewer % 2:
         raise OutOfDomain("fewer", "must be even where two-way links are odd in number at a node")
-    if depth > of.nodes or fewer * words(of.nodes, of.degree, depth) > MAX_WORDS:
+    if depth > of.nodes or fewer * count_words(of.nodes, of.degree, depth) > MAX_WORDS:
         raise OutOfDomain("depth", "must be less: counting who is so near would take too long")
     return of.altered(of.nodes - fewer)
 
@@ -60,14 +60,16 @@ def links(nodes: int, ends: Ends, of: Traits, fewer: int, depth: int, seed: int)
     24
     """
     # Kernels are imported where a graph is built: recipes are read without them.
-    from topoloom.synth.edge_swaps.local_search import heads_of
-    from topoloom.synth.edge_swaps.remove_nodes import remove
+    from topoloom.synth.edge_swaps.local_search import head_array
+    from topoloom.synth.edge_swaps.remove_nodes import remove_nodes
     from topoloom.synth.kernels.reachability import connected
     from topoloom.synth.kernels.splitmix import seeded
 
     state = seeded(seed, nodes, of.degree, fewer, depth)
     # In the order of a topology, so that the same graph, however written, becomes the same.
-    heads = remove(np.sort(heads_of(nodes, *ends), axis=1), fewer, depth, of.bidirectional, state)
+    heads = remove_nodes(
+        np.sort(head_array(nodes, *ends), axis=1), fewer, depth, of.bidirectional, state
+    )
     sources, targets = np.repeat(np.arange(len(heads)), of.degree), heads.ravel()
     if not connected(len(heads), sources, targets):
         raise OutOfDomain("seed", "must be another: what this one leaves is in several parts")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.families.family import Ends
-from topoloom.synth.kernels.lru_cache import Recent, key_of
+from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.recipes.expansions.properties import Traits
 
 __all__ = ["MAX_NODES", "MAX_WORDS", "keep_found", "links", "traits"]
@@ -21,7 +21,7 @@ MAX_WORDS = 1 << 35
 """Most words that are read for all exchanges together, about ten seconds."""
 
 # Links of graphs that exchanges were found for, until somebody builds them.
-_found: Recent[NDArray[np.int64]] = Recent(1 << 22)
+_found: LruCache[NDArray[np.int64]] = LruCache(1 << 22)
 
 
 def traits(of: Traits, depth: int, exchanges: int) -> Traits:
@@ -36,16 +36,16 @@ def traits(of: Traits, depth: int, exchanges: int) -> Traits:
         for links to be exchanged or more than `MAX_NODES`; or counting pairs within ``depth``
         links, or so many exchanges, would take too long.
     """
-    from topoloom.synth.edge_swaps.work_estimates import aimed_work, words
+    from topoloom.synth.edge_swaps.work_estimates import count_words, targeted_swap_words
 
     if not of.regular or of.parallel:
         raise OutOfDomain("of", "must be regular and have no parallel links")
     if not 2 <= of.degree < of.nodes <= MAX_NODES:
         rule = f"must have more than one link at a node, and at most {MAX_NODES} nodes"
         raise OutOfDomain("of", rule)
-    if words(of.nodes, of.degree, depth) > MAX_WORDS:
+    if count_words(of.nodes, of.degree, depth) > MAX_WORDS:
         raise OutOfDomain("depth", f"must be less: balls of {MAX_WORDS} words at most are counted")
-    if exchanges * aimed_work(of.nodes, of.degree, depth) > MAX_WORDS:
+    if exchanges * targeted_swap_words(of.nodes, of.degree, depth) > MAX_WORDS:
         raise OutOfDomain("exchanges", f"must be less: at most {MAX_WORDS} words are read")
     return of.altered(of.nodes)
 
@@ -56,25 +56,27 @@ def links(nodes: int, ends: Ends, of: Traits, depth: int, exchanges: int, seed: 
     >>> circle = np.repeat(np.arange(13), 2), (np.arange(26) // 2 + np.array([1, 2] * 13)) % 13
     >>> simple = Traits(13, 2, 2, bidirectional=False, parallel=False, regular=True,
     ...                 vertex_transitive=True)
-    >>> from topoloom.synth.edge_swaps.local_search import heads_of, late_pairs
+    >>> from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
     >>> shorter = links(13, circle, simple, 4, 100, 1)
-    >>> [late_pairs(heads_of(13, *some), 4) for some in (circle, shorter)]
+    >>> [distant_pairs(head_array(13, *some), 4) for some in (circle, shorter)]
     [52, 0]
     """
     # Kernels are imported where a graph is built: recipes are read without them.
-    from topoloom.synth.edge_swaps.local_search import heads_of
-    from topoloom.synth.edge_swaps.targeted_swaps import shorten
+    from topoloom.synth.edge_swaps.local_search import head_array
+    from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
     from topoloom.synth.kernels.reachability import connected
     from topoloom.synth.kernels.splitmix import seeded
 
     # In the order of a topology, so that the same graph, however written, becomes the same.
-    heads = np.sort(heads_of(nodes, *ends), axis=1)
+    heads = np.sort(head_array(nodes, *ends), axis=1)
     sources = np.repeat(np.arange(nodes), of.degree)
-    known = _found.get(key_of([heads], depth, exchanges, seed, of.bidirectional))
+    known = _found.get(digest_of([heads], depth, exchanges, seed, of.bidirectional))
     if known is not None:
         return sources, known.ravel()
     exchanged = heads.copy()
-    shorten(exchanged, depth, exchanges, of.bidirectional, seeded(seed, nodes, of.degree, depth))
+    apply_targeted_swaps(
+        exchanged, depth, exchanges, of.bidirectional, seeded(seed, nodes, of.degree, depth)
+    )
     chosen = exchanged if connected(nodes, sources, exchanged.ravel()) else heads
     return sources, chosen.ravel()
 
@@ -91,5 +93,5 @@ def keep_found(
 
     A frontier finds how many exchanges shorten a graph by making them, and then builds it.
     """
-    key = key_of([heads], depth, exchanges, seed, two_way)
+    key = digest_of([heads], depth, exchanges, seed, two_way)
     _found.keep(key, shortened, shortened.size)
