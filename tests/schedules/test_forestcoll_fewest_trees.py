@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import for_every
 from tests.oracles import cuts, random_topology, torus, worst_ratio
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.generate.collectives import make
@@ -48,8 +49,8 @@ def test_four_boxes_of_mi250_need_three_trees_and_cuts_forbid_fewer() -> None:
     assert tree_inverse_rate(schedule, boxes) == best.inverse_rate
 
 
-@pytest.mark.parametrize("gap", GAPS)
-@pytest.mark.parametrize("seed", range(6))
+@for_every("gap", GAPS)
+@for_every("seed", range(6))
 def test_the_number_of_trees_is_the_first_that_is_within_the_gap(seed: int, gap: Fraction) -> None:
     rng = random.Random(6000 + seed)
     topology = random_topology(rng)
@@ -73,7 +74,7 @@ def test_the_best_rate_may_fall_with_more_trees_and_none_are_skipped() -> None:
         assert found.trees_per_root == 1 + next(i for i, gap in enumerate(gaps) if gap <= most)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_every("seed", range(30))
 def test_the_number_that_is_enough_is_within_the_gap(seed: int) -> None:
     topology = random_topology(random.Random(7000 + seed))
     least = optimum(topology)
@@ -123,7 +124,7 @@ def test_a_number_of_trees_that_would_make_a_switch_copy_is_passed_over_and_said
 def test_where_telling_would_take_long_all_links_are_full_and_that_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fewest_trees, "MOST_LOOKS", 0)
+    monkeypatch.setattr(limits, "MAX_TREE_COUNT_VISITS", 0)
     best = optimum(fabric("mi250-4"))
     assert (best.trees_per_root, best.least) == (8, False)
     # Where the bottleneck alone forbids fewer, nothing is tried.
@@ -186,7 +187,7 @@ def test_a_gap_goes_neither_with_a_number_of_trees_nor_with_bfb() -> None:
 def test_a_search_that_would_not_end_soon_is_refused_with_a_number_that_is_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fewest_trees, "MOST_TREES_TRIED", 3)
+    monkeypatch.setattr(limits, "MAX_TREES_TRIED", 3)
     wheel = Topology(range(3), [(i, (i + step) % 3, 1 + step) for i in range(3) for step in (1, 2)])
-    with pytest.raises(TooLarge, match=r"more than 3 trees per root.*5 are enough"):
+    with pytest.raises(TooLarge, match=r"more than 3 trees per root.*5 suffice"):
         optimum(wheel, max_gap=0)

@@ -1,10 +1,10 @@
-"""How units are taken out of the warm flows of the packing kernel, and brought in.
+"""Withdrawal and delivery of units in the warm flows of the packing kernel.
 
-A flow to y is an array of whole units per arc.  Units whose arc has lost capacity are kept as
-``supply``, whole units by node, at the tail of that arc until `deliver` routes them on to y,
+A flow to y is an array of whole units per arc.  When an arc loses capacity, its excess units
+become ``supply`` at the tail of the arc, whole units by node, until `deliver` routes them to y
 along a shortest path of the residual network.  Apart from its supplies, and the units that enter
-from groups left behind (`left_behind`), the flow obeys conservation all the time; so when no
-supply is left it is a flow again, of the same value as before.
+from suspended groups (`suspended_groups`), the flow satisfies conservation at all times.  Without
+supply it is therefore a flow of the same value as before.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from topoloom.schedules.trees.packing.residual_search import find, meet
 
 @uncounted
 def withdraw(forest, flow, origin, sink, amount):
-    """Take ``amount`` units that leave ``origin`` out of the flow to ``sink``."""
+    """Withdraw ``amount`` units that leave ``origin`` from the flow to ``sink``."""
     path, place, supply = forest.path, forest.place, forest.supply
     tail, _, start, moves, ends = forest.arcs
     while amount > 0:
@@ -34,7 +34,7 @@ def withdraw(forest, flow, origin, sink, amount):
             length += 1
             node = np.uint64(ends[index])
             if place[node] >= 0:
-                # Units that run in a circle serve nobody: take them out, go on from here.
+                # A circulation of units serves no sink: remove it, continue here.
                 back = place[node]
                 least = flow[path[back]]
                 for index in range(back, length):
@@ -59,7 +59,7 @@ def withdraw(forest, flow, origin, sink, amount):
 
 @uncounted
 def _carry(forest, stack, flow, origin, sink, amount):
-    """Move up to ``amount`` units along the path found from ``origin``; return how many."""
+    """Move up to ``amount`` units along the path found from ``origin``; return the number."""
     capacity, nodes, after, by = forest.capacity, len(forest.supply), forest.after, forest.by
     entered, passed = forest.entered[sink], stack.passed
     state = origin
@@ -99,9 +99,9 @@ def _carry(forest, stack, flow, origin, sink, amount):
 
 @uncounted
 def deliver(forest, stack, flow, sink, want, groups, likely, alone):
-    """Bring up to ``want`` units of pending supply to ``sink``; return how many came.
+    """Deliver up to ``want`` units of pending supply to ``sink``; return the number.
 
-    Node ``likely`` has most of it, if that is no negative number; ``alone``, all of it.
+    If ``likely`` is not negative, this node has most of the supply; with ``alone``, all of it.
     """
     nodes, sent, supply, offered = len(forest.supply), 0, forest.supply, stack.offered
     if likely >= 0:

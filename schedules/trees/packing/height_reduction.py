@@ -1,15 +1,15 @@
-"""Makes a packed forest shallower without touching the load of any arc.
+"""Reduce the height of a packed forest without changing the load of any arc.
 
 Two trees of equal weight may *exchange* the arcs by which they enter a node y: each takes the
-other's parent of y.  Every arc carries what it carried before.  A tree exchanges only where
-that lifts y and leaves its partner lower than the tree is.
+other's parent of y.  Loads of arcs are unchanged.  A tree exchanges only where that reduces the
+depth of y and leaves its partner lower than the tree is.
 
-A tallest tree is *lifted* by an exchange at its first deepest node or above it; each such
-exchange lowers the number of nodes at the greatest depth, or that depth itself.  Where no
-equal partner helps, a heavier one is split in two.  Where none helps at all, the tree is
-*loosened*, that is, any of its nodes are lifted, and tried again.  Splits and loosenings are
-counted, so this ends: in a forest whose tallest tree is stuck.  There may be a shallower one,
-but on tori every tree comes out as low as the distances allow.
+A tallest tree is *lifted* by an exchange at its first deepest node or above it.  Each such exchange
+reduces the number of nodes at the greatest depth, or that depth itself.  Where no partner of equal
+weight helps, a heavier tree is split in two.  Where no partner helps at all, the tree is
+*loosened*: any of its nodes are lifted, and the tree is tried again.  The numbers of splits and
+loosenings are limited, so the algorithm terminates, in a forest whose tallest tree is stuck.  A
+lower forest may exist, but on tori every tree is as low as the distances allow.
 """
 
 from typing import NamedTuple
@@ -17,19 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import NONE, Ints
 from topoloom.schedules.trees.packing.tree_arrays import Rows, descends, enter, list_arcs, measure
 
-MORE_TREES = 4
-"""A forest may grow by one tree in so many."""
-
-PATIENCE = 1
-"""A forest may be loosened as many times as it has trees."""
-
 
 class Shortened(NamedTuple):
-    """Trees, an entry or row each; arcs in breadth-first order."""
+    """Trees, one entry or row each; arcs in breadth-first order."""
 
     roots: Ints
     weights: Ints
@@ -38,7 +33,7 @@ class Shortened(NamedTuple):
 
 
 def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> Shortened:
-    """Return trees that load every arc alike, after all exchanges that help.
+    """Return trees with the same arc loads, after all exchanges that help.
 
     Parameters
     ----------
@@ -55,12 +50,12 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
 
     Notes
     -----
-    An exchange costs O(nodes * height) at most, and mostly no more than the two subtrees that
-    it moves; finding it O(trees * height^2).
+    An exchange costs at most O(nodes * height), and mostly no more than the two subtrees that
+    it moves; the search for it costs O(trees * height^2).
 
     Examples
     --------
-    A path and a star enter node 2 alike and gain nothing:
+    A path and a star enter node 2 by the same arc and gain nothing:
 
     >>> tail, head = np.array([0, 0, 1]), np.array([1, 2, 2])
     >>> shorten(tail, head, np.zeros(2, int), np.ones(2, int), np.array([[0, 2], [0, 1]])).arcs
@@ -68,7 +63,7 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
            [0, 1]])
     """
     trees, nodes = arcs.shape[0], arcs.shape[1] + 1
-    most = trees + trees // MORE_TREES
+    most = trees + trees // limits.TREES_PER_NEW_TREE
     parent = np.full((most, nodes), -1, np.int64)
     rows = np.repeat(np.arange(trees), nodes - 1)
     parent[rows, head[arcs].ravel()] = arcs.ravel()
@@ -88,13 +83,13 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
 
 @uncounted
 def _partner(tail, forest, roots, weights, tree, node, trees, heavier):
-    """Return the tree that best exchanges parents of ``node`` with ``tree``, or -1."""
+    """Return the best partner of ``tree`` to exchange parents of ``node``, or -1."""
     parent, depth, below = forest.parent, forest.depth, forest.below
-    # Side by side in memory: of most trees no more than these is looked at.
+    # Contiguous in memory: for most trees only these are read.
     above, levels = forest.above[node], depth[tree]
     height, weight, mine = forest.height[tree], weights[tree], above[tree]
     best, lowest = NONE - 1, levels[node]
-    # No tree brings the node higher than below the highest of the nodes before it.
+    # No tree can place the node higher than just below its highest predecessor.
     highest = lowest
     for place in range(forest.start[node], forest.start[node + 1]):
         highest = min(highest, levels[forest.before[place]] + 1)
@@ -136,7 +131,7 @@ def _split(forest, roots, weights, tree, weight, trees):
 
 @uncounted
 def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
-    """Exchange parents of ``node`` with the best partner; return whether there was one."""
+    """Exchange parents of ``node`` with the best partner; return whether one exists."""
     other = _partner(tail, forest, roots, weights, tree, node, trees, heavier)
     if other < 0:
         return False
@@ -150,7 +145,7 @@ def _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
 
 @uncounted
 def _lift(tail, forest, roots, weights, tree, deepest, trees, heavier):
-    """Lift the deepest node of ``tree`` that is named by one exchange; return whether it could."""
+    """Lift the first deepest node of ``tree`` by one exchange; return whether it succeeds."""
     parent, root, node = forest.parent, roots[tree], deepest
     while node != root:
         if _exchange(tail, forest, roots, weights, tree, node, trees, heavier):
@@ -161,7 +156,7 @@ def _lift(tail, forest, roots, weights, tree, deepest, trees, heavier):
 
 @uncounted
 def _loosen(tail, forest, roots, weights, tree, trees):
-    """Lift any nodes of ``tree`` where that is possible; return whether it was for some."""
+    """Lift any nodes of ``tree`` where possible; return whether some node is lifted."""
     changed = False
     for node in range(forest.parent.shape[1]):
         if node != roots[tree]:
@@ -182,9 +177,9 @@ def _exchange_all(tail, forest, roots, weights, trees):
     """Lift a tallest tree until it cannot be lifted; return the number of trees."""
     for tree in range(trees):
         measure(tail, forest, tree, roots[tree])
-    patience, lifted, height = trees * PATIENCE, True, forest.height
-    # No tree grows, and no node of a tallest tree sinks: what was passed need not be looked at
-    # again, of the trees as long as some are as tall, of the nodes as long as it is this tree.
+    patience, lifted, height = trees * limits.LOOSENINGS_PER_TREE, True, forest.height
+    # No tree grows, and no node of a tallest tree sinks.  Earlier trees need no second check while
+    # some trees are as tall, nor do earlier nodes of the same tree.
     tallest, tall, deepest = NONE, _tallest(height, trees), NONE
     while lifted:
         if height[tallest] < tall:

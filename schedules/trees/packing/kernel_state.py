@@ -1,4 +1,4 @@
-"""What the packing kernels work on: the network that is left, and the groups at work."""
+"""State of the packing kernel: the residual network, and the active groups."""
 
 from typing import Any, NamedTuple
 
@@ -13,27 +13,28 @@ Ints = NDArray[np.int64]
 States = NDArray[np.int32]
 
 AT_ONCE = 1 << 22
-"""Arcs times destinations whose flows are filled before the work can be stopped."""
+"""Arcs times destinations whose flows are filled between checks for cancellation."""
 
 BROKEN = np.int64(-1)
-# Plain 0 and 1 would make numba compile a version of every function for these values.
+# Literals 0 and 1 would make Numba compile each function again for these values.
 NONE, ONE = np.int64(0), np.int64(1)
 
 ENTER, LEAVE, PASS, RETURN = (np.int64(code) for code in (-1, -2, -3, -4))
-"""Steps towards the sink that are not moves over arcs: from a group into a node, that taken
-back, from a group to the next smaller one, that taken back."""
+"""Steps towards the sink that are no moves over arcs: from a group into a node, its reversal, from
+a group to the next smaller group, its reversal."""
 
 
 class Forest(NamedTuple):
-    """What is left of the network, and the flow to every destination.
+    """The residual network, and the flow to every destination.
 
     ``flow[y]`` brings the units of every root from index ``begun[y]`` on to y, and ``held[y]``
-    units of the root before, of which ``entered[y, v]`` enter by node v (`left_behind`).
-    ``changes`` is a ring of the arcs whose capacity fell, ``changed[0]`` their number, and
-    ``noted[y]`` how many of them flow[y] has seen.  The rest is working memory:
-    pending ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group, and
-    for the search that comes to meet it (``reached``, ``came_by``, ``front``); ``seen`` counts both
-    queues, and says whether it was the latter that ended.  ``inside[v]`` has a bit for each of the
+    units of the root before, of which ``entered[y, v]`` enter by node v (`suspended_groups`).
+    ``changes`` is a ring buffer of the arcs whose capacity decreased, ``changed[0]`` their number,
+    and ``noted[y]`` how many of them flow[y] accounts for.  The rest is work memory: pending
+    ``supply`` per node; search state (``after``, ``by``, ``queue``) per node and group; the same
+    for the opposite search (``reached``, ``came_by``, ``front``).  ``seen`` counts both queues and
+    states whether the opposite search ended.  ``inside[v]`` has a bit for each recorded tight set
+    that contains v (`tight_sets`); ``known[0]`` is the number of sets found.
     sets that hold v, of those kept by `tight_sets`, of which ``known[0]`` were found.
     """
 
@@ -61,16 +62,16 @@ class Forest(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The groups of the root at work; index ``depth[0] - 1`` is the one that grows.
+    """The groups of the current root; index ``depth[0] - 1`` is the growing group.
 
-    Per group: number of nodes (``size``), ``multiplicity``, and where its growth stands:
-    order[first:last] is the deepest full level, and ``turn`` nodes were offered a place
-    below it; ``touched`` has the bits of the tight sets that it meets.  Per node: ``order`` and
-    ``edge`` in which the growing tree took nodes and arcs, ``joined`` its place there or -1, and
-    whether an arc leads from the full level to it (``below``), and ``owner``, the smallest group
-    left behind that holds a node.  For the flow that is looked at: units still ``offered`` per
-    group, ``passed`` units from a group to the next smaller, and the nodes by which units of groups
-    enter: the first ``listed[0]`` of ``entries``, told by ``entry``.
+    Per group: number of nodes (``size``), ``multiplicity``, and the state of its growth:
+    order[first:last] is the deepest full level, and ``turn`` nodes have been tried below it;
+    ``touched`` has the bits of the tight sets that it meets.  Per node: ``order`` and ``edge`` list
+    the nodes and arcs in order of growth, ``joined`` is the node's position there or -1, ``below``
+    is whether an arc leads from the full level to it, and ``owner`` is the smallest suspended group
+    that contains it.  For the current flow: units still ``offered`` per group, ``passed`` units
+    from a group to the next smaller, and the nodes where units of groups enter: the first
+    ``listed[0]`` of ``entries``, marked in ``entry``.
     """
 
     depth: Ints
@@ -93,9 +94,9 @@ class Stack(NamedTuple):
 
 
 def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
-    """Return the state before any tree; needs nodes * arcs * 4 bytes, 8 for large rooms."""
+    """Return the state before any tree; takes nodes * arcs * 4 bytes, or 8 for large capacities."""
     nodes, count = len(arcs.start) - 1, len(arcs.tail)
-    # No flow passes its arc's room, and no more units enter it than come to its sink.
+    # No flow exceeds its arc's capacity, and no more units enter it than reach its sink.
     most_into = np.bincount(arcs.head, capacity, minlength=1).max()
     width = np.int32 if most_into < 1 << 31 else np.int64
     most = nodes + count + 3
@@ -131,8 +132,8 @@ def forest_for(arcs: Arcs, capacity: Ints) -> Forest:
 def stack_for(arcs: Arcs) -> Stack:
     """Return an empty stack.
 
-    A group is cut off when an arc is tried, and those above it when later ones are, so
-    there are never more groups than arcs, and one.
+    A group is suspended when an arc is tried, and those above it when later arcs are tried, so
+    there are at most arcs + 1 groups.
     """
     nodes, groups = len(arcs.start) - 1, len(arcs.tail) + 2
 
@@ -161,9 +162,9 @@ def stack_for(arcs: Arcs) -> Stack:
 
 
 def warm_up(forest: Forest, trees: Ints, index: int) -> bool:
-    """Fill the flow to every destination; False if some cannot be reached in full.
+    """Fill the flow to every destination; False if a destination misses units.
 
-    ``trees`` are those of the roots from ``index`` on, and capacities what is left for them.
+    ``trees`` are those of the roots from ``index`` on; capacities are the remaining ones.
     """
     forest.begun[:] = index
     forest.noted[:] = forest.changed[0]

@@ -1,12 +1,12 @@
-"""Searches of the residual network of a warm flow: from where units can still come to a sink.
+"""Searches of the residual network of a warm flow for nodes whose units can reach a sink.
 
-A path is left as the state `after` each and the move `by` which it goes there, from the first
-state found to the sink.  States are nodes, and the groups left behind by the root at work
-(`left_behind`), numbered after the network's nodes: group i has arcs of no limit to the nodes
-that the next smaller group lacks, and to that smaller group, since it may use all its nodes.
+A path is stored as the state `after` each state and the move `by` which it proceeds, from the first
+state found to the sink.  States are nodes, and the suspended groups of the current root
+(`suspended_groups`), numbered after the network's nodes.  Group i has arcs of unlimited capacity to
+the nodes that the next smaller group lacks, and to that smaller group, whose nodes it may use.
 
-Profile (generalized Kautz graph of 640 nodes, all roots tested): searches that begin at both
-ends, where units wait at one node, look at 30 nodes; those that look at groups at 100 to 230.
+Profile (generalized Kautz graph of 640 nodes, all roots tested): bidirectional searches, for units
+at one node, visit 30 nodes; searches that include groups visit 100 to 230.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from topoloom.schedules.trees.packing.kernel_state import BROKEN, ENTER, LEAVE, 
 
 @uncounted
 def _see(forest, state, after, by, filled):
-    """Queue a state found from ``after`` by the move ``by``, unless seen before."""
+    """Queue a state found from ``after`` by the move ``by``, unless already visited."""
     if forest.after[state] >= 0:
         return filled
     forest.after[state] = after
@@ -28,7 +28,7 @@ def _see(forest, state, after, by, filled):
 
 @uncounted
 def _see_around_group(forest, stack, sink, group, groups, filled):
-    """Queue what can hand units to a left-behind group's node."""
+    """Queue the states that can supply a node of a suspended group."""
     nodes = len(forest.supply)
     state = nodes + group
     if group + 1 < groups:
@@ -44,7 +44,7 @@ def _see_around_group(forest, stack, sink, group, groups, filled):
 
 @uncounted
 def _unmark(forest):
-    """Forget the states that the last search saw."""
+    """Clear the visited states of the last search."""
     after, reached, queue, front, seen = (
         forest.after,
         forest.reached,
@@ -64,8 +64,8 @@ def _unmark(forest):
 
 @inlined
 def find(forest, stack, flow, sink, groups):
-    """Search back from ``sink``; return the first state with supply, or BROKEN."""
-    # Arrays as locals: a tuple of arrays handed on per node costs more than the work.
+    """Search backwards from ``sink``; return the first state with supply, or BROKEN."""
+    # Local arrays: passing a tuple of arrays per node costs more than the work.
     capacity, supply, nodes = forest.capacity, forest.supply, len(forest.supply)
     _, _, start, moves, ends = forest.arcs
     after, by, queue = forest.after, forest.by, forest.queue
@@ -106,11 +106,11 @@ def find(forest, stack, flow, sink, groups):
 
 @inlined
 def meet(forest, flow, origin, sink):
-    """Search from ``origin`` and back from ``sink`` at once; say whether they meet.
+    """Search from ``origin`` and backwards from ``sink``; return whether the searches meet.
 
-    Then the path is left as `find` leaves it, else what each end has reached, and which one could
-    go no further.  No groups are looked at.  The side with the
-    shorter queue goes on; two small neighbourhoods are less than one large one.
+    If they meet, the path is stored as `find` stores it; else the states reached from each end, and
+    which search is exhausted.  Groups are ignored.  The side with the shorter queue advances, since
+    two small neighborhoods are smaller than one large neighborhood.
     """
     capacity = forest.capacity
     _, _, start, moves, ends = forest.arcs
@@ -145,7 +145,7 @@ def meet(forest, flow, origin, sink):
             place, end = np.uint64(start[node]), np.uint64(start[node + U1])
             while place < end:
                 other = ends[place]
-                # The same arc, as a move that leads from the other end.
+                # The same arc, as a move from the other end.
                 move = moves[place] ^ ONE_MOVE
                 place += U1
                 if reached[other] >= 0:
@@ -168,7 +168,7 @@ def meet(forest, flow, origin, sink):
 
 @uncounted
 def _turn(forest, origin, middle):
-    """Turn the way from ``origin`` to ``middle`` around."""
+    """Reverse the path from ``origin`` to ``middle``."""
     node = middle
     while node != origin:
         last = forest.reached[node]

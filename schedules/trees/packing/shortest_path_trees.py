@@ -1,18 +1,17 @@
-"""Trees of shortest paths only, where the capacities allow them: the lowest forest there is.
+"""Shortest-path trees, where the capacities allow them: the lowest possible forest.
 
-In a tree of shortest paths the parent of node u is nearer to the root, and holds all that u
-wants.  So which trees u hangs on by which arc can be chosen at every u by itself: the k units
-of each root may enter by the arcs into u that lie on shortest paths, each arc has room for so
-many, and any such choice, made at every u, gives spanning trees.  That is the problem of
-`synth.evaluation.load_balance`: it is solved exactly, or a set of arcs is returned that is too
-small.
+In a shortest-path tree the parent of node u is closer to the root, and holds all data for u.  The
+parents can therefore be chosen at every u independently: the k units of each root enter by the
+arcs into u that lie on shortest paths, within the capacity of each arc.  Any such choices at all
+nodes form spanning trees.  This is the problem of `synth.evaluation.load_balance`, which returns
+an exact solution or a set of arcs with too little capacity.
 
 Every tree reaches every node at its distance from the root, so no forest is lower.  On graphs
-of which breadth-first broadcast reaches the optimal bandwidth the choice exists: its shares are
-one, as fractions, and whole capacities make it whole.
+where breadth-first broadcast reaches the optimal bandwidth, the choice exists: its shares are a
+fractional solution, and integer capacities make it integral.
 
-Profile (32x32 torus): a third of the time is the search towards every node; the rest is
-naming four million edges.
+Profile (32x32 torus): a third of the time is the search towards every node; the rest is the
+conversion of four million edges to node ids.
 """
 
 import os
@@ -25,14 +24,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.packing.spanning_trees import Group
 from topoloom.synth.evaluation.bfs_broadcast import InLinks, Search, search_memory, towards
 from topoloom.synth.evaluation.load_balance import Balance, scratch, spread
 
-MOST_ENTRIES = 1 << 28
-"""Limit on nodes * nodes * trees per root, a byte each."""
-
-_MOST_ARCS_IN = 64
 _THREADING_PAYS = 1 << 18
 _WORKERS = min(8, os.cpu_count() or 1)
 
@@ -44,7 +40,7 @@ def shortest_trees(
     capacity: NDArray[np.int64],
     trees_per_root: int,
 ) -> Iterator[Group] | None:
-    """Return out-trees of shortest paths, ``trees_per_root`` of each node, or None.
+    """Return shortest-path out-trees, ``trees_per_root`` of each node, or None.
 
     Parameters
     ----------
@@ -54,8 +50,8 @@ def shortest_trees(
     Returns
     -------
     iterator of Group, or None
-        None if some node would need more room than the arcs into it have, or has more
-        than 64 of them, or the trees would pass `MOST_ENTRIES`.
+        None if the arcs into some node have too little capacity or are more than 64, or if the
+        trees exceed `limits.MAX_SHORTEST_ENTRIES`.
 
     Notes
     -----
@@ -71,7 +67,7 @@ def shortest_trees(
     """
     arcs_in = np.bincount(head, minlength=node_count)
     entries = node_count * node_count * trees_per_root
-    if int(arcs_in.max()) > _MOST_ARCS_IN or entries > MOST_ENTRIES:
+    if int(arcs_in.max()) > limits.MAX_SHORTEST_IN_DEGREE or entries > limits.MAX_SHORTEST_ENTRIES:
         return None
     order = np.argsort(head, kind="stable")
     start = np.concatenate([[0], np.cumsum(arcs_in)])
@@ -103,10 +99,10 @@ def _choose(
     places: Any,
     distances: Any,
 ) -> bool:
-    """Choose the arcs into nodes ``low`` .. ``high``; False if some set has too little room.
+    """Choose the arcs into nodes ``low`` .. ``high``; False if some set has too little capacity.
 
-    ``places[v, u, i]`` is the place, among the arcs into u, by which tree i of root v
-    enters u; ``distances[v, u]`` how far u is from v.
+    ``places[v, u, i]`` is the index, among the arcs into u, of the arc by which tree i of root v
+    enters u; ``distances[v, u]`` is the distance from v to u.
     """
     nodes, trees = places.shape[0], places.shape[2]
     masks, supplies = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
@@ -144,10 +140,10 @@ def _choose(
 def _groups(
     links: InLinks, places: NDArray[np.int8], distances: NDArray[np.int32]
 ) -> Iterator[Group]:
-    """Yield the trees of every root, equal neighbours as one group."""
+    """Yield the trees of every root, with adjacent equal trees as one group."""
     nodes = len(distances)
     for root in range(nodes):
-        # The root itself comes first, at distance 0.
+        # The root is first, at distance 0.
         order = np.argsort(distances[root], kind="stable")[1:]
         arcs = links.link[links.start[order, None] + places[root, order]]
         changes = np.flatnonzero((arcs[:, 1:] != arcs[:, :-1]).any(axis=0)) + 1

@@ -1,4 +1,4 @@
-"""Stage 3: spanning trees of a network without switches, as many as the cuts allow."""
+"""Stage 3: pack spanning trees in a network without switches, as many as the cuts allow."""
 
 from collections.abc import Iterator
 from math import gcd
@@ -8,21 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import arcs_of
 from topoloom.schedules.trees.packing.height_reduction import shorten
 from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
 from topoloom.schedules.trees.packing.speculative_roots import Ahead, Growing, Grown
 from topoloom.synth.progress import tell
 
-MOST_FLOW_ENTRIES = 1 << 28
-"""Limit on nodes * arcs: the flows kept while packing take 8 bytes each."""
-
 AT_ONCE = 4096
-"""Nodes that trees are grown over before the work can be stopped: a few hundredths of a second."""
+"""Nodes of trees grown between checks for cancellation: a few hundredths of a second."""
 
 
 class Group(NamedTuple):
-    """``multiplicity`` equal trees, so many hops high; arcs index the network's, breadth first."""
+    """``multiplicity`` equal trees of a height in hops; arcs of the network, breadth first."""
 
     root: int
     multiplicity: int
@@ -37,29 +35,29 @@ def pack(
     capacity: NDArray[np.int64],
     trees: NDArray[np.int64],
 ) -> list[Group]:
-    """Return out-trees, ``trees[v]`` of each node v, that no arc carries too many of.
+    """Return out-trees, ``trees[v]`` of each node v, within the capacity of every arc.
 
     Parameters
     ----------
     node_count : int
         Nodes 0..node_count-1.
     tail, head, capacity : int64 arrays
-        Arcs; each may be in at most ``capacity`` trees.
+        Arcs; each is in at most ``capacity`` trees.
     trees : int64 array
-        How many trees each node is the root of, from 0.  Every node must receive
-        ``trees[v]`` units of flow from each node v at once; then, and only then, such
-        trees exist (Edmonds; Frank).
+        Number of trees with each node as root, from 0.  Every node must receive ``trees[v]``
+        units of flow from each node v at once: the necessary and sufficient condition for such
+        trees (Edmonds; Frank).
 
     Raises
     ------
     TooLarge
-        node_count * len(tail) is above `MOST_FLOW_ENTRIES`.
+        node_count * len(tail) exceeds `limits.MAX_FLOW_ENTRIES`.
 
     Notes
     -----
-    Roots are finished one after another, each level by level (`tree_growing`), several untested
-    where that leaves enough for the others (`ahead`).  Then trees exchange parents to become
-    shallow (`shortening`), though not provably as shallow as they can be.  Memory: nodes * arcs.
+    Roots are completed one after another, level by level (`tree_growing`), several without tests
+    where the others remain packable (`speculative_roots`).  Trees then exchange parents for lower
+    height (`height_reduction`), without a proof of minimality.  Memory: nodes * arcs.
 
     Examples
     --------
@@ -68,11 +66,11 @@ def pack(
     >>> [(group.root, group.multiplicity, group.arcs.tolist()) for group in ring]
     [(0, 1, [0, 1]), (1, 1, [1, 2]), (2, 1, [2, 0])]
     """
-    if node_count * len(tail) > MOST_FLOW_ENTRIES:
+    if node_count * len(tail) > limits.MAX_FLOW_ENTRIES:
         raise TooLarge(
             "/links",
             f"packing {node_count} nodes joined by {len(tail)} arcs needs a flow of each arc to"
-            f" each node; at most {MOST_FLOW_ENTRIES} are kept",
+            f" each node; at most {limits.MAX_FLOW_ENTRIES} are kept",
         )
     arcs = arcs_of(node_count, tail, head)
     roots = scattered(node_count)
@@ -88,7 +86,7 @@ def pack(
 
 
 def _grown(growing: Growing) -> Iterator[Grown]:
-    """Yield the trees of all roots: grown ahead where that goes well, else tested."""
+    """Yield the trees of all roots: grown speculatively where this succeeds, else tested."""
     _, forest, stack, roots, trees = growing
     ahead, most = Ahead(growing), max(1, AT_ONCE // len(trees))
     index, warm = 0, False
@@ -111,8 +109,8 @@ def _grown(growing: Growing) -> Iterator[Grown]:
 def scattered(count: int) -> NDArray[np.int64]:
     """Return 0..count-1 in strides of a golden section.
 
-    Roots next to each other in turn would wear out one region of the network; far apart
-    they leave more room for shallow trees (measured on tori: 40% fewer trees, and faster).
+    Adjacent roots in sequence would exhaust one region of the network.  Distant roots leave more
+    capacity for shallow trees (measured on tori: 40% fewer trees, and faster).
 
     >>> scattered(8).tolist()
     [0, 5, 2, 7, 4, 1, 6, 3]

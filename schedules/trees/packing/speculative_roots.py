@@ -1,42 +1,37 @@
-"""Roots whose trees are grown ahead, untested, and kept if the rest can still be packed.
+"""Speculative growth: roots grown without tests, and kept if the rest remains packable.
 
 Tests of arcs (`tree_growing`) are exact: an arc passes for as many copies as leave the rest
-packable.  So where trees of a few roots were grown as if every test had passed, and the roots after
-them can still be packed, every test would have passed: before each arc, the arcs that were taken
-after it and a packing of the rest are a way to go on.  Hence the forest is the same, tree by tree,
-as if all had been tested; and one flow check of the network stands for thousands of tests.
+packable.  Let the trees of a few roots be grown as if every test had passed, and let the later
+roots remain packable.  Then every test would have passed: the arcs taken after each arc, together
+with a packing of the rest, are a valid continuation.  The forest is therefore identical, tree by
+tree, to the tested one; and one flow check of the network replaces thousands of tests.
 
-Where the rest cannot be packed, the trees are forgotten and fewer roots are tried; where a few are
-too many already, some are tested first, the more of them the more often that happens in turn.
+Where the rest is not packable, the trees are discarded and fewer roots are tried.  If even a few
+are too many, some roots are tested first, and more of them with every repeated failure.
 
-Measured (seconds of the processor, packing alone): of GeneralizedKautz(4, 1280) 102 of 1,280 roots
-are tested so, in 11 s; 223, in 20 s, were where only roots were spared that cannot fail whatever
-the arcs.  An 8x8 torus takes 5 ms instead of 24.
+Measured (CPU seconds, packing alone): for GeneralizedKautz(4, 1280), 102 of 1,280 roots are tested,
+in 11 s.  If only roots that cannot fail for any arcs skip tests, 223 are tested, in 20 s.  An 8x8
+torus takes 5 ms instead of 24.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import Arcs, scratch_for, shortfall
 from topoloom.schedules.trees.flow.optimality import nearby_order
 from topoloom.schedules.trees.packing.kernel_state import Forest, Ints, Stack
 from topoloom.schedules.trees.packing.tree_growing import grow
 
 AT_ONCE = 1 << 17
-"""Nodes that trees are grown over before the work can be stopped: a few hundredths of a second."""
-
-_FEWEST = 4
-"""Roots that are grown together at least: two or three are tested as fast."""
-
-_PATIENCE = 64
-"""Roots that are tested at most before some are grown ahead again."""
+"""Nodes of trees grown between checks for cancellation: a few hundredths of a second."""
 
 
 class Grown(NamedTuple):
-    """Trees: their roots, how many are equal, and their arcs, a row each.
+    """Trees: their roots, multiplicities, and arcs, one row each.
 
-    ``next_root`` is the index of the first whose trees are not all there.
+    ``next_root`` is the index of the first root whose trees are not complete.
     """
 
     roots: Ints
@@ -46,7 +41,7 @@ class Grown(NamedTuple):
 
 
 class Growing(NamedTuple):
-    """The network that is left, the groups at work, and how many trees each root is to have."""
+    """The residual network, the active groups, and the number of trees of each root."""
 
     arcs: Arcs
     forest: Forest
@@ -55,13 +50,13 @@ class Growing(NamedTuple):
     trees: Ints
 
     def left(self, index: int) -> Ints:
-        """Return how many trees each node is the root of, those before ``index`` left out."""
+        """Return the number of trees of each node, without the roots before ``index``."""
         left = np.zeros_like(self.trees)
         left[self.roots[index:]] = self.trees[self.roots[index:]]
         return left
 
     def grown(self, index: int, end: int, tested: bool, most: int) -> Grown | None:
-        """Return trees of roots from ``index`` to before ``end``, at most so many.
+        """Return trees of the roots from ``index`` to before ``end``, at most ``most`` trees.
 
         None if a tree is stuck.
         """
@@ -76,15 +71,19 @@ class Growing(NamedTuple):
 
 
 class Ahead:
-    """Grows roots ahead.
+    """Grows roots speculatively.
 
-    ``tested`` roots are to be tested now; 0 if some are to be grown ahead.
+    ``tested`` is the number of roots to test now; 0 if speculation is next.
     """
 
     def __init__(self, growing: Growing) -> None:
         self.tested = 0
         self._growing = growing
-        self._together, self._tested_next, self._most = _FEWEST, 1, len(growing.roots)
+        self._together, self._tested_next, self._most = (
+            limits.MIN_ROOTS_AT_ONCE,
+            1,
+            len(growing.roots),
+        )
         arcs, nodes = growing.arcs, len(growing.trees)
         self._terminals = nearby_order(arcs, np.arange(nodes))
         self._flow, self._supply = np.zeros(len(arcs.tail), np.int64), np.zeros(nodes, np.int64)
@@ -93,7 +92,7 @@ class Ahead:
     def grown(self, index: int) -> Grown | None:
         """Return all trees of some roots from ``index`` on.
 
-        None if there are no such trees for as few as four roots: then ``tested`` are to be tested.
+        None if even four roots fail: ``tested`` roots must then be tested.
         """
         _, forest, stack, roots, trees = self._growing
         room, most = forest.capacity.copy(), max(1, AT_ONCE // len(trees))
@@ -107,14 +106,17 @@ class Ahead:
                 return found
             forest.capacity[:] = room
             stack.depth[0] = 0
-            self._together = max(_FEWEST, count // 4)
-            if count < 4 * _FEWEST:
+            self._together = max(limits.MIN_ROOTS_AT_ONCE, count // 4)
+            if count < 4 * limits.MIN_ROOTS_AT_ONCE:
                 break
-        self.tested, self._tested_next = self._tested_next, min(8 * self._tested_next, _PATIENCE)
+        self.tested, self._tested_next = (
+            self._tested_next,
+            min(8 * self._tested_next, limits.MAX_TESTED_ROOTS),
+        )
         return None
 
     def _is_packable(self, index: int) -> bool:
-        """Return whether what is left holds the trees of the roots from ``index`` on."""
+        """Return whether the residual network holds the trees of the roots from ``index`` on."""
         first, missing = shortfall(
             self._growing.arcs,
             self._growing.forest.capacity.astype(np.int64),
@@ -126,6 +128,6 @@ class Ahead:
             self._scratch,
         )
         if missing:
-            # Who failed last is likely to fail first next time.
+            # The terminal that failed last is likely to fail first next time.
             self._terminals[: first + 1] = np.roll(self._terminals[: first + 1], 1)
         return not missing

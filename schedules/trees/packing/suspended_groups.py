@@ -1,14 +1,15 @@
-"""Units of the groups left behind by the root at work, kept in the warm flows.
+"""Units of the suspended groups of the current root, kept in the warm flows.
 
-During a test (`tree_growing`) each group left behind supplies a unit per copy, as a node of its own
-joined to all its members; so a unit may change the member by which it enters the network.  Their
-sets of nodes are nested: a unit of group i may enter by any node of the groups up to i.  Hence a
-flow need not tell whose a unit is.  It keeps how many enter by each node, and all of them are
-units of groups if, for every i, no more enter outside group i - 1 than groups from i on have.
+During a test (`tree_growing`) each suspended group supplies one unit per copy, as a node of its own
+joined to all its members; a unit may thus change the member by which it enters the network.
+The node sets of the groups are nested: a unit of group i may enter by any node of the groups up to
+i.  Hence a flow need not record the group of a unit.  It records how many units enter by each node.
+All of them are units of groups if, for every i, no more enter outside group i - 1 than groups from
+i on have.
 
-So units stay in the flow from one test to the next, though the root has finished groups and left
-others behind meanwhile.  They begin as the root's own, which the flow brought to its sink before
-the root began; at each test those that are too many are taken out, and rarely one lacks.
+Units therefore stay in the flow from one test to the next, although the root has completed and
+suspended groups meanwhile.  They are initially the root's own units, which the flow brought to its
+sink before the root began.  Each test withdraws excess units; units are rarely missing.
 """
 
 from topoloom.schedules.trees.flow.max_flow import inlined, uncounted
@@ -16,12 +17,12 @@ from topoloom.schedules.trees.packing.flow_rerouting import withdraw
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 
 BLOCK = 128
-"""Nodes that are looked at together for units that enter there."""
+"""Nodes per block in the search for entering units."""
 
 
 @inlined
 def resume(stack, top):
-    """Let group ``top``, left behind so far, grow: its nodes no longer supply its units."""
+    """Resume the suspended group ``top``: its nodes no longer supply its units."""
     first = stack.size[top - 1] if top > 0 else NONE
     for place in range(first, stack.size[top]):
         stack.owner[stack.order[place]] = BROKEN
@@ -29,7 +30,7 @@ def resume(stack, top):
 
 @inlined
 def _list_entries(stack, entered):
-    """List the nodes by which units enter."""
+    """List the nodes where units enter."""
     for index in range(stack.listed[0]):
         stack.entry[stack.entries[index]] = 0
     filled, first, nodes = NONE, NONE, len(entered)
@@ -50,7 +51,7 @@ def _list_entries(stack, entered):
 
 @uncounted
 def _remove(forest, stack, sink, group, amount):
-    """Take so many units that enter by nodes of ``group`` out of the flow; all if negative."""
+    """Withdraw units that enter by nodes of ``group`` from the flow; all if ``amount`` < 0."""
     entered = forest.entered[sink]
     for index in range(stack.listed[0]):
         node = stack.entries[index]
@@ -66,9 +67,9 @@ def _remove(forest, stack, sink, group, amount):
 
 @inlined
 def settle(forest, stack, sink, groups):
-    """Take out of the flow what is not of the groups; return how many of theirs lack.
+    """Withdraw units of no group from the flow; return the number of missing units.
 
-    Those are left as ``offered``, for `deliver` to bring in.  BROKEN on a bug.
+    Missing units remain ``offered``, for `deliver` to route.  BROKEN on a bug.
     """
     if forest.held[sink] == 0 and groups == 0:
         return NONE
@@ -89,7 +90,7 @@ def settle(forest, stack, sink, groups):
                 return BROKEN
             kept[group] = most
         lacking = most - kept[group]
-    # What lacks is that of the largest groups that have units to spare.
+    # Missing units come from the largest groups with remaining units.
     rest, passed = lacking, NONE
     for group in range(groups - 1, -1, -1):
         left = stack.multiplicity[group] + passed - kept[group]

@@ -1,24 +1,25 @@
-"""Sets of nodes that no more trees can enter than must: what a failed test is remembered by.
+"""Tight sets: node sets whose entering capacity is exactly what later trees need.
 
-A test of an arc (x, y) that fails for some copies ends with a set X that holds y, not x: the
-capacity that enters X is what the groups and roots wholly outside need, each for one entry.  So X
-is *tight*, and it stays so: each tree outside enters X at least once, and while it does, capacity
-and need fall together; and if one entered twice, the rest could not be packed any more.  Hence a
-group that meets X takes no arc into it, for whatever root, and need not be tested there.
+A test of an arc (x, y) that fails for some copies ends with a set X that contains y, not x: the
+capacity into X is what the groups and roots wholly outside need, one entry each.  So X is *tight*,
+and stays tight.  Each tree outside enters X at least once; with each first entry, capacity and need
+decrease together.  A second entry would make the rest unpackable.  Hence a group that meets X takes
+no arc into X, for any root, and needs no test there.
 
-Sets are kept as bits, the last `MOST` that were found, so that an arc asks for all at once.
+Sets are stored as bits, the last `MOST` sets found, so that one operation checks an arc against
+all.
 """
 
 from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import NONE, ONE
 
 MOST = 62
-"""Sets that are kept, a bit each of a whole number."""
+"""Maximum number of stored sets, one bit each of an integer."""
 
 
 @uncounted
 def learn(forest, stack):
-    """Keep the set in which the search that failed last ended, in place of the oldest one."""
+    """Store the set in which the last failed search ended, in place of the oldest."""
     bit = ONE << (forest.known[0] % MOST)
     forest.known[0] += 1
     by_front = forest.seen[2] == 1
@@ -27,7 +28,7 @@ def learn(forest, stack):
             forest.inside[node] |= bit
         else:
             forest.inside[node] &= ~bit
-    # Groups are nested: those meet the set that are larger than the place of its first node.
+    # Groups are nested: those larger than the position of the set's first node meet the set.
     group, place, found = NONE, NONE, NONE
     while group < stack.depth[0]:
         while place < stack.size[group] and not found:

@@ -1,4 +1,4 @@
-"""The trees of a forest, row by row: who is below whom, how deep, and what an exchange changes."""
+"""The trees of a forest, by row: parents, depths, and updates by an exchange."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ from topoloom.schedules.trees.packing.kernel_state import Ints
 class Rows(NamedTuple):
     """A row for every tree, with an entry for every node.
 
-    ``parent`` is the arc by which the tree enters the node, ``depth`` that of the node and
-    ``below`` the greatest at or below it, ``child`` a first child and ``sibling`` the next of its
-    parent.  ``height`` is that of each tree, and ``above`` has a row for every node: its parent in
-    each tree, -1 in those that it is the root of.  ``before[start[y]:start[y + 1]]`` are the nodes
-    that the network has an arc from to y.
+    ``parent`` is the arc by which the tree enters the node, ``depth`` the depth of the node and
+    ``below`` the greatest depth in its subtree, ``child`` a first child and ``sibling`` the next
+    child of its parent.  ``height`` is that of each tree.  ``above`` has a row for every node: its
+    parent in each tree, -1 where the node is the root.  ``before[start[y]:start[y + 1]]`` are the
+    predecessors of y in the network.
     """
 
     parent: Ints
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 
 @uncounted
 def measure(tail, forest, tree, root):
-    """Fill all that follows from the parents of a tree."""
+    """Fill all arrays that follow from the parents of a tree."""
     parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
     child, sibling = forest.child[tree], forest.sibling[tree]
     nodes = len(parent)
@@ -61,7 +61,7 @@ def measure(tail, forest, tree, root):
 
 @uncounted
 def _raise_below(tail, parent, below, root, at, reach):
-    """Note that a node of depth ``reach`` lies below ``at``."""
+    """Record that a node of depth ``reach`` lies below ``at``."""
     while below[at] < reach:
         below[at] = reach
         if at == root:
@@ -71,7 +71,7 @@ def _raise_below(tail, parent, below, root, at, reach):
 
 @uncounted
 def enter(tail, forest, tree, root, node, arc):
-    """Let a tree enter ``node`` by another arc, from a node that is not below it."""
+    """Let a tree enter ``node`` by another arc, from a node outside its subtree."""
     parent, depth, below = forest.parent[tree], forest.depth[tree], forest.below[tree]
     child, sibling = forest.child[tree], forest.sibling[tree]
     left, above = tail[parent[node]], tail[arc]
@@ -96,7 +96,7 @@ def enter(tail, forest, tree, root, node, arc):
         if at == node:
             break
         at = sibling[at]
-    # What lay below the nodes left behind, where that was the deepest.
+    # Recompute former ancestors whose deepest descendant was in the moved subtree.
     at = left
     while True:
         reach, other = depth[at], child[at]
@@ -115,7 +115,7 @@ def enter(tail, forest, tree, root, node, arc):
 
 @uncounted
 def descends(tail, parent, root, node, ancestor):
-    """Return whether the way from ``node`` to the root leads over ``ancestor``."""
+    """Return whether the path from ``node`` to the root contains ``ancestor``."""
     while node != root:
         if node == ancestor:
             return True
@@ -125,7 +125,7 @@ def descends(tail, parent, root, node, ancestor):
 
 @njit(cache=True, nogil=True)
 def list_arcs(tail, parents, roots, rows):
-    """List the arcs of each tree, as many as there are rows, in breadth-first order."""
+    """List the arcs of each tree, one row per tree, in breadth-first order."""
     nodes = parents.shape[1]
     child, sibling = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     order = np.empty(nodes, np.int64)

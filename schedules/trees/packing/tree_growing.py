@@ -1,25 +1,24 @@
-"""The packing kernel: grow one group of equal trees, keeping every other root possible.
+"""The packing kernel: grow one group of equal trees and keep every other root packable.
 
 **Groups.**  A group is a set of trees that are equal so far: ``multiplicity`` copies of
 one tree on the nodes R.  Growing the edge (x, y) for a group keeps the rest packable iff
-every node set X that holds y, not x, and meets R, is entered by more capacity than the
+every node set X that contains y, not x, and meets R, is entered by more capacity than the
 groups that lie wholly outside X need (ForestColl, section 5.5, after Berczi and Frank).
-If that holds for some copies only, the others stay behind as a group of their own.
+If this holds for some copies only, the others are suspended as a group of their own.
 
-**One warm flow per destination.**  All sets X that matter for (x, y) hold y.  So for each
-node y we keep a flow that brings every unit of every root not yet begun to y.  To test
-(x, y), units are taken off the arc and must find another way from x to y; most tests find
-the arc free and need no search at all.  Capacity used up elsewhere may break flows of other
-destinations; each is mended when its destination is next tested, which always succeeds,
-because the test above kept it possible.
+**One warm flow per destination.**  All relevant sets X for (x, y) contain y.  So for each node y
+the kernel keeps a flow that brings every unit of every later root to y.  A test of (x, y) removes
+units from the arc and reroutes them from x to y; most tests find the arc free and need no search.
+Capacity used elsewhere may break the flows of other destinations.  Each flow is repaired when its
+destination is next tested; repair always succeeds, because each test preserves feasibility.
 
-What a failed test shows holds for all later ones: `tight_sets` answers those that it can.
-Of roots that are grown ahead (`ahead`; ``untested``) none is made.
+The result of a failed test holds for all later tests: `tight_sets` answers those it covers.
+Speculative roots (`speculative_roots`; ``untested``) need no tests.
 
-**Left-behind groups of the root at work** lie on a stack.  Each was cut off while the one
-above it grew, so its nodes are a beginning of the same ``order``, and the sets are nested.
-For a test they supply their units as nodes of their own, joined to all their members: a
-unit may change the member it leaves by.  Such a node is reached from any of its members.
+**Suspended groups of the current root** form a stack.  Each was suspended while the group above
+it grew, so its nodes are a prefix of the same ``order``, and the sets are nested.  In a test they
+supply their units as nodes of their own, joined to all their members: a unit may change the member
+by which it enters.  Such a node is reachable from any of its members.
 """
 
 import numpy as np
@@ -34,9 +33,9 @@ from topoloom.schedules.trees.packing.warm_flow_repair import repair
 
 @inlined
 def _copies(forest, stack, flow, arc, groups, most):
-    """Return how many copies, of at most ``most``, may take the arc.
+    """Return the number of copies, at most ``most``, that may take the arc.
 
-    Leaves flow[sink], which is up to date, such that the arc can lose that much capacity.
+    Updates flow[sink], which is current, such that the arc can lose this much capacity.
     """
     sink, source = forest.arcs.head[arc], forest.arcs.tail[arc]
     copies = min(most, forest.capacity[arc])
@@ -57,7 +56,7 @@ def _copies(forest, stack, flow, arc, groups, most):
 
 @inlined
 def _plant(stack, inside, root, trees):
-    """Begin a root: one group of all its trees."""
+    """Start a root: one group of all its trees."""
     stack.joined[:] = -1
     stack.owner[:] = -1
     stack.order[:] = -1
@@ -74,7 +73,7 @@ def _plant(stack, inside, root, trees):
 
 @inlined
 def _cut_off(stack, copies):
-    """Let ``copies`` of the growing group go on; the others stay behind as they are."""
+    """Continue with ``copies`` of the growing group; suspend the others."""
     top = stack.depth[0] - 1
     for place in range(stack.size[top - 1] if top > 0 else NONE, stack.size[top]):
         stack.owner[stack.order[place]] = top
@@ -91,10 +90,10 @@ def _cut_off(stack, copies):
 
 @inlined
 def _widest(forest, stack, sink, top, last):
-    """Return the widest arc from the full level into ``sink``, or BROKEN if there is none.
+    """Return the widest arc from the full level into ``sink``, or BROKEN without one.
 
-    After ``last``, unless that is BROKEN: arcs go by falling room, then by index.  Arcs that
-    would lead once more into a set that is tight are none (`tight_sets`).
+    Starts after arc ``last``, unless that is BROKEN: arcs are ordered by decreasing capacity, then
+    by index.  Arcs that would enter a tight set again are excluded (`tight_sets`).
     """
     _, _, start, moves, ends = forest.arcs
     capacity, joined = forest.capacity, stack.joined
@@ -111,7 +110,7 @@ def _widest(forest, stack, sink, top, last):
             continue
         if last >= 0 and (room > capacity[last] or (room == capacity[last] and arc <= last)):
             continue
-        # Moves list the arcs into a node by index, so among equals the first stays.
+        # Moves list the arcs into a node by index, so ties go to the first.
         if (best < 0 or room > capacity[best]) and full & ~inside[source] == 0:
             best = arc
     return best
@@ -119,7 +118,7 @@ def _widest(forest, stack, sink, top, last):
 
 @inlined
 def _join(forest, stack, top, arc, copies):
-    """Give the arc's head to the growing group."""
+    """Add the arc's head to the growing group."""
     forest.capacity[arc] -= copies
     forest.changes[forest.changed[0] % len(forest.changes)] = arc
     forest.changed[0] += 1
@@ -133,9 +132,9 @@ def _join(forest, stack, top, arc, copies):
 
 @inlined
 def _place(forest, stack, roots, index, trees, untested, sink):
-    """Hang ``sink`` below the full level of the growing group, if there is room at all.
+    """Attach ``sink`` below the full level of the growing group, if there is capacity.
 
-    Copies without room are cut off.  Returns False on a bug.
+    Copies without capacity are suspended.  Returns False on a bug.
     """
     top, arc = stack.depth[0] - 1, NONE + BROKEN
     while True:
@@ -158,7 +157,7 @@ def _place(forest, stack, roots, index, trees, untested, sink):
 
 @inlined
 def _look_below(forest, stack, top):
-    """Mark the nodes that some arc of the network enters from the full level."""
+    """Mark the nodes that an arc of the network enters from the full level."""
     _, _, start, moves, ends = forest.arcs
     below = stack.below
     below[:] = 0
@@ -170,11 +169,11 @@ def _look_below(forest, stack, top):
 
 @inlined
 def _finish(forest, stack, roots, index, trees, untested):
-    """Finish the growing group; return its multiplicity, or BROKEN on a bug.
+    """Complete the growing group; return its multiplicity, or BROKEN on a bug.
 
-    Its arcs are left in ``stack.edge``, in breadth-first order.  Level by level, every
-    node left is offered a place, by the arc with most room first.  Room for an edge never
-    grows: what failed once fails for good, and for the groups cut off meanwhile too.
+    Its arcs are stored in ``stack.edge``, in breadth-first order.  Level by level, every remaining
+    node is tried, with its widest arc first.  The capacity for an edge never increases: an edge
+    that fails once fails for good, also for groups suspended meanwhile.
     """
     nodes = len(forest.supply)
     top = stack.depth[0] - 1
@@ -204,12 +203,12 @@ def _finish(forest, stack, roots, index, trees, untested):
 
 @uncounted
 def grow(forest, stack, roots, index, end, trees, untested, rows, multiplicities, whose):
-    """Finish groups of the roots from ``index`` to before ``end``, as many as there are ``rows``.
+    """Complete groups of the roots from ``index`` to before ``end``, at most one per row.
 
-    The root at work goes on, if there is one.  Fills the arcs, multiplicities and the indices of
-    the roots of groups.  Returns how many were finished, BROKEN on a bug.
+    Continues with the current root, if any.  Fills the arcs, multiplicities and root indices of
+    the groups.  Returns the number of completed groups, BROKEN on a bug.
 
-    Called once for many roots: to hand on forty arrays from Python takes 0.03 ms.
+    Called once for many roots: passing forty arrays from Python takes 0.03 ms.
     """
     done = 0
     while done < len(rows) and (index < end or stack.depth[0] > 0):

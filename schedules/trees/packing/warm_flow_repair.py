@@ -1,9 +1,9 @@
-"""The warm flows of the packing kernel, brought up to date before a test.
+"""Repair of the warm flows of the packing kernel before a test.
 
-Since a flow was last used roots have begun, arcs have lost capacity, and groups have been left
-behind or finished.  Most arcs still have room for what runs over them; where one has not, the
-units that are too many look for a detour to the head of the arc, and what finds none waits at
-its tail until all is clipped, and is then delivered.
+Since the last use of a flow, roots have begun, arcs have lost capacity, and groups have been
+suspended or completed.  Most arcs still have capacity for their flow.  Elsewhere the excess units
+take a detour to the head of the arc.  Units without a detour wait at its tail until all arcs are
+clipped, and are then delivered.
 """
 
 import numpy as np
@@ -14,34 +14,34 @@ from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 from topoloom.schedules.trees.packing.suspended_groups import settle
 
 LANES = 8
-"""So many arcs, side by side, are compared in the time of one by number."""
+"""Number of consecutive arcs that are compared in the time of one indexed arc."""
 
 BLOCK = 256
-"""Arcs that are compared before the first that passes its room is sought."""
+"""Number of arcs compared at once before the search for the first excess."""
 
 
 @inlined
 def _clip(forest, stack, flow, arc, sink, alone):
-    """Take off what the arc can no longer carry; return how many units have no detour.
+    """Remove the excess flow of an arc; return the number of units without a detour.
 
-    Those wait at its tail.  ``alone`` says that no others wait.  BROKEN on a bug.
+    Those wait at its tail.  ``alone`` means that no other units wait.  BROKEN on a bug.
     """
     excess = flow[arc] - forest.capacity[arc]
     flow[arc] -= excess
     forest.supply[forest.arcs.tail[arc]] += excess
     after = forest.arcs.head[arc]
     excess -= deliver(forest, stack, flow, after, excess, NONE, forest.arcs.tail[arc], alone)
-    # The rest no longer arrives at the head; what waits at nodes on the way makes up for it.
+    # The remaining units no longer reach the head; units that wait along the path replace them.
     return excess if withdraw(forest, flow, after, sink, excess) else BROKEN
 
 
 @uncounted
 def _next_excess(flow, capacity, first):
-    """Return the first arc from ``first`` on whose flow passes its room, or how many there are."""
+    """Return the first arc from ``first`` on whose flow exceeds its capacity, or the arc count."""
     count = len(flow)
     while first < count:
-        # Differences that are negative leave their sign; slices, since then numba compares many
-        # at once: a tenth of the time.
+        # Signs of differences mark the excess; Numba vectorizes slices, which takes a tenth of
+        # the time.
         flows, rooms = flow[first : first + BLOCK], capacity[first : first + BLOCK]
         sign = rooms[0] - flows[0]
         for index in range(len(flows)):
@@ -56,7 +56,7 @@ def _next_excess(flow, capacity, first):
 
 @inlined
 def _begin(forest, roots, index, trees, sink):
-    """Take units of roots before ``index`` out of the flow; those of that root enter there."""
+    """Withdraw units of roots before ``index`` from the flow; those of that root enter there."""
     while forest.begun[sink] <= index:
         root = roots[forest.begun[sink]]
         if root != sink:
@@ -71,11 +71,11 @@ def _begin(forest, roots, index, trees, sink):
 
 @inlined
 def _clip_all(forest, stack, flow, sink):
-    """Clip the arcs whose capacity fell; return how many units wait then, or BROKEN on a bug."""
+    """Clip the arcs with reduced capacity; return the units that wait, or BROKEN on a bug."""
     size, count = len(forest.changes), forest.changed[0]
     place, waiting = NONE, NONE
     if (count - forest.noted[sink]) * LANES > size:
-        # Arc by arc, many at once, is faster than here and there.
+        # A sequential, vectorized scan is faster than random access.
         while True:
             place = _next_excess(flow, forest.capacity, place)
             if place == size:
@@ -89,7 +89,7 @@ def _clip_all(forest, stack, flow, sink):
         place = forest.noted[sink] % size
         for _ in range(count - forest.noted[sink]):
             arc = forest.changes[place]
-            # No division: that would take longer than all else here.
+            # A division would take longer than the rest of the loop.
             place = place + 1 if place + 1 < size else NONE
             if flow[arc] > forest.capacity[arc]:
                 left = _clip(forest, stack, flow, arc, sink, waiting == 0)
@@ -102,7 +102,7 @@ def _clip_all(forest, stack, flow, sink):
 
 @inlined
 def repair(forest, stack, roots, index, trees, sink, groups):
-    """Bring flow[sink] up to date: units of later roots and of so many groups, no others."""
+    """Update flow[sink] to the units of later roots and of ``groups`` groups."""
     flow = forest.flow[sink]
     if not _begin(forest, roots, index, trees, sink):
         return False

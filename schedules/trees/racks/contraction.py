@@ -1,32 +1,33 @@
-"""Racks as single ranks: hosts below one leaf switch, packed as one and told apart afterwards.
+"""Racks as single ranks: hosts below one leaf switch, merged for packing and expanded afterwards.
 
-A *rack* is a set H of n ranks that are joined to one switch, the leaf, and to nothing else, each
-by as much room out as in.  All nodes and arcs are those of a network of trees: every rank is the
-root of k of them, kN in all, and an arc of room c may be in c trees.  `contracted` puts one rank
-of size n, joined to the leaf by
+A *rack* is a set H of n ranks that are joined to one switch, the leaf, and to no other node, each
+with equal capacity out and in.  Capacities count trees: every rank is the root of k trees, kN in
+all, and an arc of capacity c may be in c trees.  `contracted` replaces H by one rank of size n,
+joined to the leaf in both directions by
 
-    L = sum of the hosts' rooms a_h - kN (n - 1)
+    L = sum of the hosts' capacities a_h - kN (n - 1).
 
-out and in, in the place of H; `rack_trees` does the reverse to a forest.  L is what hosts have
-left for edges out of the rack once each tree has spanned it from where it entered.
+The module `expansion` reverses this for a forest.  L is the capacity of the hosts for edges out of
+the rack after each tree has spanned the rank set H.
 
-**Trees of the network with one rank exist** if those of the network exist and L >= k max(n, N - n).
+**Trees of the contracted network exist** if those of the network exist and L >= k max(n, N - n).
 Let S be a set of nodes that misses a rank, x the new rank.  With x and the leaf both in S or both
-outside, S is a set of the old network, with H for x.  With only the leaf inside, L >= k (N - n)
-leave S, and no more begin in it.  With only x inside, L leave it beside what leaves S - x, which is
-a set of the old network that lacks H: at least kn + k w(S - x).  More than the other arcs of the
-leaf can take or bring is of no use, so that L may be cut to that: these are at least kn out and
-k (N - n) in, by the set H with the leaf, and by what is not in it.
+outside, S corresponds to a set of the old network, with H for x.  With only the leaf inside,
+capacity L >= k (N - n) leaves S, and no more trees start in S.  With only x inside, L leaves S in
+addition to the capacity out of S - x, a set of the old network without H: at least kn + k w(S - x).
+L beyond the capacity of the other arcs of the leaf is useless, and may be cut to it: this capacity
+is at least kn out and k (N - n) in, by the cuts of H with the leaf, and of its complement.
 
-**They become trees of the old network** if a_h >= k (N - 1), as rooms in are anyway.  Every tree
-enters the rack once, and leaves it by d arcs.  It needs n - 1 + d edges that begin at hosts,
-and any numbers of edges per host with that sum, not 0 where it enters, are those of a tree.
-A tree of a host begins there with all its n - 1 + d <= N - 1 edges: k such trees fit a_h.  The
-others are free where to enter, may be divided between hosts, and their edges fit: kN (n - 1) + L
-are no more than all a_h.  Room in is enough, for each tree of another host enters a host once.
+**They expand to trees of the old network** if a_h >= k (N - 1), as capacities in are anyway.  Every
+tree enters the rack once and leaves it by d arcs.  It needs n - 1 + d edges that start at hosts.
+Any numbers of edges per host with that sum, nonzero for the host where the tree enters, are
+those of a tree.  A tree of a host starts there with all its n - 1 + d <= N - 1 edges: k such
+trees fit a_h.  Other trees may enter at any host and may be divided between hosts, and their edges
+fit: kN (n - 1) + L is at most the sum of all a_h.  Capacity in suffices, since each tree of another
+host enters a host once.
 
-Racks are taken one after another, so all this holds for each of them in turn.  A leaf with
-more than half of all ranks has two racks or more.
+Racks are contracted one after another, so the proof applies to each in turn.  A leaf with
+more than half of all ranks has at least two racks.
 """
 
 from collections import defaultdict
@@ -42,9 +43,9 @@ from topoloom.schedules.trees.symmetry.automorphisms import Ints
 
 
 class Rack(NamedTuple):
-    """Nodes by number; ``room`` is how many edges of trees may begin at each host.
+    """Nodes by number; ``room`` is the number of tree edges that may start at each host.
 
-    The first host stands for all of them.
+    The first host represents the rack.
     """
 
     leaf: int
@@ -53,9 +54,9 @@ class Rack(NamedTuple):
 
 
 class Contracted(NamedTuple):
-    """A network with a rank for each rack, whose capacities are rooms for trees.
+    """A network with a rank for each rack, whose capacities count trees.
 
-    Its node i is node ``nodes[i]`` of the old one, by which racks are named as well.
+    Its node i is node ``nodes[i]`` of the old network, which also numbers the nodes of racks.
     """
 
     network: Network
@@ -64,16 +65,16 @@ class Contracted(NamedTuple):
 
 
 def contracted(network: Network, room: Ints, trees_per_root: int) -> Contracted | None:
-    """Return the network with its racks as single ranks, or None if it has none.
+    """Return the network with its racks as single ranks, or None without racks.
 
     Parameters
     ----------
     network : Network
-        None too if its ranks have unequal shards, or links have limits together.
+        Result None if its ranks have unequal shards, or links share limits.
     room : int64 array
-        How many trees each arc can carry.
+        Number of trees that each arc can carry.
     trees_per_root : int
-        So many fit, by all cuts.
+        A feasible number by all cuts.
 
     Notes
     -----
@@ -123,7 +124,7 @@ def contracted(network: Network, room: Ints, trees_per_root: int) -> Contracted 
 
 
 def _hosts(network: Network, room: Ints, trees_per_root: int) -> dict[int, list[tuple[int, int]]]:
-    """Return, by leaf, the room of each host that may be in a rack, and the host."""
+    """Return, by leaf, the hosts that may be in a rack, each with its capacity."""
     ways_in = np.bincount(network.head, minlength=network.node_count)
     ways_out = np.bincount(network.tail, minlength=network.node_count)
     is_rank = network.is_rank
@@ -143,7 +144,7 @@ def _hosts(network: Network, room: Ints, trees_per_root: int) -> dict[int, list[
 def _racks(
     leaf: int, hosts: list[tuple[int, int]], data: int, trees_per_root: int
 ) -> Iterator[Rack]:
-    """Divide the hosts of a leaf evenly into as few racks as the condition on L allows."""
+    """Divide the hosts of a leaf evenly into the fewest racks that the condition on L allows."""
     hosts = sorted(hosts)
     for parts in range(1, len(hosts) // 2 + 1):
         racks = [Rack(leaf, *_columns(hosts[first::parts])) for first in range(parts)]
@@ -166,7 +167,7 @@ def _columns(hosts: list[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, 
 
 
 def _sums(network: Network, capacity: Ints) -> tuple[list[int], list[int]]:
-    """Return what leaves and what enters every node."""
+    """Return the total capacity out of and into every node."""
     out, into = np.zeros(network.node_count, np.int64), np.zeros(network.node_count, np.int64)
     np.add.at(out, network.tail, capacity)
     np.add.at(into, network.head, capacity)
@@ -174,7 +175,7 @@ def _sums(network: Network, capacity: Ints) -> tuple[list[int], list[int]]:
 
 
 def _without(network: Network, gone: NDArray[np.bool_]) -> tuple[Network, Ints]:
-    """Return the network without some nodes and without arcs of no room, and what is left."""
+    """Return the network without some nodes and without empty arcs, and the remaining nodes."""
     nodes = np.flatnonzero(~gone)
     place = np.full(network.node_count, -1)
     place[nodes] = np.arange(len(nodes))

@@ -1,13 +1,14 @@
-"""Trees between racks as trees between hosts: where each enters, spreads and leaves a rack.
+"""Expand trees between racks to trees between hosts: entry, spread and exit in each rack.
 
-A tree of `racks.Contracted` that enters a rack of n hosts and leaves it by d arcs needs n - 1 + d
-edges that begin at hosts.  One host, where the tree enters, has all of them where it has the room.
-Trees of a rack begin at its hosts, as many at each; the others go where most room is left.  What
-no host has room for is divided: hosts take part in turn, and the one with most edges, where the
-tree enters, hands on to the others.  That always succeeds (the proof is in `racks`).
+A tree of `contraction.Contracted` that enters a rack of n hosts and leaves it by d arcs needs
+n - 1 + d edges that start at hosts.  One host, where the tree enters, takes all of them if its
+capacity allows.  Trees of a rack start at its hosts, equally many at each; other trees enter where
+most capacity is left.  Trees that fit no single host are divided: hosts take part in cyclic order,
+and the host with the most edges, where the tree enters, forwards to the others.  Division always
+succeeds (see the proof in `contraction`).
 
-Trees that end in a rack soon after they began may be a hop higher there at no loss: they come
-last.  Packing 1,024 hosts in 33 racks this way gave trees of three hops, as low as without racks.
+Trees that end in a rack soon after their start may be a hop higher there at no loss: they are
+last.  Packing 1,024 hosts in 33 racks this way gives trees of three hops, as low as without racks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,10 +23,10 @@ Path = tuple[NodeId, ...]
 
 
 class _Inside(NamedTuple):
-    """How ``copies`` of a tree go through a rack.
+    """The part of ``copies`` equal trees inside a rack.
 
-    ``levels`` are the edges between hosts by their depth in the rack, ``exits`` the host and its
-    depth for every arc by which the tree goes on, in order.
+    ``levels`` are the edges between hosts by their depth in the rack; ``exits`` has the host and
+    its depth for every arc by which the tree leaves, in order.
     """
 
     copies: int
@@ -42,16 +43,16 @@ def expanded(
     Parameters
     ----------
     trees : iterable of Tree
-        In each of these the first host of a rack stands for it.
+        Trees in which the first host of a rack represents it.
     racks : iterable of Rack
     nodes : sequence of NodeId
-        Names of the nodes of racks, by number.
+        Ids of the nodes of racks, by number.
     trees_per_root : int
 
     Notes
     -----
-    Trees are cut where copies go through a rack in different ways: there are at most as many as
-    whole ones, and about as many cuts as hosts.  O(size of the result).
+    Trees are split where copies take different paths through a rack.  The results are at most the
+    whole trees plus about one split per host.  O(size of the result).
 
     Examples
     --------
@@ -83,7 +84,7 @@ def _through(
     depths: list[dict[NodeId, int]],
     top: int,
 ) -> Iterator[tuple[int, list[_Inside]]]:
-    """Yield how each tree goes through a rack; ``top`` is the height of the highest tree."""
+    """Yield the part of each tree in a rack; ``top`` is the height of the highest tree."""
     name = shares.name
     asked: list[tuple[int, int, int]] = []
     for at, (tree, way, depth) in enumerate(zip(trees, ways, depths, strict=True)):
@@ -92,7 +93,7 @@ def _through(
             yield at, shares.begin(exits, tree.weight)
         else:
             asked.append((depth[name], exits, at))
-    # What is divided is a hop higher: of no consequence where a tree ends early.
+    # Divided trees are a hop higher: no loss where a tree ends early.
     early = [one for one in asked if one[0] < top and not one[1]]
     chosen = {at for _, _, at in early}
     first = [one for one in asked if one[2] not in chosen]
@@ -105,7 +106,7 @@ def _through(
 
 
 def _children(tree: Tree) -> dict[NodeId, list[Path]]:
-    """Return the edges of a tree by where they begin."""
+    """Return the edges of a tree by their start."""
     onward: dict[NodeId, list[Path]] = {}
     for path in tree.edges:
         onward.setdefault(path[0], []).append(path)
@@ -120,7 +121,7 @@ def _depths(tree: Tree) -> dict[NodeId, int]:
 
 
 class _Shares:
-    """The hosts of a rack and what room they have left, as trees are led through it."""
+    """The hosts of a rack and their residual capacity during expansion."""
 
     def __init__(self, rack: Rack, nodes: Sequence[NodeId], trees_per_root: int) -> None:
         self.name, self.leaf = nodes[rack.hosts[0]], nodes[rack.leaf]
@@ -133,7 +134,7 @@ class _Shares:
         self._next, self._order = 0, range(len(rack.hosts))
 
     def begin(self, exits: int, copies: int) -> list[_Inside]:
-        """Let a tree of the rack begin, at one host after the other."""
+        """Let a tree of the rack start, at its hosts in turn."""
         ways = []
         while copies:
             share = min(copies, self._unborn[self._next])
@@ -145,7 +146,7 @@ class _Shares:
         return ways
 
     def enter(self, exits: int, copies: int) -> list[_Inside]:
-        """Let a tree enter where most room is: a copy is divided where no host has enough."""
+        """Let a tree enter at the host with most capacity; divide copies that fit no host."""
         ways, size = [], len(self.hosts) - 1 + exits
         while copies:
             widest = max(self._order, key=self._room.__getitem__)
@@ -162,7 +163,7 @@ class _Shares:
     def enter_in_turn(self, asked: list[tuple[int, int]]) -> list[list[_Inside]]:
         """Let trees, each with exits and copies, fill one host after the other.
 
-        Only if they do not fit undivided is a copy divided, between neighbours in turn.
+        Copies are divided between neighbors only if whole copies do not fit.
         """
         before, found = self._room.copy(), []
         for exits, copies in asked:
@@ -188,7 +189,7 @@ class _Shares:
         return found
 
     def _taken(self, order: Iterable[int], size: int) -> list[tuple[int, int]]:
-        """Take room for so many edges from hosts in this order; return those with most first."""
+        """Take capacity for ``size`` edges from hosts in this order; return the largest first."""
         taking = []
         for host in order:
             share = min(size, self._room[host])
@@ -206,13 +207,13 @@ class _Shares:
         return _Inside(copies, name, (self._fans[host],), ((name, 0),) * exits)
 
     def _divided(self, taking: list[tuple[int, int]], exits: int) -> _Inside:
-        """Return a tree on the hosts in which these have so many edges, those out of it early."""
+        """Return a tree with these edges per host, and early edges out of the rack."""
         leaving, inner = [], []
         for place, (host, share) in enumerate(taking):
             out = min(exits - len(leaving), share if place else share - 1)
             leaving += [host] * out
             inner.append((host, share - out))
-        # Those with most come first, so that nobody waits for one with none.
+        # Hosts with the most edges come first, so that no host waits for a leaf.
         queue = inner[:1] + sorted(inner[1:], key=lambda one: -one[1])
         order = [host for host, _ in queue]
         order += sorted(set(range(len(self.hosts))) - set(order))
@@ -238,7 +239,7 @@ def _cut(
     through: dict[NodeId, list[_Inside]],
     paths: dict[tuple[NodeId, Path, NodeId], Path],
 ) -> Iterator[Tree]:
-    """Yield the pieces of a tree whose copies go through every rack alike."""
+    """Yield the parts of a tree whose copies are equal in every rack."""
     left = {name: list(reversed(ways)) for name, ways in through.items()}
     copies = tree.weight
     while copies:
@@ -259,7 +260,7 @@ def _drawn(
     through: dict[NodeId, _Inside],
     paths: dict[tuple[NodeId, Path, NodeId], Path],
 ) -> Tree:
-    """Return a tree between hosts, its edges in breadth-first order."""
+    """Return a tree between hosts, with edges in breadth-first order."""
     levels: list[list[Path]] = []
 
     def at(depth: int) -> list[Path]:

@@ -1,16 +1,16 @@
-"""How fast an allreduce can be whose two passes share the links, with a proof.
+"""The best rate of an allreduce whose two passes share the links, with a proof.
 
-A *rooted* allreduce sums up every piece of data at some rank, its root, over an in-tree, and
-spreads it from there over an out-tree.  Reduce-scatter and allgather, one after the other, is
-one such way: every rank is the root of an equal part, and all links serve one pass at a time.
-Others have more data at roots that are well connected, and run both passes at once, each
-on a share of every link.  What they can reach is a linear program (`flow_program`; ForestColl,
-appendix on the allreduce linear program).  Its dual becomes a `proof`, its primal a `division` of
-the links, both exact.
+A *rooted* allreduce reduces every piece of data at some rank, its root, over an in-tree, and
+broadcasts it over an out-tree.  Reduce-scatter followed by allgather is a special case: every
+rank is the root of an equal part, and all links serve one pass at a time.  Other rooted allreduces
+have more data at well-connected roots, and run both passes at once, each on a share of every link.
+Their best rate is a linear program (`flow_program`; ForestColl, appendix on the allreduce linear
+program).  Its dual becomes a `certificate`, its primal a division of the links (`link_division`),
+both exact.
 
-Switches that copy and add up need let out no more than they take in.  The division seeks
-trees that reach each such switch as if it were a rank without data, and trees that only pass it;
-where neither comes up to the bound, the answer says what is proven and what is reached.
+Switches that copy and reduce may send more than they receive.  The division seeks trees that reach
+each such switch as if it were a rank without data, and trees that only pass it.  Where neither
+reaches the bound, the result states both the bound and the reached rate.
 """
 
 from collections.abc import Iterable
@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from topoloom.schedules.errors import TookTooLong, TooLarge
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import demand_of, require_paths
 from topoloom.schedules.trees.flow.network import Network, copying_nodes, network_of
 from topoloom.schedules.trees.flow.optimality import best_rate
@@ -25,18 +26,17 @@ from topoloom.schedules.trees.linear_program.certificate import Cut, Proof, proo
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.link_division import Division, exact_division
 from topoloom.schedules.trees.linear_program.problem import Question
-from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
 from topoloom.schedules.trees.rates.balanced_capacities import balanced
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
 @dataclass(frozen=True, slots=True)
 class AllreduceBound:
-    """No rooted allreduce moves more than ``rate`` bytes per unit of time; ``cuts`` prove it.
+    """An upper bound ``rate`` for rooted allreduces in bytes per unit of time, proved by ``cuts``.
 
-    ``sequential`` is the rate of reduce-scatter and allgather, one after the other with equal
-    shards, and ``feasible`` the best that is known to be reached: by these, or by the
-    ``division`` of the links between both passes at once, if there is one that is faster.
+    ``sequential`` is the rate of reduce-scatter followed by allgather with equal shards.
+    ``feasible`` is the best known rate: the sequential one, or that of the ``division`` of the
+    links between concurrent passes, if one is faster.
     """
 
     rate: Fraction
@@ -47,7 +47,7 @@ class AllreduceBound:
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        """The node sets of the proof, with their weights; as many as there are ranks, or more."""
+        """The node sets of the proof, with their weights; at least as many as ranks."""
         return self.proof.cuts
 
     @property
@@ -62,14 +62,14 @@ class AllreduceBound:
 
     @property
     def feasible(self) -> Fraction:
-        """The best rate that is reached; the optimum where it is ``rate``."""
+        """The best known rate; the optimum where it equals ``rate``."""
         return self.sequential if self.division is None else self.division.rate * self.unit
 
 
 def allreduce_bound(
     topology: Topology, participants: Iterable[NodeId] | None = None
 ) -> AllreduceBound:
-    """Return the best rate of an allreduce whose pieces are each summed up at one rank.
+    """Return the best rate of an allreduce that reduces each piece at one rank.
 
     Parameters
     ----------
@@ -85,13 +85,13 @@ def allreduce_bound(
     Raises
     ------
     InvalidTopology, Unreachable, NoSchedule
-        As for `optimum`; every rank must reach every other.
+        As for `optimum`; the ranks must be strongly connected.
     TooLarge, TookTooLong
-        The linear program passes `flow_layout.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+        The linear program exceeds `orbit_layout.MOST_COLUMNS` or `solver.MOST_SECONDS`.
 
     Examples
     --------
-    The hub of a star can sum up everything, so that the leaves need not:
+    The hub of a star can reduce all data, so that the leaves need not:
 
     >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]
     >>> bound = allreduce_bound(Topology(["hub", "a", "b", "c"], star))
@@ -110,16 +110,16 @@ def bound_within(
 ) -> AllreduceBound:
     """Return `allreduce_bound` of a network in which all ranks reach each other.
 
-    ``copying`` are the nodes that copy and add up, ``names`` those of all nodes.
+    ``copying`` are the nodes that copy and reduce, ``names`` those of all nodes.
     """
     program = FlowProgram(_question(network, copying, free=True))
     sequential = in_turn(network, copying) / network.unit
-    # On regular graphs the ranks' own links often prove enough: the passes in turn are best, or
-    # equal shares reach that rate.  The linear program, which takes ten seconds for 61 nodes
-    # without symmetry, would find no more.
+    # On regular graphs the ranks' own links often suffice as proof: sequential passes, or equal
+    # shares, reach that rate.  The linear program, which takes ten seconds for 61 nodes without
+    # symmetry, would give the same result.
     proof = simple_proof(program, names)
     division = None
-    if sequential < proof.rate and program.columns > FEW_COLUMNS and not copying:
+    if sequential < proof.rate and program.columns > limits.MAX_SIMPLEX_COLUMNS and not copying:
         division = _divided(network, copying, proof.rate, sequential, shares=(False,))
     if sequential < proof.rate and (division is None or division.rate < proof.rate):
         _, potentials, prices = program.best()
@@ -151,7 +151,7 @@ def _question(
 
 
 def in_turn(network: Network, copying: tuple[int, ...] = ()) -> Fraction:
-    """Return the rate of one pass after the other, with equal shares, in the topology's unit."""
+    """Return the rate of passes in sequence, with equal shares, in the topology's unit."""
     turned = replace(network, tail=network.head, head=network.tail)
     both = [balanced(one, copying) for one in (network, turned)]
     inverse = sum((best_rate(one.network).inverse / one.network.unit for one in both), Fraction(0))
@@ -167,15 +167,14 @@ def _divided(
 ) -> Division | None:
     """Return the best division found that is faster than ``least``.
 
-    ``shares`` tells whether those of the roots are free, for every attempt.
-
-    Equal shares are tried first: with the freedom of shares, solvers put all data on one root,
-    and the trees of both passes become chains.
+    ``shares`` states for every attempt whether the shares of the roots are variables.  Equal
+    shares are tried first: with free shares, solvers put all data on one root, and the trees of
+    both passes become chains.
     """
     best: Division | None = None
     for receiving in (copying, ()) if copying else ((),):
         for free in shares:
-            # A switch that gets no copy of everything must not copy at all.
+            # A switch that does not receive all data must not copy.
             able = receiving
             question = _question(network, able, free=free, receiving=receiving)
             try:
@@ -187,7 +186,7 @@ def _divided(
                     target = min(rate, proof_of(program, potentials, prices, names).rate)
                     others = (solution,)
                 if not target:
-                    # Nothing reaches such a switch, or comes back from it.
+                    # Such a switch is unreachable, or reaches no rank.
                     continue
                 found = exact_division(program, target, *others)
             except (TooLarge, TookTooLong):

@@ -1,14 +1,14 @@
-"""Capacities that nodes which only forward can use, and that keep limits which links share.
+"""Capacities that forwarding nodes can use, and that satisfy shared limits.
 
-The cut bound of an allgather counts links, and does not know that a switch copies nothing.
-Where every forwarding node lets out at most what it takes in, trees reach the bound all the
-same (Bang-Jensen, Frank and Jackson).  Elsewhere, as with a link that is lost or slow in
-one direction, the best rate is a linear program over capacities b <= c with that property
-(`flow_program`, with one pass).  Trees packed in its b are optimal in c; its dual is the proof.
-So it is where several links have a limit together: the program keeps those as well.
+The cut bound of an allgather counts links, and ignores that a switch cannot copy.  Where every
+forwarding node sends at most as much as it receives, trees still reach the bound (Bang-Jensen,
+Frank and Jackson).  Elsewhere, as with a link that is lost or slow in one direction, the best
+rate is a linear program over capacities b <= c with that property (`flow_program`, with one
+pass).  Trees packed in b are optimal in c; the dual is the proof.  Limits shared by several
+links are constraints of the same program.
 
-A switch that copies may let out more than it takes in.  If it receives everything, it is a rank
-without data; trees that span it too are packed, and its part of them is drawn through it.
+A switch that copies may send more than it receives.  If it receives all data, it is a rank without
+data.  Trees that also span the switch are packed, and then pass through it.
 """
 
 from dataclasses import dataclass, replace
@@ -30,11 +30,11 @@ from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, r
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Balanced:
-    """A network whose cuts tell the truth, within the one that was given.
+    """A network with tight cuts, within the given network.
 
-    ``proof`` is why nothing is faster, where a cut of the given network is not.  Trees span the
-    switches of ``copying`` as well, which are terminals of the network.  ``bound`` is a rate that
-    nothing beats, where it is not known to be reached; the proof, or the best cut, is of it then.
+    ``proof`` is the proof of optimality where no cut of the given network is.  Trees also span the
+    switches of ``copying``, which are terminals of the network.  ``bound`` is an upper bound on the
+    rate where the optimum is unknown; the proof, or the best cut, then refers to the bound.
     """
 
     network: Network
@@ -44,29 +44,29 @@ class Balanced:
 
 
 def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
-    """Return a network within this one in which trees reach the best rate of all.
+    """Return a network within this one whose trees reach the best rate.
 
     Parameters
     ----------
     network : Network
     copying : tuple of int
-        Nodes that forward, and can copy.
+        Nodes that forward and copy.
 
     Raises
     ------
     NoSchedule
-        No capacities were found that carry the proven rate.
+        No capacities are found that carry the proved rate.
     TooLarge, TookTooLong
-        The linear program passes `flow_layout.MOST_COLUMNS` or `linear.MOST_SECONDS`.
+        The linear program exceeds `orbit_layout.MOST_COLUMNS` or `solver.MOST_SECONDS`.
 
     Notes
     -----
-    The network itself where forwarding nodes let out no more than they take in, or where
-    what they let out beyond that is found to be needed by no cut: then packing trims it.
+    The result is the network itself where forwarding nodes send no more than they receive, or
+    where no cut needs their excess outflow, which packing then removes.
 
     Examples
     --------
-    Two leave the switch where one enters.  The cuts allow a rate of 1 for each of four:
+    Two links leave the switch and one enters.  Cuts allow a rate of 1 for each of four ranks:
 
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
@@ -97,12 +97,12 @@ def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
 
 
 def _rate(network: Network) -> Fraction:
-    """Return the best rate of all data together, in the topology's unit."""
+    """Return the best total rate of all data, in the topology's unit."""
     return network.data / best_rate(network).inverse * network.unit
 
 
 def _receiving(network: Network, switches: tuple[int, ...]) -> Balanced | None:
-    """Return the network with these switches as ranks without data; None if it carries nothing."""
+    """Return the network with these switches as ranks without data; None at rate 0."""
     terminals = np.array(sorted({*network.terminals.tolist(), *switches}), np.int64)
     spanned = replace(network, terminals=terminals)
     if not reaches(spanned):
@@ -114,7 +114,7 @@ def _receiving(network: Network, switches: tuple[int, ...]) -> Balanced | None:
 
 
 def _bound(network: Network, copying: tuple[int, ...], cut: Rate) -> tuple[Fraction, Proof | None]:
-    """Return a rate that nothing beats, with its proof where it is not that of a cut."""
+    """Return an upper bound on the rate, with its proof where no cut proves it."""
     if not network.shared and not {*excess(network)} - {*copying}:
         return network.data / cut.inverse, None
     program = _program(network, copying)
@@ -137,7 +137,7 @@ def _program(network: Network, copying: tuple[int, ...] = ()) -> FlowProgram:
 
 
 def _divided(network: Network, cut: Rate) -> Balanced:
-    """Return the capacities of the linear program; ``cut`` is the best rate that cuts allow."""
+    """Return the capacities of the linear program; ``cut`` is the best rate by cuts."""
     program = _program(network)
     solution, potentials, prices = program.best()
     proof = proof_of(program, potentials, prices, tuple(range(network.node_count)))
@@ -146,8 +146,8 @@ def _divided(network: Network, cut: Rate) -> Balanced:
         reached = "none" if found is None else str(found.rate * network.unit)
         raise NoSchedule(
             "/links",
-            "switches let out more than they take in, or links share a limit, and no exact"
-            " capacities were found there:"
+            "switches send more than they receive, or links share a limit, and no exact"
+            " capacities were found:"
             f" {reached} of at most {proof.rate * network.unit} is reached",
         )
     within = _within(network, found.capacities[0])
@@ -155,7 +155,7 @@ def _divided(network: Network, cut: Rate) -> Balanced:
 
 
 def excess(network: Network) -> list[int]:
-    """Return the forwarding nodes that let out more than they take in."""
+    """Return the forwarding nodes that send more than they receive."""
     balance = np.zeros(network.node_count, np.int64)
     np.add.at(balance, network.head, network.capacity)
     np.subtract.at(balance, network.tail, network.capacity)
@@ -164,9 +164,9 @@ def excess(network: Network) -> list[int]:
 
 
 def can_be_trimmed(network: Network, cut: Rate) -> bool:
-    """Return whether what nodes let out too much of is needed by no cut at the best rate.
+    """Return whether no cut at the best rate needs the excess outflow of forwarding nodes.
 
-    It is asked in the order of the nodes in which trees are packed first.
+    Nodes are checked in the order of packing.
     """
     network = renumbered(network, next(canonical_orders(network)))
     room = tree_capacities(network, cut.scale, cut.trees_per_root)

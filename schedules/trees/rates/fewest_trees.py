@@ -1,8 +1,8 @@
-"""How few trees per root come close to the optimum, or reach it.
+"""The fewest trees per root that reach the optimum, or come within a gap of it.
 
-Few trees mean large pieces and small programs.  The best rate of k trees per root is not
-monotone in k: three may be worse than two.  So every k is tried in turn, but by one question
-only, whether it is within the gap, and mostly by cuts already known to forbid smaller ones.
+Few trees mean large pieces and small programs.  The best rate of k trees per root is not monotone
+in k: three may be worse than two.  Every k is therefore tried in turn, but only for feasibility
+within the gap, and mostly by cuts that excluded smaller k.
 """
 
 from dataclasses import replace
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfall
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import (
@@ -25,15 +26,9 @@ from topoloom.schedules.trees.flow.optimality import (
 from topoloom.schedules.trees.rates.balanced_capacities import can_be_trimmed, excess
 from topoloom.synth.progress import tell
 
-MOST_TREES_TRIED = 100_000
-"""Limit on the numbers of trees per root that are tried one after another."""
-
-MOST_LOOKS = 1 << 28
-"""Limit on arcs looked at for the least number that reaches the optimum: about a second."""
-
 
 class LeastTrees(NamedTuple):
-    """A number of trees that reaches the optimum; ``proven`` if cuts forbid every smaller one."""
+    """A number of trees that reaches the optimum; ``proven`` if cuts exclude all smaller ones."""
 
     trees: int
     proven: bool
@@ -45,27 +40,27 @@ def least_trees(network: Network, best: Rate) -> LeastTrees:
     Parameters
     ----------
     network : Network
-        Nodes that only forward let out no more than they take in, or can be trimmed so
-        (`balance`).
+        Forwarding nodes send no more than they receive, or can be trimmed to this
+        (`balanced_capacities`).
     best : Rate
         Its `best_rate`.
 
     Returns
     -------
     LeastTrees
-        Not proven where a smaller number passed every cut, but switches would have to copy, or
-        more than `MOST_LOOKS` arcs would be looked at.
+        Not proved where a smaller number satisfies every cut but switches would have to copy, or
+        where more than `limits.MAX_TREE_COUNT_VISITS` arc visits are needed.
 
     Notes
     -----
-    At the best rate a cut that proves it is full, and so each of its arcs must carry whole
-    trees: with U = k p / q and g the common factor of their capacities, k p g / q is
-    whole, and k a multiple of q / gcd(q, g).  Only such numbers are tried.  q itself fills every
-    arc, and always does.
+    At the best rate a cut that proves it is saturated, so each of its arcs carries whole trees.
+    With U = k p / q and g the common factor of their capacities, k p g / q is whole, and k is a
+    multiple of q / gcd(q, g).  Only such numbers are tried.  q itself saturates every arc, and is
+    always feasible.
 
     Examples
     --------
-    The way back is the bottleneck; the way there need not be full:
+    The arc back is the bottleneck; the arc there need not be saturated:
 
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.schedules.trees.flow.optimality import best_rate
@@ -79,7 +74,7 @@ def least_trees(network: Network, best: Rate) -> LeastTrees:
     trials = _Trials(network)
     for trees in range(_step(network, best), enough, _step(network, best)):
         tell("trying numbers of trees", trees, enough)
-        if trials.looks > MOST_LOOKS:
+        if trials.looks > limits.MAX_TREE_COUNT_VISITS:
             return LeastTrees(enough, proven=False)
         rate = Rate(best.inverse * trees, trees, best.inside)
         if trials.forbid(rate):
@@ -91,35 +86,35 @@ def least_trees(network: Network, best: Rate) -> LeastTrees:
 
 
 def is_least(network: Network, best: Rate) -> bool:
-    """Return whether the cut of a best rate alone forbids fewer trees than it has."""
+    """Return whether the cut of a best rate alone excludes fewer trees than the rate has."""
     return _step(network, best) == best.trees_per_root
 
 
 def _step(network: Network, best: Rate) -> int:
-    """Return what the number of trees is a multiple of, by the cut that proves the rate."""
+    """Return a divisor of the number of trees, by the cut that proves the rate."""
     leaving, _ = _cut(network, best.inside)
     common = int(np.gcd.reduce(network.capacity[leaving]))
     return best.trees_per_root // gcd(best.trees_per_root, common)
 
 
 def _can_be_packed(network: Network, rate: Rate) -> bool:
-    """Return whether trees that no cut forbids can be packed for sure."""
+    """Return whether trees that no cut excludes are packable for certain."""
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     if not excess(replace(network, capacity=room)):
         return True
     work = len(network.terminals) * len(network.tail) ** 2
-    return work <= MOST_LOOKS and can_be_trimmed(network, rate)
+    return work <= limits.MAX_TREE_COUNT_VISITS and can_be_trimmed(network, rate)
 
 
 def enough_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
-    """Return a number of trees per root that is surely within the gap.
+    """Return a number of trees per root that is within the gap for certain.
 
     Notes
     -----
-    The number of the best rate itself has no gap.  And let b be the least capacity.  At
-    U = k/x + 1/b every arc e carries floor(U b_e) > U b_e - 1 >= k b_e / x trees, hence no
-    cut lacks any (ForestColl, section 5.6 on fixed k).  So k trees per root take at most
-    1 + x / (k b) times as long as the optimum, which is within the gap for k >= x / (gap b).
+    The number of the best rate itself has no gap.  Alternatively let b be the least capacity.  At U
+    = k/x + 1/b every arc e carries floor(U b_e) > U b_e - 1 >= k b_e / x trees, hence no cut lacks
+    any (ForestColl, section 5.6 on fixed k).  So k trees per root take at most 1 + x / (k b) times
+    the optimal time, which is within the gap for k >= x / (gap b).
 
     Examples
     --------
@@ -138,7 +133,7 @@ def enough_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
 
 
 def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
-    """Return the least k whose best rate takes at most 1 + max_gap times as long as ``best``.
+    """Return the least k whose best rate takes at most 1 + max_gap times the time of ``best``.
 
     Parameters
     ----------
@@ -146,37 +141,35 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     best : Rate
         Its `best_rate`.
     max_gap : Fraction
-        Not negative.
+        At least 0.
 
     Raises
     ------
     TooLarge
-        No k up to `MOST_TREES_TRIED` is within the gap.
+        No k up to `limits.MAX_TREES_TRIED` is within the gap.
 
     Notes
     -----
-    k trees per root are within the gap iff they fit at U = (1 + max_gap) k / x, since a
-    larger U leaves no arc less room.  A cut that forbids some k is asked first for the later
-    ones; only a k that all of these allow costs flows, as many as there are ranks.
-    Some k up to `enough_trees` is found.
+    k trees per root are within the gap iff they fit at U = (1 + max_gap) k / x, since a larger U
+    reduces no arc.  Later k are first checked against the cuts that excluded earlier k.  Only a k
+    that satisfies all of these costs flows, one per rank.  Some k up to `enough_trees` succeeds.
     """
     trials = _Trials(network)
     enough = enough_trees(network, best, max_gap)
-    for trees in range(1, min(enough, MOST_TREES_TRIED) + 1):
-        tell("trying numbers of trees", trees - 1, min(enough, MOST_TREES_TRIED))
+    for trees in range(1, min(enough, limits.MAX_TREES_TRIED) + 1):
+        tell("trying numbers of trees", trees - 1, min(enough, limits.MAX_TREES_TRIED))
         if not trials.forbid(Rate(best.inverse * (1 + max_gap) * trees, trees, best.inside)):
             return trees
     raise TooLarge(
         "max_gap",
-        f"needs more than {MOST_TREES_TRIED} trees per root, and no more are tried;"
-        f" {enough} are enough",
+        f"needs more than {limits.MAX_TREES_TRIED} trees per root, the maximum; {enough} suffice",
     )
 
 
 class _Trials:
-    """Asks whether cuts forbid a rate, those first that have forbidden one before.
+    """Checks whether cuts exclude a rate, starting with cuts that excluded earlier rates.
 
-    ``looks`` counts the arcs looked at, as if a flow looked at every arc for every rank.
+    ``looks`` counts the arc visits, as if a flow visited every arc for every rank.
     """
 
     def __init__(self, network: Network) -> None:
@@ -187,7 +180,7 @@ class _Trials:
         self._needs = np.zeros(0, np.int64)
 
     def forbid(self, rate: Rate) -> bool:
-        """Return whether some cut lets out too few trees, and remember it."""
+        """Return whether some cut carries too few trees, and record it."""
         network, trees = self.network, rate.trees_per_root
         room = tree_capacities(network, rate.scale, trees)
         self.looks += (len(self._needs) + 1) * len(room)
@@ -210,5 +203,5 @@ class _Trials:
 
 
 def _cut(network: Network, inside: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-    """Return the arcs that leave a cut, and the size of the shards that begin inside."""
+    """Return the arcs that leave a cut, and the size of the shards that start inside."""
     return inside[network.tail] & ~inside[network.head], data_inside(network, inside)

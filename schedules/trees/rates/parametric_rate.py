@@ -1,10 +1,10 @@
-"""What more or less of some links would bring: the best rate, followed along a line of capacities.
+"""The best rate of a network along a line of capacities: the value of more or less of some links.
 
-The best rate of a network is a concave function of its capacities, made of linear pieces: the
-least over all *ceilings*, functions that no schedule passes.  A cut S is one, the capacity of
-what leaves it by data / w(S); so is a `proof`, with the weights of its links.  The dual optima
-of the network are the ceilings that its best rate touches, and the slope of the rate to one
-side is the least of theirs along it.
+The best rate of a network is a concave, piecewise linear function of its capacities: the minimum
+over all *ceilings*, linear upper bounds of every schedule.  A cut S is a ceiling, with the capacity
+out of S times data / w(S); so is a certificate, with the weights of its links.  The dual optima of
+the network are the ceilings that equal its best rate.  The one-sided slope of the rate is the
+minimum of their slopes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -24,21 +24,21 @@ from topoloom.synth.topology.topology import NodeId
 
 
 class Ceiling(NamedTuple):
-    """``algbw`` is the best rate of some capacities, in the topology's unit, and reached.
+    """A ceiling that the best rate ``algbw``, in the topology's unit, reaches.
 
-    Whatever the capacity of arc e is raised or lowered by, the rate changes by at most the sum
-    of that times ``weights[e]``.
+    If the capacities of arcs e change, the rate rises by at most the sum of each change times
+    ``weights[e]``.
     """
 
     algbw: Fraction
     weights: tuple[Fraction, ...]
 
     def along(self, arcs: Iterable[int]) -> Fraction:
-        """Return by how much it rises where each of these arcs is raised by 1."""
+        """Return the slope if each of these arcs is raised by 1."""
         return sum((self.weights[arc] for arc in arcs), Fraction(0))
 
     def above(self, amounts: Mapping[int, Fraction]) -> Fraction:
-        """Return what it is where arcs are raised by these amounts."""
+        """Return the value if arcs are raised by these amounts."""
         raised = (self.weights[arc] * amount for arc, amount in amounts.items())
         return sum(raised, self.algbw)
 
@@ -47,21 +47,21 @@ CeilingOf: TypeAlias = Callable[[Network], Ceiling]
 
 
 class Margin(NamedTuple):
-    """How the best rate goes on along a line: by ``slope`` at first, to ``algbw`` at its end."""
+    """The best rate along a line: its first slope ``slope``, and ``algbw`` at the end."""
 
     slope: Fraction
     algbw: Fraction
 
 
 def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
-    """Return the ceiling of an allgather or broadcast that its best rate touches.
+    """Return the ceiling of an allgather or broadcast that the best rate reaches.
 
     ``copying`` are nodes that copy.
 
     Raises
     ------
     NoSchedule, TooLarge, TookTooLong
-        As `balance.balanced`.
+        As `balanced_capacities.balanced`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
     """
     within = balanced(network, copying)
     if within.bound is not None:
-        raise NoSchedule("/values", "are not known: nothing is known to reach the bound")
+        raise NoSchedule("/values", "are unknown: no schedule is known to reach the bound")
     proof = within.proof
     if proof is not None:
         return Ceiling(proof.rate * network.unit, proof.weights)
@@ -86,15 +86,16 @@ def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
 
 
 def of_allreduce(copying: tuple[int, ...], names: tuple[NodeId, ...]) -> CeilingOf:
-    """Return what gives the ceilings of an allreduce; ``copying`` are nodes that copy and add up.
+    """Return the function from networks to ceilings of an allreduce.
 
-    Where its best rate is not known to be reached, that raises NoSchedule.
+    ``copying`` are nodes that copy and reduce.  The function raises NoSchedule where the best rate
+    is not known to be reached.
     """
 
     def ceiling(network: Network) -> Ceiling:
         bound = bound_within(network, copying, names)
         if bound.feasible < bound.rate:
-            raise NoSchedule("/values", "are not known: nothing is known to reach the bound")
+            raise NoSchedule("/values", "are unknown: no schedule is known to reach the bound")
         return Ceiling(bound.rate, bound.proof.weights)
 
     return ceiling
@@ -130,25 +131,25 @@ def raised(network: Network, amounts: Mapping[int, Fraction]) -> Network:
 
 
 class Rates:
-    """The best rates of a network and of those with other capacities, with all ceilings known.
+    """The best rates of a network under changed capacities, with all known ceilings.
 
     Parameters
     ----------
     network : Network
     ceiling_of : callable
-        Gives the ceiling that the best rate of a network touches.
+        Returns the ceiling that the best rate of a network reaches.
     reached : callable, optional
-        A rate that a network reaches, and that takes less time to tell: where a known ceiling is
-        no higher, that is the best.
+        Returns a feasible rate of a network, faster to compute: if a known ceiling is no higher,
+        that rate is the best.
 
     Raises
     ------
     NoSchedule, TooLarge, TookTooLong
-        Whatever ``ceiling_of`` raises of the network itself.
+        As ``ceiling_of`` raises for the network itself.
 
     Examples
     --------
-    One more unit into node 1 helps until node 2 is the narrowest:
+    One more unit into node 1 helps until node 2 is the bottleneck:
 
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
@@ -168,13 +169,13 @@ class Rates:
         self._ceiling_of, self._reached = ceiling_of, reached
         base = ceiling_of(network)
         self.algbw = base.algbw
-        # Each with its height over the capacities of the network itself.
+        # Each with its value above the capacities of the network itself.
         self._ceilings = [base]
 
     def at(self, amounts: Mapping[int, Fraction]) -> Ceiling | None:
-        """Return the best rate where arcs are raised by amounts, and the ceiling touched there.
+        """Return the ceiling of the best rate where arcs are raised by amounts.
 
-        None where it is not known exactly.
+        None if the rate is not known exactly.
         """
         lowest = min(self._ceilings, key=lambda one: one.above(amounts))
         height = lowest.above(amounts)
@@ -193,26 +194,26 @@ class Rates:
         return found
 
     def followed(self, arcs: Collection[int], length: Fraction) -> Margin | None:
-        """Follow the best rate where arcs are raised, or with ``length`` < 0 lowered, together.
+        """Follow the best rate where arcs are raised together, or lowered with ``length`` < 0.
 
         Parameters
         ----------
         arcs : collection of int
             All raised by the same amount.
         length : Fraction
-            How far, in the topology's unit; their capacities stay above 0.
+            Length of the line, in the topology's unit; capacities remain above 0.
 
         Returns
         -------
         Margin or None
-            ``slope`` is the one-sided derivative at the start, by each unit more, or less; of
-            lowered capacities it is not positive.  None where `at` knows no answer on the way.
+            ``slope`` is the one-sided derivative at the start, per unit raised or lowered; it is at
+            most 0 for lowered capacities.  None where `at` returns None on the line.
 
         Notes
         -----
-        The ceiling touched at the end, if it is touched at the start too, is the rate between,
-        for that is concave.  Otherwise it crosses the lowest one known of the start, and there is
-        looked next: each time a piece nearer the start.
+        If the ceiling at the end also holds with equality at the start, it is the rate between, by
+        concavity.  Otherwise it intersects the lowest known ceiling of the start, and the next
+        evaluation is there: each time a piece closer to the start.
         """
         sign = 1 if length > 0 else -1
         here = [one for one in self._ceilings if one.algbw == self.algbw]

@@ -19,37 +19,37 @@ from topoloom.synth.topology.topology import NodeId, Topology
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """The best allgather rate of a topology, and a cut that no schedule can beat.
+    """The best allgather rate of a topology, and a cut that proves it.
 
-    ``inverse_rate`` is 1/x, where x is the bandwidth at which each root can send to all
-    others at once; moving M bytes takes M / N * inverse_rate.  ``trees_per_root`` (k)
-    trees of bandwidth ``unit_bandwidth`` each reach it: k * unit_bandwidth = x.
-    ``bottleneck`` is a set of nodes that holds ``compute_inside`` compute nodes, misses
-    one at least, and is left by links of ``exit_capacity`` in all.
+    ``inverse_rate`` is 1/x, where x is the bandwidth at which each root can send to all others
+    at once; M bytes take M / N * inverse_rate.  ``trees_per_root`` (k) trees of bandwidth
+    ``unit_bandwidth`` each reach it: k * unit_bandwidth = x.  ``bottleneck`` is a set of nodes
+    with ``compute_inside`` compute nodes that misses at least one; links of total
+    ``exit_capacity`` leave it.
 
-    Where shards are not equal, x and k are per unit of size: a root whose shard has size s
-    sends at s * x, over s * k trees.  ``data`` is the size of all shards together, which is N
-    where they are equal, and ``data_inside`` that of the bottleneck's.
+    For unequal shards x and k are per unit of size: a root whose shard has size s sends at
+    s * x, over s * k trees.  ``data`` is the total size of all shards, N for equal shards, and
+    ``data_inside`` that of the bottleneck.
 
-    With the best k, inverse_rate = data_inside / exit_capacity.  With a given k it may
-    be larger: then the bottleneck is a set whose exits, each rounded down to whole trees,
-    could not carry k * data_inside trees if the unit bandwidth were any larger.
+    With the best k, inverse_rate = data_inside / exit_capacity.  With a given k it may be
+    larger.  The bottleneck is then a set whose exits, each rounded down to whole trees, could
+    not carry k * data_inside trees if the unit bandwidth were any larger.
 
-    ``gap`` is how much longer than with the best k everything takes, as a share of that:
-    with any number of trees the inverse rate is at least inverse_rate / (1 + gap).
+    ``gap`` is the excess over the time with the best k, as a share: with any number of trees the
+    inverse rate is at least inverse_rate / (1 + gap).
 
-    Where a node that only forwards can let out more than it takes in, all this is so of
-    capacities that such nodes can use (``trimmed``; `balance`).  Without a ``proof`` the
-    bottleneck of any number of trees is one of all links nevertheless; with it, the exits of
-    the bottleneck are those capacities, and the proof says why no others are better.
+    Where a forwarding node can send more than it receives, all values refer to the capacities that
+    such nodes can use (``trimmed``; `balanced_capacities`).  Without a ``proof``, the bottleneck of
+    any number of trees is still a cut of all links.  With a proof, the exits of the bottleneck are
+    the usable capacities, and the proof shows that no others are better.
 
-    ``least`` says, where no number and no gap was asked for, whether no fewer trees reach the
-    optimum: cuts forbid every smaller number.  Else it was too long to tell, or what cuts allow
-    would make switches copy.
+    ``least`` states, without a requested number or gap, whether the number of trees is minimal:
+    cuts exclude every smaller number.  Otherwise the search exceeded its limit, or a number that
+    cuts allow would require switches to copy.
 
-    ``bound`` is set where switches that copy let out more than they take in, and it is not known
-    whether more can be made of that: no inverse rate is less, and the bottleneck, or the proof,
-    is of it.
+    ``bound`` is set where switches that copy send more than they receive, and it is unknown whether
+    a higher rate is possible.  ``bound`` is a lower bound on the inverse rate, to which the
+    bottleneck or the proof refers.
     """
 
     inverse_rate: Fraction
@@ -85,34 +85,33 @@ def optimum(
 ) -> Optimum:
     """Return the best possible allgather or broadcast rate of a topology, exactly.
 
-    Let C be the compute nodes, N = |C|, and out(S) the bandwidth that leaves a set S of
-    nodes.  Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over
-    all S that miss a compute node; ForestColl's trees reach it [1]_.  With shards of sizes w it
-    is M / w(C) * max w(S & C) / out(S); for one root that is M over the least max-flow from
-    the root to any compute node (Edmonds).
+    Let C be the compute nodes, N = |C|, and out(S) the bandwidth out of a set S of nodes.
+    Every allgather of M bytes takes at least M / N * max |S & C| / out(S), over all S that miss
+    a compute node; ForestColl's trees reach this bound [1]_.  With shards of sizes w it is
+    M / w(C) * max w(S & C) / out(S); for one root it is M over the least max-flow from the root
+    to any compute node (Edmonds).
 
     Parameters
     ----------
     topology : Topology
         Any directed graph of compute nodes and switches.
     trees_per_root : int, optional
-        The number k of trees per root, at least 1.  Without it, the least k that reaches
-        the optimum, as `fewest_trees.least_trees` finds it.  With it, the best rate at which k
-        trees per root can be packed.
+        The number k of trees per root, at least 1; the result is the best rate of k trees per
+        root.  Default: the least k that reaches the optimum, from `fewest_trees.least_trees`.
     max_gap : Fraction or int, optional
         Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
-        times as long as the optimum.
+        times the optimal time.
     shards : mapping, optional
-        Relative sizes of the shards by compute node, integers from 0; nodes left out have
-        size 0.  Equal shards without it.
+        Relative sizes of the shards by compute node, integers from 0; absent nodes have
+        size 0.  Default: equal shards.
     participants : iterable, optional
-        The compute nodes that take part, at least two.  All others forward only, as
-        switches do.  All take part without it.
+        The participating compute nodes, at least two.  All others only forward, as switches
+        do.  Default: all.
     root : NodeId, optional
         For a broadcast, instead of shards: the compute node that brings all data.
     inward : bool
-        For a reduce-scatter or a reduce: everything the other way.  The bottleneck is then
-        *entered* by links of ``exit_capacity``.
+        For a reduce-scatter or a reduce: all directions are reversed.  Links of total
+        ``exit_capacity`` then *enter* the bottleneck.
 
     Returns
     -------
@@ -124,18 +123,18 @@ def optimum(
     InvalidTopology
         There are fewer than two compute nodes.
     Unreachable
-        Some compute node that brings data cannot reach another that takes part.
+        Some compute node with data cannot reach another participant.
     NoSchedule
         A rule of `demand.demand_of` is broken, ``trees_per_root`` is less than 1,
         ``max_gap`` is no exact number or negative, or both are given.
     TooLarge
-        Capacities scaled to whole numbers do not fit 62 bits, or ``max_gap`` needs more than
+        Capacities scaled to integers do not fit 62 bits, or ``max_gap`` needs more than
         `fewest_trees.MOST_TREES_TRIED` trees per root.
 
     Notes
     -----
-    The value is that of the cut bound, and of the linear program of `balance` where nodes
-    that only forward let out more than they take in.  `allgather` reaches it.
+    The value is that of the cut bound, or of the linear program of `balanced_capacities` where
+    forwarding nodes send more than they receive.  `allgather` reaches it.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def optimum(
     >>> sorted(best.bottleneck), best.compute_inside, best.exit_capacity
     ([1, 2, 3], 3, Fraction(1, 1))
 
-    Links of 2 and 3 take five trees per root to be full; six are slower again:
+    With links of 2 and 3, five trees per root saturate them; six are slower again:
 
     >>> wheel = [(i, (i + step) % 3, 1 + step) for i in range(3) for step in (1, 2)]
     >>> [optimum(Topology(range(3), wheel), k).gap for k in (4, 5, 6)]
@@ -164,7 +163,7 @@ def optimum(
     inside, counted = rate.inside, network
     free = trees_per_root is None and max_gap is None
     if trimmed and within.proof is None and (free or within.copying):
-        # A cut of all links proves it as well.
+        # A cut of all links is also a proof.
         inside, counted = best_rate(whole).inside, whole
     leaving = inside[counted.tail] & ~inside[counted.head]
     return Optimum(
@@ -186,10 +185,10 @@ def optimum(
 
 
 class Rates(NamedTuple):
-    """``best`` is the rate with every link full, ``rate`` that of the number asked for.
+    """``best`` is the rate with every link saturated, ``rate`` that of the requested number.
 
-    Where none is asked for, ``rate`` is as good with as few trees as are found, and
-    ``proven`` says whether cuts forbid every smaller number.
+    Without a requested number, ``rate`` equals ``best`` with the fewest trees found, and
+    ``proven`` states whether cuts exclude every smaller number.
     """
 
     rate: Rate
@@ -213,7 +212,7 @@ def rates(
 
 
 def require_counts(trees_per_root: int | None, max_gap: object) -> None:
-    """Raise NoSchedule unless one at most is given, and is in its domain."""
+    """Raise NoSchedule unless at most one is given, within its domain."""
     if trees_per_root is not None and trees_per_root < 1:
         raise NoSchedule("trees_per_root", f"must be at least 1; got {trees_per_root}")
     if max_gap is None:

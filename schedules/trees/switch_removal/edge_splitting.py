@@ -1,13 +1,13 @@
-"""Stage 2: take the switches away without losing a tree.
+"""Stage 2: remove the switches without losing a tree.
 
 *Splitting off* (u, w), (w, t) by g replaces g units of both arcs by g units from u to t.  A
-switch w that lets out as much as it takes in can be split off completely while every
+switch w that sends as much as it receives can be split off completely while every
 compute node keeps receiving k units from each (ForestColl, section 5.4; Bang-Jensen, Frank
-and Jackson).  Units from u back to u are given up.
+and Jackson).  Units from u back to u are dropped.
 
-First all switches of a kind are split evenly at once, which is right for the regular ones
-of real fabrics and costs one check of the network.  What is taken back is then tried
-pair by pair, each as far as the cuts allow; that always finishes a balanced switch.
+First all switches of a kind are split evenly at once, which is correct for the regular switches of
+real fabrics and costs one check of the network.  Reverted splits are then tried pair by pair,
+each as far as the cuts allow; this always completes a balanced switch.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,11 +24,10 @@ from topoloom.synth.topology.topology import NodeId
 
 
 class Splitter:
-    """The network while its switches go.
+    """The network during the removal of its switches.
 
-    ``capacities`` maps (source, target) to trees; ``routes`` says what the pairs stand
-    for.  ``shares`` are the trees that each node is the root of, ``names`` the nodes' ids,
-    for errors.
+    ``capacities`` maps (source, target) to trees; ``routes`` has the paths of these pairs.
+    ``shares`` are the numbers of trees by root; ``names`` are the nodes' ids, for errors.
     """
 
     def __init__(
@@ -46,21 +45,21 @@ class Splitter:
         self.names = names
 
     def remove_switches(self) -> None:
-        """Split off every switch, those with the fewest neighbours first.
+        """Split off every switch, those with the fewest neighbors first.
 
         Raises
         ------
         NoSchedule
-            A switch lets out more than it takes in and needs all of it, so that it would
-            have to copy data.
+            A switch sends more than it receives and needs all of it, so that it would have to copy
+            data.
         """
         waiting = self._forwarding()
         copying = self.trim()
         if copying is not None:
             raise NoSchedule(
                 "/links",
-                f"node {self.names[copying]!r} only forwards: it must take in as much as it lets"
-                " out, because nothing is copied there",
+                f"node {self.names[copying]!r} only forwards: it must receive as much as it sends,"
+                " because it copies nothing",
             )
         switches = len(waiting)
         while waiting:
@@ -70,7 +69,7 @@ class Splitter:
             self._remove(batch)
 
     def _next_batch(self, waiting: list[int]) -> list[int]:
-        """Return switches with as few neighbours as any, no two of them joined."""
+        """Return switches with the fewest neighbors, no two of them joined."""
         into, onward = self._ends(waiting)
         fewest = min(len(into[switch]) for switch in waiting)
         batch: list[int] = []
@@ -81,7 +80,7 @@ class Splitter:
         return batch
 
     def _remove(self, batch: list[int]) -> None:
-        # Ways that do not exist yet are worth most: boxes are joined before neighbours are.
+        # New arcs are worth most: boxes are joined before neighbors are.
         for only_new in (True, False):
             into, onward = self._ends(batch)
             shares = {
@@ -99,7 +98,7 @@ class Splitter:
         }
 
     def _remove_rest(self, batch: list[int]) -> None:
-        """Split off pair by pair what is left; given-up ways, back to where they came, last."""
+        """Split off the rest pair by pair; pairs from a node to itself, which drop units, last."""
         into, onward = self._ends(batch)
         ways = [(u, switch, t) for switch in batch for u in into[switch] for t in onward[switch]]
         if not ways:
@@ -114,12 +113,12 @@ class Splitter:
             if into[switch] and onward[switch]:
                 raise NoSchedule(
                     "/links",
-                    f"node {self.names[switch]!r} only forwards: it must be able to pass on what it"
-                    " takes in without copying it",
+                    f"node {self.names[switch]!r} only forwards: it must be able to forward all"
+                    " that it receives without a copy",
                 )
 
     def _ends(self, switches: Iterable[int]) -> tuple[dict[int, dict[int, int]], ...]:
-        """Return, per switch, what enters it by source and what leaves it by target."""
+        """Return, per switch, its inflow by source and its outflow by target."""
         into: dict[int, dict[int, int]] = {switch: {} for switch in switches}
         onward: dict[int, dict[int, int]] = {switch: {} for switch in into}
         for (source, target), room in self.capacities.items():
@@ -151,11 +150,10 @@ class Splitter:
         return sorted(set(range(len(self.names))) - set(self.terminals.tolist()))
 
     def trim(self) -> int | None:
-        """Give up capacity that no cut needs at switches whose in- and output differ.
+        """Remove unneeded capacity at switches whose in- and output differ.
 
-        Returns a switch that lets out more than it takes in and needs all of it, if one is
-        found.  What a switch takes in beyond what it lets out is harmless where some cut needs it;
-        the other way round it would have to copy data.
+        Returns a switch that sends more than it receives and needs all of it, if one is found: it
+        would have to copy data.  Excess inflow is harmless where some cut needs it.
         """
         again, switches = True, self._forwarding()
         while again:
@@ -177,7 +175,7 @@ class Splitter:
         return None
 
     def _trim(self, heavy: list[Pair], surplus: int) -> int:
-        """Lower the capacity of some arcs by up to ``surplus``; return by how much."""
+        """Lower the capacity of some arcs by up to ``surplus``; return the reduction."""
         splits, given_up = self._optimistic([]), 0
         for pair in heavy:
             amount = splits.lower(pair, min(self.capacities[pair], surplus - given_up))

@@ -1,4 +1,4 @@
-"""How to split a switch whose neighbours are alike: as evenly and as widely as possible."""
+"""Split a switch with equivalent neighbors as evenly and as widely as possible."""
 
 from collections.abc import Container
 
@@ -6,13 +6,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.packing.spanning_trees import scattered
 
-MOST_LOOKS = 1 << 28
-"""So many pairs of neighbours are looked at, about, in a second or two; for more, portions grow."""
-
 _TURN = 64
-"""What a portion costs beside that, in looks."""
+"""The fixed cost of a portion, in visits."""
 
 
 def even_shares(
@@ -22,31 +20,31 @@ def even_shares(
     joined: Container[tuple[int, int]],
     only_new: bool = False,
 ) -> dict[tuple[int, int], int]:
-    """Return how many units to lead past a switch, from each neighbour to each other one.
+    """Return the units to route past a switch, from each neighbor to each other neighbor.
 
     Parameters
     ----------
-    into, onward : dict
+    Units that neighbors have into the switch and out of it.
         Units that neighbours have into the switch and out of it.
     portion : int
-        Shares are multiples of this where possible.  An arc that carries whole portions of
-        k units never forces equal trees of one root apart.
+        Shares are multiples of this where possible.  An arc with whole portions of k units never
+        forces equal trees of one root apart.
     joined : container of (source, target)
-        Neighbours that are joined already, not through this switch.
+        Neighbors with an arc that does not use this switch.
     only_new : bool
-        Give no shares to those.
+        Exclude these pairs.
 
     Returns
     -------
     dict
-        (source, target) to units, no more than ``into`` and ``onward`` allow.
+        (source, target) to units, within ``into`` and ``onward``.
 
     Notes
     -----
-    First equal shares for all pairs.  Then portions in rounds, to the target that the
-    source reaches least so far, be it directly or over one more arc that exists already.
-    So the ports of a host spread over all boxes, and trees need few hops.  Where portions
-    are so small that handing them out would take long, several go together.
+    First equal shares for all pairs.  Then portions in rounds, to the target that the source
+    reaches least so far, directly or over one more existing arc.  The ports of a host thus spread
+    over all boxes, and trees need few hops.  Small portions are combined where rounds would take
+    long.
 
     Examples
     --------
@@ -64,8 +62,8 @@ def even_shares(
     reach = linked.astype(np.int64) + np.eye(len(nodes), dtype=np.int64)
     turn = np.argsort(scattered(len(nodes)))
     looks = int(room_in.sum()) // portion * (len(nodes) + _TURN)
-    # A round hands out a whole portion, or uses up what one neighbour has.
-    portion *= max(1, -(-looks // MOST_LOOKS))
+    # A round assigns a whole portion, or exhausts one neighbor.
+    portion *= max(1, -(-looks // limits.MAX_SPLITTING_VISITS))
     _hand_out(shares, room_in, room_out, allowed, reach, turn, portion)
     places = zip(*np.nonzero(shares), strict=True)
     return {(nodes[u], nodes[t]): int(shares[u, t]) for u, t in places}
@@ -77,7 +75,7 @@ def _equal_shares(
     allowed: NDArray[np.bool_],
     portion: int,
 ) -> NDArray[np.int64]:
-    """Give all open pairs whole portions alike, while the rooms last; uses up the rooms."""
+    """Give all open pairs equal whole portions while capacities last; updates the capacities."""
     shares = np.zeros(allowed.shape, np.int64)
     while True:
         pairs = allowed & (room_in > 0)[:, None] & (room_out > 0)[None, :]
@@ -98,9 +96,9 @@ def _equal_shares(
 
 @njit(cache=True, nogil=True)
 def _hand_out(shares, room_in, room_out, allowed, reach, turn, portion):
-    """Hand out the rest in rounds of a portion per source; uses up the rooms.
+    """Assign the rest in rounds of a portion per source; updates the capacities.
 
-    ``turn`` orders the distances from a source to targets that are covered alike.
+    ``turn`` orders the targets of a source that are covered equally.
     """
     count = len(room_in)
     covered = np.zeros((count, count), np.int64)

@@ -1,9 +1,9 @@
-"""Optimistic splits of switches: made all at once, then taken back where a cut they broke shows it.
+"""Optimistic splits of switches: made all at once, then reverted where they violate a cut.
 
-A unit split off at a switch w, from u to t, takes one unit from every cut that has u and t
-on one side and w on the other, and none from any other.  So a cut that now misses d units
-is restored by taking back d of those splits, and taking back never hurts.  Each round of
-restoring costs one flow check, from the terminal that failed on.
+A unit split off at a switch w, from u to t, takes one unit from every cut with u and t on one side
+and w on the other, and none from any other.  A cut that misses d units is therefore restored by
+reverting d of those splits, and a reversal never harms.  Each round of reversals costs one flow
+check, from the failed terminal on.
 """
 
 from collections import defaultdict
@@ -21,9 +21,9 @@ Way: TypeAlias = tuple[int, int, int]
 
 
 class OptimisticSplits:
-    """A copy of the network on which ways can be split off without losing a tree.
+    """A copy of the network in which paths can be split off without losing a tree.
 
-    A way (u, w, t) leads from u over the switch w to t.  Every terminal receives
+    A path (u, w, t) leads from u over the switch w to t.  Every terminal receives
     ``shares[t]`` units from every terminal t before and after each call.
 
     Parameters
@@ -31,7 +31,7 @@ class OptimisticSplits:
     capacities : dict
         (source, target) to units; not changed.
     ways : list of Way
-        Those that may be split off.
+        The paths that may be split off.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class OptimisticSplits:
         self.terminals = nearby_order(self.arcs, terminals)
 
     def room(self, way: Way) -> int:
-        """Return the most that is left to split off for a way."""
+        """Return the remaining capacity to split off for a path."""
         u, w, t = way
         return int(min(self.capacity[self.arc[u, w]], self.capacity[self.arc[w, t]]))
 
     def split(self, wanted: dict[Way, int]) -> dict[Way, int]:
-        """Split off as many units of ``wanted`` as no cut lacks, and return how many those are."""
+        """Split off as many units of ``wanted`` as the cuts allow, and return these units."""
         kept = {way: amount for way, amount in wanted.items() if amount}
         for way, amount in kept.items():
             self._move(way, amount)
@@ -82,12 +82,12 @@ class OptimisticSplits:
                 kept[way] -= amount
                 if not kept[way]:
                     del kept[way]
-        # Who failed last is likely to fail first next time.
+        # The terminal that failed last is likely to fail first next time.
         self.terminals[: failed + 1] = np.roll(self.terminals[: failed + 1], 1)
         return kept
 
     def lower(self, pair: Pair, amount: int) -> int:
-        """Lower an arc by as much of ``amount`` as no cut needs, and return that."""
+        """Lower an arc by as much of ``amount`` as no cut needs, and return the reduction."""
         self.capacity[self.arc[pair]] -= amount
         first = 0
         while amount:
@@ -106,7 +106,7 @@ class OptimisticSplits:
             self.capacity[self.arc[u, t]] += amount
 
     def _check(self, first: int) -> tuple[int, int]:
-        """Find the first terminal from index ``first`` that misses units, and how many."""
+        """Return the first terminal from index ``first`` that misses units, and their number."""
         tell("checking cuts", first, len(self.terminals))
         index, missing = shortfall(
             self.arcs,
@@ -122,7 +122,7 @@ class OptimisticSplits:
 
 
 def spread(amounts: dict[Way, int], total: int) -> dict[Way, int]:
-    """Return parts of the amounts that add up to ``total``, none left much larger.
+    """Return parts of the amounts with sum ``total``, from the largest amounts first.
 
     >>> spread({(0, 9, 1): 5, (1, 9, 2): 2}, 4)
     {(0, 9, 1): 4}

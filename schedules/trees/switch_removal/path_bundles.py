@@ -1,7 +1,7 @@
-"""What the arcs of a network without switches stand for, and trees drawn along it.
+"""The physical paths of arcs in a network without switches, and expansion of trees to them.
 
-While switches are taken away, an arc from u to t comes to stand for a bundle of physical
-paths, each with the number of trees it can carry.
+During the removal of switches, an arc from u to t comes to represent a bundle of physical paths,
+each with the number of trees it can carry.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ class Routes:
         }
 
     def join(self, source: int, switch: int, target: int, amount: int) -> None:
-        """Turn ``amount`` into the switch and on from it into that much past it.
+        """Turn ``amount`` into and out of the switch into the same amount past it.
 
-        Where source and target are one node, it is given up.
+        Dropped where source and target are equal.
         """
         into = self._take((source, switch), amount)
         onward = self._take((switch, target), amount)
@@ -52,19 +52,19 @@ class Routes:
         return taken
 
     def paths(self) -> set[Path]:
-        """Return all paths that trees may be drawn along."""
+        """Return all paths that trees may use."""
         return {path for bundle in self.bundles.values() for path, _ in bundle}
 
     def sole(self, pair: Pair) -> Path | None:
-        """Return the path of a bundle of one: all trees along the pair take it."""
+        """Return the path of a bundle of one: all trees of the pair use it."""
         bundle = self.bundles[pair]
         return bundle[0][0] if len(bundle) == 1 else None
 
     def draw(self, pairs: Sequence[Pair], amount: int) -> list[tuple[int, list[Path]]]:
         """Return ``amount`` equal trees with these edges as physical trees and weights.
 
-        Edges are served from one path each where a path has room, so that the trees are
-        cut into few pieces.  What is drawn is used up.
+        Each edge uses one path where the capacity allows, so that the trees are split into few
+        pieces.  The used capacity is removed.
         """
         served = [self._serve(pair, amount) for pair in pairs]
         if max(map(len, served)) == 1:
@@ -81,7 +81,7 @@ class Routes:
         return trees
 
     def _serve(self, pair: Pair, amount: int) -> Bundle:
-        """Take ``amount``: the tightest path that has room for it, else the widest first."""
+        """Take ``amount``: from the tightest sufficient path, else from the widest paths first."""
         bundle, taken = self.bundles[pair], []
         while amount:
             fitting = [
@@ -104,7 +104,7 @@ class Routes:
 
 
 def without_circles(path: Path) -> Path:
-    """Return the path with every return to a node cut out.
+    """Return the path without its cycles.
 
     >>> without_circles((0, 7, 8, 7, 1))
     (0, 7, 1)
@@ -119,7 +119,7 @@ def without_circles(path: Path) -> Path:
 
 
 def _pieces(left: Bundle, right: Bundle) -> list[tuple[Path, Path, int]]:
-    """Pair up two bundles of equal total, piece by piece."""
+    """Pair up the pieces of two bundles of equal total."""
     left, right, pieces = left[::-1], right[::-1], []
     while left:
         (path, has), (rest, room) = left.pop(), right.pop()

@@ -1,9 +1,8 @@
-"""The symmetry of a network, found from its structure alone: the order of nodes does not matter.
+"""Automorphisms of a network, computed from its structure alone.
 
-A network becomes a coloured graph without directions, in which an arc is a vertex or two
-of its own, coloured by its capacity; links of the commonest capacity are edges.  The
-automorphisms of that graph are those of the network; bliss, which igraph brings, finds
-generators of all of them.
+The network becomes a colored undirected graph.  An arc is one or two vertices, colored by its
+capacity; links of the most common capacity are edges.  The automorphisms of that graph are those of
+the network; igraph's bliss computes generators of the group.
 """
 
 from collections import Counter
@@ -25,21 +24,22 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     Parameters
     ----------
     network : Network
-        Arcs are moved onto arcs of equal capacity.
+        Automorphisms map arcs to arcs of equal capacity.
     colours : sequence
-        One per node; nodes are moved onto nodes of their own colour.
+        One per node; automorphisms map nodes to nodes of the same color.
 
     Returns
     -------
     list of int64 arrays
-        ``image[v]`` is where node v goes; none where only the identity is one.
+        ``image[v]`` is the image of node v; empty if only the identity is an automorphism.
 
     Notes
     -----
-    Two arcs of equal capacity both ways are one vertex between their ends, or with the commonest
-    such capacity an edge, any other arc two, in its direction; so is every arc where limits are
-    shared, which are vertices joined to their arcs.  Bliss is fast on the networks of clusters
-    (0.1 s for 1,024 GPUs), and exponential on some graphs made to be hard.
+    Two arcs of equal capacity in both directions are one vertex between their ends, or with the
+    most common such capacity an edge.  Any other arc is two vertices, in its direction.  With
+    shared limits every arc is two vertices, and limits are vertices joined to their arcs.  Bliss
+    is fast on the networks of clusters (0.1 s for 1,024 GPUs), and exponential on some
+    adversarial graphs.
 
     References
     ----------
@@ -64,7 +64,7 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
 def coloured_graph(
     network: Network, colours: Sequence[Hashable]
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return the coloured graph of a network: edges, and the colours of vertices, nodes first."""
+    """Return the colored graph of a network: edges, and the colors of vertices, nodes first."""
     painted: list[tuple[str, Any]] = [("node", colour) for colour in colours]
     arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = dict(zip(arcs, network.capacity.tolist(), strict=True))
@@ -89,7 +89,7 @@ def coloured_graph(
     for limit in network.shared:
         edges += [(len(painted), places[arc]) for arc in limit.arcs]
         painted.append(("shared", limit.capacity))
-    # By their order, not by which comes first: that would depend on the numbers of nodes.
+    # By value, not by first occurrence, which would depend on the node numbers.
     number = {colour: index for index, colour in enumerate(sorted(set(painted), key=_ranked))}
     return edges, [number[colour] for colour in painted]
 
@@ -100,7 +100,7 @@ def _ranked(colour: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def arc_images(network: Network, images: Sequence[Ints]) -> list[Ints]:
-    """Return where automorphisms of the nodes take the arcs.
+    """Return the arc permutations of node automorphisms.
 
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
@@ -114,7 +114,7 @@ def arc_images(network: Network, images: Sequence[Ints]) -> list[Ints]:
     ordered, every = codes[order], np.arange(len(codes))
     found = []
     for image in images:
-        # Most generators move a few nodes only.
+        # Most generators move only a few nodes.
         still = image == np.arange(nodes)
         moved = np.flatnonzero(~(still[network.tail] & still[network.head]))
         goal = image[network.tail[moved]] * nodes + image[network.head[moved]]
@@ -125,7 +125,7 @@ def arc_images(network: Network, images: Sequence[Ints]) -> list[Ints]:
 
 
 def orbits(count: int, images: Sequence[Ints]) -> Ints:
-    """Return the number of the orbit of each of ``count`` things, numbered as they come first.
+    """Return the orbit number of each of ``count`` elements, in order of first occurrence.
 
     >>> orbits(4, [np.array([0, 2, 1, 3])]).tolist()
     [0, 1, 1, 2]

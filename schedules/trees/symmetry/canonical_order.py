@@ -1,8 +1,8 @@
-"""An order of the nodes of a network that their numbers have no part in: a canonical form.
+"""A canonical order of the nodes of a network, independent of their numbers.
 
-Bliss finds one.  On many boxes that are alike, joined by a few nodes that nothing else is like,
-it takes longer with each box (0.004 s on 8 boxes of NDv2, 6 s on 16, minutes on 32): there the
-nodes of a kind of their own are taken away, and what is left is put in order part by part.
+Bliss computes one.  On many equivalent boxes, joined by a few nodes unlike any other, its time
+grows with every box (0.004 s for 8 boxes of NDv2, 6 s for 16, minutes for 32).  There the nodes of
+unique color are removed, and the connected parts of the rest are ordered one by one.
 """
 
 from collections.abc import Hashable, Sequence
@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.symmetry.automorphisms import Ints, coloured_graph
 from topoloom.synth.symmetry.canonical_forms import (
@@ -19,25 +20,22 @@ from topoloom.synth.symmetry.canonical_forms import (
     order_by_parts,
 )
 
-_MANY_PARTS = 8
-"""So many parts bliss puts in order at once in milliseconds."""
-
 
 def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
-    """Return the nodes in an order that their numbers have no part in.
+    """Return the nodes in an order independent of their numbers.
 
-    Whichever way a network is numbered, its nodes are listed alike, but for automorphisms.
+    For any numbering of a network the order is the same up to automorphisms.
 
     Parameters
     ----------
     network, colours
-        As of `automorphisms.generators`; of colours their texts count.
+        As for `automorphisms.generators`; colors are compared as text.
 
     Notes
     -----
-    A vertex that refinement of colours gives a colour of its own stays in place under all
-    automorphisms, and what others have to do with it their colours say.  So a canonical form
-    of each part of the rest is one of all, parts sorted by their forms.
+    A vertex with a unique color after refinement is fixed by all automorphisms, and the colors of
+    other vertices reflect their adjacency to it.  Canonical forms of the remaining parts, sorted,
+    are therefore a canonical form of the whole.
 
     Examples
     --------
@@ -55,7 +53,7 @@ def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
     label = _refined(edges, painted)
     single = np.bincount(label)[label] == 1
     part = _parts(edges, single)
-    if part.max(initial=-1) < _MANY_PARTS:
+    if part.max(initial=-1) < limits.MAX_PARTS_AT_ONCE:
         order = canonical_vertices(edges, painted)
     else:
         alone = np.flatnonzero(single)
@@ -65,9 +63,9 @@ def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
 
 
 def _refined(edges: Ints, colours: Ints) -> Ints:
-    """Return colours by which vertices differ that have neighbours of other colours.
+    """Return colors that distinguish vertices with neighbors of different colors.
 
-    Numbered by what they mean, not by which vertex comes first.  O(edges log) for every round.
+    Numbered by value, not by first occurrence.  O(edges log) per round.
     """
     near, far = np.concatenate([edges, edges[:, ::-1]]).T
     label, classes = colours, 0
@@ -84,7 +82,7 @@ def _refined(edges: Ints, colours: Ints) -> Ints:
 
 
 def _parts(edges: Ints, single: NDArray[np.bool_]) -> Ints:
-    """Return the connected part of every vertex that is not single; -1 of single vertices."""
+    """Return the connected part of every vertex that is not single; -1 for single vertices."""
     place = np.cumsum(~single) - 1
     kept = place[edges[~single[edges].any(axis=1)]]
     part = np.full(len(single), -1, np.int64)

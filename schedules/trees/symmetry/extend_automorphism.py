@@ -1,8 +1,9 @@
-"""What becomes of the switches when the ranks move: permutations of ranks, made automorphisms.
+"""Extension of permutations of ranks to automorphisms, by images for the switches.
 
-A switch goes where its neighbours go.  Where that leaves a choice, as between the switches of
-a pod that all hosts below can reach, switches go in the order in which they are listed; or, if
-that is no automorphism, those stay that can, spines above all, and decide about those below.
+A switch maps to a switch with the images of its neighbors.  Where that leaves a choice, as between
+the switches of a pod that all hosts below can reach, switches map in listed order.  If that
+is no automorphism, switches that can stay are fixed, in particular spines, which determine the
+switches below them.
 """
 
 from collections import defaultdict
@@ -18,11 +19,11 @@ Alike: TypeAlias = dict[tuple[Row, ...], list[int]]
 
 
 class Extending:
-    """Automorphisms of a network by what they do to its ranks.
+    """Automorphisms of a network, from their action on its ranks.
 
     Examples
     --------
-    Four hosts under two leaves, which two spines join; the second leaf has them in another order.
+    Four hosts under two leaves, joined by two spines; the second leaf lists its hosts in reverse.
 
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
@@ -44,10 +45,10 @@ class Extending:
     def turning(
         self, turn: NDArray[np.int64], order: int, others: list[NDArray[np.int64]]
     ) -> NDArray[np.int64] | None:
-        """Return an automorphism that does this to the ranks, or None if none is found.
+        """Return an automorphism with this action on the ranks, or None if none is found.
 
-        ``order`` times it is the identity, and it commutes with each of the others.
-        O(arcs) for every time that switches are placed, at most as often as there are switches.
+        Its ``order``-th power is the identity, and it commutes with each of the others.  O(arcs)
+        for every placement of switches; there are at most as many placements as switches.
         """
         for staying in (False, True):
             image = self._extended(turn, staying)
@@ -74,10 +75,10 @@ class Extending:
     def _placed(
         self, image: NDArray[np.int64], waiting: list[int], known: set[int], staying: bool
     ) -> list[int]:
-        """Find images for some switches by their known neighbours; return none if there are none.
+        """Return images of some switches from their known neighbors; empty if none has any.
 
-        All of them go in order that have such neighbours; where they are ``staying``, those
-        that have no choice, else one that may stay, else those of one kind in order.
+        All switches with such neighbors map in order.  With ``staying``, those without a choice,
+        else one that can be fixed, else those of one kind in order.
         """
         here: Alike = defaultdict(list)
         there: Alike = defaultdict(list)
@@ -113,7 +114,7 @@ class Extending:
 
 
 def _neighbours(network: Network) -> list[list[Row]]:
-    """Return, per node, its neighbours with capacity and direction of each arc."""
+    """Return, per node, its neighbors with capacity and direction of each arc."""
     near: list[list[Row]] = [[] for _ in range(network.node_count)]
     columns = (network.tail, network.head, network.capacity)
     for tail, head, capacity in zip(*(column.tolist() for column in columns), strict=True):
@@ -123,7 +124,7 @@ def _neighbours(network: Network) -> list[list[Row]]:
 
 
 def _returns(image: NDArray[np.int64], order: int) -> bool:
-    """Return whether all is where it was after so many times."""
+    """Return whether the ``order``-th power is the identity."""
     now = image
     for _ in range(order - 1):
         now = image[now]

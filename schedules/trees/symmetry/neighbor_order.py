@@ -1,9 +1,9 @@
-"""A guess at the order of the ranks from what is next to them: box by box, plane by plane.
+"""A heuristic order of the ranks by their neighborhoods: box by box, plane by plane.
 
 GPUs of a box share a switch of few ranks and high bandwidth, or links to each other; those of a
-plane or rail one of many ranks.  Listed by the first and then by the second, boxes are
-alike place by place, which `symmetry.rotations` can check in a tenth of the time that
-finding all automorphisms takes (`ordering`).
+plane or rail share a switch of many ranks.  Ordered by box and then by plane, equivalent boxes
+correspond position by position.  `rotations` verifies this in a tenth of the time of computing all
+automorphisms (`rank_order`).
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from topoloom.synth.kernels.splitmix import seeded, shuffled
 
 
 def by_neighbours(network: Network) -> Ints:
-    """Return the nodes in an order by what joins them: the ranks first, then the switches.
+    """Return the nodes in an order by their connections: the ranks first, then the switches.
 
-    Ranks that links to each other join to one part come first, then those at the same switches:
-    of switches those that join the fewest nodes below them, of these those with the widest links,
-    then those below the same switches, as the leaves of a pod are.  Switches are in the same order,
-    so that those which stand for each other do so place by place.  Numbers of nodes decide only
-    between what is alike by all of this.  O((arcs + nodes) log).
+    Ranks joined by links to each other are adjacent, then those at the same switches: first the
+    switches with the fewest nodes below them, then those with the widest links, then those below
+    the same switches, as the leaves of a pod are.  Switches follow the same order, so that
+    corresponding switches have corresponding positions.  Node numbers only break remaining ties.
+    O((arcs + nodes) log).
 
     Examples
     --------
@@ -52,7 +52,7 @@ def by_neighbours(network: Network) -> Ints:
 
 
 def _both_ways(network: Network) -> list[dict[int, int]]:
-    """Return, per node, its neighbours and the widest arc between them, either way."""
+    """Return, per node, its neighbors and the widest arc between them in either direction."""
     near: list[dict[int, int]] = [{} for _ in range(network.node_count)]
     columns = (network.tail, network.head, network.capacity)
     for tail, head, room in zip(*(column.tolist() for column in columns), strict=True):
@@ -62,7 +62,7 @@ def _both_ways(network: Network) -> list[dict[int, int]]:
 
 
 def _levels(network: Network, near: list[dict[int, int]]) -> list[list[int]]:
-    """Return the ranks, the switches next to them, those next to these only, and so on."""
+    """Return the ranks, the switches adjacent to ranks, those adjacent to these only, and so on."""
     levels = [network.terminals.tolist()]
     seen = set(levels[0])
     while levels[-1]:
@@ -72,7 +72,7 @@ def _levels(network: Network, near: list[dict[int, int]]) -> list[list[int]]:
 
 
 def _places(near: list[dict[int, int]], levels: list[list[int]]) -> dict[int, int]:
-    """Return the place of every switch among those of its level, the highest level first."""
+    """Return the position of every switch in its level, the highest level first."""
     place: dict[int, int] = {}
     for below, level in reversed(list(pairwise(levels))):
         lower = set(below)
@@ -81,16 +81,16 @@ def _places(near: list[dict[int, int]], levels: list[list[int]]) -> dict[int, in
             rooms = [room for other, room in near[node].items() if other in lower]
             above = sorted(place[other] for other in near[node] if other in place)
             keys[node] = (len(rooms), -max(rooms), above, node)
-        # Those of this level get their places at once, so that none of them is above another.
+        # A level gets its positions at once, so that none of its switches is above another.
         listed = sorted(level, key=keys.__getitem__)
         place.update({node: number for number, node in enumerate(listed)})
     return place
 
 
 def canonical_orders(network: Network) -> Iterator[Ints]:
-    """Yield orders of all nodes without end that the numbers of nodes have no part in.
+    """Yield an infinite sequence of node orders that do not depend on the node numbers.
 
-    The first is `canonical.canonical_order`, the others are that one shuffled.
+    The first is `canonical_order`; the others are random shuffles of it.
     """
     first = canonical_order(network, network.kinds)
     yield first
@@ -99,9 +99,9 @@ def canonical_orders(network: Network) -> Iterator[Ints]:
 
 
 def renumbered(network: Network, order: Ints) -> Network:
-    """Return the same network, with the same best rate, with node ``order[i]`` as its node i.
+    """Return the network with node ``order[i]`` as node i; its best rate is unchanged.
 
-    Arcs are in order of their ends: packing follows them.
+    Arcs are sorted by their ends: packing depends on their order.
     """
     place = np.argsort(order)
     tail, head = place[network.tail], place[network.head]
@@ -121,12 +121,12 @@ def renumbered(network: Network, order: Ints) -> Network:
 
 
 def _parts(network: Network) -> list[int]:
-    """Return the number of the part of every node that arcs between ranks join."""
+    """Return the part of every node, as joined by arcs between ranks."""
     is_rank = network.is_rank
     count = network.node_count
     kept = np.flatnonzero(is_rank[network.tail] & is_rank[network.head])
     if not len(kept):
-        # Where nothing joins them, ranks are parts of no meaning.
+        # Without such arcs, parts of ranks are meaningless.
         return [0] * count
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

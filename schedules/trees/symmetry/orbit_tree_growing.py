@@ -1,9 +1,9 @@
-"""Trees that take arcs from orbits alike: the widest way on, edge by edge.
+"""Trees that use the orbits of arcs evenly: grown by the widest path, edge by edge.
 
-An edge leads from a rank to another, through nodes that only forward; of all ways from the tree
-to ranks outside, that one is next whose tightest orbit keeps the largest part of its room.  Only
-arcs that leave the tree are looked at: all of them, for every edge, took half the time of 4,096
-GPUs.
+An edge leads from one rank to another, through forwarding nodes.  Of all paths from the tree to
+ranks outside, the next edge is the one whose tightest orbit keeps the largest share of its
+capacity.  Only arcs that leave the tree are visited: visits of all arcs for every edge took half of
+the time for 4,096 GPUs.
 """
 
 from typing import NamedTuple
@@ -19,11 +19,11 @@ _MOST_NODES_OF_AN_EDGE = 16
 
 
 class Arcs(NamedTuple):
-    """Arcs in this order: those out of ranks, of which there are ``from_ranks``, first.
+    """Arcs in a fixed order: the ``from_ranks`` arcs out of ranks first.
 
-    ``ranks`` are in the order in which they are taken where they are as good as each other.
-    The arcs that leave rank v are ``leaving[start[v]:start[v + 1]]``; of one ``kind`` are those out
-    of ranks that are of one orbit and lead to one node.
+    ``ranks`` is the order in which ties between ranks are broken.  The arcs that leave rank v are
+    ``leaving[start[v]:start[v + 1]]``; arcs of one ``kind`` start at ranks of one orbit and lead to
+    one node.
     """
 
     ranks: NDArray[np.int64]
@@ -37,11 +37,11 @@ class Arcs(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """What may be a part of the next edge.
+    """Candidates for the next edge.
 
-    Of every kind the ``best`` arc that leaves the tree, -1 if there is none, and the ``kinds`` that
-    have one; arcs ``onward`` from nodes that only forward, and ``ranks``, outside the tree, in
-    their order.  ``counts`` says how many kinds, arcs and ranks there are.
+    For every kind ``best`` is the arc that leaves the tree, -1 if there is none, and ``kinds``
+    lists the kinds that have one.  ``onward`` are arcs out of forwarding nodes, and ``ranks`` those
+    outside the tree, in order.  ``counts`` has the numbers of kinds, arcs and ranks.
     """
 
     best: NDArray[np.int64]
@@ -52,9 +52,9 @@ class _Open(NamedTuple):
 
 
 class _Ways(NamedTuple):
-    """The best way to each node v: ``via[v]`` is its last arc, ``worth[v]`` what its orbits keep.
+    """The best path to each node v: ``via[v]`` is its last arc, ``worth[v]`` the least kept share.
 
-    ``hops[v]`` is the depth at which it begins and ``size[v]`` the number of its arcs.
+    ``hops[v]`` is the depth at which the path starts, and ``size[v]`` its number of arcs.
     """
 
     worth: NDArray[np.int64]
@@ -65,10 +65,10 @@ class _Ways(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def grown(arcs, is_rank, left, total, roots, toll):
-    """Grow a tree of each of the roots in turn and take their arcs out of ``left``.
+    """Grow a tree of each of the roots in turn and subtract its arcs from ``left``.
 
-    Returns nodes, ends of edges and height of each.  The first that is not whole has height -1,
-    and is the last.
+    Returns nodes, ends of edges and height of each.  An incomplete tree has height -1 and is the
+    last.
     """
     found = []
     for root in roots:
@@ -81,10 +81,10 @@ def grown(arcs, is_rank, left, total, roots, toll):
 
 @njit(cache=True, nogil=True)
 def _tree(arcs, is_rank, left, total, root, toll):
-    """Grow a tree and take its arcs out of ``left``; say how high it is, -1 if it is not whole.
+    """Grow a tree and subtract its arcs from ``left``; return its height, -1 if incomplete.
 
-    The next edge is one whose tightest orbit keeps the largest part of its room, and among
-    those one that begins near the root.
+    The next edge is the one whose tightest orbit keeps the largest share of its capacity; ties go
+    to edges that start close to the root.
     """
     count, wanted = len(is_rank), len(arcs.ranks) - 1
     depth = np.full(count, -1, np.int64)
@@ -130,7 +130,7 @@ def _kept(left, total, orbit):
 
 @njit(cache=True, nogil=True)
 def _around(arcs):
-    """Return what may be a part of an edge before there is a tree."""
+    """Return the candidates before there is a tree."""
     kinds, from_ranks = int64(0), np.uint64(arcs.from_ranks)
     for arc in range(from_ranks):
         kinds = max(kinds, int64(arcs.kind[arc]) + 1)
@@ -142,10 +142,10 @@ def _around(arcs):
 
 @njit(cache=True, nogil=True)
 def _join(arcs, around, depth, node, deep):
-    """Give the tree a node, so deep, and note what leaves it.
+    """Add a node to the tree at depth ``deep``, and record the arcs that leave it.
 
-    Arcs of one kind keep alike and end alike: of those the first that begins nearest the root
-    stays the best.  Of a hundred thousand arcs into switches hundreds are left to look at.
+    Arcs of one kind keep equal shares and have the same end: the first that starts closest to the
+    root remains the best.  Of a hundred thousand arcs into switches, hundreds remain candidates.
     """
     depth[node] = deep
     for place in range(np.uint64(arcs.start[node]), np.uint64(arcs.start[node + 1])):
@@ -163,10 +163,9 @@ def _join(arcs, around, depth, node, deep):
 
 @njit(cache=True, nogil=True)
 def _widest(arcs, around, is_rank, depth, keeps, toll, ways):
-    """Find the best way on from the tree; return the rank it ends at, or -1.
+    """Find the best path out of the tree; return the rank at its end, or -1.
 
-    Of ways as good as each other the shortest is taken: one that climbs twice takes arcs for
-    nothing.
+    Ties go to the shortest path: a path that climbs twice wastes arcs.
     """
     ways.worth[:] = -1
     ways.hops[:] = 0
@@ -192,7 +191,7 @@ def _widest(arcs, around, is_rank, depth, keeps, toll, ways):
 
 @njit(cache=True, nogil=True)
 def _leave(arcs, around, depth, keeps, toll, ways):
-    """Note the ways of one arc: of those as good as each other to a node that listed first."""
+    """Record the paths of one arc: ties at a node go to the arc listed first."""
     stay = np.uint64(0)
     for place in range(np.uint64(around.counts[0])):
         kind = around.kinds[place]
@@ -216,9 +215,9 @@ def _leave(arcs, around, depth, keeps, toll, ways):
 
 @njit(cache=True, nogil=True)
 def _go_on(arcs, around, is_rank, depth, keeps, toll, ways):
-    """Note ways one arc longer; say whether some end at nodes that only forward.
+    """Extend paths by one arc; return whether some end at forwarding nodes.
 
-    In the order of the arcs, on which the ways depend.
+    Arcs are processed in their order, on which the paths depend.
     """
     again, stay = False, np.uint64(0)
     worth, hops, size = ways.worth, ways.hops, ways.size
@@ -249,7 +248,7 @@ def _gain(worth, hops, toll, node, other):
 
 @njit(cache=True, nogil=True)
 def _level_by_level(nodes, ends, depths):
-    """Return the edges of a whole tree in breadth-first order, and its height."""
+    """Return the edges of a complete tree in breadth-first order, and its height."""
     order = np.argsort(depths, kind="mergesort")
     placed, placed_ends = np.empty(ends[-1], np.int64), np.zeros_like(ends)
     for place in range(len(order)):

@@ -1,12 +1,12 @@
-"""An order of the ranks by their place in the structure, whatever order they are listed in.
+"""An order of the ranks by their position in the structure, independent of the listed order.
 
 Boxes, racks of boxes and so on are *blocks* of the symmetry: sets of ranks that every automorphism
-takes to themselves or off themselves.  Ranks are listed block by block, and every block as the
-image of the first one, so that the digits of the number of a rank tell its place;
-`symmetry.rotations` turns them.  Which automorphism takes the first block to another is a choice,
-and not every choice makes the digits turn: whoever asks checks that.  Those that keep every switch
-which joins several blocks are taken first: boxes are then listed alike, each GPU with those on
-its own plane or rail.
+maps to themselves or to disjoint sets.  Ranks are listed block by block, and every block as an
+image of the first block, so that the digits of a rank's number are its position; `rotations`
+rotates the digits.  The automorphism from the first block to another is a choice, and not every
+choice makes digit rotations automorphisms; the caller must check.  Automorphisms that fix every
+switch which joins several blocks have priority: boxes then have corresponding lists, with each GPU
+on its own plane or rail.
 """
 
 from collections import Counter
@@ -25,19 +25,19 @@ from topoloom.schedules.trees.symmetry.automorphisms import generators, orbits
 Ints = NDArray[np.int64]
 
 MIXED = 24
-"""So many random products stand for all generators of a group."""
+"""Number of random products that replace all generators of a group."""
 
 
 def in_order(network: Network) -> Network | None:
-    """Return the network with its ranks listed block by block; None where that is not found.
+    """Return the network with its ranks listed block by block; None if no such order is found.
 
-    Ranks of several kinds are listed by the smallest blocks that have one of each.
+    Ranks of several kinds are listed by the smallest blocks with one of each kind.
 
     Notes
     -----
-    Blocks are found as by Atkinson: two ranks in one block force the images of both under
-    every generator into one.  They are grown from the first rank, one of each orbit under
-    the automorphisms that keep it at a time, the smallest first.  O(generators * ranks) for each.
+    Blocks are computed as in Atkinson's algorithm: two ranks in one block force the images of both
+    under every generator into one block.  Blocks grow from the first rank by one rank of each orbit
+    under its stabilizer at a time, the smallest first.  O(generators * ranks) per block.
 
     References
     ----------
@@ -73,7 +73,7 @@ def in_order(network: Network) -> Network | None:
             block = _block(moves, block)
         calm = _calm(network, colours, images, _joined(mixed, order), block)
         tried = (np.stack(some) for some in calm)
-        # Single ranks, listed in any order, are alike.
+        # Single ranks are equivalent in any order.
         listed = order
         for some in chain(tried if len(order) > 1 else (), (moves,)):
             listed = _listed(some, order, block)
@@ -84,9 +84,9 @@ def in_order(network: Network) -> Network | None:
 
 
 def _mixed(moves: list[Ints]) -> list[Ints]:
-    """Return random products of permutations, few of which do what all together can.
+    """Return random products of permutations as a small generating set.
 
-    What blocks and orbits these have need not be all of the group's, which costs speed only.
+    They may generate a proper subgroup, whose smaller blocks and orbits cost only speed.
     """
     if len(moves) <= MIXED:
         return moves
@@ -101,10 +101,10 @@ def _mixed(moves: list[Ints]) -> list[Ints]:
 
 
 def _kept_orbits(moves: Ints, mixed: Ints) -> Ints:
-    """Return orbits of the ranks under automorphisms that keep the first: these, or parts of them.
+    """Return orbits of the ranks under the stabilizer of the first rank, or parts of them.
 
-    By Schreier's lemma: an automorphism, followed by one that takes the image of the first rank
-    back along a tree of moves, keeps it.
+    By Schreier's lemma: an automorphism, followed by one that maps the image of the first rank
+    back along a tree of moves, stabilizes the first rank.
     """
     count = moves.shape[1]
     came: dict[int, tuple[int, int]] = {0: (0, 0)}
@@ -130,7 +130,7 @@ def _kept_orbits(moves: Ints, mixed: Ints) -> Ints:
 
 
 def _one_of_each(kind: Ints, kept: Ints) -> Ints:
-    """Return the first rank and one of each other kind, which moves with it as little as can be."""
+    """Return the first rank and one of each other kind with the smallest stabilizer orbit."""
     _, part, count = np.unique(kept, return_inverse=True, return_counts=True)
     freedom = np.lexsort((np.arange(len(kind)), count[part], kind != kind[0]))
     _, first = np.unique(kind[freedom], return_index=True)
@@ -144,11 +144,11 @@ def _calm(
     label: Ints,
     block: Ints,
 ) -> Iterator[list[Ints]]:
-    """Yield automorphisms, on the ranks, that keep each switch joined to several blocks.
+    """Yield automorphisms, on the ranks, that fix each switch joined to several blocks.
 
-    First those of the generators that do, which may be all that is needed, then generators of
-    all that do; none where the parts of ``block`` are not joined to such switches alike.
-    ``label`` numbers the part that every rank is in.
+    First the generators with this property, which may suffice, then generators of all such
+    automorphisms; none where the parts of ``block`` differ in their connections to such switches.
+    ``label`` numbers the part of every rank.
     """
     number = np.full(network.node_count, -1)
     number[network.terminals] = np.arange(len(label))
@@ -176,7 +176,7 @@ def _calm(
 
 
 def _on_ranks(network: Network, images: list[Ints]) -> list[Ints]:
-    """Return what automorphisms do to the ranks, by their numbers; those that do something."""
+    """Return the non-identity actions of automorphisms on the ranks, by rank number."""
     place = np.zeros(network.node_count, np.int64)
     place[network.terminals] = np.arange(len(network.terminals))
     moved = [place[image[network.terminals]] for image in images]
@@ -184,13 +184,13 @@ def _on_ranks(network: Network, images: list[Ints]) -> list[Ints]:
 
 
 def _block(moves: Ints, members: Ints) -> Ints:
-    """Return the least block that holds the members."""
+    """Return the least block that contains the members."""
     label = _joined(moves, members)
     return np.flatnonzero(label == label[members[0]])
 
 
 def _is_kept(moves: Ints, label: Ints) -> bool:
-    """Return whether every move takes the parts that are labelled to such parts."""
+    """Return whether every move maps labeled parts to labeled parts."""
     return all((label[move] == label[move[label]]).all() for move in moves)
 
 
@@ -231,10 +231,10 @@ def _root(above, node):
 
 
 def _listed(moves: Ints, order: Ints, block: Ints) -> Ints:
-    """Return the ranks of a block in images of a smaller one, each listed as that one is."""
+    """Return the ranks of a block as images of a smaller block, each in corresponding order."""
     inside = np.zeros(moves.shape[1], np.bool_)
     inside[block] = True
-    # What moves little keeps the rest of the structure where it is: it is tried first.
+    # Moves of few ranks fix the rest of the structure: they are tried first.
     efforts = (moves != np.arange(moves.shape[1])).sum(axis=1)
     least = np.argsort(efforts, kind="stable")
     moves, efforts = moves[least], efforts[least].tolist()
@@ -245,7 +245,7 @@ def _listed(moves: Ints, order: Ints, block: Ints) -> Ints:
         if int(rows.min()) in found:
             continue
         found[int(rows.min())] = rows
-        # Blocks are images of each other: all of the larger one are inside.
+        # Blocks are images of each other, so those of the larger block lie inside it.
         missing -= len(rows) if inside[rows[0]] else 0
         reached = moves[:, rows]
         for key, at in zip(*np.unique(reached.min(axis=1), return_index=True), strict=True):

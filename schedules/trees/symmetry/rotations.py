@@ -1,8 +1,8 @@
-"""Permutations of the nodes that keep a network: found in the order of its compute nodes.
+"""Groups of digit rotations: automorphisms of a network from the order of its compute nodes.
 
-Clusters are listed box by box, racks of boxes one after another: written in the right
-mixed radix, the number of a compute node tells its place.  To turn one digit of it, and
-leave the others, is an automorphism where the parts that it counts are alike.
+Clusters are listed box by box, racks of boxes one after another.  In the correct mixed radix, the
+number of a compute node is its position.  The rotation of one digit, with the others fixed,
+is an automorphism where the parts that the digit counts are equivalent.
 """
 
 from typing import NamedTuple
@@ -10,18 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.symmetry.extend_automorphism import Extending
 
-MOST_IMAGES = 1 << 26
-"""Limit on ranks * nodes: every element says where each node goes, in 8 bytes."""
-
 
 class Action(NamedTuple):
-    """A group of automorphisms; only the identity leaves a compute node where it is.
+    """A group of automorphisms that is semiregular on the compute nodes.
 
-    ``images[g, v]`` is where element g takes node v; element 0 is the identity.
-    ``orbit[a]`` numbers the orbit of arc a, ``turns[a]`` is how many elements keep it.
+    ``images[g, v]`` is the image of node v under element g; element 0 is the identity.
+    ``orbit[a]`` numbers the orbit of arc a, ``turns[a]`` is the number of elements that fix it.
     ``roots`` are the first compute nodes of their orbits.
     """
 
@@ -32,17 +30,17 @@ class Action(NamedTuple):
 
 
 def rotations(network: Network) -> Action | None:
-    """Return the group of the digits that can be turned, or None if there is none.
+    """Return the group of the digits that can be rotated, or None if there is none.
 
     Digits are given by divisors 1 = g_0 < g_1 < ... < g_m = N of the number of compute
-    nodes: digit i of rank r is r mod g_{i+1} div g_i.  From the lowest on, each is taken as
-    large as it can be turned.
+    nodes: digit i of rank r is r mod g_{i+1} div g_i.  From the lowest on, each digit is as
+    large as its rotation allows.
 
     Notes
     -----
-    Turns of different digits commute, also on the switches, which `Extending` sees to, and a
-    product of them that keeps a rank turns nothing.
-    O(arcs) for each pair of divisors at most, O(elements * (nodes + arcs)) for the group.
+    Rotations of different digits commute, also on the switches (`extend_automorphism` checks this),
+    and a product of rotations that fixes a rank is the identity.  At most O(arcs) for each pair of
+    divisors, O(elements * (nodes + arcs)) for the group.
 
     Examples
     --------
@@ -53,7 +51,7 @@ def rotations(network: Network) -> Action | None:
     (32, 4, array([0]))
     """
     count = len(network.terminals)
-    if count * network.node_count > MOST_IMAGES:
+    if count * network.node_count > limits.MAX_IMAGES:
         return None
     divisors = [g for g in range(1, count + 1) if count % g == 0]
     marks, extending = _Marks(network), None
@@ -85,13 +83,13 @@ def _powers(image: NDArray[np.int64], order: int) -> NDArray[np.int64]:
 
 
 def _turn(count: int, low: int, high: int) -> NDArray[np.int64]:
-    """Return where each rank goes: on by ``low``, around within its block of ``high``."""
+    """Return the image of each rank: ``low`` further, cyclically within its block of ``high``."""
     ranks = np.arange(count)
     return ranks // high * high + (ranks + low) % high
 
 
 class _Marks:
-    """What is next to every node, told apart by sums of random numbers over its ranks."""
+    """Fingerprints of neighborhoods: sums of random numbers over the adjacent ranks."""
 
     def __init__(self, network: Network) -> None:
         count, nodes = len(network.terminals), network.node_count
@@ -113,7 +111,7 @@ class _Marks:
         self._beside, self._others = np.flatnonzero(is_rank), np.flatnonzero(~is_rank)
         before = self._sums(self._of_rank)
         self._of_others = np.sort(before[self._others])
-        # Of ranks, by their place among all: next to some there is no rank.
+        # For ranks, by position among all nodes: some have no adjacent rank.
         self._places = number[every[self._beside]]
         self._of_ranks = np.zeros(count, np.uint64)
         self._of_ranks[self._places] = before[self._beside]
@@ -122,9 +120,9 @@ class _Marks:
         return np.add.reduceat(of_rank[self._ranks] * self._kinds, self._first)
 
     def allow(self, turn: NDArray[np.int64]) -> bool:
-        """Return False if this turn of the ranks moves those next to some node to no such place.
+        """Return False if the rotation maps the neighbors of some node to no node's neighbors.
 
-        Whatever passes is checked.
+        A necessary condition: the caller checks the rest.
         """
         after = self._sums(self._of_rank[turn])
         if (self._of_ranks[turn[self._places]] != after[self._beside]).any():
@@ -133,12 +131,12 @@ class _Marks:
 
 
 def acting(network: Network, images: NDArray[np.int64]) -> Action:
-    """Return the orbits of a group that is given by where its elements take the nodes.
+    """Return the orbits of a group given by the images of the nodes.
 
     Parameters
     ----------
     images : int64 array, (elements, nodes)
-        Automorphisms; the first is the identity, no other leaves a rank where it is.
+        Automorphisms; the first is the identity, no other fixes a rank.
     """
     nodes = network.node_count
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)

@@ -1,12 +1,11 @@
-"""Trees of one root per orbit, moved to all other roots by a group of automorphisms.
+"""Trees of one root per orbit, mapped to all other roots by a group of automorphisms.
 
-If the trees of the first roots use an orbit of arcs no more often in all than the arcs of
-that orbit have room together, their images under the group fit: each arc of an orbit is
-used alike.  So one tree may stand for a thousand.
+If the trees of the first roots use an orbit of arcs at most up to its total capacity, their images
+under the group fit: each arc of an orbit has the same load.  One tree may represent a thousand.
 
-The trees are grown greedily, and need not exist or be found; whoever asks goes on to
-packing then, which always succeeds.  Arcs are chosen by how much room their orbit keeps: on
-boxes joined by a slower network, a tree enters every box once and spreads within it.
+The trees are grown greedily, and may not exist or not be found; the caller then packs trees,
+which always succeeds.  Arcs are chosen by the remaining capacity of their orbit: on boxes joined by
+a slower network, a tree enters every box once and spreads within it.
 """
 
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.rank_distances import farthest
 from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
@@ -22,28 +22,13 @@ from topoloom.schedules.trees.symmetry.rotations import Action
 from topoloom.synth.progress import tell
 
 _MOST_ROOM = 1 << 31
-"""Rooms are compared as fractions of 31 bits."""
+"""Capacities are compared as 31-bit fractions."""
 
 _TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
-"""What a hop of depth counts beside those fractions: at first, all edges begin near the root."""
-
-_FEW = 128
-"""Packing so many ranks takes seconds, and makes lower trees where ranks differ."""
-
-MOST_STEPS = 1 << 30
-"""Limit on arcs looked at: some seconds, which packing may need less of."""
-
-_FEW_STEPS = 1 << 23
-"""Limit on arcs looked at for lower trees."""
+"""Weight of a hop of depth against those fractions: initially, all edges start near the root."""
 
 _AT_ONCE = 1 << 24
-"""Arcs looked at before the work can be stopped: some hundredths of a second."""
-
-_MOST_TRIED = 8
-"""Orders of the arcs in which lower trees are sought."""
-
-_ALIKE = 3
-"""So many orders in a row with trees of the same height are the last."""
+"""Arc visits between checks for cancellation: some hundredths of a second."""
 
 
 class Drawn(NamedTuple):
@@ -67,15 +52,15 @@ def translated_trees(
     ----------
     network : Network
     room : int64 array
-        How many trees each arc can carry, alike within an orbit.
+        Number of trees that each arc can carry, equal within an orbit.
     action : Action
         Automorphisms of the network.
 
     Returns
     -------
     iterator of Drawn, or None
-        None also where packing does better: where ranks are of several kinds, and few or
-        joined without switches.  And if more than `MOST_STEPS` arcs would be looked at.
+        None also where packing is better: with ranks of several kinds that are few or joined
+        without switches.  None also beyond `limits.MAX_SYMMETRIC_VISITS` arc visits.
 
     Notes
     -----
@@ -95,10 +80,10 @@ def translated_trees(
     if not pays(network, roots):
         return None
     edges = trees_per_root * roots * len(network.terminals)
-    if edges * len(network.tail) > MOST_STEPS:
+    if edges * len(network.tail) > limits.MAX_SYMMETRIC_VISITS:
         return None
     total = np.zeros(int(action.orbit.max()) + 1, np.int64)
-    # An arc that s elements keep is used s times by the images of each tree on its orbit.
+    # The images of each tree use an arc s times for each arc of its orbit, if s elements fix it.
     total[action.orbit] = room // action.turns
     if int(total.max()) >= _MOST_ROOM:
         return None
@@ -111,16 +96,15 @@ def _lowest(
 ) -> list[Drawn] | None:
     """Return the lowest trees found of the first roots, or None if there are none.
 
-    Arcs that are as good as each other are taken as they are listed and, where that gave no
-    trees as low as the farthest rank is away, in other orders, which the order of the nodes
-    has no part in.
+    Ties between arcs go to listed order.  If that yields no trees of the minimum height, other
+    orders are tried, which do not depend on the order of the nodes.
     """
     roots = action.roots.tolist()
     least = max(farthest(network, root) for root in roots)
     if least == 1 and not star_fits(network, action, total, trees_per_root):
         least = 2
     edges = trees_per_root * len(roots) * len(network.terminals)
-    more = min(_MOST_TRIED, _FEW_STEPS // (edges * len(network.tail)))
+    more = min(limits.MAX_ARC_ORDERS, limits.MAX_LOWER_VISITS // (edges * len(network.tail)))
     found: list[tuple[int, list[Drawn]]] = []
     for seed in range(1 + more):
         arcs = sorted_arcs(network, action.orbit, seed)
@@ -129,8 +113,12 @@ def _lowest(
             if made is not None:
                 found.append(made)
                 break
-        heights = {height for height, _ in found[-_ALIKE:]}
-        if not found or found[-1][0] <= least or (len(found) >= _ALIKE and len(heights) == 1):
+        heights = {height for height, _ in found[-limits.MAX_EQUAL_ORDERS :]}
+        if (
+            not found
+            or found[-1][0] <= least
+            or (len(found) >= limits.MAX_EQUAL_ORDERS and len(heights) == 1)
+        ):
             break
     return min(found, key=lambda one: one[0])[1] if found else None
 
@@ -138,9 +126,10 @@ def _lowest(
 def star_fits(
     network: Network, action: Action, total: NDArray[np.int64], trees_per_root: int
 ) -> bool:
-    """Return False if arcs between ranks and switches have too little room for trees of height 1.
+    """Return False if arcs between ranks and switches have too little capacity for height 1.
 
-    Such a tree leads to each rank by the arc from its root or through switches.  ``total`` is the
+    A tree of height 1 reaches each rank by the arc from its root or through switches.  ``total`` is
+    the capacity of each orbit for the trees of all first roots together.  O(arcs).
     room of each orbit for the trees of all first roots together.  O(arcs).
     """
     from_root = np.isin(network.tail, action.roots)
@@ -155,7 +144,7 @@ def star_fits(
 def _of_first_roots(
     network: Network, arcs: Arcs, total: NDArray[np.int64], roots: list[int], toll: int
 ) -> tuple[int, list[Drawn]] | None:
-    """Return one tree for each entry of ``roots`` and the height of the highest, or None."""
+    """Return one tree for each entry of ``roots``, and the maximum height, or None."""
     left, trees, height = total.copy(), list[Drawn](), 0
     is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
     at_once = max(1, _AT_ONCE // each)
@@ -172,13 +161,13 @@ def _of_first_roots(
 
 
 def pays(network: Network, roots: int) -> bool:
-    """Return whether trees of so many roots are worth seeking, which packing may do better."""
+    """Return whether a search for trees of ``roots`` roots pays, compared with packing."""
     ranks = len(network.terminals)
-    return roots == 1 or _FEW < ranks < network.node_count
+    return roots == 1 or limits.MAX_PACKED_RANKS < ranks < network.node_count
 
 
 def sorted_arcs(network: Network, orbits: NDArray[np.int64], seed: int) -> Arcs:
-    """Return arcs and ranks as they are listed, or for a seed that is not 0 in some other order."""
+    """Return arcs and ranks in listed order, or shuffled for a nonzero seed."""
     ranks, arcs = np.sort(network.terminals), np.arange(len(network.tail))
     if seed:
         rng = np.random.default_rng(seed)
@@ -197,7 +186,7 @@ def sorted_arcs(network: Network, orbits: NDArray[np.int64], seed: int) -> Arcs:
 
 
 def _merged(trees: list[Drawn]) -> dict[int, list[Drawn]]:
-    """Return the trees by root, equal ones as one."""
+    """Return the trees by root, with equal trees merged."""
     counted: dict[tuple[int, bytes, bytes], Drawn] = {}
     for tree in trees:
         key = tree.root, tree.nodes.tobytes(), tree.ends.tobytes()
