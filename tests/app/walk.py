@@ -59,7 +59,8 @@ def walk_of(settings: Settings, path: str, body: dict[str, Any]) -> Walk:
     try:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(main, "Crew", partial(Crew, work=recorded_work))
-            app = create_app(settings)
+            # A busy machine may compile kernels first.
+            app = create_app(settings.model_copy(update={"wait_seconds": 600}))
             # The last one is the innermost.
             app.user_middleware.append(Middleware(Follow))
             with TestClient(app, base_url="http://localhost") as client:
