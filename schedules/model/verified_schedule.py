@@ -72,7 +72,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A valid schedule on a topology, with what it costs."""
+    """A valid schedule on a topology, with its costs."""
 
     schedule: Schedule
     algorithm: str

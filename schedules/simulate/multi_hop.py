@@ -58,11 +58,11 @@ def run_switched(
 ) -> tuple[int, int, int]:  # pragma: no cover
     """Run messages of any number of hops.
 
-    A message leaves its node in program order: by round, then by level, then as
-    listed.  It crosses switches as it comes: first asked for, first served.  A switch
-    cuts through: hop k may begin when hop k - 1 does, or so much later that it does not
-    end before it.  So each link is busy for exactly its bytes.  With ``synchronous``
-    nothing waits for single messages, but round r for all of round r - 1.
+    A message leaves its node in program order: by round, then by level, then as listed.
+    Switches serve requests in order of arrival, and cut through: hop k starts at the
+    earliest time at which it neither starts nor ends before hop k - 1.  Each link is thus busy
+    for exactly its bytes.  With ``synchronous`` round r waits for all of round r - 1 instead of
+    single messages.
 
     Returns
     -------

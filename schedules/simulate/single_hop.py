@@ -33,9 +33,9 @@ def run_direct(
 ) -> int:  # pragma: no cover
     """Run messages of one hop each.
 
-    Program order is an order in which nothing waits for what comes later, so one pass
-    gives every time: a message begins at the maximum of when its queue is free and when
-    what it needs is there; with ``synchronous``, of when the round before has ended.
+    In program order no message waits for a later one, so one pass yields every time: a message
+    starts once its queue is free and its dependencies have arrived, or with ``synchronous``
+    once the previous round has ended.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def run_direct(
     starts, need_start, needs
         As in `messages.Messages`.
     pieces : int
-        Into how many pieces every message is cut; ``duration`` is that of one.
+        Number of pieces of every message; ``duration`` is that of one piece.
     staggered : bool
         Round r holds piece r - v of each message of level v, by level; else all of level r.
     free : array of int64, by queue
