@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.described import openapi
+from tests.cases import for_every
 from topoloom.app.api.problems import HTTP_PROBLEMS, PROBLEMS
 from topoloom.app.cli import app as cli
 from topoloom.schedules import errors as schedule_errors
@@ -110,7 +111,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+@for_every("error", ERRORS)
 def test_every_error_has_a_problem_of_its_own(error):
     assert error in PROBLEMS
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.app.described import openapi
 from tests.app.test_service_process import service
+from tests.cases import for_every
 from topoloom.app.auth import api_keys
 from topoloom.app.client import Client, NotFound, Refused, ServiceError, Unreachable
 from topoloom.app.codegen import client_types
@@ -134,7 +135,7 @@ class Recording(Client):
         return b"{}"
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@for_every("name", OPERATIONS)
 def test_every_operation_has_a_method_that_sends_what_it_takes(name):
     method, path, operation_ = OPERATIONS[name]
     assert name in methods(), (
@@ -161,7 +162,7 @@ def test_every_operation_has_a_method_that_sends_what_it_takes(name):
     assert json.loads(client.sent.data or b"{}") == {k: v for k, v in given.items() if v == 7}
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@for_every("name", OPERATIONS)
 def test_the_types_of_a_method_name_what_the_operation_takes(name):
     _, _, operation_ = OPERATIONS[name]
     hints = get_type_hints(getattr(Client, methods()[name]))

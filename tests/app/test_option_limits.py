@@ -1,10 +1,10 @@
 """The limits that help, docs and OpenAPI name are those that requests keep, in the same words."""
 
-import pytest
 from pydantic import ValidationError
 from typer.main import get_command
 
 from tests.app.test_hostile_requests import EXAMPLES
+from tests.cases import for_every
 from topoloom.app.cli import app
 from topoloom.app.cli.option_parameters import ASKED
 from topoloom.app.jobs.worker_pool import operations
@@ -48,7 +48,7 @@ def test_numbers_within_limits_are_found():
     assert {"nodes", "degree", "max_steps", "node_gbps", "alpha_us", "trees_per_root"} <= found
 
 
-@pytest.mark.parametrize(("name", "member", "least", "most"), BOUNDED)
+@for_every(("name", "member", "least", "most"), BOUNDED)
 def test_a_request_takes_the_least_and_the_most_and_refuses_what_is_beyond(
     name, member, least, most
 ):
@@ -60,7 +60,7 @@ def test_a_request_takes_the_least_and_the_most_and_refuses_what_is_beyond(
     assert f"must be at most {most}" in refusals(name, member, most + 1)
 
 
-@pytest.mark.parametrize(("name", "member", "least", "most"), BOUNDED)
+@for_every(("name", "member", "least", "most"), BOUNDED)
 def test_the_table_of_options_names_the_limits_of_a_request(name, member, least, most):
     entries = [one for one in OPTIONS if one.name == member and one.least is not None]
     limits = [(float(one.least), float(one.most)) for one in entries]

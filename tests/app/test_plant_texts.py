@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 import yaml
 
+from tests.cases import for_every
 from topoloom.app.requests.plant_source import PlantFormat
 from topoloom.synth.wiring.plant import TEXT_FORMATS, plant_csv, plant_document, read_plant
 
@@ -69,12 +70,19 @@ def test_what_a_text_does_not_state_is_told_in_the_plan_and_on_the_command_line(
     assert [line.removeprefix("note: ") for line in said.err.splitlines()] == notes
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("plant", "pointer", "detail"),
     [
-        ({"text": CABLES.replace("h1,dcim.interface,eth0,p1,dcim.rearport,1",
-                                 "h1,dcim.interface,eth0,p1,dcim.rearport,0")},
-         "/plant/text/rows/2", "port 0 of p1 has h0 eth0 already (line 4)"),
+        (
+            {
+                "text": CABLES.replace(
+                    "h1,dcim.interface,eth0,p1,dcim.rearport,1",
+                    "h1,dcim.interface,eth0,p1,dcim.rearport,0",
+                )
+            },
+            "/plant/text/rows/2",
+            "port 0 of p1 has h0 eth0 already (line 4)",
+        ),
         ({"text": "item,panel\nwheel,p1\n"}, "/plant/text/rows/0/item", "(line 2)"),
         ({"text": CABLES, "format": "yaml"}, "/plant/text", "is no plant"),
         ({"text": json.dumps(HALL | {"schema": "plant/2"})}, "/plant/text/schema", "plant/1"),
@@ -85,8 +93,8 @@ def test_what_a_text_does_not_state_is_told_in_the_plan_and_on_the_command_line(
         (7, "/plant", "must be a JSON object"),
         (HALL | {"hosts": 7}, "/plant/hosts", "must be a list"),
     ],
-)  # fmt: skip
-@pytest.mark.parametrize("route", QUESTIONS)
+)
+@for_every("route", QUESTIONS)
 def test_a_mistake_in_a_text_is_named_by_pointer_and_line(still, route, plant, pointer, detail):
     answer = still.post(route, json={"plant": plant, **QUESTIONS[route]})
     assert answer.status_code == 422

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.cases import for_every
 from topoloom.app.requests.base import parse_bytes
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.field_errors import field_errors
@@ -116,7 +117,7 @@ def test_what_is_stored_of_a_number_is_what_is_computed_with(value):
     assert request.bytes_per_second == Fraction(Decimal(repr(stored))) * 10**9 / 8
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("field", "value"),
     [
         ("nodes", 1),

@@ -5,13 +5,14 @@ import gzip
 import pytest
 
 from tests.app.described import openapi
+from tests.cases import for_every
 from topoloom.app.store.artifacts import Artefact
 
 PATHS = openapi()["paths"]
 READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not in path]
 
 
-@pytest.mark.parametrize("path", READ)
+@for_every("path", READ)
 def test_head_is_get_without_a_body(still, path):
     whole, head = still.get(path), still.head(path)
     assert (head.status_code, head.content) == (whole.status_code, b"")
@@ -26,7 +27,7 @@ def test_head_of_a_document_tells_its_length_and_its_tag(client):
         assert head.headers[name] == whole.headers[name]
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if "delete" not in PATHS[path]])
+@for_every("path", [path for path in PATHS if "delete" not in PATHS[path]])
 def test_a_refused_method_is_told_every_method_that_is_not(still, path):
     refused = still.patch(path.replace("{id}", "0" * 64).replace("{label}", "x"))
     assert refused.status_code == 405
@@ -36,7 +37,7 @@ def test_a_refused_method_is_told_every_method_that_is_not(still, path):
     assert "PATCH" not in allowed
 
 
-@pytest.mark.parametrize("path", READ)
+@for_every("path", READ)
 def test_a_query_that_means_nothing_is_refused_by_name(still, path):
     refused = still.get(path, params={"limitt": "3"})
     assert refused.status_code == 422

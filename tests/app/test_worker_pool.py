@@ -15,6 +15,7 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 
 from tests.app.jobs.work import until
+from tests.cases import for_every
 from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.error_pickling import packed, unpacked
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
@@ -152,7 +153,7 @@ def test_errors_of_a_worker_are_those_of_the_service(crew_of):
     )
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+@for_every("operation", OPERATIONS.values())
 def test_a_body_that_is_not_json_is_refused_by_every_operation(operation):
     for body in (b"{", b"\xff", b"[" * 100_000, b"9" * 10_000):
         with pytest.raises(Exception) as caught:

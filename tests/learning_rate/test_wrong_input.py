@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 
+from tests.cases import for_every
 from tests.learning_rate.trainers import PAPER, Toy, options, trained
 from topoloom.learning_rate import State, observe, start
 from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions, InvalidState
@@ -58,7 +59,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("wrong", "field", "rule"), OPTIONS.values(), ids=OPTIONS)
+@for_every(("wrong", "field", "rule"), OPTIONS.values())
 def test_an_option_outside_its_domain_is_named(wrong, field, rule):
     with pytest.raises(InvalidOptions, match=rule) as refused:
         start(replace(options({}), **wrong))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from topoloom.schedules.baselines import (
     ASSUMED,
     OPPONENTS,
@@ -99,8 +100,8 @@ SERVED = {
 """Hosts and ports that every opponent runs on."""
 
 
-@pytest.mark.parametrize("size", [1, 5000, 10**7])
-@pytest.mark.parametrize("name", EVERY)
+@for_every("size", [1, 5000, 10**7])
+@for_every("name", EVERY)
 def test_every_opponent_runs_where_it_should(name, size):
     for nodes, degree in SERVED[name]:
         work = Operation(Collective.ALLREDUCE, size, RATE, ALPHA, ALPHA / 10, ALPHA / 30)

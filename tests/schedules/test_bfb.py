@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.synth.catalogue import LARGER, MATCHED
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import NO_LINK, Collective, StepSchedule
@@ -82,7 +83,7 @@ def test_the_checker_finds_nothing_wrong_and_derives_the_measured_cost(text: str
     assert step_cost(schedule, topology) == measure(topology)
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+@for_every("family", FAMILIES)
 def test_every_family_of_the_catalogue_gets_a_valid_schedule(family) -> None:
     members = [base for base in [*MATCHED, *LARGER] if type(base) is family]
     members.sort(key=lambda base: (size(base), str(base)))

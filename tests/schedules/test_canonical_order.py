@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from tests.oracles import random_topology
 from tests.schedules.test_node_orders import damaged, shuffled
 from topoloom.schedules.trees.flow.network import Network, network_of
@@ -54,7 +55,7 @@ def boxes_on_a_spine(seed: int) -> Topology:
     return Topology([*nodes, *spines], every, switches=spines)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_every("seed", range(20))
 def test_boxes_on_spines_are_listed_alike(seed: int) -> None:
     require_one_form(boxes_on_a_spine(seed))
 
@@ -69,7 +70,7 @@ def test_many_boxes_are_listed_alike(name: str, fault: bool) -> None:
 def test_random_fabrics_are_listed_alike_also_part_by_part(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(canonical, "_MANY_PARTS", 0)
+    monkeypatch.setattr("topoloom.schedules.trees.limits.MAX_PARTS_AT_ONCE", 0)
     require_one_form(random_topology(random.Random(seed), balanced=seed % 2 == 0))
 
 

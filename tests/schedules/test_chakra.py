@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -50,7 +51,7 @@ def test_traces_of_any_graph_and_any_size_do_their_collective(topology, data):
     replay(render(schedule, topology, data.draw(st.integers(whole, 3 * whole))))
 
 
-@pytest.mark.parametrize("name, collective", EVERY)
+@for_every(("name", "collective"), EVERY)
 def test_every_byte_is_sent_as_often_as_the_schedule_says(name, collective):
     """An allgather brings M - M/N bytes to each rank; a reduce-scatter is its mirror."""
     ranks = len(topology_of(name).compute_nodes)

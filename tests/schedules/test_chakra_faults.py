@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.cases import for_every
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
@@ -166,7 +167,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@for_every("fault", FAULTS.values())
 def test_every_planted_fault_in_a_trace_is_found(fault):
     damaged = traces()
     fault(damaged)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from tests.cases import for_every
 from tests.cost_oracles import distances_to
 from tests.schedule_oracles import gather_works
 from topoloom.schedules.errors import NoSchedule, TooLarge
@@ -111,8 +112,8 @@ def test_random_digraphs_have_the_whole_loads_of_the_integer_programs(nodes, chu
     assert chunking.whole_loads(step_loads(topology), chunks) == found
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 4, 7, 100])
-@pytest.mark.parametrize("text", SMALL)
+@for_every("most", [1, 2, 3, 4, 7, 100])
+@for_every("text", SMALL)
 def test_a_bounded_schedule_is_valid_and_costs_what_was_foretold(text, most):
     topology = built(text)
     schedule = bfb.allgather(topology, most)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import for_every
 from tests.schedule_oracles import ring, shortest_steps, shortest_trees, two_boxes
 from tests.schedules.export_cases import EVERY, FABRICS, LARGE, RECIPES, schedule_of, topology_of
 from topoloom.schedules.errors import NotExportable
@@ -127,8 +128,8 @@ def test_what_programs_cannot_say_is_refused():
         assert written(form, broadcast, ring(3))
 
 
-@pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
-@pytest.mark.parametrize(("name", "collective"), EVERY)
+@for_every("inplace", [False, True])
+@for_every(("name", "collective"), EVERY)
 def test_what_is_told_from_arrays_alone_is_what_a_plan_has_at_least(name, collective, inplace):
     schedule, ranks = schedule_of(name, collective), topology_of(name).compute_nodes
     assert least_messages(schedule, joined=False) == len(transfers(schedule, ranks)[1])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from tests.cases import for_every
 from tests.oracles import data_cuts, random_topology, torus
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.trees.flow.network import network_of
@@ -78,7 +79,7 @@ def proven(bound: AllreduceBound, topology: Topology, members: tuple[NodeId, ...
     return total
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_every("seed", range(60))
 def test_the_bound_is_the_optimum_of_the_whole_program_and_is_proven(seed: int) -> None:
     rng = random.Random(seed)
     topology = random_topology(rng)
@@ -91,7 +92,7 @@ def test_the_bound_is_the_optimum_of_the_whole_program_and_is_proven(seed: int) 
     assert float(bound.rate) == pytest.approx(slow_rate(topology, members), rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_every("seed", range(60))
 def test_no_two_passes_that_trees_can_make_beat_it(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)
     assert allreduce_bound(topology).rate >= passes(topology)

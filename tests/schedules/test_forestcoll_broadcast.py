@@ -4,6 +4,7 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
+from tests.cases import for_every
 from tests.flow_oracles import flow_rate
 from tests.oracles import data_cuts, forest_faults, random_topology, torus, worst_data_ratio
 from tests.schedule_oracles import ring, two_boxes
@@ -27,7 +28,7 @@ def least_flow(topology: Topology, root: NodeId) -> Fraction:
     return min(nx.maximum_flow_value(graph, root, node) for node in others)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_every("seed", range(100))
 def test_the_best_broadcast_rate_is_the_least_flow_to_any_node(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     for root in topology.compute_nodes:
@@ -43,7 +44,7 @@ def test_the_best_broadcast_rate_is_the_least_flow_to_any_node(seed: int) -> Non
         )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_the_bottleneck_holds_the_root_and_is_the_tightest_of_all_cuts(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     root = topology.compute_nodes[-1]
@@ -61,7 +62,7 @@ def test_the_bottleneck_holds_the_root_and_is_the_tightest_of_all_cuts(seed: int
     assert (best.data, best.data_inside) == (1, 1)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_every("seed", range(100))
 def test_every_balanced_network_gets_an_optimal_broadcast(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)
     root = topology.compute_nodes[seed % len(topology.compute_nodes)]
@@ -73,7 +74,7 @@ def test_every_balanced_network_gets_an_optimal_broadcast(seed: int) -> None:
     assert tree_inverse_rate(schedule, topology) == best.inverse_rate
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_networks_without_switches_need_no_balance_and_no_way_back(seed: int) -> None:
     rng = random.Random(seed)
     order = rng.sample(range(6), 6)
@@ -86,8 +87,8 @@ def test_networks_without_switches_need_no_balance_and_no_way_back(seed: int) ->
     assert tree_inverse_rate(schedule, topology) == 1 / least_flow(topology, root)
 
 
-@pytest.mark.parametrize("trees", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(15))
+@for_every("trees", [1, 2, 3])
+@for_every("seed", range(15))
 def test_the_number_of_trees_of_a_broadcast_can_be_given(seed: int, trees: int) -> None:
     topology = random_topology(random.Random(seed))
     topology = Topology(

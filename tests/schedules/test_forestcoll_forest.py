@@ -5,6 +5,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from tests.oracles import forest_faults, random_topology, torus
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import TreeSchedule
@@ -57,13 +58,13 @@ def test_a_torus_gets_a_forest_at_the_optimal_rate(sides: tuple[int, ...]) -> No
     assert faults(torus(*sides, capacity=50), None) == []
 
 
-@pytest.mark.parametrize("seed", range(150))
+@for_every("seed", range(150))
 def test_every_balanced_network_gets_an_optimal_forest(seed: int) -> None:
     assert faults(random_topology(random.Random(seed), balanced=True), None) == []
 
 
-@pytest.mark.parametrize("trees", [1, 2, 3, 5])
-@pytest.mark.parametrize("seed", range(25))
+@for_every("trees", [1, 2, 3, 5])
+@for_every("seed", range(25))
 def test_networks_of_cables_get_a_forest_for_any_given_number_of_trees(
     seed: int, trees: int
 ) -> None:
@@ -73,7 +74,7 @@ def test_networks_of_cables_get_a_forest_for_any_given_number_of_trees(
     assert faults(both, trees) == []
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_every("seed", range(100))
 def test_networks_without_switches_need_no_balance(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     links = [link for link in topology.links if not {*link[:2]} & topology.switches]
@@ -82,7 +83,7 @@ def test_networks_without_switches_need_no_balance(seed: int) -> None:
     assert faults(Topology(ring, links), None) == []
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_every("seed", range(100))
 def test_an_unbalanced_network_gets_an_optimal_forest_too(seed: int) -> None:
     assert faults(random_topology(random.Random(3000 + seed)), None) == []
 
@@ -197,7 +198,7 @@ def test_drawing_prefers_one_path_that_has_room() -> None:
     assert routes.draw([(0, 1)], 3) == [(3, [(0, 9, 1)])]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@for_every("seed", range(25))
 def test_networks_of_uneven_capacities_get_optimal_forests_of_many_trees(seed: int) -> None:
     rng = random.Random(seed)
     nodes = [f"c{i}" for i in range(rng.randint(4, 8))] + ["w0", "w1"]

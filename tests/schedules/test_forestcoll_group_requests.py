@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import for_every
 from tests.oracles import torus
 from tests.schedule_oracles import ring, two_boxes
 from topoloom.schedules.errors import InvalidSchedule, NoSchedule, NotExportable, TooLarge
@@ -21,7 +22,7 @@ BOXES = fabric("dgx-a100-2")
 PAIRS = ["0.gpu0", "0.gpu1", "1.gpu0", "1.gpu1"]
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("options", "field", "rule"),
     [
         ({"shards": {"0.gpu9": 1}}, "shards", "no node"),

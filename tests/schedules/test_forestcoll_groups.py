@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import for_every
 from tests.flow_oracles import flow_rate
 from tests.oracles import data_cuts, forest_faults, random_topology, worst_data_ratio
 from tests.schedule_oracles import ring
@@ -32,7 +33,7 @@ def random_sizes(rng: random.Random, topology: Topology) -> dict[NodeId, int]:
     return sizes | {rng.choice(list(sizes)): 1}
 
 
-@pytest.mark.parametrize("seed", range(150))
+@for_every("seed", range(150))
 def test_the_optimum_is_the_worst_of_all_cuts_between_data_and_ranks(seed: int) -> None:
     rng = random.Random(seed)
     topology = random_topology(rng)
@@ -51,8 +52,8 @@ def test_the_optimum_is_the_worst_of_all_cuts_between_data_and_ranks(seed: int) 
     assert best.data == sum(sizes.values())
 
 
-@pytest.mark.parametrize("trees", [None, 1, 2, 3])
-@pytest.mark.parametrize("seed", range(60))
+@for_every("trees", [None, 1, 2, 3])
+@for_every("seed", range(60))
 def test_on_balanced_networks_trees_reach_it_whoever_brings_what(
     seed: int, trees: int | None
 ) -> None:
@@ -69,7 +70,7 @@ def test_on_balanced_networks_trees_reach_it_whoever_brings_what(
         assert tree_inverse_rate(schedule, topology) == worst_data_ratio(topology, sizes)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_equal_sizes_are_equal_shards_and_all_ranks_are_no_group(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)
     nodes = topology.compute_nodes

@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import for_every
 from tests.flow_oracles import flow_rate
 from tests.oracles import (
     least_packing_scale,
@@ -59,7 +60,7 @@ def test_a_torus_is_limited_by_what_enters_a_node(
     assert (best.trees_per_root, best.algbw) == (trees, algbw)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_every("seed", range(200))
 def test_the_optimum_is_the_worst_of_all_cuts(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     best = optimum(topology)
@@ -79,7 +80,7 @@ def test_the_optimum_is_the_worst_of_all_cuts(seed: int) -> None:
     assert proven == best.inverse_rate
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_the_bottleneck_is_a_cut_that_attains_the_optimum(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     best = optimum(topology)
@@ -92,7 +93,7 @@ def test_the_bottleneck_is_a_cut_that_attains_the_optimum(seed: int) -> None:
     assert Fraction(best.compute_inside) / best.exit_capacity == best.inverse_rate
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_the_trees_per_root_are_the_fewest_that_reach_the_optimum(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     best = optimum(topology)
@@ -108,8 +109,8 @@ def test_the_trees_per_root_are_the_fewest_that_reach_the_optimum(seed: int) -> 
         assert any((scale * total).denominator > 1 for total in totals.values())
 
 
-@pytest.mark.parametrize("trees", [1, 2, 3, 5])
-@pytest.mark.parametrize("seed", range(30))
+@for_every("trees", [1, 2, 3, 5])
+@for_every("seed", range(30))
 def test_with_given_trees_the_scale_is_the_least_that_packs(seed: int, trees: int) -> None:
     topology = random_topology(random.Random(1000 + seed))
     best = optimum(topology, trees)
@@ -121,7 +122,7 @@ def test_with_given_trees_the_scale_is_the_least_that_packs(seed: int, trees: in
     assert best.trees_per_root == trees
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_every("seed", range(20))
 def test_with_given_trees_the_bottleneck_cannot_carry_them_any_faster(seed: int) -> None:
     topology = random_topology(random.Random(2000 + seed), balanced=seed % 2 == 0)
     best = optimum(topology, 2)
@@ -163,7 +164,7 @@ def test_more_trees_than_needed_keep_the_optimum_at_multiples_of_the_fewest() ->
     assert optimum(fabric("dgx-h100-2"), 6).inverse_rate == best.inverse_rate
 
 
-@pytest.mark.parametrize("demand", range(1, 40))
+@for_every("demand", range(1, 40))
 def test_the_least_scale_of_a_cut_is_the_first_jump_that_suffices(demand: int) -> None:
     capacities = [2, 3, 3, 7]
     jumps = sorted({Fraction(j, b) for b in capacities for j in range(1, 60)})

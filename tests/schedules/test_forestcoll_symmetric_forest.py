@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.flow.optimality import best_rate, tree_capacities
@@ -172,8 +173,8 @@ def test_edges_are_listed_in_breadth_first_order() -> None:
         assert len(depth) == len(network.terminals)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(
+@for_every("seed", range(5))
+@for_every(
     "name", ["dgx-a100-4", "dgx-a100-16", "dgx-h100-8", "rail-4-8", "fat-tree-4", "fat-tree-8"]
 )
 def test_one_rank_stands_for_all_in_whatever_order_nodes_are_listed(name: str, seed: int) -> None:
@@ -214,7 +215,7 @@ def test_one_host_of_a_clos_network_stands_for_all(seed: int) -> None:
     assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_every("seed", range(20))
 def test_what_joins_hosts_lists_a_clos_network_pod_by_pod_and_plane_by_plane(seed: int) -> None:
     network = network_of(clos(seed))
     action = rotations(renumbered(network, by_neighbours(network)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from topoloom.schedules.trees.flow.max_flow import arcs_of
 from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
 from topoloom.schedules.trees.packing.spanning_trees import pack
@@ -40,7 +41,7 @@ def _union_of_trees(
     return tail, head, np.array([room[arc] for arc in sorted(room)])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_every("seed", range(60))
 def test_roots_whose_trees_split_many_times_get_all_of_them(seed: int) -> None:
     draw = np.random.default_rng(seed)
     nodes = int(draw.integers(4, 15))
@@ -61,7 +62,7 @@ def test_roots_whose_trees_split_many_times_get_all_of_them(seed: int) -> None:
     assert grown.tolist() == trees.tolist()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_every("seed", range(60))
 def test_sets_kept_as_tight_are_entered_by_just_what_must_until_all_is_packed(seed: int) -> None:
     draw = np.random.default_rng(seed)
     nodes = int(draw.integers(12, 20))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.oracles import random_topology
 from topoloom.schedules.compare.height_tradeoff import curve
 from topoloom.schedules.errors import NoSchedule
@@ -39,7 +40,7 @@ def farthest(topology: Topology) -> int:
     return int(max(found[root][rank] for root in ranks for rank in ranks))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_no_tree_can_be_lower_than_the_farthest_rank_is_away(seed: int) -> None:
     topology = random_topology(random.Random(seed))
     assert least_height(network_of(topology)) == farthest(topology)

@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import gather_works
 from tests.schedules.lifted_recipes import NESTED, RECIPES, lifted, require_claimed
 from topoloom.schedules.generate.collectives import reverse
@@ -24,22 +24,22 @@ from topoloom.synth.recipes.recipe import (
 )
 
 
-@pytest.mark.parametrize("transposed", [False, True], ids=["forward", "transposed"])
-@pytest.mark.parametrize("text", RECIPES)
+@for_every("transposed", [False, True])
+@for_every("text", RECIPES)
 def test_a_lifted_schedule_is_valid_and_costs_what_is_claimed(text, transposed):
     recipe = parse(text)
     _, _, cost = lifted(recipe, transposed)
     require_claimed(recipe, transposed, cost)
 
 
-@pytest.mark.parametrize("text", RECIPES)
+@for_every("text", RECIPES)
 def test_reversed_the_transposed_one_is_a_reduce_scatter(text):
     topology = build(parse(text))
     scatter = reverse(lift.allgather(parse(text), transposed=True), topology)
     assert violations(scatter, topology) == []
 
 
-@pytest.mark.parametrize("text", [text for text in RECIPES if size(parse(text))[0] <= 24])
+@for_every("text", [text for text in RECIPES if size(parse(text))[0] <= 24])
 def test_a_plain_player_of_chunks_agrees(text):
     assert gather_works(lift.allgather(parse(text)))
 

@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import for_every
 from tests.schedule_oracles import bidirectional_ring, ring, two_boxes
 from topoloom.schedules.errors import NoSchedule, UnknownCollective
 from topoloom.schedules.formats.msccl.program import Dialect
@@ -50,9 +51,9 @@ UNSERVED = {
 ONE_WAY = dict.fromkeys(ALGORITHMS, TOPOLOGIES["lopsided"]) | {"lifted": TOPOLOGIES["expanded"]}
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES.values(), ids=TOPOLOGIES)
-@pytest.mark.parametrize("collective", ROOTLESS)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@for_every("topology", TOPOLOGIES.values())
+@for_every("collective", ROOTLESS)
+@for_every("algorithm", ALGORITHMS)
 def test_every_algorithm_makes_every_collective_right(algorithm, collective, topology):
     if any(topology is unserved for unserved in UNSERVED[algorithm]):
         with pytest.raises(NoSchedule):
@@ -139,10 +140,10 @@ SERVED = [
 ]
 
 
-@pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
-@pytest.mark.parametrize("collective", ROOTLESS)
-@pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("algorithm, topology", SERVED)
+@for_every("inplace", [False, True])
+@for_every("collective", ROOTLESS)
+@for_every("dialect", Dialect)
+@for_every(("algorithm", "topology"), SERVED)
 def test_what_every_algorithm_makes_runs_in_every_dialect(
     algorithm, topology, dialect, collective, inplace
 ):

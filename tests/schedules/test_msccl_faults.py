@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
@@ -120,7 +121,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@for_every("fault", FAULTS.values())
 def test_every_planted_fault_in_a_program_is_found(fault):
     text = render(shortest_steps(ring(3)), ring(3), "azure")
     assert replay(changed(text, lambda algo: None), "azure")

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.cases import for_every
 from tests.schedule_oracles import (
     bidirectional_ring,
     every_schedule,
@@ -153,7 +154,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@for_every("fault", FAULTS.values())
 def test_every_planted_fault_in_a_plan_is_found(fault):
     damaged = plan(per_node=4)
     fault(damaged)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.cases import for_every
 from tests.oracles import random_topology
 from topoloom.schedules.formats.schedule.read import from_document
 from topoloom.schedules.formats.schedule.write import to_document
@@ -74,8 +75,8 @@ def slow_loads(schedule: TreeSchedule, topology: Topology) -> dict:
     return dict(load)
 
 
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-@pytest.mark.parametrize("seed", range(60))
+@for_every("collective", ["allgather", "reduce-scatter"])
+@for_every("seed", range(60))
 def test_what_shares_a_way_to_a_copying_switch_is_counted_once(seed: int, collective: str) -> None:
     rng = random.Random(seed)
     topology = able(random_topology(rng, balanced=True), rng)
@@ -97,7 +98,7 @@ def test_what_shares_a_way_to_a_copying_switch_is_counted_once(seed: int, collec
     assert tree_inverse_rate(best, topology) <= tree_inverse_rate(forest, topology) == rate
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_every("seed", range(40))
 def test_a_tree_sends_to_a_copying_switch_once_at_most(seed: int) -> None:
     rng = random.Random(seed)
     topology = able(random_topology(rng, balanced=True), rng)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import direct_topologies
 from topoloom.schedules.baselines.nccl import MAX_HOPS, ON_FABRICS, on_fabric, ring, tree
 from topoloom.schedules.baselines.nccl.ring_channels import MAX_CHANNELS, rings
@@ -34,8 +35,8 @@ def direct(name):
         return build(parse(name))
 
 
-@pytest.mark.parametrize("name", FABRICS)
-@pytest.mark.parametrize("opponent", ON_FABRICS)
+@for_every("name", FABRICS)
+@for_every("opponent", ON_FABRICS)
 def test_whatever_runs_on_a_fabric_is_valid(name, opponent):
     topology = fabric(name)
     for collective in COLLECTIVES:
@@ -71,9 +72,9 @@ def test_rings_take_no_more_of_a_link_than_there_is(name):
     assert all(used[hop] <= capacity[hop] for hop in used)
 
 
-@pytest.mark.parametrize("name", ["dgx-1v", "mi300x", "BiRing(6)", "Torus(3, 4)", "dgx-h100-1"])
-@pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("size", [1, 10**6, 2**30])
+@for_every("name", ["dgx-1v", "mi300x", "BiRing(6)", "Torus(3, 4)", "dgx-h100-1"])
+@for_every("collective", COLLECTIVES)
+@for_every("size", [1, 10**6, 2**30])
 def test_rings_take_their_closed_form(name, collective, size):
     topology = direct(name)
     schedule = ring.run(topology, collective)

@@ -5,6 +5,7 @@ from math import ceil, log2
 
 import pytest
 
+from tests.cases import for_every
 from tests.schedule_oracles import ring, shortest_steps
 from tests.schedules.export_cases import EVERY, schedule_of, topology_of
 from topoloom.schedules.errors import InvalidProgram, NotExportable
@@ -33,7 +34,7 @@ def seconds(algorithm, protocol, collective, ranks, size, rate):
     return 2 * ceil(log2(ranks)) * ALPHA / slow + slow * 2 * size / rate
 
 
-@pytest.mark.parametrize("name, collective", EVERY)
+@for_every(("name", "collective"), EVERY)
 def test_no_other_choice_of_nccl_is_faster_at_any_size(name, collective):
     topology = topology_of(name)
     ranks, rate = len(topology.compute_nodes), node_capacity(topology) * UNIT
@@ -51,7 +52,7 @@ def test_no_other_choice_of_nccl_is_faster_at_any_size(name, collective):
     assert program_violations("nccl-tuner-csv", [table(name, collective).encode()], topology) == []
 
 
-@pytest.mark.parametrize("name, collective", EVERY)
+@for_every(("name", "collective"), EVERY)
 def test_the_comment_tells_where_the_schedule_is_faster(name, collective):
     topology, schedule = topology_of(name), schedule_of(name, collective)
     ranks, rate = len(topology.compute_nodes), node_capacity(topology) * UNIT

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -142,7 +143,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("path, value, field", BAD, ids=lambda value: str(value)[:40])
+@for_every(("path", "value", "field"), BAD)
 def test_a_bad_document_of_steps_is_refused_with_its_place(path, value, field):
     document = to_document(shortest_steps(RING, 2))
     for prefix in ("", "/parts/1"):

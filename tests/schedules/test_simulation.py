@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import (
     bidirectional_ring,
     direct_topologies,
@@ -75,9 +76,9 @@ def test_sends_cut_finer_are_never_later_without_overhead(topology, network, siz
     assert cut.busy_seconds == whole.busy_seconds
 
 
-@pytest.mark.parametrize("length", [1, 2, 5, 30])
-@pytest.mark.parametrize("chunks", [1, 2, 7, 100])
-@pytest.mark.parametrize("overhead", [0, Fraction(1, 3)])
+@for_every("length", [1, 2, 5, 30])
+@for_every("chunks", [1, 2, 7, 100])
+@for_every("overhead", [0, Fraction(1, 3)])
 def test_a_chain_is_a_pipeline(length, chunks, overhead):
     topology, schedule = chain(length)
     network = replace(SLOW, overhead_seconds=overhead)

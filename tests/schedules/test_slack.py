@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.schedule_oracles import direct_topologies, gather_works, two_boxes
 from tests.synth.test_slack import capacitated, served
 from topoloom.schedules.errors import NoSchedule, TooLarge
@@ -46,8 +47,8 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize("text", GRAPHS)
-@pytest.mark.parametrize("extra", [0, 1, 2])
+@for_every("text", GRAPHS)
+@for_every("extra", [0, 1, 2])
 def test_the_schedule_is_valid_and_costs_what_the_labels_claim(text, extra):
     graph = build(parse(text))
     found = labels(graph, diameter(graph) + extra)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from tests.damaged_schedules import BOXES, RING, dropped, edited, misrouted, steps_of, with_steps
 from tests.schedule_oracles import every_schedule, ring
 from topoloom.schedules.errors import InvalidSchedule
@@ -112,8 +113,8 @@ STEP_FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["steps-allgather", "steps-reduce-scatter"])
-@pytest.mark.parametrize("fault", STEP_FAULTS, ids=lambda fault: fault.__name__)
+@for_every("name", ["steps-allgather", "steps-reduce-scatter"])
+@for_every("fault", STEP_FAULTS)
 def test_every_planted_fault_in_steps_is_found_wherever_it_is(fault, name):
     schedule = steps_of(name)
     for step, sends in enumerate(schedule.steps):
@@ -172,9 +173,9 @@ TREE_FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", ["trees-allgather", "trees-reduce-scatter"])
-@pytest.mark.parametrize("topology", [RING, BOXES], ids=["ring", "boxes"])
-@pytest.mark.parametrize("fault", TREE_FAULTS.values(), ids=TREE_FAULTS)
+@for_every("name", ["trees-allgather", "trees-reduce-scatter"])
+@for_every("topology", [RING, BOXES])
+@for_every("fault", TREE_FAULTS.values())
 def test_every_planted_fault_in_trees_is_found(fault, topology, name):
     schedule = every_schedule(topology)[name]
     for index in range(len(schedule.trees)):

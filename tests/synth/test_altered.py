@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from topoloom.synth.edge_swaps.local_search import apply_random_swaps, head_array
 from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
 from topoloom.synth.errors import OutOfDomain
@@ -109,7 +110,7 @@ def test_an_altered_graph_is_its_text_and_the_same_every_time(recipe):
     assert len(representatives(recipe)) == traits(recipe).nodes
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("recipe", "field"),
     [
         (Inserted(1, 4, 1, Hypercube(5)), "more"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.cases import for_every
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats import READABLE, read
 from topoloom.synth.recipes.topology_document import topology_from_document
@@ -185,7 +186,7 @@ def test_of_a_text_that_states_everything_nothing_is_assumed(form: str) -> None:
     assert not left
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("form", "fact"), [(form, fact) for form, stated in STATED.items() for fact in stated.facts]
 )
 def test_a_fact_that_is_taken_out_is_reported_with_the_option_that_states_it(form, fact) -> None:
@@ -203,7 +204,7 @@ def test_a_fact_that_is_taken_out_is_reported_with_the_option_that_states_it(for
     assert option in found or option in ("gdr", "unit")
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("form", "option"),
     [
         (form, option)

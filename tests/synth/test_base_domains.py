@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import for_every
 from tests.synth.catalogue import LARGER, MATCHED
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain
 from topoloom.synth.families import FAMILIES, CompleteBipartite, family
@@ -198,13 +199,13 @@ OUTSIDE = {
 }
 
 
-@pytest.mark.parametrize("member", FAMILIES, ids=lambda member: member.__name__)
+@for_every("member", FAMILIES)
 def test_every_family_is_tested_with_arguments_inside_and_outside_its_domain(member):
     assert OUTSIDE[member.__name__]
     assert any(type(recipe) is member for recipe in MEMBERS)
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("name", "arguments", "field"),
     [(name, *case) for name, cases in OUTSIDE.items() for case in cases],
 )

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from tests.cost_oracles import distances_to
 from tests.synth.catalogue import SMALL, cost_of, transpose_cost_of
 from topoloom.synth.errors import OutOfDomain
@@ -87,7 +88,7 @@ def test_kautz_is_isomorphic_to_the_shifts_of_words_without_repetition(d, k):
     assert nx.is_isomorphic(nx.DiGraph(_edges(build(Kautz(d, k)))), shifts)
 
 
-@pytest.mark.parametrize(("d", "n"), list(product(range(2, 8), range(2, 14))))
+@for_every(("d", "n"), list(product(range(2, 8), range(2, 14))))
 def test_generalized_kautz_follows_its_formula_and_rewiring_only_replaces_loops(d, n):
     arcs = [(x, (-d * x - a) % n) for x in range(n) for a in range(1, d + 1)]
     plain = sorted((x, y) for x, y in arcs if x != y)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.synth.catalogue import LARGER, MATCHED
 from topoloom.synth.errors import ClaimBroken, InvalidRecipe, OutOfDomain, SynthError
 from topoloom.synth.families import FAMILIES, UniRing
@@ -48,7 +49,7 @@ TOO_LARGE = [
 ]
 
 
-@pytest.mark.parametrize("text", TOO_LARGE, ids=lambda text: text[:40])
+@for_every("text", TOO_LARGE)
 def test_what_passes_the_limits_is_refused_at_once_and_names_the_limit(text):
     started = time.process_time()
     for ask in (size, build):

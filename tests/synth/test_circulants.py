@@ -5,6 +5,7 @@ from math import gcd
 
 import pytest
 
+from tests.cases import for_every
 from tests.cost_oracles import broadcast_cost
 from tests.synth.catalogue import built
 from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
@@ -14,7 +15,7 @@ from topoloom.synth.families.directed_circulant import _sampled
 from topoloom.synth.recipes.build import build, size
 
 
-@pytest.mark.parametrize("n", range(7, 201))
+@for_every("n", range(7, 201))
 def test_the_pair_of_neighbouring_offsets_is_best_for_degree_four(n):
     pair = next(recipe.arguments for recipe in Circulant.matching(n, 4) if recipe.claim())
     m = pair[1]
@@ -25,7 +26,7 @@ def test_the_pair_of_neighbouring_offsets_is_best_for_degree_four(n):
     assert measured == Cost(m, optimal_bandwidth(n))
 
 
-@pytest.mark.parametrize("n", range(7, 41))
+@for_every("n", range(7, 41))
 def test_no_pair_of_offsets_beats_the_neighbouring_pair(n):
     pairs = [
         (a, b) for a, b in combinations(range(1, (n - 1) // 2 + 1), 2) if gcd(n, gcd(a, b)) == 1
@@ -47,7 +48,7 @@ def test_known_pairs_are_offered_to_degree_four(pair):
     assert pair in claimed
 
 
-@pytest.mark.parametrize("n", [*range(2, 41), 64, 100, 999, 1000])
+@for_every("n", [*range(2, 41), 64, 100, 999, 1000])
 def test_a_circulant_is_offered_wherever_one_exists(n):
     for degree in range(1, min(n, 17)):
         exists = n * degree % 2 == 0 and (degree >= 2 or n == 2)

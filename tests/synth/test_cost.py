@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.cost_oracles import broadcast_cost
 from tests.synth.catalogue import SMALL, built, cost_of
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain
@@ -82,7 +83,7 @@ def test_bounds_need_two_nodes_and_a_link(nodes, degree, field):
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("recipe", SMALL, ids=str)
+@for_every("recipe", SMALL)
 def test_no_graph_goes_below_the_bounds(recipe):
     graph = built(recipe)
     links = Links.BIDIRECTIONAL if graph.is_bidirectional else Links.UNIDIRECTIONAL

@@ -5,6 +5,7 @@ from itertools import combinations, permutations, product
 import networkx as nx
 import pytest
 
+from tests.cases import for_every
 from tests.cost_oracles import broadcast_cost
 from topoloom.synth.algebra.finite_field import finite_field, prime_powers
 from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
@@ -241,7 +242,7 @@ def test_the_torus_twisted_by_half_has_the_fewest_steps_of_its_size(b):
     )
 
 
-@pytest.mark.parametrize(("d", "n"), list(product(range(2, 9), range(2, 14))))
+@for_every(("d", "n"), list(product(range(2, 9), range(2, 14))))
 def test_generalized_de_bruijn_follows_its_formula_and_rewiring_only_replaces_loops(d, n):
     arcs = [(x, (d * x + a) % n) for x in range(n) for a in range(d)]
     plain = sorted((x, y) for x, y in arcs if x != y)
@@ -264,7 +265,7 @@ def test_generalized_de_bruijn_of_a_power_is_de_bruijn_and_so_is_its_rewiring(d,
         assert family(name)(d, d**k) not in list(family(name).matching(d**k, d))
 
 
-@pytest.mark.parametrize(("d", "n"), list(product(range(2, 7), range(2, 41))))
+@for_every(("d", "n"), list(product(range(2, 7), range(2, 41))))
 def test_generalized_de_bruijn_promises_what_is_built(d, n):
     # `build` compares nodes, degree, regularity and parallel links with the promise.
     for name in ("GeneralizedDeBruijn", "GeneralizedDeBruijnRewired"):

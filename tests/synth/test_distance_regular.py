@@ -3,6 +3,7 @@
 import networkx as nx
 import pytest
 
+from tests.cases import for_every
 from tests.synth.catalogue import LARGER, MATCHED
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Cost, Links, optimal_bandwidth
@@ -73,11 +74,10 @@ def test_the_search_finds_every_distance_regular_graph_of_degree_four_or_better(
         )
 
 
-@pytest.mark.parametrize(
+@for_every(
     "recipe",
     [one for one in [*MATCHED, *LARGER] if type(one).__name__ in DISTANCE_REGULAR]
     + [parse(text) for text, nodes, _ in OF_DEGREE_FOUR if nodes < 200],
-    ids=str,
 )
 def test_distance_regular_families_are_distance_regular(recipe):
     assert nx.is_distance_regular(graph_of(recipe))
@@ -88,7 +88,7 @@ def test_every_family_claimed_to_be_balanced_is_one_of_the_two_kinds():
     assert balanced - DISTANCE_REGULAR == {"Kneser", "Arrangement"}
 
 
-@pytest.mark.parametrize(
+@for_every(
     "text",
     [
         *("GeneralizedHexagon(4)", "GeneralizedHexagon(5)", "FlagGraph(6, 3)"),
@@ -143,7 +143,7 @@ def test_slim_flies_have_two_steps(q):
     assert measure(topology).steps == 2
 
 
-@pytest.mark.parametrize("recipe", [one for one in LARGER if is_vertex_transitive(one)], ids=str)
+@for_every("recipe", [one for one in LARGER if is_vertex_transitive(one)])
 def test_one_destination_speaks_for_all_where_all_nodes_are_alike(recipe):
     topology = build(recipe)
     assert measure(topology, [0]) == measure(topology)

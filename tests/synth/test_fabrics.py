@@ -5,6 +5,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from tests.cases import for_every
 from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.errors import InvalidRecipe
 from topoloom.synth.fabrics import FABRICS, fabric
@@ -37,7 +38,7 @@ def names_of(known):
 NAMES = [name for known in FABRICS for name in names_of(known)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_every("name", NAMES)
 def test_every_fabric_is_connected_both_ways_and_carries_its_name(name: str) -> None:
     topology = fabric(name)
     topology.require_connected()
@@ -48,7 +49,7 @@ def test_every_fabric_is_connected_both_ways_and_carries_its_name(name: str) -> 
     assert topology.bandwidth_unit == unit
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("name", "inside"),
     [
         ("dgx-1v", 150),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from topoloom.synth.algebra.finite_field import (
     MAX_ORDER,
     finite_field,
@@ -14,7 +15,7 @@ from topoloom.synth.errors import OutOfDomain
 ORDERS = prime_powers(64)
 
 
-@pytest.mark.parametrize("q", ORDERS)
+@for_every("q", ORDERS)
 def test_the_tables_of_addition_and_multiplication_are_those_of_a_field(q):
     field, everyone = finite_field(q), np.arange(q)
     plus = field.add(everyone[:, None], everyone)
@@ -31,7 +32,7 @@ def test_the_tables_of_addition_and_multiplication_are_those_of_a_field(q):
     assert (times[:, plus] == plus[times[:, :, None], times[:, None, :]]).all()
 
 
-@pytest.mark.parametrize("q", ORDERS)
+@for_every("q", ORDERS)
 def test_one_element_generates_all_others_by_its_powers(q):
     field = finite_field(q)
     assert sorted(field.powers) == list(range(1, q))
@@ -39,7 +40,7 @@ def test_one_element_generates_all_others_by_its_powers(q):
     assert (field.multiply(field.powers, generator) == np.roll(field.powers, -1)).all()
 
 
-@pytest.mark.parametrize("q", ORDERS)
+@for_every("q", ORDERS)
 def test_subtraction_undoes_addition_and_multiples_are_repeated_sums(q):
     field, everyone = finite_field(q), np.arange(q)
     assert not field.add(everyone, field.negative(everyone)).any()

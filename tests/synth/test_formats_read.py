@@ -6,6 +6,7 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
+from tests.cases import for_every
 from tests.synth.format_files import DATA, FILES, ROUTERS, SAID, text_of
 from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.errors import InvalidTopology
@@ -33,7 +34,7 @@ def test_every_format_has_a_file_and_every_file_is_tried() -> None:
     assert {path.name for path in DATA.iterdir()} == set(FILES)
 
 
-@pytest.mark.parametrize(("name", "form"), FILES.items())
+@for_every(("name", "form"), FILES.items())
 def test_the_format_of_a_file_is_told_from_its_text(name: str, form: str) -> None:
     text = text_of(name)
     if form not in SAID:

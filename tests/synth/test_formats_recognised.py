@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats import detect
 from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
@@ -119,7 +120,7 @@ def test_every_kind_that_is_recognised_has_a_sample() -> None:
     assert list(SAMPLES) == [kind.name for kind in (*FOREIGN, *LOOSE)]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@for_every("name", SAMPLES)
 def test_a_file_is_named_for_what_it_is_with_what_to_give_instead(name: str) -> None:
     text, words = SAMPLES[name]
     kind = next(kind for kind in (*FOREIGN, *LOOSE) if kind.name == name)

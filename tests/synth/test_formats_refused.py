@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import for_every
 from tests.synth.format_files import text_of
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats import MAX_CHARACTERS, read
@@ -204,7 +205,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("form", "text", "place", "words"), BAD.values(), ids=list(BAD))
+@for_every(("form", "text", "place", "words"), BAD.values())
 def test_a_wrong_file_is_one_error_that_names_the_place_and_the_rule(form, text, place, words):
     with pytest.raises(InvalidTopology) as caught:
         read(text, form)

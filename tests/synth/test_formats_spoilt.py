@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.hostile_inputs import HOSTILE, spoilt
 from tests.synth.format_files import FILES, text_of
 from topoloom.synth.errors import InvalidTopology
@@ -59,7 +60,7 @@ def test_no_spoilt_file_of_thousands_breaks_a_reader(name: str, data: st.DataObj
     require_spoilt_read_or_refused(name, data)
 
 
-@pytest.mark.parametrize("form", READABLE)
+@for_every("form", READABLE)
 def test_a_hostile_text_alone_is_read_or_refused(form: str) -> None:
     for text in HOSTILE:
         require_read_or_refused(text, form)

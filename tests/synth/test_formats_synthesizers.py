@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cases import for_every
 from tests.synth.format_files import text_of
 from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.errors import InvalidTopology
@@ -116,7 +117,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "place", "words"), BAD.values(), ids=list(BAD))
+@for_every(("text", "place", "words"), BAD.values())
 def test_what_breaks_a_rule_is_blamed_at_its_place(text: str, place: str, words: str) -> None:
     with pytest.raises(InvalidTopology) as caught:
         read(text)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import for_every
 from topoloom.synth.algebra.group_extensions import MatrixExtension, Metacyclic, Nested
 from topoloom.synth.algebra.groups import Group, inverse
 from topoloom.synth.algebra.polycyclic import Polycyclic
@@ -52,7 +53,7 @@ def orders_of(group: Group) -> dict[int, int]:
     return found
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=repr)
+@for_every("group", GROUPS)
 def test_products_are_associative_with_0_for_identity_and_inverses(group: Group) -> None:
     products = table(group)
     elements = np.arange(group.order)
@@ -87,7 +88,7 @@ def test_known_groups_have_elements_of_the_known_orders(
     assert orders_of(group) == orders
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("make", "field"),
     [
         (lambda: Metacyclic(0, 0, 1), "b"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import for_every
 from topoloom.synth.atlas.bundled import bundled
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.measure import measure
@@ -73,7 +74,7 @@ def test_members_are_drawn_of_every_family(family):
     assert drawn(family)
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+@for_every("family", FAMILIES)
 def test_a_drawn_member_builds_prints_and_is_read_back(family):
     for member in drawn(family):
         assert repr(member) == str(member)
@@ -86,7 +87,7 @@ def test_a_drawn_member_builds_prints_and_is_read_back(family):
         assert len(sources) == len(targets) == graph.link_count
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+@for_every("family", FAMILIES)
 def test_a_drawn_member_costs_what_it_claims_on_the_graph_and_on_its_transpose(family):
     for member in drawn(family):
         graph = build(member)
@@ -95,7 +96,7 @@ def test_a_drawn_member_costs_what_it_claims_on_the_graph_and_on_its_transpose(f
                 assert found.covers(measure(turned))
 
 
-@pytest.mark.parametrize("kind", [*FAMILIES, *OPERATORS], ids=lambda kind: kind.__name__)
+@for_every("kind", [*FAMILIES, *OPERATORS])
 def test_help_and_fields_are_one_list(kind):
     names = [field.name for field in dataclasses.fields(kind)]
     shown = kind.signature().partition("(")[2].rstrip(")").split(", ")
@@ -123,7 +124,7 @@ def test_members_of_different_families_differ_though_their_arguments_are_equal()
     assert len({UniRing(4), Complete(4), Hypercube(4), Crown(4)}) == 4
 
 
-@pytest.mark.parametrize("line", GOLDEN.read_text().splitlines())
+@for_every("line", GOLDEN.read_text().splitlines())
 def test_recipes_of_before_make_the_same_topologies_with_the_same_numbering(line):
     digest, text = line.split("\t")
     recipe = parse(text)

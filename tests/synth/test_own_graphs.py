@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.synth.catalogue import SMALL, built
 from topoloom.synth.errors import InvalidRecipe, InvalidTopology, OutOfDomain
 from topoloom.synth.families import Base, Graph, UniRing
@@ -66,7 +67,7 @@ def test_operators_take_irregular_graphs_and_know_the_result_or_say_what_they_ne
             build(LineGraph(2, one))
 
 
-@pytest.mark.parametrize("member", SMALL[::4], ids=str)
+@for_every("member", SMALL[::4])
 def test_an_operator_does_to_a_given_graph_what_it_does_to_the_member_it_came_from(member):
     base = Base.of(built(member))
     assert build(base) == built(member)

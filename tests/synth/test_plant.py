@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from tests.synth.plants import meshes, plants, trunked
 from topoloom.synth.errors import InvalidPlant
 from topoloom.synth.wiring.plant import (
@@ -145,7 +146,7 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("place", "value", "field", "rule"), MISTAKES)
+@for_every(("place", "value", "field", "rule"), MISTAKES)
 def test_every_mistake_is_one_error_that_names_its_place_and_the_port(place, value, field, rule):
     document = copy.deepcopy(SMALL)
     *path, last = place.strip("/").split("/")

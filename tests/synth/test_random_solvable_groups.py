@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from topoloom.synth.algebra.group_isomorphisms import Tabled, isomorphic, random_automorphism
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.solvable_groups import solvable_groups
@@ -27,7 +28,7 @@ def tabled(numbers: tuple[int, ...]) -> Tabled:
     return Tabled.of(Polycyclic.read(numbers)[0])
 
 
-@pytest.mark.parametrize("order", KNOWN)
+@for_every("order", KNOWN)
 def test_as_many_groups_are_kept_as_are_known(order: int) -> None:
     assert len(kept(order)) == KNOWN[order]
 
@@ -40,7 +41,7 @@ def test_every_line_is_a_group_of_its_order_and_nothing_stands_behind() -> None:
         assert int(order) in ORDERS
 
 
-@pytest.mark.parametrize("order", [*range(2, 32), 36, 40])
+@for_every("order", [*range(2, 32), 36, 40])
 def test_the_file_has_what_the_enumeration_makes(order: int) -> None:
     assert list(kept(order)) == [one.group.numbers for one in solvable_groups(order)]
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from topoloom.synth.algebra.group_extensions import MatrixExtension, Metacyclic
 from topoloom.synth.algebra.group_isomorphisms import Tabled, homomorphisms, isomorphic
 from topoloom.synth.algebra.groups import Group
@@ -34,7 +35,7 @@ def renumbered(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return other
 
 
-@pytest.mark.parametrize("order", sorted(KNOWN.keys() - {32, 48}))
+@for_every("order", sorted(KNOWN.keys() - {32, 48}))
 def test_there_are_as_many_solvable_groups_of_an_order_as_are_known(order: int) -> None:
     assert len(solvable_groups(order)) == KNOWN[order]
 

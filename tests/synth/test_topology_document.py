@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_every
 from topoloom.synth.errors import InvalidTopology, SynthError
 from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES, topology_from_document
 from topoloom.synth.topology.topology import Link
@@ -60,7 +61,7 @@ def _is_long(document):
     )
 
 
-@pytest.mark.parametrize(
+@for_every(
     ("document", "field"),
     [
         (None, ""),
@@ -114,7 +115,6 @@ def _is_long(document):
         (_with(["links", 0, "capacity"], 10**30), "/links/0/capacity"),
         (_with(["links", 0, "capacity"], "9" * 31), "/links/0/capacity"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_bad_document_is_refused_with_a_pointer_to_the_place(document, field):
     before = copy.deepcopy(document) if not _is_long(document) else None
