@@ -47,3 +47,11 @@ def test_the_site_builds_without_warnings_and_loads_nothing_from_other_hosts(tmp
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 30
     assert [page.name for page in pages if loaded.search(page.read_text())] == []
+
+
+@pytest.mark.parametrize("floor", ["app", "schedules", "synth"])
+def test_the_drawing_of_the_architecture_names_every_package(floor):
+    drawing = (DOCS / "architecture.md").read_text().partition("```text\n")[2].partition("```")[0]
+    part = re.search(rf"^{floor} (.*?)(?=^\w|\Z)", drawing, re.M | re.S)[1]
+    packages = {path.parent.name for path in (ROOT / floor).glob("*/__init__.py")}
+    assert packages <= set(re.findall(r"\w+", part))
