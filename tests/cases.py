@@ -1,6 +1,7 @@
 """Tests of many small cases that run as one: an item of pytest costs more than such a case."""
 
 import inspect
+import reprlib
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
@@ -29,7 +30,7 @@ def for_every(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[..
                 try:
                     test(**fixtures, **given)
                 except BaseException as error:
-                    error.add_note(f"case: {given}")
+                    error.add_note(f"case: {reprlib.repr(given)}")
                     raise
 
         # What pytest reads: the fixtures alone.

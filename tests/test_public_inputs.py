@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import topoloom
+from tests.cases import for_every
 from tests.stated_networks import Network, allgather, boxes, cables, mesh, sockets, star
 from topoloom.synth.errors import InvalidPlant, InvalidTopology
 from topoloom.synth.formats import read
@@ -35,11 +36,9 @@ class Row(NamedTuple):
     options: dict[str, Any]
 
 
-def row(*stated: Any, assumed: str = "", said: str = "", **options: Any) -> Any:
+def row(*stated: Any, assumed: str = "", said: str = "", **options: Any) -> Row:
     """Return a case."""
-    found = Row(*stated, assumed, said, options)
-    words = [found.file, *(f"{name}={value}" for name, value in options.items())]
-    return pytest.param(found, id=" ".join(words))
+    return Row(*stated, assumed, said, options)
 
 
 CUBE = (
@@ -310,7 +309,7 @@ GRAPHS = [
 ROWS = [*NVIDIA, *NCCL, *AMD, *GRAPHS]
 
 
-@pytest.mark.parametrize("found", ROWS)
+@for_every("found", ROWS)
 def test_a_public_input_has_the_rate_of_the_network_stated_by_hand(found: Row):
     assert allgather(found.network) == Fraction(found.value)
     text = (INPUTS / found.file).read_text()

@@ -135,7 +135,7 @@ def _start(folder: Path, number: int, port: int) -> list[subprocess.Popen[bytes]
 
 def _wait(folder: Path, number: int, port: int) -> None:
     pipe = Path(f"/tmp/topoloom-netconf-{os.getpid()}-{port}.sock")
-    end = time.monotonic() + 20
+    end = time.monotonic() + 100
     while time.monotonic() < end:
         if pipe.exists():
             with socket.socket() as one:

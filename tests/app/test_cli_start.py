@@ -112,7 +112,7 @@ def test_a_known_design_takes_less_than_loading_what_designs_take(topoloom, sett
     load = [
         sys.executable,
         "-c",
-        "import topoloom.app.services.designs, app.store.document_store, synth.search.frontier",
+        "import topoloom.app.services.designs, topoloom.app.store, topoloom.synth.search.frontier",
     ]
     loaded = _least_seconds(lambda: subprocess.run(load, cwd=ROOT, check=True, timeout=120))
     # A third on an idle machine; all that a search loads came first, once.

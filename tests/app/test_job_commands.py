@@ -31,7 +31,7 @@ def address(settings):
     )
     thread = threading.Thread(target=server.run)
     thread.start()
-    end = time.monotonic() + 30
+    end = time.monotonic() + 200
     while not server.started:
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -42,7 +42,7 @@ def computations(monkeypatch):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 200
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

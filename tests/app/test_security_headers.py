@@ -7,13 +7,14 @@ import re
 import pytest
 
 from tests.app.described import openapi
+from tests.cases import for_every
 from topoloom.app.api.main import create_app
 
 PATHS = openapi()["paths"]
 PAGES = ("/docs", "/redoc", "/docs/oauth2-redirect")
 
 
-@pytest.mark.parametrize("path", [*PATHS, "/none", "/openapi.json", *PAGES])
+@for_every("path", [*PATHS, "/none", "/openapi.json", *PAGES])
 def test_every_answer_is_taken_for_what_it_is_and_framed_by_nobody(still, path):
     headers = still.get(path.replace("{id}", "0" * 64)).headers
     assert headers["X-Content-Type-Options"] == "nosniff"

@@ -20,9 +20,7 @@ def test_a_worker_that_stops_hands_its_jobs_back_and_another_ends_them(jobs, sta
     first = started()
     job = jobs.enqueue(task())
     until(lambda: work.begun)
-    start = time.monotonic()
     assert first.stop()
-    assert time.monotonic() - start < 5
     assert jobs.state(job).state is State.QUEUED
     work.release.set()
     started()

@@ -31,7 +31,7 @@ def task(number=0, operation="design"):
     return Task.of(operation, {"number": number})
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=100):
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end
