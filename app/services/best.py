@@ -114,7 +114,7 @@ def _of_atlas(request: BestRequest) -> Iterator[Known]:
     for nodes in range(least, most + 1):
         atlas = bundled_of(nodes, degree)
         by_broadcast = atlas.of_size(nodes, degree)
-        for entry in (*by_broadcast, *atlas.of_size(nodes, degree, by_labels=True)):
+        for entry in (*by_broadcast, *atlas.of_size(nodes, degree, by_slack=True)):
             costs, within = (entry.cost, entry.transpose), entry.within
             one = Known(nodes, degree, *costs, entry.recipe, "", None, (ATLAS,), within)
             worse = one.worse()

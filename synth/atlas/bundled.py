@@ -1,7 +1,7 @@
-"""The atlas that comes with the package, as a whole and size by size.
+"""The atlas bundled with the package, as a whole and by size.
 
-A frontier asks for some hundred of its thousands of sizes: to read all its entries would take a
-fifteenth of the process that finds one, to split its lines a hundredth.
+A frontier reads some hundred of its thousands of sizes.  Parsing all entries would take 1/15 of
+the time of a frontier process; splitting the lines takes 1/100.
 """
 
 from collections.abc import Mapping
@@ -11,20 +11,20 @@ from pathlib import Path
 from topoloom.synth.atlas.entries import HEADER, Atlas
 
 BUNDLED = Path(__file__).with_name("atlas.tsv")
-"""The atlas that comes with the package."""
+"""Path of the bundled atlas."""
 
 
 @lru_cache(maxsize=1)
 def bundled() -> Atlas:
-    """Return the atlas that comes with the package, all of it; it is read once."""
+    """Return the whole bundled atlas; cached."""
     return Atlas.load(BUNDLED)
 
 
 @lru_cache(maxsize=4096)
 def bundled_of(nodes: int, degree: int) -> Atlas:
-    """Return what the atlas has of one size, entries and searches.
+    """Return the entries and searches of one size.
 
-    The same as `Atlas.part` of it, in the order of the file; only these lines are read.
+    Equals `Atlas.part` for the size, in the order of the file, but parses these lines only.
 
     >>> len(bundled_of(16, 2)) > 0, len(bundled_of(16, 15))
     (True, 0)
@@ -33,14 +33,14 @@ def bundled_of(nodes: int, degree: int) -> Atlas:
 
 
 def forget_bundled() -> None:
-    """Read the file anew when it is asked for next: it was written."""
+    """Clear the caches after a write to the file."""
     for kept in (bundled, bundled_of, _lines):
         kept.cache_clear()
 
 
 @lru_cache(maxsize=1)
 def _lines() -> Mapping[str, list[str]]:
-    """Return the lines of the file by size, as that is written there."""
+    """Return the lines of the file by size, as written there."""
     found: dict[str, list[str]] = {}
     for line in BUNDLED.read_text("utf-8").splitlines()[1:]:
         if not line.startswith("#"):

@@ -1,16 +1,16 @@
-"""The atlas: topologies that were discovered, with their exact costs, as a file of text.
+"""The atlas: discovered topologies with their exact costs, as a text file.
 
-One line says what the file is; every other has fields separated by tabs, one of
+The first line names the format; each other line has tab-separated fields, one of
 
     point   nodes  degree  links  steps  bandwidth  steps  bandwidth  recipe  found
     labels  nodes  degree  links  steps  bandwidth  steps  bandwidth  within  recipe  found
     search  nodes  degree  links  seed   rounds
     sweep   nodes  degree  links  seed   rounds
 
-The second pair of costs is that on the transpose.  A `point` costs so much by breadth-first
-broadcast, `labels` by labels within so many steps (`synth.slack`).  `found` says by which seed and
-round of the search; a `search` for points, or a `sweep` for labels, says how many rounds are done,
-so that they can go on.  Lines that begin with # are for people.
+The second pair of costs applies to the transpose.  A `point` has costs by breadth-first broadcast,
+a `labels` line by slack schedules of at most ``within`` steps (`synth.slack`).  ``found`` names
+the seed and the round of the search.  A `search` for points, or a `sweep` for slack schedules,
+counts its finished rounds, so that it can resume.  Lines that begin with # are comments.
 """
 
 import re
@@ -30,10 +30,10 @@ MAX_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A discovered topology, its measured costs, and how it was found.
+    """A discovered topology, its measured costs, and its origin.
 
-    ``within`` as in `synth.search.frontier.Point`: None for costs by breadth-first broadcast, else
-    by labels within so many steps.
+    ``within`` is None for costs by breadth-first broadcast, else the limit on the steps of slack
+    schedules, as in `synth.search.frontier.Point`.
     """
 
     nodes: int
@@ -47,37 +47,37 @@ class Entry:
 
     @property
     def family(self) -> str:
-        """The family that the recipe names."""
+        """Name of the family or outer operator of the recipe."""
         return self.recipe.partition("(")[0]
 
     @property
     def is_random(self) -> bool:
-        """Whether it is of random links or places, which a frontier draws where no sweep was."""
+        """Whether the recipe has random links; a frontier samples such graphs at new sizes."""
         return self.family in _RANDOM
 
     @property
     def arguments(self) -> tuple[int, ...]:
-        """The arguments of a base (not an operator): an atlas has thousands and needs few."""
+        """Arguments of a base, not an operator; parsed on demand."""
         return tuple(map(int, self.recipe.partition("(")[2].rstrip(")").split(",")))
 
     def dominates(self, other: "Entry") -> bool:
-        """Return whether this is no worse in steps and bandwidth, both ways."""
+        """Return whether steps and bandwidth are no worse than another's, in both directions."""
         return all(
             mine.steps <= theirs.steps and mine.bandwidth <= theirs.bandwidth
             for mine, theirs in ((self.cost, other.cost), (self.transpose, other.transpose))
         )
 
     @property
-    def worse(self) -> Cost:
-        """The larger steps, and the larger bandwidth, of both directions."""
+    def worse_cost(self) -> Cost:
+        """The larger steps and the larger bandwidth of both directions."""
         return Cost(
             max(self.cost.steps, self.transpose.steps),
             max(self.cost.bandwidth, self.transpose.bandwidth),
         )
 
     @property
-    def worst(self) -> Cost:
-        """The larger steps, and the mean of the bandwidths, of both directions."""
+    def mean_cost(self) -> Cost:
+        """The larger steps and the mean bandwidth of both directions."""
         return Cost(
             max(self.cost.steps, self.transpose.steps),
             (self.cost.bandwidth + self.transpose.bandwidth) / 2,
@@ -86,19 +86,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Search:
-    """What a search is about; the number of its rounds is kept in the atlas."""
+    """Identity of a search; the atlas counts its rounds."""
 
     nodes: int
     degree: int
     links: Links
     seed: int
-    by_labels: bool = False
+    by_slack: bool = False
 
 
 class Atlas:
-    """Entries by size, none of which dominates another, and the searches they come from.
+    """Pareto-optimal entries by size, and the searches behind them.
 
-    Costs by breadth-first broadcast and by labels are kept apart.
+    Costs by breadth-first broadcast and by slack schedules are compared separately.
     """
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Atlas:
         self.rounds: dict[Search, int] = {}
 
     def __iter__(self) -> Iterator[Entry]:
-        """Go through all entries by size, those of breadth-first broadcast first."""
+        """Iterate over all entries by size, breadth-first broadcast first."""
         for size in sorted(self._entries):
             yield from sorted(
                 self._entries[size], key=lambda e: (e.links, e.cost, e.transpose, e.recipe)
@@ -116,26 +116,26 @@ class Atlas:
     def __len__(self) -> int:
         return sum(map(len, self._entries.values()))
 
-    def of_size(self, nodes: int, degree: int, *, by_labels: bool = False) -> tuple[Entry, ...]:
+    def of_size(self, nodes: int, degree: int, *, by_slack: bool = False) -> tuple[Entry, ...]:
         """Return the entries of exactly this size, one-way and two-way."""
-        return tuple(self._entries.get((by_labels, nodes, degree), ()))
+        return tuple(self._entries.get((by_slack, nodes, degree), ()))
 
-    def searched(self, nodes: int, degree: int, links: Links, *, by_labels: bool = False) -> bool:
-        """Return whether this size was searched, with or without finds worth keeping."""
+    def searched(self, nodes: int, degree: int, links: Links, *, by_slack: bool = False) -> bool:
+        """Return whether this size was searched, with or without results."""
         return any(
             (search.nodes, search.degree, search.links) == (nodes, degree, links)
             for search in self.rounds
-            if search.by_labels == by_labels
+            if search.by_slack == by_slack
         )
 
     def entry(self, recipe: str) -> Entry | None:
-        """Return the entry by breadth-first broadcast of this very recipe, in canonical text."""
+        """Return the breadth-first-broadcast entry of a recipe in canonical text, or None."""
         return self._by_recipe.get(recipe)
 
     def add(self, entry: Entry) -> bool:
-        """Keep an entry unless one of its size and links dominates it; return whether kept.
+        """Add an entry unless another of its size and links dominates it; return whether added.
 
-        Entries that it dominates are dropped.
+        Removes the entries that it dominates.
         """
         alike = self._entries.get(_place(entry), [])
         rivals = [other for other in alike if other.links is entry.links]
@@ -153,13 +153,13 @@ class Atlas:
             self._by_recipe[entry.recipe] = entry
 
     def discard(self, entry: Entry) -> None:
-        """Drop an entry."""
+        """Remove an entry."""
         self._entries[_place(entry)].remove(entry)
         if entry.within is None:
             del self._by_recipe[entry.recipe]
 
     def part(self, wanted: Callable[[int, int, Links], bool]) -> "Atlas":
-        """Return the entries, and the searches, of the sizes and kinds of links that are wanted."""
+        """Return the part of the atlas for which ``wanted(nodes, degree, links)`` holds."""
         chosen = Atlas()
         for entry in self:
             if wanted(entry.nodes, entry.degree, entry.links):
@@ -170,14 +170,14 @@ class Atlas:
         return chosen
 
     def known(self, search: Search) -> list[Entry]:
-        """Return what a search begins with: the entries of its size whose links serve it.
+        """Return the entries of a search's size and kind of links.
 
-        Of one that is by labels, entries by labels beside the others.
+        Two-way entries serve one-way searches.  Slack entries are included if ``by_slack``.
         """
         size = search.nodes, search.degree
         found = [
             *self.of_size(*size),
-            *(self.of_size(*size, by_labels=True) if search.by_labels else ()),
+            *(self.of_size(*size, by_slack=True) if search.by_slack else ()),
         ]
         return [entry for entry in found if entry.links in (search.links, Links.BIDIRECTIONAL)]
 
@@ -187,7 +187,7 @@ class Atlas:
         for search, rounds in sorted(self.rounds.items()):
             size = (search.nodes, search.degree, search.links)
             lines.append(
-                _line("sweep" if search.by_labels else "search", *size, search.seed, rounds)
+                _line("sweep" if search.by_slack else "search", *size, search.seed, rounds)
             )
         for one in self:
             costs = [c for cost in (one.cost, one.transpose) for c in (cost.steps, cost.bandwidth)]
@@ -198,7 +198,7 @@ class Atlas:
         return "\n".join(lines) + "\n"
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file atomically."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
             file.write(self.text())
@@ -212,7 +212,7 @@ class Atlas:
         Raises
         ------
         InvalidAtlas
-            It is not an atlas; the field is the file and the line.
+            The file is no atlas; the field names the file and the line.
         """
         try:
             if path.stat().st_size > MAX_BYTES:
@@ -226,7 +226,7 @@ class Atlas:
 
     @classmethod
     def read(cls, text: str, name: str = "atlas") -> "Atlas":
-        """Read the text of a file; raises as `load`.
+        """Parse the text of a file; raises as `load`.
 
         >>> Atlas.read("point")
         Traceback (most recent call last):
@@ -265,7 +265,7 @@ class Atlas:
 
 
 _RANDOM = ("RandomRegular", "RandomRegularTwoWay", "Inserted", "Removed", "Shortened")
-# Parsed where it is used: an atlas has thousands of recipes, a question needs a few.
+# Recipes stay unparsed until use: an atlas has thousands, a frontier needs a few.
 _RECIPE = re.compile(r"[A-Za-z]+\([A-Za-z0-9(), ]*\)")
 _SHAPES = (
     "line: must be a point of 9 fields, labels of 10, or a search or sweep of 5, separated by tabs"
@@ -291,7 +291,7 @@ def _line(*fields: object) -> str:
 
 
 def merged(atlases: Iterable[Atlas]) -> Atlas:
-    """Return one atlas of the best of several."""
+    """Return the union of several atlases without dominated entries."""
     whole = Atlas()
     for atlas in atlases:
         for entry in atlas:

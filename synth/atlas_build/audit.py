@@ -1,12 +1,11 @@
-"""What a frontier would find itself at the sizes where the atlas tells it not to search.
+"""Audit the bundled atlas: compare it with the short search of a frontier at searched sizes.
 
     python -m topoloom.synth.atlas_build.audit OUT [--parts N --part K]
 
-At a size that is marked as searched a frontier draws nothing (`synth.discovery.short_search`), so
-the mark must not cost it anything: what the short search finds there has to be in the atlas, or
-worse than what is.  This makes that search at every marked size and writes what no entry of the
-size is as good as; `synth.atlas_build.merge` puts it into the atlas and drops what the catalogue
-has anyway.
+A frontier does not search at sizes that the atlas marks as searched
+(`synth.discovery.short_search`), so the atlas must be at least as good there.  The audit runs the
+short search at every marked size and writes all results that no entry dominates.
+`synth.atlas_build.merge` adds these to the atlas and drops results that the catalog includes.
 """
 
 import argparse
@@ -22,15 +21,15 @@ from topoloom.synth.evaluation.cost import Links
 _EVERY = 100
 
 
-def marked(atlas: Atlas) -> list[tuple[int, int, Links]]:
-    """Return the sizes that the atlas says were searched for bases, in order."""
-    return sorted({(one.nodes, one.degree, one.links) for one in atlas.rounds if not one.by_labels})
+def searched_sizes(atlas: Atlas) -> list[tuple[int, int, Links]]:
+    """Return the sizes that the atlas marks as searched for bases, in order."""
+    return sorted({(one.nodes, one.degree, one.links) for one in atlas.rounds if not one.by_slack})
 
 
-def overlooked(atlas: Atlas, nodes: int, degree: int, links: Links) -> list[Entry]:
-    """Return what the short search finds at a size that no entry there is as good as.
+def missing_entries(atlas: Atlas, nodes: int, degree: int, links: Links) -> list[Entry]:
+    """Return the results of the short search at a size that no entry dominates.
 
-    >>> overlooked(bundled(), 60, 4, Links.UNIDIRECTIONAL)
+    >>> missing_entries(bundled(), 60, 4, Links.UNIDIRECTIONAL)
     []
     """
     known = [one for one in atlas.of_size(nodes, degree) if one.links is links]
@@ -44,7 +43,7 @@ def overlooked(atlas: Atlas, nodes: int, degree: int, links: Links) -> list[Entr
 def _write(sizes: Iterable[tuple[int, int, Links]], out: Path) -> int:
     finds = Atlas()
     for number, size in enumerate(sizes):
-        for entry in overlooked(bundled(), *size):
+        for entry in missing_entries(bundled(), *size):
             finds.add(entry)
         if number % _EVERY == 0:
             finds.save(out)
@@ -53,13 +52,13 @@ def _write(sizes: Iterable[tuple[int, int, Links]], out: Path) -> int:
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--parts", type=int, default=1, help="how many processes share the sizes")
-    parser.add_argument("--part", type=int, default=0, help="which of them this one is, from 0")
+    parser.add_argument("--parts", type=int, default=1, help="number of processes")
+    parser.add_argument("--part", type=int, default=0, help="index of this process, from 0")
     arguments = parser.parse_args()
-    sizes = marked(bundled())[arguments.part :: arguments.parts]
+    sizes = searched_sizes(bundled())[arguments.part :: arguments.parts]
     print(f"{len(sizes)} sizes, {_write(sizes, arguments.out)} finds")
 
 

@@ -1,16 +1,15 @@
-"""Puts finds into the atlas that comes with the package, and keeps what is of use.
+"""Merge search results into the bundled atlas and drop redundant entries.
 
-    python -m topoloom.synth.atlas_build.merge [--again] FILE ...
+    python -m topoloom.synth.atlas_build.merge [--remeasure] FILE ...
 
-Merges the files (`topoloom atlas discover --atlas FILE`) into the bundled atlas, then drops every
-entry that is not a point of the frontier of its own size: named families, operators on
-smaller bases or other entries are as good.  Looked at are the sizes of the files and those of
-their line graphs; without a file, all.  If all files are of sweeps, only what these found
-is looked at: random graphs stay, as a frontier draws none where a sweep was, and whatever is
-better than what the catalogue has.
+Merges the files (`topoloom atlas discover --atlas FILE`) into the bundled atlas.  Then drops every
+entry that is not a point of the frontier of its size: named families, operators on smaller bases
+or other entries are as good.  Checks the sizes of the files and of their line graphs; without a
+file, all sizes.  If all files come from atlas builds, it checks only their entries.  Random
+graphs stay, as a frontier samples none at built sizes; so do entries better than the catalog.
 
-Where labels have become better, ``--again`` first tells anew what they reach on the graphs of the
-bundled atlas, on all processors.
+``--remeasure`` first measures all slack entries of the bundled atlas with the current solver, on all
+processors.
 """
 
 import argparse
@@ -28,24 +27,24 @@ from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.slack import labels
 
-# Entries that a process is given at once.
+# Entries per task of a process.
 _CHUNK = 8
 
 
-def labelled_again(atlas: Atlas, processes: int | None = None) -> Atlas:
-    """Return the atlas with what labels of today reach on its graphs, within as many steps.
+def remeasured(atlas: Atlas, processes: int | None = None) -> Atlas:
+    """Return the atlas with all slack entries measured by the current solver, within their steps.
 
-    What others are as good as then is gone.  A quarter of a second for an entry of 1,000 nodes.
+    Dominated entries disappear.  A quarter of a second for an entry of 1,000 nodes.
     """
-    told = Atlas()
-    told.rounds = dict(atlas.rounds)
+    measured = Atlas()
+    measured.rounds = dict(atlas.rounds)
     with ProcessPoolExecutor(processes) as pool:
-        for entry in pool.map(_told_again, atlas, chunksize=_CHUNK):
-            told.add(entry)
-    return told
+        for entry in pool.map(_remeasured, atlas, chunksize=_CHUNK):
+            measured.add(entry)
+    return measured
 
 
-def _told_again(entry: Entry) -> Entry:
+def _remeasured(entry: Entry) -> Entry:
     if entry.within is None:
         return entry
     topology = build(parse(entry.recipe))
@@ -53,29 +52,29 @@ def _told_again(entry: Entry) -> Entry:
     return replace(entry, cost=there, transpose=back)
 
 
-def curate(path: Path, finds: list[Path], again: bool = False) -> tuple[int, int]:
-    """Merge finds into the atlas at ``path``, which is the bundled one; drop the needless.
+def merge_results(path: Path, finds: list[Path], remeasure: bool = False) -> tuple[int, int]:
+    """Merge results into the bundled atlas at ``path``; drop redundant entries.
 
-    With ``again`` what labels reach on its graphs is told anew first.  Returns how many entries
-    there were in all, and how many are kept.  Nothing is written before all files are read.
+    ``remeasure`` first measures its slack entries.  Returns the number of all entries and of the
+    entries kept.  Reads all files before the first write.
 
     Raises
     ------
     InvalidAtlas
-        A file is not there, or no atlas.
+        A file does not exist or is no atlas.
     """
     found = [Atlas.load(file) for file in finds]
     there = Atlas.load(path)
     own = {(*_size(one), one.recipe): one.found for one in there}
-    mended = [_said_by_the_atlas(atlas, own) for atlas in found]
-    everything = merged([labelled_again(there) if again else there, *mended])
+    adjusted = [_with_known_origins(atlas, own) for atlas in found]
+    everything = merged([remeasured(there) if remeasure else there, *adjusted])
     swept = bool(found) and all(
         one.within is not None or one.found == KNOWN for atlas in found for one in atlas
     )
     whole = Atlas()
     whole.rounds = everything.rounds
     for entry in everything:
-        if not _comes_anyway(entry, everything):
+        if not _is_redundant(entry, everything):
             whole.add(entry)
     whole.save(path)
     forget_bundled()
@@ -97,13 +96,13 @@ def curate(path: Path, finds: list[Path], again: bool = False) -> tuple[int, int
     return len(whole), len(kept)
 
 
-def _said_by_the_atlas(atlas: Atlas, own: dict[tuple[int, int, Links, str], str]) -> Atlas:
-    """Return finds of which those on graphs of the atlas are not said to be known without it."""
-    mended = Atlas()
-    mended.rounds = atlas.rounds
+def _with_known_origins(atlas: Atlas, own: dict[tuple[int, int, Links, str], str]) -> Atlas:
+    """Return results with the atlas's origin for entries on graphs of the atlas."""
+    adjusted = Atlas()
+    adjusted.rounds = atlas.rounds
     for one in atlas:
-        mended.add(replace(one, found=own.get((*_size(one), one.recipe), one.found)))
-    return mended
+        adjusted.add(replace(one, found=own.get((*_size(one), one.recipe), one.found)))
+    return adjusted
 
 
 def _size(entry: Entry) -> tuple[int, int, Links]:
@@ -111,7 +110,7 @@ def _size(entry: Entry) -> tuple[int, int, Links]:
 
 
 def _is_near(entry: Entry, changed: set[tuple[int, int, Links]] | None) -> bool:
-    """Return whether a size has changed, or one of which it has line graphs; all if None."""
+    """Return whether a size or one of its iterated root sizes changed; always True for None."""
     nodes, degree, links = _size(entry)
     if changed is None or (nodes, degree, links) in changed:
         return True
@@ -123,31 +122,34 @@ def _is_near(entry: Entry, changed: set[tuple[int, int, Links]] | None) -> bool:
     return False
 
 
-def _comes_anyway(entry: Entry, everything: Atlas) -> bool:
-    """Return whether a frontier has the entry without the atlas, or as good a one."""
+def _is_redundant(entry: Entry, everything: Atlas) -> bool:
+    """Return whether a frontier without the atlas has the entry or one as good."""
+    """Return whether only `synth.search.line_graph_candidates` may find the entry."""
     if entry.found == KNOWN:
-        return not (entry.is_random or _is_lined(entry))
+        return not (entry.is_random or _is_line_graph(entry))
     eager = everything.of_size(entry.nodes, entry.degree)
     alike = (one for one in eager if one.links is entry.links)
     return entry.within is not None and any(one.dominates(entry) for one in alike)
 
 
-def _is_lined(entry: Entry) -> bool:
+def _is_line_graph(entry: Entry) -> bool:
     """Return whether `synth.search.line_graph_candidates` alone may find the entry."""
     return entry.within is not None and entry.recipe.startswith("LineGraph")
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("finds", nargs="*", type=Path)
-    parser.add_argument("--again", action="store_true", help="tell anew what labels reach")
+    parser.add_argument(
+        "--remeasure", "--again", action="store_true", help="measure all slack entries first"
+    )
     arguments = parser.parse_args()
     try:
-        before, after = curate(BUNDLED, arguments.finds, arguments.again)
+        before, after = merge_results(BUNDLED, arguments.finds, arguments.remeasure)
     except InvalidAtlas as wrong:
         parser.error(str(wrong))
-    print(f"{before} entries, {after} of use")
+    print(f"{before} entries, {after} kept")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Graphs for labels to be tried on: random, resized, line graphs, and annealed lifts.
+"""Graphs proposed for slack schedules: random, resized, line graphs and annealed lifts.
 
-What a round proposes follows from its random numbers and from what is known of other sizes.  All
-that a proposal says can be built again from its recipe in about half a second.
+The random numbers of a round and the known graphs of other sizes determine its proposals.  Every
+recipe builds in about half a second.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,13 +27,13 @@ from topoloom.synth.search.resize import brought_near, fitted
 __all__ = ["PROPOSERS", "Known", "Proposer", "Round", "beside", "proposers"]
 
 Known = Callable[[int], Sequence[Candidate]]
-"""From a number of nodes to what is known of it, for the same degree and links."""
+"""Map a number of nodes to the known candidates of the same degree and links."""
 
 
 class Round(NamedTuple):
-    """What a round searches, what it may begin with, and what decides it.
+    """The search of a round, the known candidates, and the random generator.
 
-    ``chances[k]`` is how likely graphs are wished of k steps more than Moore's bound
+    ``chances[k]`` is the probability of proposing graphs of k steps above the Moore bound
     (`synth.atlas_build.size_priorities.chances`).
     """
 
@@ -47,14 +47,14 @@ class Round(NamedTuple):
         """Whether every link has a partner the other way."""
         return self.search.links is Links.BIDIRECTIONAL
 
-    def wished(self) -> int:
-        """Draw a number of steps."""
+    def target_steps(self) -> int:
+        """Draw a target number of steps."""
         search = self.search
         least = lower_bound(search.nodes, search.degree, search.links).steps
         return least + int(self.rng.choice(len(self.chances), p=self.chances))
 
-    def of_fewer(self, seed: int) -> "Round":
-        """Return the round at the size of which this one's line graphs are."""
+    def of_root_size(self, seed: int) -> "Round":
+        """Return the round at the size whose line graphs have this round's size."""
         search = self.search
         smaller = Search(search.nodes // search.degree, search.degree, search.links, seed)
         return self._replace(search=smaller)
@@ -62,26 +62,26 @@ class Round(NamedTuple):
 
 Proposer = Callable[[Round], Iterator[Recipe]]
 
-# Random graphs are of at most so many nodes: more have too many labels.
+# Random graphs have at most this number of nodes; larger ones have too many cells.
 _MOST_RANDOM = 2048
-# Words of 64 bits that the exchanges of one recipe may read, and aimed ones.
+# Words of 64 bits read by the random swaps of one recipe, and by its targeted swaps.
 _WORDS = 1 << 30
 _AIMED_WORDS = 1 << 31
-# Late pairs of a node, in the mean, of which there is hope.
+# Most distant pairs a node, on average, that targeted swaps can remove.
 _HOPEFUL = 1
 _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
-# Of so many nodes one may be new or gone.
+# Nodes per inserted or removed node.
 _NODES_A_NEW = 16
-# Graphs of one kind that a round proposes, and how often it tries to make one.
+# Graphs of one kind in a round, and tries to make one.
 _MOST, _SEEDS = 3, 6
-# Times the bandwidth of the best of a size that others may have to be altered, too.
+# Largest ratio to the best bandwidth of a size for a base to be resized.
 _NEAR_BEST = Fraction(11, 10)
 _LIFT_MICROSECONDS = 150_000
 _LONGEST_TEXT = 1_500
 
 
 def proposers(search: Search) -> tuple[Proposer, ...]:
-    """Return what may be proposed at a size; rounds take turns.
+    """Return the proposers of a size; rounds take turns.
 
     >>> [one.__name__ for one in proposers(Search(997, 4, Links.UNIDIRECTIONAL, 0))]
     ['beside', 'beside', 'wide', 'beside', 'beside', 'resized', 'beside', 'beside', 'short']
@@ -99,9 +99,9 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
     return tuple(found)
 
 
-def wide(asked: Round) -> Iterator[Recipe]:
-    """Yield random graphs whose balls of a small radius exchanges have made large."""
-    yield from _wide(asked.search, asked.rng)
+def wide(current: Round) -> Iterator[Recipe]:
+    """Yield random graphs whose small neighborhoods random swaps have enlarged."""
+    yield from _wide(current.search, current.rng)
 
 
 def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
@@ -118,9 +118,9 @@ def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
         yield _family(search)(nodes, degree, _seed(rng), depth, most)
 
 
-def short(asked: Round) -> Iterator[Recipe]:
-    """Yield a wide graph shortened to a few steps more than the bound, if that succeeds."""
-    search, rng, depth = asked.search, asked.rng, asked.wished()
+def short(current: Round) -> Iterator[Recipe]:
+    """Yield a wide graph shortened to a few steps above the bound, if this succeeds."""
+    search, rng, depth = current.search, current.rng, current.target_steps()
     counted = [(distant_pairs(_heads(one), depth), one) for one in _wide(search, rng)]
     late, best = min(counted, key=lambda pair: pair[0])
     if late == 0:
@@ -131,10 +131,10 @@ def short(asked: Round) -> Iterator[Recipe]:
             yield shortened
 
 
-def resized(asked: Round) -> Iterator[Recipe]:
-    """Yield known graphs of a few nodes more or less, made to fit, none too far from another."""
-    nodes, degree, rng = asked.search.nodes, asked.search.degree, asked.rng
-    depth = asked.wished()
+def resized(current: Round) -> Iterator[Recipe]:
+    """Yield known graphs of similar size, resized, with a limited diameter."""
+    nodes, degree, rng = current.search.nodes, current.search.degree, current.rng
+    depth = current.target_steps()
     most = max(degree, nodes // _NODES_A_NEW)
     near = [one for one in range(max(2 * degree, nodes - most), nodes + most + 1) if one != nodes]
     structured = [one for one in near if one % degree == 0] or near
@@ -142,23 +142,23 @@ def resized(asked: Round) -> Iterator[Recipe]:
     if not chosen:
         return
     base = int(rng.choice(chosen))
-    for one in _bases(asked, base, depth):
+    for one in _bases(current, base, depth):
         recipe = fitted(one, nodes, depth, _seed(rng), _AIMED_WORDS)
         if recipe is not None:
             yield recipe
 
 
-def beside(asked: Round) -> Iterator[Recipe]:
-    """Yield known graphs of one of the next sizes made to fit by several seeds.
+def beside(current: Round) -> Iterator[Recipe]:
+    """Yield known graphs of an adjacent size, resized with several seeds.
 
-    Where nodes are inserted, or which are removed, decides how even the last steps are: of ten
-    seeds to make 1009 nodes of 1008 with 3 links three leave 7 steps, at 1.003, 1.003 and 1.013
-    times the bound.
+    The choice of inserted or removed nodes decides how even the last steps are.  Of ten seeds
+    that extend 1008 nodes of 3 links to 1009, three keep 7 steps, at 1.003, 1.003 and 1.013 times
+    the bound.
     """
-    nodes, degree, rng = asked.search.nodes, asked.search.degree, asked.rng
-    depth, away = asked.wished(), np.arange(1, 2 * degree + 1)
+    nodes, degree, rng = current.search.nodes, current.search.degree, current.rng
+    depth, away = current.target_steps(), np.arange(1, 2 * degree + 1)
     more = int(rng.choice(away, p=away**-2.0 / sum(away**-2.0))) * int(rng.choice((-1, 1)))
-    bases = _short_enough(asked, nodes + more, depth) if nodes + more > 2 * degree else []
+    bases = _short_enough(current, nodes + more, depth) if nodes + more > 2 * degree else []
     made = 0
     for _ in range(_SEEDS if bases else 0):
         base = bases[int(rng.integers(len(bases)))]
@@ -170,32 +170,32 @@ def beside(asked: Round) -> Iterator[Recipe]:
             return
 
 
-def _bases(asked: Round, nodes: int, depth: int) -> Iterator[Recipe]:
-    """Yield good graphs of a size: what is known, or line graphs of lifts annealed for it."""
-    near = asked._replace(search=replace(asked.search, nodes=nodes))
-    fewer = near.of_fewer(0)
-    lifted = not asked.two_way and nodes % near.search.degree == 0
-    if lifted and fewer.search.nodes > fewer.search.degree and asked.rng.random() < 0.5:
+def _bases(current: Round, nodes: int, depth: int) -> Iterator[Recipe]:
+    """Yield good graphs of a size: known candidates, or line graphs of annealed lifts."""
+    near = current._replace(search=replace(current.search, nodes=nodes))
+    fewer = near.of_root_size(0)
+    lifted = not current.two_way and nodes % near.search.degree == 0
+    if lifted and fewer.search.nodes > fewer.search.degree and current.rng.random() < 0.5:
         yield from (LineGraph(1, one) for one in lift(fewer))
         return
-    yield from _short_enough(asked, nodes, depth)
+    yield from _short_enough(current, nodes, depth)
 
 
-def _short_enough(asked: Round, nodes: int, depth: int) -> list[Recipe]:
-    """Return the best that is known of a size and at most so many steps, none far from the best."""
-    some = (one for one in asked.known(nodes) if one.steps <= depth)
+def _short_enough(current: Round, nodes: int, depth: int) -> list[Recipe]:
+    """Return the best known candidates of a size with at most ``depth`` steps."""
+    some = (one for one in current.known(nodes) if one.steps <= depth)
     best = sorted(some, key=lambda one: one.bandwidth)
     near = (one for one in best if one.bandwidth <= best[0].bandwidth * _NEAR_BEST)
     return list(dict.fromkeys(one.recipe for one in near))[:_MOST]
 
 
-def line(asked: Round) -> Iterator[Recipe]:
-    """Yield line graphs of what is known of so many nodes less, or of random graphs."""
-    fewer, rng = asked.of_fewer(asked.search.seed), asked.rng
+def line(current: Round) -> Iterator[Recipe]:
+    """Yield line graphs of known candidates of the root size, or of random graphs."""
+    fewer, rng = current.of_root_size(current.search.seed), current.rng
     if fewer.search.nodes <= fewer.search.degree:
         return
     if rng.random() < 0.5:
-        found = list(dict.fromkeys(one.recipe for one in asked.known(fewer.search.nodes)))
+        found = list(dict.fromkeys(one.recipe for one in current.known(fewer.search.nodes)))
         order = rng.permutation(len(found))[:2]
         bases = [found[place] for place in order]
     else:
@@ -203,10 +203,10 @@ def line(asked: Round) -> Iterator[Recipe]:
     yield from (LineGraph.once_more(base) for base in bases if is_regular(base))
 
 
-def lift(asked: Round) -> Iterator[Recipe]:
-    """Yield lifts over a random group, annealed for few steps and for even loads."""
+def lift(current: Round) -> Iterator[Recipe]:
+    """Yield lifts over a random group, annealed for few steps and even loads."""
     scratch = Atlas()
-    search = replace(asked.search, seed=_seed(asked.rng), by_labels=False)
+    search = replace(current.search, seed=_seed(current.rng), by_slack=False)
     explorer = Explorer(search, scratch, microseconds=_LIFT_MICROSECONDS)
     for _ in range(2):
         explorer.round()

@@ -1,8 +1,8 @@
-"""How much a better topology of a size would be worth: by how much the known ones miss the bounds.
+"""Priorities of sizes: the value of a better topology, from the gaps of the known ones to bounds.
 
-What is wanted of every size with labels: one-way, of three ports or more, the optimal bandwidth
-within two steps above Moore's bound and at most a fiftieth more within one; two-way, of four or
-more, the same a step later; else at most a tenth more within three steps.
+Goals for slack schedules: one-way with 3 or more ports, the optimal bandwidth within two steps
+above the Moore bound and at most 1/50 more within one; two-way with 4 or more ports, the same one
+step later; otherwise at most 1/10 more within three steps.
 """
 
 from collections.abc import Iterable
@@ -12,28 +12,28 @@ from topoloom.synth.atlas.entries import Entry
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.evaluation.gaps import gaps_of
 
-# How likely a graph shall have as few steps as Moore's bound, one more, two and three, where all of
-# them miss something; and how much more likely where a goal is missed.
+# Probabilities of a target 0, 1, 2 and 3 steps above the Moore bound where all have gaps, and the
+# additional weight of a missed goal.
 _USUAL, _WANTED = (0.2, 0.5, 0.3, 0.0), 3.0
-# Without any topology of so few steps: as if it took twice the bandwidth.
+# The gap without any topology of so few steps: as with twice the bandwidth.
 _NONE = Fraction(1)
 
 
-def missed(known: Iterable[Entry], bounds: Cost) -> tuple[Fraction, ...]:
-    """Return by what share T_B misses its bound in up to 0, 1, 2 and 3 steps above Moore's bound.
+def relative_gaps(known: Iterable[Entry], bounds: Cost) -> tuple[Fraction, ...]:
+    """Return the relative gap of T_B to its bound within 0, 1, 2 and 3 steps above the Moore bound.
 
-    Of entries of the size of the bounds, each by the worse of both directions, and 1 without any of
-    so few steps.
+    Takes the worse direction of each entry; 1 without an entry within these steps.
 
     >>> from topoloom.synth.evaluation.cost import lower_bound
     >>> from topoloom.synth.atlas.bundled import bundled_of
-    >>> [str(share) for share in missed(bundled_of(32, 4).of_size(32, 4), lower_bound(32, 4))]
+    >>> known = bundled_of(32, 4).of_size(32, 4)
+    >>> [str(share) for share in relative_gaps(known, lower_bound(32, 4))]
     ['0', '0', '0', '0']
     """
     gaps = gaps_of(
         Cost(
-            one.worse.steps - bounds.steps,
-            one.worse.bandwidth / bounds.bandwidth - 1,
+            one.worse_cost.steps - bounds.steps,
+            one.worse_cost.bandwidth / bounds.bandwidth - 1,
         )
         for one in known
     )
@@ -41,7 +41,7 @@ def missed(known: Iterable[Entry], bounds: Cost) -> tuple[Fraction, ...]:
 
 
 def goals(degree: int, links: Links) -> dict[int, Fraction]:
-    """Return what shares are wanted at most, by steps above Moore's bound.
+    """Return the largest acceptable gaps, by steps above the Moore bound.
 
     >>> goals(4, Links.BIDIRECTIONAL)
     {2: Fraction(1, 50), 3: Fraction(0, 1)}
@@ -52,28 +52,29 @@ def goals(degree: int, links: Links) -> dict[int, Fraction]:
     return {1 + two_way: Fraction(1, 50), 2 + two_way: Fraction(0)}
 
 
-def goals_missed(shares: tuple[Fraction, ...], degree: int, links: Links) -> int:
-    """Return how many goals shares, as `missed` tells them, do not meet."""
+def missed_goals(shares: tuple[Fraction, ...], degree: int, links: Links) -> int:
+    """Return the number of goals that gaps, as from `relative_gaps`, do not meet."""
     return sum(shares[more] > most for more, most in goals(degree, links).items())
 
 
-def worth(shares: tuple[Fraction, ...], degree: int, links: Links) -> Fraction:
-    """Return a number that orders sizes by how much a find there would be worth; 0 is nothing.
+def priority(shares: tuple[Fraction, ...], degree: int, links: Links) -> Fraction:
+    """Return the priority of a size, by the value of an improvement; 0 if none is possible.
 
-    The shares summed up, and one for every goal that is missed.
+    The sum of the gaps, plus 1 for every missed goal.
 
-    >>> worth((Fraction(1, 3), Fraction(1, 10), Fraction(0), Fraction(0)), 4, Links.UNIDIRECTIONAL)
+    >>> gaps = Fraction(1, 3), Fraction(1, 10), Fraction(0), Fraction(0)
+    >>> priority(gaps, 4, Links.UNIDIRECTIONAL)
     Fraction(43, 30)
     """
-    return sum(shares, Fraction(goals_missed(shares, degree, links)))
+    return sum(shares, Fraction(missed_goals(shares, degree, links)))
 
 
 def chances(
     shares: tuple[Fraction, ...], degree: int, links: Links
 ) -> tuple[float, float, float, float]:
-    """Return how likely to wish for graphs of 0, 1, 2 and 3 steps more than Moore's bound.
+    """Return the probabilities of targets 0, 1, 2 and 3 steps above the Moore bound.
 
-    Where the bound is reached nothing can be won, and where a goal is missed most.
+    A target without a gap has probability 0; targets with missed goals have the largest.
 
     >>> known = Fraction(1, 2), Fraction(1, 4), Fraction(0), Fraction(0)
     >>> [round(one, 2) for one in chances(known, 4, Links.UNIDIRECTIONAL)]

@@ -80,7 +80,7 @@ class Explorer:
     @property
     def done(self) -> bool:
         """Whether an entry meets both bounds in both directions."""
-        return any(entry.worst == self.bounds for entry in self.known)
+        return any(entry.mean_cost == self.bounds for entry in self.known)
 
     def round(self) -> list[Entry]:
         """Run the next round; return the entries that it added."""
@@ -100,7 +100,7 @@ class Explorer:
             if not self._improves(least):
                 continue
             entry = self._measured(graph, f"seed {search.seed} round {number}")
-            if self._improves(entry.worst) and self.atlas.add(entry):
+            if self._improves(entry.mean_cost) and self.atlas.add(entry):
                 found.append(entry)
         return found
 
@@ -154,9 +154,9 @@ class Explorer:
     def _target_steps(self, rng: Generator) -> int:
         """Choose a number of steps below the least known number with optimal bandwidth."""
         balanced = [
-            entry.worst.steps
+            entry.mean_cost.steps
             for entry in self.known
-            if entry.worst.bandwidth == self.bounds.bandwidth
+            if entry.mean_cost.bandwidth == self.bounds.bandwidth
         ]
         most = min(balanced, default=self.bounds.steps + 4)
         return int(rng.integers(self.bounds.steps, max(most, self.bounds.steps + 1)))
@@ -165,9 +165,9 @@ class Explorer:
         """Return the known sum of loads of both directions, by steps."""
         loads = np.full(MAX_STEPS, 2**62)
         for entry in self.known:
-            worst = entry.worst
-            load = 2 * worst.bandwidth * self.search.nodes * UNIT / self.search.degree
-            loads[worst.steps :] = np.minimum(loads[worst.steps :], int(load))
+            mean_cost = entry.mean_cost
+            load = 2 * mean_cost.bandwidth * self.search.nodes * UNIT / self.search.degree
+            loads[mean_cost.steps :] = np.minimum(loads[mean_cost.steps :], int(load))
         return loads
 
     def _tries(self, vertices: int) -> int:
@@ -189,7 +189,7 @@ class Explorer:
     def _improves(self, mine: Cost) -> bool:
         """Return whether no known entry is at least as good in its worse direction."""
         return not any(
-            other.worst.steps <= mine.steps and other.worst.bandwidth <= mine.bandwidth
+            other.mean_cost.steps <= mine.steps and other.mean_cost.bandwidth <= mine.bandwidth
             for other in self.known
         )
 

@@ -68,6 +68,7 @@ def _is_near(explorer: Explorer) -> bool:
     bounds = explorer.bounds
     most = bounds.steps + _NEAR_STEPS[explorer.search.links]
     return any(
-        entry.worst.steps <= most and entry.worst.bandwidth <= bounds.bandwidth * _NEAR_BANDWIDTH
+        entry.mean_cost.steps <= most
+        and entry.mean_cost.bandwidth <= bounds.bandwidth * _NEAR_BANDWIDTH
         for entry in explorer.known
     )

@@ -1,9 +1,9 @@
-"""The kernel that measures breadth-first broadcast towards many destinations side by side.
+"""Kernel that measures breadth-first broadcast towards many destinations in parallel.
 
-A search towards one destination visits links in no order that memory likes.  Here 64 of them
-take every step together: a row of 64 bytes holds the masks of one node for all of them, so one
-link costs one line of memory and two instructions.  Of few links into a node only, whose sets fit
-into a byte; and worth it only where the diameter is small, as every step looks at all links.
+A search towards one destination accesses memory at random.  Here 64 searches advance together:
+a row of 64 bytes holds the masks of one node for all of them, so one link costs one cache line
+and two instructions.  Requires at most 8 links into a node, as masks are bytes; pays for small
+diameters only, as every step scans all links.
 """
 
 from typing import Any, NamedTuple
@@ -17,30 +17,30 @@ from topoloom.synth.evaluation.load_balance import better
 from topoloom.synth.kernels.scalars import BYTE_ONES, int64
 
 LANES = 64
-"""Destinations side by side: the bytes of one line of memory."""
+"""Destinations of a batch: the bytes of one cache line."""
 
 # Measured: 1024 nodes of 4 links, 7 steps, 7 us a destination instead of 26; of 8 links and 5
 # steps 9 instead of 46; 1000 nodes of 2 links, 13 steps, 11 instead of 18; a torus of 36 steps
 # 40 instead of 15.
 MAX_BATCHED_STEPS = 16
-"""Diameters up to which batches are worth it."""
+"""Largest diameter at which batches pay."""
 
 TOO_FAR = -2
-"""What is returned where the diameter does not fit into a byte."""
+"""Result for a diameter that does not fit into a byte."""
 
 _FARTHEST = 250
 _ALL = np.uint8(255)
 
 
 class OutLinks(NamedTuple):
-    """The links out of node v lead to ``target[start[v]:start[v + 1]]``."""
+    """The links out of node v have the heads ``target[start[v]:start[v + 1]]``."""
 
     start: NDArray[np.int64]
     target: NDArray[np.int64]
 
 
 def out_links(links: InLinks) -> OutLinks:
-    """Return the links by where they come from."""
+    """Return the links grouped by source."""
     nodes = len(links.start) - 1
     targets = np.repeat(np.arange(nodes), np.diff(links.start))
     start = np.searchsorted(np.sort(links.source), np.arange(nodes + 1))
@@ -51,17 +51,17 @@ def out_links(links: InLinks) -> OutLinks:
 def measure_batch(
     links: Any, out: Any, goals: Any, degree: int, numerators: Any, denominators: Any
 ) -> int:
-    """Raise the largest load of every step by the destinations ``goals``, at most `LANES`.
+    """Raise the largest load of every step to that of the destinations ``goals``, at most `LANES`.
 
-    As `synth.evaluation.range_kernel.measure_range`, for links of capacity 1, at most ``degree`` <=
-    8 into a node; returns `TOO_FAR`, and raises nothing, where a node is farther than a byte can
-    say.  O(steps * (links + nodes) * LANES) operations on bytes, 32 at once, and O(nodes * LANES)
-    to count: masks are counted once, at the end, as nothing there goes 32 at once.
+    Like `synth.evaluation.range_kernel.measure_range`, for links of capacity 1, at most ``degree``
+    <= 8 into a node.  Returns `TOO_FAR` without a change if a distance exceeds a byte.
+    O(steps * (links + nodes) * LANES) byte operations, 32 at once, and O(nodes * LANES) to count
+    masks once at the end, as counting does not vectorize.
     """
     nodes = len(links.start) - 1
     came = np.zeros((nodes, LANES), np.uint8)
     comes = np.zeros((nodes, LANES), np.uint8)
-    # A mask comes in one step, so that 0 means not yet; goals, and lanes without one, have some.
+    # A mask arrives in one step, so 0 means not yet; destinations and unused lanes start nonzero.
     mask = np.zeros((nodes, LANES), np.uint8)
     level = np.zeros((nodes, LANES), np.uint8)
     mask[:, len(goals) :] = 1
@@ -92,7 +92,7 @@ def measure_batch(
 
 @njit(cache=True, nogil=True)
 def _pull(came: Any, out: Any, node: int, here: Any, mask: Any, level: Any) -> int:
-    """Give a node the masks of the nodes its links lead to, where it had none; see `_arrive`."""
+    """Merge the masks of a node's successors where the node has none; see `_arrive`."""
     some = False
     for lane in range(LANES):
         here[lane] = 0
@@ -110,7 +110,7 @@ def _pull(came: Any, out: Any, node: int, here: Any, mask: Any, level: Any) -> i
 
 @njit(cache=True, nogil=True)
 def _arrive(here: Any, mask: Any, level: Any) -> int:
-    """Note masks and the step; return whether some are missing still, plus 2 if any came."""
+    """Record masks and steps; return 1 if some are missing, plus 2 if any arrived."""
     some, missing = np.uint8(0), False
     for lane in range(LANES):
         level[lane] += mask[lane] == 0
@@ -122,7 +122,7 @@ def _arrive(here: Any, mask: Any, level: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _counted(mask: Any, level: Any, steps: int, degree: int) -> Any:
-    """Return (steps + 1, 2**degree, LANES): how many masks lie in every set of links."""
+    """Return the number of masks within every set of links, (steps + 1, 2**degree, LANES)."""
     table = np.zeros((steps + 1, 1 << degree, LANES), np.int32)
     for node in range(len(mask)):
         for lane in range(LANES):
@@ -139,7 +139,7 @@ def _counted(mask: Any, level: Any, steps: int, degree: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _raise(table: Any, numerators: Any, denominators: Any) -> None:
-    """Raise the largest load of every step by the heaviest set of links of any destination."""
+    """Raise the largest load of every step to that of the heaviest set of links."""
     for step in range(1, table.shape[0]):
         for links in range(1, table.shape[1]):
             top = int64(0)

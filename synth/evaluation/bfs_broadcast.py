@@ -1,8 +1,8 @@
-"""Breadth-first search towards one node, with the links each shard may come in by.
+"""Breadth-first search towards one node, with the entry links of every shard.
 
-For a destination u and a node v at distance t from v to u, the *mask* of v holds the
-links into u by which a shortest path from v can enter u.  It is the union of the
-masks of v's successors that are one hop nearer, so one backward search finds all.
+For a destination u and a node v at distance t from v to u, the *mask* of v is the set of links
+into u over which a shortest path from v can enter u.  A mask is the union of the masks of v's
+successors one hop nearer, so one backward search computes all.
 """
 
 from typing import Any, NamedTuple
@@ -17,9 +17,9 @@ from topoloom.synth.topology.topology import Topology
 class InLinks(NamedTuple):
     """The links into node u are ``start[u]`` .. ``start[u + 1]``, in `Topology` order.
 
-    ``source`` gives the position each comes from, ``capacity`` whole numbers
-    proportional to the capacities; all int64.  Bit i of a mask of u stands for link
-    ``start[u] + i``; ``link`` is its index in the topology.
+    ``source`` is the tail of each link, ``capacity`` an integer proportional to its capacity; all
+    int64.  Bit i of a mask of u stands for link ``start[u] + i``; ``link`` is its index in the
+    topology.
     """
 
     start: NDArray[np.int64]
@@ -31,8 +31,8 @@ class InLinks(NamedTuple):
 class Search(NamedTuple):
     """Result of `towards`: nodes by distance, and masks.
 
-    ``order[level[t]:level[t + 1]]`` are the nodes at distance t; int64, one entry per
-    node, ``level`` one more than the longest distance plus one.
+    ``order[level[t]:level[t + 1]]`` are the nodes at distance t; all int64.  ``level`` has an
+    entry for each distance, plus one.
     """
 
     distance: NDArray[np.int64]
@@ -51,7 +51,7 @@ def in_links(topology: Topology, capacity: NDArray[np.int64]) -> InLinks:
 
 
 def search_memory(nodes: int) -> Search:
-    """Return room for the result of one search."""
+    """Return memory for the result of one search."""
     return Search(*(np.zeros(nodes + 2, np.int64) for _ in range(4)))
 
 
@@ -59,7 +59,7 @@ def search_memory(nodes: int) -> Search:
 def towards(links: Any, goal: int, found: Any) -> int:
     """Search backwards from ``goal``; fill ``found`` and return the longest distance.
 
-    ``level[steps + 1]`` is the number of nodes that reach the goal.  O(links).
+    ``level[steps + 1]`` is the number of nodes that reach ``goal``.  O(links).
     """
     distance, mask, order, level = found.distance, found.mask, found.order, found.level
     nodes = len(links.start) - 1
@@ -83,7 +83,7 @@ def towards(links: Any, goal: int, found: Any) -> int:
         last = filled
         level[steps + 1] = last
         if last == nodes:
-            # Nothing is left to be reached, and the last level has most of the links.
+            # All nodes are reached; skip the last level, which has most of the links.
             break
         for index in range(first, last):
             node = order[index]

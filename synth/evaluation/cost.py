@@ -1,17 +1,17 @@
-"""What a topology costs: exact costs, lower bounds, and how operators change a cost.
+"""Costs of topologies: the cost model, lower bounds, and the effect of operators on a cost.
 
-What is known of the cost of a recipe is in `synth.recipes.claims`.
+`synth.recipes.claims` derives the cost of a recipe.
 
 The cost model.  N nodes of degree d; every link carries b bytes/s, so a node has
-B = d * b; a hop takes ``alpha_seconds``; an allgather produces M bytes at every node,
-of which each node brings a shard of M / N.  A schedule runs in synchronous steps.
+B = d * b; a hop takes ``alpha_seconds``; an allgather produces M bytes at every node, with a
+shard of M / N from each.  A schedule runs in synchronous steps.
 
 - ``steps``: T_L / alpha, the number of steps.
 - ``bandwidth``: T_B in units of M / B, that is d / N times the sum over the steps of
   the largest number of shards on any link.
 
-An allgather takes ``steps * alpha + bandwidth * M / B``.  Reduce-scatter is the allgather
-of the transposed graph run backwards; allreduce is both, one after the other.
+An allgather takes ``steps * alpha + bandwidth * M / B``.  Reduce-scatter is the reversed
+allgather of the transposed graph; allreduce is a reduce-scatter followed by an allgather.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from topoloom.synth.errors import OutOfDomain
 
 
 class Links(StrEnum):
-    """Whether links may run one way, or every link has a partner the other way."""
+    """Whether links may be one-way, or every link has a partner the other way."""
 
     UNIDIRECTIONAL = "unidirectional"
     BIDIRECTIONAL = "bidirectional"
@@ -32,7 +32,7 @@ class Links(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cost:
-    """The cost of an allgather; orders by steps, then by bandwidth.
+    """The cost of an allgather; ordered by steps, then by bandwidth.
 
     >>> Cost(2, Fraction(11, 12)) < Cost(3, Fraction(1))
     True
@@ -44,10 +44,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a theorem says of the breadth-first-broadcast allgather on a graph.
+    """Cost of the breadth-first-broadcast allgather on a graph, by a theorem.
 
-    When ``exact``, steps and bandwidth are the measured ones; otherwise each is an
-    upper bound of the measured one.
+    Exact costs if ``exact``, otherwise upper bounds.
     """
 
     steps: int
@@ -56,11 +55,11 @@ class Claim:
 
     @property
     def cost(self) -> Cost:
-        """Steps and bandwidth without the question of exactness."""
+        """Steps and bandwidth as a cost."""
         return Cost(self.steps, self.bandwidth)
 
     def covers(self, cost: Cost) -> bool:
-        """Return whether a cost is as claimed: equal when exact, else neither part above.
+        """Return whether a cost meets the claim: equal if exact, otherwise no larger.
 
         >>> Claim(3, Fraction(1), exact=False).covers(Cost(2, Fraction(1)))
         True
@@ -82,15 +81,15 @@ def optimal_bandwidth(nodes: int) -> Fraction:
 
 
 def lower_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) -> Cost:
-    """Return steps and bandwidth below which no topology of this size can go.
+    """Return lower bounds on steps and bandwidth of topologies of this size.
 
     Parameters
     ----------
     nodes, degree : int
         At least 2 and at least 1; two-way links of degree 1 join 2 nodes only.
     links : Links
-        With two-way links a node at distance i has one link back, so that at most
-        d (d - 1)^(i - 1) nodes lie at distance i instead of d^i.
+        With two-way links one of a node's links leads back, so at most d (d - 1)^(i - 1) nodes
+        lie at distance i instead of d^i.
 
     Raises
     ------
@@ -99,9 +98,8 @@ def lower_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) ->
 
     Notes
     -----
-    Steps: the Moore bound, the least k such that a ball of radius k can hold all
-    nodes.  The two bounds need not be reached together, nor at all.  O(log N)
-    operations for degrees above 2.
+    Steps: the Moore bound, the least k such that N nodes fit within distance k.  The bounds need
+    not be attained, together or at all.  O(log N) operations for degrees above 2.
 
     Examples
     --------
@@ -128,12 +126,12 @@ def lower_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) ->
 
 
 def all_to_all_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) -> Fraction:
-    """Return T_B in M / B below which no all-to-all of this size can go.
+    """Return the lower bound on T_B of an all-to-all of this size, in M / B.
 
-    Each rank has M / N bytes for every other.  At most d^i nodes lie at distance i, so
-    that the sum D of the distances from a node has a least value; the data of a node takes
-    D M / N bytes of links in all, which its d links share: T_B = D / N.  Two-way links as
-    in `lower_bound`, domain and errors too.
+    Each rank has M / N bytes for every other.  At most d^i nodes lie at distance i, which bounds
+    the sum D of the distances from a node from below.  The data of a node takes D M / N bytes on
+    links in total, shared by its d links: T_B = D / N.  Two-way links, domain and errors as in
+    `lower_bound`.
 
     >>> all_to_all_bound(1024, 4)
     Fraction(4667, 1024)
@@ -144,7 +142,7 @@ def all_to_all_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONA
     while left > 0:
         found = min(sphere, left)
         if growth == 1:
-            # Spheres do not grow: q whole ones and a rest, summed at once.
+            # Spheres of constant size: q full spheres and a remainder in closed form.
             whole, rest = divmod(left, degree)
             return Fraction(degree * whole * (whole + 1) // 2 + rest * (whole + 1), nodes)
         total += distance * found
@@ -157,7 +155,7 @@ def all_to_all_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONA
 def allgather_seconds(
     cost: Cost, *, alpha_seconds: float, size_bytes: int, node_bytes_per_second: float
 ) -> float:
-    """Return the time of an allgather of ``size_bytes`` in all, in seconds.
+    """Return the time of an allgather of ``size_bytes`` in total, in seconds.
 
     ``node_bytes_per_second`` is the bandwidth of all links out of a node together.
 
@@ -179,8 +177,8 @@ def allreduce_seconds(
 ) -> float:
     """Return the time of a reduce-scatter followed by an allgather, in seconds.
 
-    ``transpose`` is the cost of the allgather on the transposed graph, which is the
-    cost of the reduce-scatter on the graph itself.
+    ``transpose`` is the allgather cost on the transposed graph, which equals the reduce-scatter
+    cost on the graph itself.
 
     >>> kautz = Cost(5, Fraction(341, 256))
     >>> seconds = allreduce_seconds(kautz, kautz, alpha_seconds=10e-6, size_bytes=2**20,
@@ -198,11 +196,10 @@ def allreduce_seconds(
 
 
 def expand_line_graph(cost: Cost, nodes: int, degree: int, times: int = 1) -> Cost:
-    """Return an upper bound of the cost of the line graph taken ``times`` times.
+    """Return an upper bound on the cost of the line graph taken ``times`` times.
 
-    ``cost``, ``nodes`` and ``degree`` are those of the graph the operator is applied to,
-    which must be regular.  The proof and the cases of equality are in
-    `synth.recipes.expansions.line_graph`.
+    ``cost``, ``nodes`` and ``degree`` describe the original graph, which must be regular.  Proof
+    and cases of equality: `synth.recipes.expansions.line_graph`.
 
     >>> expand_line_graph(Cost(3, Fraction(15, 16)), nodes=16, degree=4, times=3)
     Cost(steps=6, bandwidth=Fraction(261, 256))
@@ -212,9 +209,9 @@ def expand_line_graph(cost: Cost, nodes: int, degree: int, times: int = 1) -> Co
 
 
 def expand_degree(cost: Cost, nodes: int, degree: int, factor: int) -> Cost:
-    """Return an upper bound of the cost of the degree expansion by ``factor``.
+    """Return an upper bound on the cost of the degree expansion by ``factor``.
 
-    The conditions are in `synth.recipes.expansions.degree_expansion`: two-way links suffice.
+    Conditions: `synth.recipes.expansions.degree_expansion`; two-way links suffice.
 
     >>> expand_degree(Cost(1, Fraction(1, 2)), nodes=2, degree=1, factor=4)
     Cost(steps=2, bandwidth=Fraction(7, 8))
@@ -225,9 +222,9 @@ def expand_degree(cost: Cost, nodes: int, degree: int, factor: int) -> Cost:
 
 
 def expand_power(cost: Cost, nodes: int, times: int) -> Cost | None:
-    """Return the cost of the Cartesian power, or None where no theorem speaks.
+    """Return the cost of the Cartesian power, or None where no theorem applies.
 
-    As for `expand_product` the graph must reach the optimal bandwidth.
+    The graph must have the optimal bandwidth, as in `expand_product`.
 
     >>> expand_power(Cost(1, Fraction(1, 2)), nodes=2, times=10)
     Cost(steps=10, bandwidth=Fraction(1023, 1024))
@@ -236,11 +233,11 @@ def expand_power(cost: Cost, nodes: int, times: int) -> Cost | None:
 
 
 def expand_product(costs: Sequence[Cost], nodes: Sequence[int]) -> Cost | None:
-    """Return the cost of the Cartesian product, or None where no theorem speaks.
+    """Return the cost of the Cartesian product, or None where no theorem applies.
 
-    Every factor must reach the optimal bandwidth; the product then does, provided that
-    all factors join neighbours by the same number of parallel links, which the caller
-    must see to (see `synth.recipes.expansions.cartesian_product`).
+    If every factor has the optimal bandwidth, so does the product, provided that all factors join
+    neighbors by the same number of parallel links.  The caller checks the latter
+    (`synth.recipes.expansions.cartesian_product`).
 
     >>> expand_product([Cost(3, Fraction(3, 4)), Cost(7, Fraction(7, 8))], [4, 8])
     Cost(steps=10, bandwidth=Fraction(31, 32))

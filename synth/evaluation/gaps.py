@@ -1,4 +1,4 @@
-"""How far the points of a frontier are from the bounds, by how many steps more are allowed."""
+"""Gaps between the points of a frontier and the bounds, by additional steps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from fractions import Fraction
 from topoloom.synth.evaluation.cost import Cost
 
 MORE = 4
-"""As many numbers of steps are told of: the bound on steps, and one, two and three more."""
+"""Numbers of additional steps reported: 0, 1, 2 and 3 above the bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """By what share T_B misses its bound, and when it does not.
+    """Relative gaps of T_B to its bound.
 
-    ``within[k]`` is the least share of any point of at most k steps more than the bound on steps,
-    None without such a point; ``optimal_at`` the fewest steps more at which it is 0, None if
-    no point has the optimal bandwidth.
+    ``within[k]`` is the least gap of any point at most k steps above the bound on steps, None
+    without such a point.  ``optimal_at`` is the least number of additional steps with gap 0, None
+    if no point has the optimal bandwidth.
     """
 
     within: tuple[Fraction | None, ...]
@@ -24,7 +24,7 @@ class Gaps:
 
 
 def gaps_of(missed: Iterable[Cost]) -> Gaps:
-    """Return the gaps to the bounds, from the gaps of points (`synth.search.frontier.Point.gap`).
+    """Return the gaps of a frontier, from those of its points (`synth.search.frontier.Point.gap`).
 
     O(points).
 

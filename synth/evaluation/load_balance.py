@@ -1,16 +1,16 @@
-"""The heart of breadth-first broadcast: sharing arrivals among the links into a node.
+"""Optimal distribution of arriving shards over the links into a node.
 
-At one destination and one step, shards arrive over the links into the destination.
-A shard may come in by certain links only; those form its *mask*, one bit per link.
-Shards of equal mask are alike.  Two kernels answer two questions exactly:
+At one destination and one step, shards arrive over the links into the destination.  A shard may
+use certain links only; these form its *mask*, one bit per link.  Shards of equal mask are
+interchangeable.  Two exact kernels:
 
-`spread` gives the shards of every mask to links within given capacities, or returns
-a set of links that shows it cannot be done.
+`spread` distributes the shards of every mask over links within given capacities, or returns a
+set of links that proves this impossible.
 
-`heaviest` returns the least load per unit of capacity that every sharing must put on
-some link, max over sets S of links of (shards whose mask lies in S) / (capacity of S).
+`heaviest` returns the least possible load per unit of capacity of the most loaded link, max over
+sets S of links of (shards whose mask lies in S) / (capacity of S).
 
-Both take the scratch arrays of `scratch`; all integers are int64.
+Both use the memory of `scratch`; all integers are int64.
 """
 
 from typing import Any, NamedTuple
@@ -26,19 +26,19 @@ class Balance(NamedTuple):
     """Working memory for at most ``rows`` masks over at most ``degree`` links."""
 
     flow: NDArray[np.int64]
-    """(rows, degree): what each mask gives to each link; the answer of `spread`."""
+    """(rows, degree): shards of each mask on each link; the result of `spread`."""
     room: Integers
-    """(degree,): what each link could still take."""
+    """(degree,): remaining capacity of each link."""
     came_from: Integers
-    """(degree,): the link before this one on a chain of moves, -1 at its start."""
+    """(degree,): the previous link of an augmenting path, -1 at its start."""
     moved_mask: Integers
     """(degree,): the mask that moves from ``came_from`` to this link."""
     queue: Integers
     """(degree,)"""
     limits: Integers
-    """(degree,): capacities offered to `spread` by `heaviest`."""
+    """(degree,): scaled capacities that `heaviest` passes to `spread`."""
     supplies: Integers
-    """(rows,): supplies offered to `spread` by `heaviest`."""
+    """(rows,): scaled supplies that `heaviest` passes to `spread`."""
 
 
 def scratch(rows: int, degree: int) -> Balance:
@@ -50,24 +50,23 @@ def scratch(rows: int, degree: int) -> Balance:
 
 @njit(cache=True, nogil=True)
 def better(numerator: int, denominator: int, other: Any, than: Any) -> bool:
-    """Return whether numerator / denominator > other / than; all denominators positive."""
+    """Return whether numerator / denominator > other / than; all denominators are positive."""
     return numerator * than > other * denominator
 
 
 @njit(cache=True, nogil=True)
 def spread(masks: Any, supplies: Any, count: int, limits: Any, degree: int, memory: Any) -> int:
-    """Share ``supplies[i]`` units of mask i among its links, at most ``limits[k]`` on k.
+    """Distribute ``supplies[i]`` units of mask i over its links, at most ``limits[k]`` on k.
 
-    Returns 0 when done; ``memory.flow[i, k]`` then says how much of mask i link k gets.
-    Otherwise returns a set S of links, as a mask, such that the supplies of the masks
-    within S exceed the limits of S together.
+    Returns 0 on success; ``memory.flow[i, k]`` is then the amount of mask i on link k.
+    Otherwise returns a set S of links, as a mask, such that the supplies of the masks within S
+    exceed the limits of S together.
 
     Notes
     -----
-    Augmenting paths: a mask whose links are full pushes other masks on to links with
-    room.  The links reached from a stuck mask are S: every mask that has put something
-    there lies within S, since its other links would have been reached too.  Integral
-    input gives integral flow.
+    Augmenting paths: a mask whose links are full moves other masks to links with room.  S is the
+    set of links reached from a stuck mask: every mask with flow on S lies within S, as its other
+    links would have been reached too.  Integral input gives integral flow.
     """
     flow, room = memory.flow, memory.room
     for link in range(degree):
@@ -76,7 +75,7 @@ def spread(masks: Any, supplies: Any, count: int, limits: Any, degree: int, memo
         left = supplies[row]
         for link in range(degree):
             flow[row, link] = 0
-        # The roomiest link first: it splits least, and keeps the loads even.
+        # The link with the most room first: few splits and even loads.
         while left > 0:
             widest = -1
             for link in range(degree):
@@ -99,7 +98,7 @@ def spread(masks: Any, supplies: Any, count: int, limits: Any, degree: int, memo
 
 @njit(cache=True, nogil=True)
 def _reach(masks: Any, row: int, degree: int, memory: Any) -> tuple[int, int]:
-    """Return the links reached from mask ``row``, and one of them with room or -1."""
+    """Return the links reached from mask ``row``, and one of them with room, or -1."""
     flow, room, queue = memory.flow, memory.room, memory.queue
     reached, filled = 0, 0
     for link in range(degree):
@@ -130,7 +129,7 @@ def _reach(masks: Any, row: int, degree: int, memory: Any) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def _push(row: int, free: int, left: int, memory: Any) -> int:
-    """Move as much as fits along the chain that ends at ``free``; return how much."""
+    """Move the largest possible amount along the path that ends at ``free``; return the amount."""
     flow, came_from, moved = memory.flow, memory.came_from, memory.moved_mask
     amount = min(left, memory.room[free])
     link = free
@@ -159,13 +158,13 @@ def heaviest(
     denominator: int,
     memory: Any,
 ) -> tuple[int, int]:
-    """Return the larger of numerator / denominator and the heaviest load, as a pair.
+    """Return the larger of numerator / denominator and the largest load, as a pair.
 
     Notes
     -----
-    Newton's method (Dinkelbach): if loads of numerator / denominator suffice, there is
-    nothing heavier; otherwise the set S that `spread` returns is heavier, and its own
-    load is the next value.  Each value belongs to a set, and they grow, so it ends.
+    Newton's method (Dinkelbach): if loads of numerator / denominator suffice, they are the
+    maximum.  Otherwise the set S that `spread` returns has a larger load, the next value.  The
+    values grow and belong to finitely many sets, so the loop terminates.
     """
     while True:
         for link in range(degree):

@@ -1,9 +1,8 @@
-"""What a topology costs, measured on the graph: the closed form of BFB, exactly.
+"""Measure the cost of a topology on the graph: the closed form of BFB, exactly.
 
-In a breadth-first broadcast (BFB) every destination u receives, in step t, the shards
-of all nodes at distance t from it, each along shortest paths.  The shards can be
-shared among the links into u as evenly as their masks allow (`synth.evaluation.bfs_broadcast`), so
-the largest load of a link is
+In a breadth-first broadcast (BFB) every destination u receives, in step t, the shards of all nodes
+at distance t from it, each along shortest paths.  The links into u share the shards as evenly as
+the masks allow (`synth.evaluation.bfs_broadcast`), so the largest load of a link is
 
     U(u, t) = max over sets S of links into u of (shards that can enter by S only) / |S|,
 
@@ -50,11 +49,11 @@ _Loads: TypeAlias = tuple[int, Integers, Integers]
 
 _MAX_CAPACITY = 2**40
 _WORKERS = min(8, os.cpu_count() or 1)
-# Below this many link visits a second thread costs more than it saves.
+# Below this number of link visits a second thread does not pay.
 _THREADING_PAYS = 2_000_000
-# How many times as fast they are side by side.
+# Speedup of batches.
 _BATCHED_FASTER = 4
-# Destinations from which on they are measured side by side.
+# Least number of destinations for a batch.
 _LEAST_BATCHED = LANES // 2
 
 
@@ -67,8 +66,8 @@ def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
         Direct-connect (no switches), strongly connected, at most `MAX_DEGREE` links
         into any node.
     destinations : sequence of int, optional
-        Positions of the destinations to measure, by default all.  Any node must look
-        like one of them (`synth.symmetry.orbits.representatives`), or the cost may be too low.
+        Positions of the destinations to measure, by default all.  Must represent every orbit of
+        nodes (`synth.symmetry.orbits.representatives`), or the cost may be too low.
 
     Returns
     -------
@@ -80,18 +79,18 @@ def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
     Raises
     ------
     NotMeasurable
-        There are switches, too many links into a node, or capacities whose common
-        denominator makes them too large.
+        There are switches, too many links into a node, or capacities with too large a common
+        denominator.
     Unreachable, InvalidTopology
         Not strongly connected, or fewer than two nodes.
 
     Notes
     -----
     Time, per destination: O(links) for the search; O(2^d d) per step for degrees up to
-    8; above that a few small flows (`synth.evaluation.load_balance`).  All processors are used.
+    8; above, a few small flows (`synth.evaluation.load_balance`).  Uses all processors.
 
-    Profile (1024 nodes of degree 4): two thirds of the time is the search itself, whose
-    inner loop is one comparison per link; the table of 16 sets per step is the rest.
+    Profile (1024 nodes of degree 4): two thirds of the time is the search, with one comparison
+    per link in its inner loop; the table of 16 sets per step is the rest.
 
     References
     ----------
@@ -104,14 +103,14 @@ def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
     Cost(steps=3, bandwidth=Fraction(3, 4))
     """
     everywhere = np.arange(topology.node_count)
-    return Looking(topology).look(everywhere if destinations is None else destinations)
+    return CostProbe(topology).measure(everywhere if destinations is None else destinations)
 
 
 def measure_both(topology: Topology, destinations: Positions | None = None) -> tuple[Cost, Cost]:
     """Return the cost on the topology and on its transpose.
 
-    The second is the cost of the reduce-scatter on the topology itself.  Nodes that look
-    alike on the topology do so on its transpose, so the same destinations serve.
+    The second is the cost of the reduce-scatter on the topology.  A topology and its transpose
+    have the same automorphisms, so the same destinations serve.
 
     >>> in_star = Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)])
     >>> [cost.bandwidth for cost in measure_both(in_star)]
@@ -127,24 +126,24 @@ def measure_both(topology: Topology, destinations: Positions | None = None) -> t
 def step_loads(topology: Topology, goals: Positions | None = None) -> tuple[Fraction, ...]:
     """Return max over u of U(u, t) for t = 1 .. diameter.
 
-    In shards per unit of `whole_capacities`.  ``goals`` limits the destinations u to
-    some positions.  See `measure` for domain and errors.
+    In shards per unit of `whole_capacities`.  ``goals`` restricts the destinations u.  Domain and
+    errors as `measure`.
 
     >>> step_loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
     (Fraction(1, 1), Fraction(1, 1))
     """
-    looking = Looking(topology)
-    looking.look(np.arange(topology.node_count) if goals is None else goals)
-    return looking.loads
+    probe = CostProbe(topology)
+    probe.measure(np.arange(topology.node_count) if goals is None else goals)
+    return probe.loads
 
 
-class Looking:
-    """The cost of a topology over the destinations that were looked at: at most that over all.
+class CostProbe:
+    """The cost of a topology over the destinations measured so far, a lower bound on the cost.
 
     Domain and errors as `measure`.
 
-    >>> looking = Looking(Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)]))
-    >>> looking.look([1]), looking.look([0, 2])
+    >>> probe = CostProbe(Topology(range(3), [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2)]))
+    >>> probe.measure([1]), probe.measure([0, 2])
     (Cost(steps=2, bandwidth=Fraction(4, 3)), Cost(steps=2, bandwidth=Fraction(4, 3)))
     """
 
@@ -162,14 +161,14 @@ class Looking:
         self._steps = 0
         self._over, self._under = self._no_loads()
 
-    def look(self, destinations: Positions) -> Cost:
-        """Look at more destinations; return the cost over all so far.
+    def measure(self, destinations: Positions) -> Cost:
+        """Measure more destinations; return the cost over all so far.
 
-        O(destinations * links); all processors are used.
+        O(destinations * links); uses all processors.
         """
         goals = np.asarray(destinations, np.int64)
         if self._steps == 0:
-            # How far the first is from the rest decides how the others are looked at.
+            # The first search gives the diameter and so selects the method for the others.
             self._raise(self._one_by_one(goals[:1]))
             goals = goals[1:]
         visits = len(goals) * self._topology.link_count
@@ -178,7 +177,7 @@ class Looking:
             pieces = [goals[low : low + LANES] for low in range(0, len(goals), LANES)]
         else:
             run, workers = self._one_by_one, _workers(visits)
-            # Several pieces a worker even out their lengths.
+            # Several pieces per worker even out their times.
             bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int)
             pieces = [goals[low:high] for low, high in pairwise(bounds.tolist())]
         if workers == 1:
@@ -196,7 +195,7 @@ class Looking:
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
-        """The loads as numerators and denominators."""
+        """Loads as numerators and denominators."""
         steps = slice(1, self._steps + 1)
         return list(zip(self._over[steps].tolist(), self._under[steps].tolist(), strict=True))
 
@@ -243,7 +242,7 @@ def _workers(visits: int) -> int:
 
 
 def whole_capacities(topology: Topology) -> NDArray[np.int64]:
-    """Return the capacities, by link, scaled to the least whole numbers; int64.
+    """Return the capacities, by link, scaled to the least integers; int64.
 
     >>> whole_capacities(Topology("ab", [("a", "b", Fraction(1, 2)), ("b", "a", 3)])).tolist()
     [1, 6]
@@ -251,19 +250,19 @@ def whole_capacities(topology: Topology) -> NDArray[np.int64]:
     Raises
     ------
     NotMeasurable
-        One of them passes 2**40.
+        A scaled capacity exceeds 2**40.
     """
     distinct = {Fraction(capacity) for capacity in set(topology.capacities)}
     if len(distinct) == 1:
         return np.ones(topology.link_count, np.int64)
     scale = lcm(*(capacity.denominator for capacity in distinct))
     if max(distinct) * scale > _MAX_CAPACITY:
-        raise NotMeasurable("/links", "the capacities have too large a common denominator")
+        raise NotMeasurable("/links", "the capacities must have a smaller common denominator")
     return np.array([int(capacity * scale) for capacity in topology.capacities], np.int64)
 
 
 def distance_profile(topology: Topology, node: int) -> tuple[int, ...]:
-    """Return how many nodes lie at distance 1, 2, ... to the node at a position.
+    """Return the numbers of nodes at distance 1, 2, ... to the node at a position.
 
     >>> distance_profile(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]), 0)
     (1, 1, 1)
@@ -290,7 +289,7 @@ def _require_measurable(topology: Topology) -> None:
             "/nodes", "must hold no switches: this cost is of direct links; see the optimum"
         )
     if topology.shared:
-        raise NotMeasurable("/shared", "must be empty: this cost knows links by themselves")
+        raise NotMeasurable("/shared", "must be empty: this cost treats links separately")
     if topology.in_degrees.max(initial=0) > MAX_DEGREE:
         raise NotMeasurable("/links", f"at most {MAX_DEGREE} links may enter a node")
 
@@ -305,7 +304,7 @@ def _widest(topology: Topology, capacity: Integers) -> int:
 
 
 def _total(loads: Iterable[tuple[int, int]]) -> Fraction:
-    """Sum many fractions of few denominators: a ring of 4096 has 4095 of one."""
+    """Return the sum of many fractions with few denominators (a ring of 4096: 4095 with one)."""
     by_denominator: dict[int, int] = {}
     for over, under in loads:
         by_denominator[under] = by_denominator.get(under, 0) + over

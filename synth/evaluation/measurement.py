@@ -1,4 +1,4 @@
-"""What a topology costs both ways, beside the bounds of its size."""
+"""Costs of a topology in both directions, with the bounds of its size."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from topoloom.synth.topology.topology import Topology
 class Measurement:
     """Exact costs of the breadth-first-broadcast allgather.
 
-    ``transpose`` is the cost on the transposed graph, which is that of the reduce-scatter;
-    ``bounds`` is what no topology of so many nodes, ports and such links can undercut.
+    ``transpose`` is the cost on the transposed graph, which equals that of the reduce-scatter.
+    ``bounds`` are lower bounds for the numbers of nodes and ports and the kind of links.
     """
 
     nodes: int
@@ -24,7 +24,7 @@ class Measurement:
 
 
 def measurement(topology: Topology) -> Measurement:
-    """Return the cost of a topology; domain and errors as `synth.evaluation.measure.measure_both`.
+    """Return the costs of a topology; domain and errors as `synth.evaluation.measure.measure_both`.
 
     >>> ring = measurement(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
     >>> ring.cost, ring.links
@@ -36,7 +36,7 @@ def measurement(topology: Topology) -> Measurement:
 
 
 def links_of(topology: Topology) -> Links:
-    """Return whether every link has a partner the other way.
+    """Return the kind of links: two-way if every link has a partner.
 
     >>> links_of(Topology(range(2), [(0, 1), (1, 0)]))
     <Links.BIDIRECTIONAL: 'bidirectional'>

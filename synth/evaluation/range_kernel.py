@@ -1,4 +1,4 @@
-"""The kernel that measures breadth-first broadcast for a range of destinations."""
+"""Kernel that measures breadth-first broadcast for a range of destinations."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from topoloom.synth.evaluation.bfs_broadcast import towards
 from topoloom.synth.evaluation.load_balance import better, heaviest
 from topoloom.synth.kernels.scalars import int64
 
-# Up to here a table over all sets of links beats the flows of `heaviest`.
+# Up to this degree a table of all link sets is faster than the flows of `heaviest`.
 MAX_TABLE_DEGREE = 8
-# Up to here equal masks are counted in a table over all of them, above by sorting.
+# Up to this degree a table counts equal masks; above, sorting does.
 MAX_COUNTED_DEGREE = 16
 
 
@@ -28,14 +28,13 @@ def measure_range(
     numerators: Any,
     denominators: Any,
 ) -> int:
-    """Raise the largest load of every step by the destinations ``goals``.
+    """Raise the largest load of every step to that of the destinations ``goals``.
 
-    ``numerators[t] / denominators[t]`` is the largest load of step t so far, in shards
-    per unit of capacity; returns the longest distance met, or -1 if some node does not
-    reach a destination.  ``masks`` and ``counts``
-    have one entry per node.  ``table``, all zero, has 2 ** degree entries for the largest
-    degree up to `MAX_COUNTED_DEGREE`, which may be that of other nodes than the widest;
-    ``weight`` as many for degrees up to `MAX_TABLE_DEGREE`.
+    ``numerators[t] / denominators[t]`` is the largest load of step t so far, in shards per unit
+    of capacity.  Returns the longest distance, or -1 if a node does not reach a destination.
+    ``masks`` and ``counts`` have one entry per node.  ``table``, all zero, has 2 ** degree entries
+    for the largest degree up to `MAX_COUNTED_DEGREE`, possibly of another node than the widest.
+    ``weight`` has as many for degrees up to `MAX_TABLE_DEGREE`.
     """
     longest, weighed = 0, int64(-1)
     for goal in goals:
@@ -73,7 +72,7 @@ def measure_range(
 
 @njit(cache=True, nogil=True)
 def raise_loads(over: Any, under: Any, numerators: Any, denominators: Any) -> None:
-    """Raise loads ``numerators / denominators`` to those of ``over / under`` that are larger."""
+    """Raise loads ``numerators / denominators`` to ``over / under`` where the latter is larger."""
     for step in range(len(over)):
         if better(over[step], under[step], numerators[step], denominators[step]):
             numerators[step], denominators[step] = over[step], under[step]
@@ -105,14 +104,14 @@ def _weigh(capacity: Any, degree: int, weight: Any) -> None:
 def _heaviest_by_table(
     found: Any, low: int, high: int, degree: int, table: Any, weight: Any
 ) -> tuple[int, int]:
-    """Return the largest load of any set of links, over all sets by subset sums.
+    """Return the largest load of any set of links, by subset sums.
 
-    Finds ``table`` all zero and leaves it so: a node of more links may come next.
+    ``table`` must be all zero and is all zero afterwards.
     """
     size = 1 << degree
     for index in range(low, high):
         table[found.mask[found.order[index]]] += 1
-    # Now table[S] counts the shards of mask S; sum over subsets, one link at a time.
+    # table[S] counts the shards of mask S; sum over subsets, one link at a time.
     bit = 1
     while bit < size:
         for links in range(size):
@@ -131,9 +130,9 @@ def _heaviest_by_table(
 def _distinct(
     found: Any, low: int, high: int, degree: int, masks: Any, counts: Any, table: Any
 ) -> int:
-    """List the distinct masks of a level, fewest links first, and how often each occurs.
+    """List the distinct masks of a level, fewest links first, and count each.
 
-    That order lets `spread` place what has no choice before what has.
+    In this order `spread` places shards without a choice first.
     """
     rows = int64(0)
     if degree <= MAX_COUNTED_DEGREE:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.evaluation.cost import Cost
-from topoloom.synth.evaluation.measure import Looking
+from topoloom.synth.evaluation.measure import CostProbe
 from topoloom.synth.families import FAMILIES
 from topoloom.synth.recipes import build as recipes
 from topoloom.synth.recipes.claims import claim, claim_transpose
@@ -99,14 +99,14 @@ def _looked(recipe: Recipe, rivals: Sequence[Candidate]) -> tuple[Cost, Cost] | 
     """Return the costs both ways; None as soon as the destinations so far are enough of them."""
     topology, destinations = recipes.build(recipe), representatives(recipe)
     turned = topology.transpose()
-    gather = Looking(topology)
-    scatter = gather if turned == topology else Looking(turned)
+    gather = CostProbe(topology)
+    scatter = gather if turned == topology else CostProbe(turned)
     # In an order that no structure follows.
     order = np.argsort(np.arange(len(destinations)) * _STRIDE % 2**32, kind="stable")
 
     def look(some: NDArray[np.int64]) -> tuple[Cost, Cost]:
-        cost = gather.look(destinations[some])
-        return cost, cost if scatter is gather else scatter.look(destinations[some])
+        cost = gather.measure(destinations[some])
+        return cost, cost if scatter is gather else scatter.measure(destinations[some])
 
     seen = 0
     for enough in (some for some in _PROBES if some < len(order)):

@@ -114,7 +114,7 @@ def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:
 
 def _grown(entry: Entry, times: int, degree: int) -> _Near:
     """Return the line graph of an entry, taken so often, and the most that it costs."""
-    cost, size = entry.worst, entry.nodes * degree**times
+    cost, size = entry.mean_cost, entry.nodes * degree**times
     recipe = parse(entry.recipe)
     if times:
         cost = expand_line_graph(cost, entry.nodes, degree, times)

@@ -92,7 +92,7 @@ def was_swept(wanted: Wanted, nodes: int, degree: int) -> bool:
     (True, False)
     """
     known = bundled_of(nodes, degree)
-    return wanted.families is None and known.searched(nodes, degree, _links(wanted), by_labels=True)
+    return wanted.families is None and known.searched(nodes, degree, _links(wanted), by_slack=True)
 
 
 def drawn_for(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe]:
@@ -125,7 +125,7 @@ def swept_graphs(nodes: int, degree: int, links: Links) -> list[Recipe]:
     >>> [str(one) for one in swept_graphs(2503, 6, Links.UNIDIRECTIONAL)]
     ['RandomRegular(2503, 6, 1, 3, 7394)']
     """
-    entries = bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True)
+    entries = bundled_of(nodes, degree).of_size(nodes, degree, by_slack=True)
     return list(dict.fromkeys(parse(one.recipe) for one in entries if one.links is links))
 
 

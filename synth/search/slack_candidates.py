@@ -102,7 +102,7 @@ def labelled(
 def _known(nodes: int, degree: int) -> dict[Recipe, list[Candidate]]:
     """Return the graphs of the atlas on which labels are known to win, and what they reach."""
     known: dict[Recipe, list[Candidate]] = {}
-    for one in bundled_of(nodes, degree).of_size(nodes, degree, by_labels=True):
+    for one in bundled_of(nodes, degree).of_size(nodes, degree, by_slack=True):
         recipe = parse(one.recipe)
         claim = Candidate(recipe, one.cost, one.transpose, measured=True, within=one.within)
         known.setdefault(recipe, []).append(claim)

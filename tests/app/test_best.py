@@ -63,7 +63,7 @@ def test_the_atlas_is_known_without_any_document(client):
     entry = next(entry for entry in bundled() if entry.nodes > 20 and entry.degree == 4)
     found = asked(client, nodes=entry.nodes, degree=entry.degree)
     size = entry.nodes, entry.degree
-    entries = (*bundled().of_size(*size), *bundled().of_size(*size, by_labels=True))
+    entries = (*bundled().of_size(*size), *bundled().of_size(*size, by_slack=True))
     of_size = {(one.recipe, one.within): one for one in entries}
     assert found["candidates"]
     for candidate in found["candidates"]:

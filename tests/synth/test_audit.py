@@ -8,13 +8,13 @@ import pytest
 
 from topoloom.synth.atlas.bundled import bundled, forget_bundled
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
-from topoloom.synth.atlas_build.audit import main, marked, overlooked
+from topoloom.synth.atlas_build.audit import main, missing_entries, searched_sizes
 from topoloom.synth.discovery.short_search import sampled, short_search
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.search.frontier import Point, frontier
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
-MARKED = random.Random(20).sample(marked(bundled()), 120)
+MARKED = random.Random(20).sample(searched_sizes(bundled()), 120)
 
 
 def collectives(found: Entry | Point) -> tuple[Cost, Cost, Cost]:
@@ -42,20 +42,22 @@ def test_a_marked_size_loses_nothing_that_sampling_there_would_find(
 def test_sizes_are_marked_that_were_searched_for_bases_not_those_swept_by_labels() -> None:
     atlas = Atlas()
     atlas.rounds[Search(40, 3, ONE_WAY, 5)] = 1
-    atlas.rounds[Search(41, 3, TWO_WAY, 5, by_labels=True)] = 1
-    assert marked(atlas) == [(40, 3, ONE_WAY)]
+    atlas.rounds[Search(41, 3, TWO_WAY, 5, by_slack=True)] = 1
+    assert searched_sizes(atlas) == [(40, 3, ONE_WAY)]
 
 
 def test_what_no_entry_is_as_good_as_is_overlooked_and_curated_sizes_overlook_nothing() -> None:
     marks = Atlas()
     marks.rounds[Search(60, 4, ONE_WAY, 5)] = 1
     found = list(short_search(60, 4, ONE_WAY))
-    assert [one.recipe for one in overlooked(marks, 60, 4, ONE_WAY)] == [x.recipe for x in found]
+    assert [one.recipe for one in missing_entries(marks, 60, 4, ONE_WAY)] == [
+        x.recipe for x in found
+    ]
     assert found
     for one in found:
         marks.add(one)
-    assert overlooked(marks, 60, 4, ONE_WAY) == []
-    assert overlooked(marks, 60, 4, TWO_WAY) == overlooked(Atlas(), 60, 4, TWO_WAY)
+    assert missing_entries(marks, 60, 4, ONE_WAY) == []
+    assert missing_entries(marks, 60, 4, TWO_WAY) == missing_entries(Atlas(), 60, 4, TWO_WAY)
 
 
 def test_processes_share_the_marked_sizes_and_write_what_is_overlooked(

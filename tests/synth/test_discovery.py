@@ -14,7 +14,7 @@ from topoloom.synth.algebra.group_extensions import Metacyclic
 from topoloom.synth.algebra.table_groups import Alternating
 from topoloom.synth.atlas.bundled import bundled, bundled_of, forget_bundled
 from topoloom.synth.atlas.entries import Atlas, Entry, Search, merged
-from topoloom.synth.atlas_build.merge import curate
+from topoloom.synth.atlas_build.merge import merge_results
 from topoloom.synth.discovery.anneal import anneal
 from topoloom.synth.discovery.annealing_rounds import Explorer, explore, sizes
 from topoloom.synth.discovery.initial_lift import start
@@ -313,7 +313,7 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else_of_sizes_that_ha
     monkeypatch.setattr("topoloom.synth.atlas.bundled.BUNDLED", path)
     forget_bundled()
     try:
-        assert curate(path, [tmp_path / "finds.tsv"]) == (3, 2)
+        assert merge_results(path, [tmp_path / "finds.tsv"]) == (3, 2)
         assert list(Atlas.load(path)) == [elsewhere, good]
         assert Atlas.load(path).rounds == finds.rounds
     finally:

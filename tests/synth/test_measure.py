@@ -16,7 +16,7 @@ from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.evaluation.load_balance import heaviest, scratch, spread
 from topoloom.synth.evaluation.measure import (
     _THREADING_PAYS,
-    Looking,
+    CostProbe,
     diameter,
     distance_profile,
     measure,
@@ -153,8 +153,8 @@ def test_destinations_side_by_side_cost_what_they_do_one_by_one(
     links += [(node, node + 1) for node in range(nodes - 1, far - 1)]
     links += [(nodes + i, nodes + (i - 1) // 2 if i else 0) for i in range(tail)]
     topology = Topology(range(far), [(s, t) for s, t in links if s != t])
-    singly = Looking(topology)
-    costs = [singly.look([node]) for node in range(far)]
+    singly = CostProbe(topology)
+    costs = [singly.measure([node]) for node in range(far)]
     assert measure(topology) == costs[-1]
     assert step_loads(topology) == singly.loads
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from topoloom.synth.atlas.bundled import bundled, forget_bundled
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
-from topoloom.synth.atlas_build.build import KNOWN, Sweeper, sweep, sweeps
-from topoloom.synth.atlas_build.merge import curate, labelled_again
+from topoloom.synth.atlas_build.build import KNOWN, AtlasBuilder, build_atlas, slack_searches
+from topoloom.synth.atlas_build.merge import merge_results, remeasured
 from topoloom.synth.atlas_build.proposals import PROPOSERS, Proposer, Round, beside, line, proposers
-from topoloom.synth.atlas_build.size_priorities import goals_missed, missed, worth
+from topoloom.synth.atlas_build.size_priorities import missed_goals, priority, relative_gaps
 from topoloom.synth.errors import ImpossibleRequest, InvalidAtlas
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.gaps import gaps_of
@@ -37,7 +37,7 @@ FIND = "RandomRegular(61, 4, 1521559412, 2, 100000)"
 
 def swept(nodes: int, degree: int, links: Links, rounds: int, seed: int = 1) -> Atlas:
     atlas = Atlas()
-    sweeper = Sweeper(Search(nodes, degree, links, seed, by_labels=True), atlas)
+    sweeper = AtlasBuilder(Search(nodes, degree, links, seed, by_slack=True), atlas)
     for _ in range(rounds):
         sweeper.round()
     return atlas
@@ -75,8 +75,10 @@ def test_a_sweep_never_knows_less_than_a_frontier_finds(
 ) -> None:
     found = frontier(nodes, degree, links)
     gaps = gaps_of(point.gap(found.bounds) for point in found.points)
-    known = Sweeper(Search(nodes, degree, links, 1, True), swept(nodes, degree, links, 6)).known
-    for share, before in zip(missed(known, found.bounds), gaps.within, strict=True):
+    known = AtlasBuilder(
+        Search(nodes, degree, links, 1, True), swept(nodes, degree, links, 6)
+    ).known
+    for share, before in zip(relative_gaps(known, found.bounds), gaps.within, strict=True):
         assert before is None or share <= before
 
 
@@ -90,7 +92,7 @@ def test_a_sweep_that_was_stopped_goes_on_as_if_it_was_not(
     swept(*size, rounds=3).save(path)
     again = Atlas.load(path)
     for _ in range(4):
-        Sweeper(Search(*size, 1, True), again).round()
+        AtlasBuilder(Search(*size, 1, True), again).round()
     assert again.text() == whole.text()
 
 
@@ -99,17 +101,17 @@ def test_a_sweep_that_goes_on_from_a_curated_file_looks_at_what_is_known_first()
     curated.rounds = dict(whole.rounds)
     assert any(entry.found == KNOWN for entry in whole)
     for atlas in (whole, curated):
-        Sweeper(Search(26, 3, ONE_WAY, 1, True), atlas).round()
+        AtlasBuilder(Search(26, 3, ONE_WAY, 1, True), atlas).round()
     assert {e for e in whole if e.found == KNOWN} <= set(curated)
     assert curated.rounds == whole.rounds
 
 
 def test_sizes_that_are_worth_more_have_more_rounds_and_such_as_are_done_none() -> None:
     atlas, turns = Atlas(), iter(range(12))
-    searches = sweeps(Search(nodes, 2, ONE_WAY, 1) for nodes in (17, 23, 29))
-    assert sweep(searches, atlas, lambda: next(turns, None) is not None) == 12
+    searches = slack_searches(Search(nodes, 2, ONE_WAY, 1) for nodes in (17, 23, 29))
+    assert build_atlas(searches, atlas, lambda: next(turns, None) is not None) == 12
     rounds = {search.nodes: count for search, count in atlas.rounds.items()}
-    worths = {one.nodes: Sweeper(one, atlas).worth for one in searches}
+    worths = {one.nodes: AtlasBuilder(one, atlas).worth for one in searches}
     assert sum(rounds.values()) == 12
     # Both bounds are met at 17 by what a frontier finds itself.
     assert (rounds[17], worths[17]) == (1, 0)
@@ -128,7 +130,7 @@ def test_what_is_proposed_has_the_size_and_is_the_same_again(
     assume(not (links is TWO_WAY and (degree == 2 or nodes * degree % 2)))
     search = Search(nodes, degree, links, 1, True)
     assume(propose in proposers(search))
-    known = Sweeper(search, Atlas()).other
+    known = AtlasBuilder(search, Atlas()).other
     once, again = (
         list(propose(Round(search, known, (0.0, 0.5, 0.5, 0.0), np.random.default_rng(seed))))
         for _ in range(2)
@@ -153,7 +155,7 @@ def test_graphs_that_have_no_line_graph_are_passed_over() -> None:
 
 def test_graphs_of_the_next_sizes_are_made_as_short_as_is_wished() -> None:
     search = Search(118, 3, ONE_WAY, 1, True)
-    known, rng = Sweeper(search, Atlas()).other, np.random.default_rng(1)
+    known, rng = AtlasBuilder(search, Atlas()).other, np.random.default_rng(1)
     found = {one for _ in range(3) for one in beside(Round(search, known, (0, 1, 0, 0), rng))}
     assert len(found) > 3
     assert {type(one) for one in found} <= {Inserted, Removed, Shortened}
@@ -165,7 +167,7 @@ def test_line_graphs_of_what_a_sweep_found_are_known_at_their_size() -> None:
     atlas.add(find())
     (line,) = [
         one
-        for one in Sweeper(Search(241, 4, ONE_WAY, 1, True), atlas).other(244)
+        for one in AtlasBuilder(Search(241, 4, ONE_WAY, 1, True), atlas).other(244)
         if one.recipe == LineGraph(1, parse(FIND))
     ]
     assert line.costs == (Cost(5, Fraction(61, 61)),) * 2
@@ -177,14 +179,14 @@ def test_line_graphs_of_what_a_sweep_found_are_known_at_their_size() -> None:
 def test_all_that_is_known_of_another_size_can_be_built_and_has_that_size(
     nodes: int, degree: int
 ) -> None:
-    sweeper = Sweeper(Search(nodes + 1, degree, ONE_WAY, 1, True), Atlas())
+    sweeper = AtlasBuilder(Search(nodes + 1, degree, ONE_WAY, 1, True), Atlas())
     for one in sweeper.other(nodes):
         assert size(one.recipe)[0] == nodes
 
 
 def test_sizes_without_graphs_are_refused() -> None:
     with pytest.raises(ImpossibleRequest):
-        Sweeper(Search(9, 3, TWO_WAY, 0, True), Atlas())
+        AtlasBuilder(Search(9, 3, TWO_WAY, 0, True), Atlas())
 
 
 shares = st.tuples(*[st.fractions(0, 1, max_denominator=50)] * 4).map(
@@ -197,9 +199,9 @@ def test_a_find_is_worth_more_the_more_is_missed(some, degree: int, links: Links
     less = tuple(
         min(share, some[at] / 2) if place >= at else share for place, share in enumerate(some)
     )
-    assert worth(less, degree, links) <= worth(some, degree, links)
-    assert 0 <= goals_missed(some, degree, links) <= 2
-    assert (worth(some, degree, links) == 0) == (not any(some))
+    assert priority(less, degree, links) <= priority(some, degree, links)
+    assert 0 <= missed_goals(some, degree, links) <= 2
+    assert (priority(some, degree, links) == 0) == (not any(some))
 
 
 @given(st.integers(2, 300), st.integers(2, 8), st.sampled_from(Links))
@@ -236,7 +238,7 @@ def test_a_frontier_takes_what_a_sweep_found_and_draws_nothing_itself(
     eager = Cost(5, Fraction(86, 61))
     atlas.add(Entry(61, 4, ONE_WAY, eager, eager, "RandomRegular(61, 4, 1)", KNOWN))
     atlas.add(Entry(61, 4, ONE_WAY, eager, eager, "Cayley(61, 1, 1, 1, 2, 3, 4)", "seed 1 round 1"))
-    atlas.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 2
+    atlas.rounds[Search(61, 4, ONE_WAY, 1, by_slack=True)] = 2
     with_bundled(monkeypatch, atlas, tmp_path / "atlas.tsv")
     taken = [str(one) for one in random_graphs(Wanted(), 61, 4)]
     assert taken == [FIND, "RandomRegular(61, 4, 1)"]
@@ -267,9 +269,9 @@ def test_curating_finds_of_a_sweep_drops_what_comes_anyway_and_nothing_else(
     finds.add(ring)
     late = Cost(5, Fraction(61, 61))
     finds.add(Entry(61, 4, TWO_WAY, late, late, "Circulant(61, 5, 11)", KNOWN, 5))
-    finds.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 9
+    finds.rounds[Search(61, 4, ONE_WAY, 1, by_slack=True)] = 9
     finds.save(tmp_path / "finds.tsv")
-    curate(tmp_path / "atlas.tsv", [tmp_path / "finds.tsv"])
+    merge_results(tmp_path / "atlas.tsv", [tmp_path / "finds.tsv"])
     kept = Atlas.load(tmp_path / "atlas.tsv")
     assert list(kept) == [eager, find()]
     assert kept.rounds == finds.rounds
@@ -284,9 +286,9 @@ def test_what_a_frontier_found_on_a_graph_of_the_atlas_is_not_dropped_as_there_w
     before.add(Entry(61, 4, ONE_WAY, cost, cost, graph, "sweep 1 round 2", 6))
     with_bundled(monkeypatch, before, tmp_path / "atlas.tsv")
     finds.add(Entry(61, 4, ONE_WAY, best, best, graph, KNOWN))
-    finds.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 1
+    finds.rounds[Search(61, 4, ONE_WAY, 1, by_slack=True)] = 1
     finds.save(tmp_path / "finds.tsv")
-    curate(tmp_path / "atlas.tsv", [tmp_path / "finds.tsv"])
+    merge_results(tmp_path / "atlas.tsv", [tmp_path / "finds.tsv"])
     kept = list(Atlas.load(tmp_path / "atlas.tsv"))
     assert kept == [Entry(61, 4, ONE_WAY, best, best, graph, "sweep 1 round 2")]
 
@@ -299,8 +301,8 @@ def test_labels_of_today_are_told_anew_and_what_they_make_needless_is_dropped() 
     stale.add(needless)
     eager = Entry(31, 3, ONE_WAY, other, other, "DirectedCirculant(31, 1, 5, 25)", KNOWN)
     stale.add(eager)
-    stale.rounds[Search(61, 4, ONE_WAY, 1, by_labels=True)] = 2
-    told = labelled_again(stale, 2)
+    stale.rounds[Search(61, 4, ONE_WAY, 1, by_slack=True)] = 2
+    told = remeasured(stale, 2)
     assert (set(told), told.rounds) == ({find(), eager}, stale.rounds)
 
 
@@ -311,14 +313,14 @@ def test_curating_a_file_that_is_not_there_says_so_and_writes_nothing(tmp_path: 
     stale.save(there)
     before = there.read_bytes()
     with pytest.raises(InvalidAtlas, match="missing"):
-        curate(there, [missing], again=True)
+        merge_results(there, [missing], remeasure=True)
     assert there.read_bytes() == before
     command = [sys.executable, "-m", "topoloom.synth.atlas_build.merge", "--again", str(missing)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "missing.tsv" in done.stderr
     assert "Traceback" not in done.stderr
-    curate(there, [], again=True)
+    merge_results(there, [], remeasure=True)
     assert set(Atlas.load(there)) == {find()}
 
 
@@ -329,9 +331,11 @@ def test_a_frontier_is_no_worse_than_every_find_of_a_sweep_and_every_find_is_pro
     points = [
         Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth)) for p in frontier(*size).points
     ]
-    finds = bundled().of_size(nodes, degree, by_labels=True)
+    finds = bundled().of_size(nodes, degree, by_slack=True)
     for one in (one for one in finds if one.links is links):
-        assert any(p.steps <= one.within and p.bandwidth <= one.worse.bandwidth for p in points)
+        assert any(
+            p.steps <= one.within and p.bandwidth <= one.worse_cost.bandwidth for p in points
+        )
         assert traits(parse(one.recipe)).degree == degree
-        assert one.worse.steps >= lower_bound(nodes, degree, links).steps
+        assert one.worse_cost.steps >= lower_bound(nodes, degree, links).steps
         require_proved(one)

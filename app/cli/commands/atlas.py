@@ -53,4 +53,4 @@ def discover(
     from topoloom.app.cli.commands.atlas_discovery import search
 
     links = asked["links"]
-    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_labels=labels)
+    search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_slack=labels)

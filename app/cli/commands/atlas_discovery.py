@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from topoloom.synth.atlas.entries import Atlas, Entry, Search
-from topoloom.synth.atlas_build.build import sweep, sweeps
+from topoloom.synth.atlas_build.build import build_atlas, slack_searches
 from topoloom.synth.discovery.annealing_rounds import MAX_NODES, explore, sizes
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.cost import Links
@@ -29,7 +29,7 @@ def search(
     seconds: float,
     seed: int,
     path: Path | None,
-    by_labels: bool = False,
+    by_slack: bool = False,
 ) -> None:
     """Search the sizes of a grid for some seconds; print what is found.
 
@@ -47,10 +47,10 @@ def search(
     _require(seed >= 0, "seed", "must not be negative")
     _require(links in list(Links), "links", "must be unidirectional or bidirectional")
     wanted = sizes(numbers("nodes", nodes), numbers("degree", degree), Links(links), seed)
-    wanted = sweeps(wanted) if by_labels else wanted
+    wanted = sweeps(wanted) if by_slack else wanted
     atlas = Atlas.load(path) if path is not None and path.exists() else Atlas()
     with _kept(atlas, path) as save:
-        rounds = _run(sweep if by_labels else explore, wanted, atlas, seconds, save)
+        rounds = _run(build_atlas if by_slack else explore, wanted, atlas, seconds, save)
     _show(atlas, wanted, rounds)
 
 
@@ -129,11 +129,11 @@ def _run(
 
 def _show(atlas: Atlas, wanted: list[Search], rounds: int) -> None:
     """Print the points of the sizes that were searched, one a line."""
-    asked = {(search.nodes, search.degree, search.links): search.by_labels for search in wanted}
+    asked = {(search.nodes, search.degree, search.links): search.by_slack for search in wanted}
     for entry in atlas:
-        by_labels = asked.get((entry.nodes, entry.degree, entry.links))
+        by_slack = asked.get((entry.nodes, entry.degree, entry.links))
         # Sweeps begin with all that is known; searches for bases are of them alone.
-        if by_labels or (by_labels is False and entry.within is None):
+        if by_slack or (by_slack is False and entry.within is None):
             print(_line(entry))
     Console(stderr=True).print(f"rounds: {rounds}")
 

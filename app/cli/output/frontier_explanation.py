@@ -53,7 +53,7 @@ def _found(point: dict[str, Any]) -> str:
 
     size = point["nodes"], point["degree"]
     atlas = bundled_of(*size)
-    entries = (*atlas.of_size(*size, by_labels=True), *atlas.of_size(*size))
+    entries = (*atlas.of_size(*size, by_slack=True), *atlas.of_size(*size))
     found = next((one.found for one in entries if one.recipe == point["recipe"]), None)
     return "" if found is None else f" (in the atlas: {found})"
 
