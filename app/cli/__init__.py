@@ -1,8 +1,7 @@
-"""The command line: parses, calls one service function, prints.
+"""The command line: parse arguments, call one service function, print the answer.
 
-Exit codes: 0 done, 1 the answer is "no", 2 bad input, said in one line on stderr; 130
-interrupted.
-Documents go to stdout and nothing else does when ``--json`` is given.
+Exit codes: 0 success; 1 a negative answer; 2 bad input, with one line on stderr; 130 interrupted.
+With ``--json``, stdout carries the document only.
 """
 
 import gc
@@ -15,7 +14,7 @@ import typer
 
 from topoloom.app.cli.command_groups import current_spelling, serving
 from topoloom.app.cli.errors import explained
-from topoloom.app.cli.interrupts import heed_lost_interrupts
+from topoloom.app.cli.interrupts import redeliver_interrupts
 
 if TYPE_CHECKING:
     app: typer.Typer
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["app", "main", "run"]
 
 YOUNG_OBJECTS = 50_000
-"""New objects between two collections of garbage, 700 unless said.
+"""Threshold of the garbage collector; Python's default is 700.
 
-What a command imports and finds stays until it ends, and looking through it again and again took a
-tenth of the processor.
+The modules and results of a command live until its end.  With the default, collections took a
+tenth of the CPU time.
 """
 INTERRUPTED = 130
-"""What shells, and typer, call the end by Ctrl-C."""
+"""Exit code of shells and of typer after Ctrl-C."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load all commands when ``app`` is asked for, which holds them."""
+    """Load all commands at the first use of ``app``."""
     if name != "app":
         raise AttributeError(f"module 'app.cli' has no attribute {name!r}")
     from topoloom.app.cli.command_groups import whole
@@ -42,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _place(arguments: list[str], pointer: str, error: Exception | None) -> str:
-    """Return what stands in the arguments for a member of a request."""
+    """Return the option, file or text of the arguments behind a member of a request."""
     from topoloom.app.cli.error_locations import Typed
 
     return Typed.of(serving(arguments), arguments).place(pointer, error)
@@ -51,7 +50,7 @@ def _place(arguments: list[str], pointer: str, error: Exception | None) -> str:
 def main() -> None:
     """Run the command line and exit."""
     gc.set_threshold(YOUNG_OBJECTS)
-    heed_lost_interrupts()
+    redeliver_interrupts()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -67,14 +66,14 @@ def run(arguments: list[str]) -> int:
     except typer.Abort:
         return 2
     except BrokenPipeError:
-        # The reader has seen enough; closing stdout at exit must not complain again.
+        # The reader closed the pipe; closing stdout at exit must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
         code, line = explained(error, partial(_place, arguments))
-        # A group of commands that is given none prints its help alone.
+        # A group without a command prints its help and no error.
         if line:
             print(f"topoloom: {line}", file=sys.stderr)
     if code == INTERRUPTED:
-        print("topoloom: interrupted; nothing was kept", file=sys.stderr)
+        print("topoloom: interrupted; nothing was stored", file=sys.stderr)
     return code or 0

@@ -1,8 +1,7 @@
-"""Questions that were answered before, looked up before what computes answers is loaded.
+"""Fast lookup of stored answers, without loading the modules that compute answers.
 
-An id is the digest of the question, so a question need only be put into its canonical form.
-Nothing is decided here: what is not found, or not told from its text alone, goes to the
-service functions, which look again.
+The id of an answer is the digest of its canonical request.  On a miss, or if the request cannot
+be resolved from its text alone, the caller uses the service functions, which look up again.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ __all__ = ["about_topology", "answer"]
 
 
 def answer(kind: str, asked: dict[str, Any]) -> Artefact | None:
-    """Return the stored answer to a question, None if the services are to be asked."""
+    """Return the stored answer to a canonical request; None on a miss."""
     with opened(Settings().database_url) as stored:
         return None if stored is None else stored.get(kind, key(kind, asked))
 
@@ -26,18 +25,18 @@ def answer(kind: str, asked: dict[str, Any]) -> Artefact | None:
 def about_topology(
     kind: str, source: str, reading: "Reading", asked: dict[str, Any] | None = None
 ) -> Artefact | None:
-    """Return what is stored about a topology that a canonical recipe, a fabric or an id names."""
+    """Return the stored answer about a topology named by canonical recipe, fabric or id."""
     from topoloom.app.cli.common import is_file
     from topoloom.app.cli.shared_options import Reading
 
-    # Whatever is a file is read anew: it may have changed.
+    # A file may have changed since its answer was stored.
     if reading != Reading() or is_file(source):
         return None
     with opened(Settings().database_url) as stored:
         if stored is None:
             return None
         topology = _topology(stored, source)
-        # The services say what was assumed.
+        # The services print the assumptions.
         if topology is None or "assumed" in topology.summary:
             return None
         if kind == "topology":
@@ -47,5 +46,5 @@ def about_topology(
 
 def _topology(stored: Embedded, source: str) -> Artefact | None:
     # Topologies are stored under the canonical text of their recipe only.
-    asked = {"recipe" if "(" in source else "fabric": source}
-    return stored.get("topology", key("topology", asked)) or stored.get("topology", source)
+    request = {"recipe" if "(" in source else "fabric": source}
+    return stored.get("topology", key("topology", request)) or stored.get("topology", source)

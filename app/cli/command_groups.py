@@ -1,7 +1,7 @@
-"""All commands of the command line in their groups, and the commands of one module alone.
+"""The command tree: all commands in help panels, or the topology commands alone.
 
-Questions about topologies load only the commands that answer them.  To load the commands for
-panels, jobs, keys and plots as well takes longer than to look up an answer.
+The topology commands load alone: loading the commands for panels, jobs, keys and plots takes
+longer than looking up a stored answer.
 """
 
 import re
@@ -31,7 +31,7 @@ HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Stored answers": ("list", "cache"),
     }
 )
-"""Panel of the help -> its commands at top level, in the order of the help."""
+"""Help panel -> its top-level commands, in the order of the help."""
 
 RENAMED: Mapping[str, str] = MappingProxyType(
     {
@@ -50,11 +50,11 @@ RENAMED: Mapping[str, str] = MappingProxyType(
         **{name: f"cache {name}" for name in ("label", "pin", "unpin", "delete")},
     }
 )
-"""Spelling of a command in release 0.1 -> its spelling today."""
+"""Command name of release 0.1 -> current name."""
 
 
 def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
-    """Return the arguments with today's name of the command, and a note if that is another one.
+    """Return the arguments with the current command name, and a note if the name changed.
 
     >>> current_spelling(["pin", "designs", "0123456"])
     (['cache', 'pin', 'designs', '0123456'], '`topoloom pin` is now `topoloom cache pin`')
@@ -62,7 +62,7 @@ def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     ['compare', 'baselines', 'mi300x', '--baseline=nccl-ring']
     """
     first = arguments[0] if arguments else ""
-    # `atlas` wrote the atlas before it was a group.
+    # In release 0.1, `atlas` was a command that wrote the atlas.
     exports = list(arguments) == ["atlas"] or (
         first == "atlas" and arguments[1].startswith("-") and arguments[1] not in _HELP_OPTIONS
     )
@@ -87,7 +87,7 @@ class _InPanels(TyperGroup):
 
 
 def serving(arguments: Sequence[str]) -> typer.Typer:
-    """Return commands that include the one that some arguments begin with, if it exists."""
+    """Return the topology commands if the arguments name one of them, else all commands."""
     alone = bool(arguments) and arguments[0] in ABOUT_TOPOLOGIES
     return _about_topologies() if alone else whole()
 
@@ -108,7 +108,7 @@ def whole() -> typer.Typer:
 
 
 def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
-    """Load all modules of commands; return what stands at top level: commands, and groups."""
+    """Load all command modules; return the top-level commands and the groups."""
     from topoloom.app.cli.commands import (
         admin,
         api_keys,
@@ -163,7 +163,7 @@ def _about_topologies() -> typer.Typer:
 
 
 def _begun() -> typer.Typer:
-    """Return the command line without commands."""
+    """Return an application without commands."""
     app = typer.Typer(
         name="topoloom",
         cls=_InPanels,
@@ -192,8 +192,8 @@ def root(
             "--version",
             is_eager=True,
             callback=_show_version,
-            help="print the versions of the package and of its kernels",
+            help="print the package and kernel versions",
         ),
     ] = False,
 ) -> None:
-    """Design directly wired clusters: topologies, verified schedules and wiring plans."""
+    """Design directly wired clusters: topologies, verified schedules, wiring plans."""

@@ -1,4 +1,4 @@
-"""What the commands share: the database, naming a topology, printing and writing answers."""
+"""Helpers of all commands: open the database, resolve a topology, print and write answers."""
 
 import re
 import sys
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 _LISTS = ("shards", "participants")
-"""Options that are lists with commas, or files."""
+"""Options with comma-separated lists or files as values."""
 
 
 @contextmanager
 def opened() -> "Iterator[Context]":
-    """Open the database that the settings name; print notes to stderr at the end."""
+    """Open the database of the settings; print notes to stderr at the end."""
     from topoloom.app.config import Settings
     from topoloom.app.services.open_context import open_context
 
@@ -52,7 +52,7 @@ def opened() -> "Iterator[Context]":
 
 @contextmanager
 def shown_progress() -> Iterator[None]:
-    """Show on a terminal how far work is that takes longer than a moment."""
+    """Show a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -73,7 +73,7 @@ def shown_progress() -> Iterator[None]:
 
 
 def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySource":
-    """Tell a file from a recipe, an id and a name; take the changes along."""
+    """Return the topology source for a file, recipe, id or name, with the changes of `reading`."""
     from topoloom.app.requests.document_ids import is_id
     from topoloom.app.requests.topology_source import TopologySource
     from topoloom.app.services import topologies
@@ -96,7 +96,7 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
 
 
 def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, Any]:
-    """Return a file as a request has it: topology/1 as a document, the rest as text."""
+    """Return the request members for a file: topology/1 as a document, other formats as text."""
     from topoloom.app.files.local_files import UnusableFile, parse_json, read_text
 
     text = read_text(path, context.settings)
@@ -110,7 +110,7 @@ def _from_file(path: Path, reading: "Reading", context: "Context") -> dict[str, 
 
 
 def _form_of(path: Path, text: str) -> str:
-    """Return the format that a file is in; raise `UnusableFile` where it is not read."""
+    """Return the format of a file; raise `UnusableFile` for an unsupported format."""
     from topoloom.app.files.local_files import UnusableFile
     from topoloom.synth.errors import InvalidTopology
     from topoloom.synth.formats import detect
@@ -125,12 +125,12 @@ def _form_of(path: Path, text: str) -> str:
 
 
 def _graphs_of(text: str) -> list[str]:
-    """Return the files that a recipe names after @, each once."""
+    """Return the distinct files that a recipe names after @."""
     return list(dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text)))
 
 
 def is_file(text: str) -> bool:
-    """Whether a topology is named by a file, one that is there or one that ought to be."""
+    """Return whether a text names a file, existing or not."""
     if text == "-":
         return True
     if "(" not in text and "@" not in text and "." in text:
@@ -142,7 +142,7 @@ def is_file(text: str) -> bool:
 
 
 def listed(text: str | None, settings: "Settings") -> Any:
-    """Return the entries of a list with commas, or what a JSON file holds."""
+    """Return the entries of a comma-separated list, or the content of a JSON file."""
     from topoloom.app.files.local_files import read_json
 
     if text is None:
@@ -153,13 +153,13 @@ def listed(text: str | None, settings: "Settings") -> Any:
 
 
 def with_lists(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return what was asked with its lists read from texts and files."""
+    """Return the options with lists read from texts and files."""
     lists = {name: listed(asked[name], settings) for name in _LISTS if name in asked}
     return dict(asked) | lists
 
 
 def with_bases(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return what was asked with its bases as recipes, those that are files read as graphs."""
+    """Return the options with base graphs as recipes; files are read as graphs."""
     bases = [_base(text, settings) if is_file(text) else text for text in asked.get("bases", ())]
     return dict(asked) | ({"bases": bases} if bases else {})
 
@@ -185,18 +185,18 @@ def _base(file: str, settings: "Settings") -> str:
 
 
 def with_tasks(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return what was asked with the tasks of its workload's file: a list, or what holds it."""
+    """Return the options with the workload file read: a list, or an object that holds the list."""
     from topoloom.app.files.local_files import read_json
 
     if "workload" not in asked:
         return dict(asked)
     document = read_json(Path(asked["workload"]), settings)
-    held = isinstance(document, dict) and "workload" in document
-    return {**asked, "workload": document["workload"] if held else document}
+    nested = isinstance(document, dict) and "workload" in document
+    return {**asked, "workload": document["workload"] if nested else document}
 
 
 def with_wiring(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return what was asked with plant and present wiring read from the files that they name."""
+    """Return the options with the plant and present-wiring files read."""
     from topoloom.app.files.local_files import read_plant_file, read_present_file
 
     readers = {"plant": read_plant_file, "present": read_present_file}
@@ -209,7 +209,7 @@ def with_wiring(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any
 
 
 def with_times(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return what was asked with the times of its table of measured messages."""
+    """Return the options with the table of measured times read."""
     from topoloom.app.files.local_files import read_times
 
     if "measured" not in asked:
@@ -218,13 +218,13 @@ def with_times(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]
 
 
 def require_one_form(as_json: bool, as_csv: bool) -> None:
-    """Refuse two ways of printing at once."""
+    """Refuse --csv together with --json."""
     if as_json and as_csv:
-        raise typer.BadParameter("must be left out where --json is given", param_hint="--csv")
+        raise typer.BadParameter("must not be combined with --json", param_hint="--csv")
 
 
 def show(artefact: "Artefact", as_json: bool, as_csv: bool = False) -> None:
-    """Print an answer: its document, its table as CSV, or all of it for people."""
+    """Print an answer: the JSON document, the table as CSV, or the text output."""
     if as_json:
         typer.echo(artefact.text())
         return
@@ -237,7 +237,7 @@ def show(artefact: "Artefact", as_json: bool, as_csv: bool = False) -> None:
 
 
 def described(summary: dict[str, Any]) -> str:
-    """Return what a schedule is, in a few words."""
+    """Return a one-line description of a schedule."""
     text = f"verified {summary['collective']} schedule by {summary['algorithm']}"
     if "gap" in summary:
         count = summary["trees_per_root"]
@@ -254,21 +254,21 @@ def described(summary: dict[str, Any]) -> str:
 
 
 def is_beside(out: Path | None) -> bool:
-    """Return whether a document goes to a file, so that stdout is free for what is beside it."""
+    """Return whether a document goes to a file, which leaves stdout free for other output."""
     from topoloom.app.files.local_files import is_stream
 
     return out is not None and not is_stream(out)
 
 
 def write(pieces: str | Iterable[str] | Mapping[str, bytes], out: Path | None, what: str) -> None:
-    """Write a document to a file, and say so, or to stdout; several files go to files only."""
+    """Write a document to a file, with a note, or to stdout; several files need ``out``."""
     from topoloom.app.files.local_files import is_stream
 
     if isinstance(pieces, Mapping):
         from topoloom.app.files.zip_archives import write_files
 
         if out is None:
-            raise typer.BadParameter("must name where to write these files", param_hint="--out")
+            raise typer.BadParameter("must name a folder for several files", param_hint="--out")
         write_files(out, pieces)
         typer.echo(f"{what}: {len(pieces)} files written to {out}", err=is_stream(out))
         return

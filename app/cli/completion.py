@@ -1,7 +1,7 @@
-"""What shells complete: families, presets, fabrics, formats and names of what is stored.
+"""Shell completion of families, presets, fabrics, choices and stored names.
 
-Each function takes what has been typed of a word.  A shell waits for the answer, so
-nothing is imported before it is asked for, and nothing is ever said to be wrong.
+Each function takes the typed prefix of a word.  Imports are local, for a short response time, and
+no function raises for bad input.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,7 +12,7 @@ _MOST = 200
 
 
 def among(words: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return the completion of one of some words.
+    """Return the completion function for a set of words.
 
     >>> among(["json", "csv"])("j")
     ['json']
@@ -44,6 +44,6 @@ def sources(incomplete: str) -> list[str]:
     from topoloom.app.cli.stored_names import newest
     from topoloom.synth.fabrics import FABRICS
 
-    found = among(FABRICS)(incomplete)
-    found += [f"{name}(" for name in families(incomplete)]
-    return [*found, *among(newest(_MOST))(incomplete)]
+    fabrics = among(FABRICS)(incomplete)
+    bases = [f"{name}(" for name in families(incomplete)]
+    return [*fabrics, *bases, *among(newest(_MOST))(incomplete)]

@@ -1,4 +1,4 @@
-"""The settings of this process as people are shown them: values, sources, no passwords."""
+"""The settings of this process for display: values, sources, without passwords."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _SECRET_QUERY = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&
 
 
 def configured(settings: Settings) -> list[dict[str, Any]]:
-    """Return every setting: its variable, value, ``environment`` or ``default``, and meaning."""
+    """Return every setting: variable, value, source (``environment``, ``default``), meaning."""
     given = {name.upper() for name in os.environ}
     rows = []
     for name, field in type(settings).model_fields.items():
@@ -36,7 +36,7 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def without_password(url: str) -> str:
-    """Return a URL with three asterisks in place of what nobody else may see.
+    """Return a URL with passwords and secrets replaced by three asterisks.
 
     >>> without_password("postgresql://ann:se@cret@db.example/topoloom?sslpassword=x&a=b")
     'postgresql://ann:***@db.example/topoloom?sslpassword=***&a=b'

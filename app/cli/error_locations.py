@@ -1,7 +1,7 @@
-"""Maps members of a request to the option, file or recipe that the user typed.
+"""Map members of a request to the option, file or recipe that the user typed.
 
-Services name what is wrong by JSON pointers into a request.  The command line has no JSON:
-`Typed.place` turns a pointer into the option or the file that the user can mend.
+Services locate errors by JSON pointers into a request.  `Typed.place` translates a pointer to
+the option or file on the command line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring, 
 __all__ = ["Typed"]
 
 MAX_SHOWN = 200
-"""Most characters of a typed text that a complaint repeats."""
+"""Limit of the characters of a typed text in an error message."""
 _SOURCES = ("source", "topology")
 """Parameters that name a topology."""
 _FILES: Mapping[type[Exception], tuple[str, ...]] = {
@@ -30,16 +30,16 @@ _FILES: Mapping[type[Exception], tuple[str, ...]] = {
     InvalidTopology: _SOURCES,
     Unreachable: _SOURCES,
 }
-"""The parameters whose file breaks a rule when an error of a class points into a document."""
+"""Class of an error that points into a document -> the parameters that can name its file."""
 _OF_FILES = (InvalidSchedule, InvalidProgram)
-"""Errors whose pointers always lead into the file, also where an option has the same name."""
+"""Errors that always point into the file, even if an option has the name of the member."""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """A command line: the option of every member, and the text that was given for it.
+    """A parsed command line: option and value of every request member.
 
-    ``reading`` are the options of reading a topology, whose members are in a topology's request.
+    ``reading`` holds the options for topology sources, whose members lie in a nested request.
     """
 
     options: dict[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Typed:
 
     @classmethod
     def of(cls, commands: typer.Typer, arguments: Sequence[str]) -> "Typed":
-        """Return what the arguments of a command line say, as far as they can be read."""
+        """Return the parsed arguments; empty if the arguments do not parse."""
         command: Any = typer.main.get_command(commands)
         try:
             context = command.make_context("topoloom", list(arguments), resilient_parsing=True)
@@ -57,12 +57,12 @@ class Typed:
                 name, command, rest = command.resolve_command(context, rest)
                 context = command.make_context(name, rest, parent=context, resilient_parsing=True)
         except Exception:
-            # The arguments are wrong in themselves: the complaint is about these.
+            # The error message is about the syntax of the arguments.
             return cls()
-        found = cls()
+        typed = cls()
         for parameter in command.params:
-            found._add(parameter, context.params.get(parameter.name))
-        return found
+            typed._add(parameter, context.params.get(parameter.name))
+        return typed
 
     def _add(self, parameter: Any, value: Any) -> None:
         member, option = parameter.name.removeprefix(ASKED), parameter.opts[0]
@@ -75,7 +75,7 @@ class Typed:
             self.values.update(dict.fromkeys(names, value))
 
     def place(self, pointer: str, error: Exception | None = None) -> str:
-        """Return the option or the file that a pointer of a request means; empty for all of it.
+        """Return the option or file behind a request pointer; empty for the whole request.
 
         >>> typed = Typed({"degree": "--degree"}, {"source": "ring.gml", "degree": 70})
         >>> typed.place("/degree"), typed.place("/text/line/7"), typed.place("/")
@@ -122,7 +122,7 @@ class Typed:
         return self._argument(parts)
 
     def _argument(self, parts: list[str]) -> str:
-        """Return what was typed for a member that is no option."""
+        """Return the typed text of a member without an option."""
         first, rest = parts[0], parts[1:]
         of_setting = [name for name in self.options if first.endswith(f"_{name}")]
         if of_setting and self.values.get(of_setting[0]) is not None:
@@ -141,7 +141,7 @@ class Typed:
 
 
 _OF_SOURCE = ("document", "text", "recipe", "fabric", "id", "name")
-"""Members that name a topology, all of which the command line takes as one text."""
+"""Members that name a topology; the command line takes each as one text."""
 _PREFIXES = ("topology", "question", "changes", "graphs", *_OF_SOURCE)
 
 
@@ -150,7 +150,7 @@ def _unescaped(part: str) -> str:
 
 
 def _within(file: str, parts: list[str]) -> str:
-    """Return a place in a file as people write it.
+    """Return a location in a file, as text.
 
     >>> _within("a.gml", ["text", "line", "3"]), _within("a.json", ["document", "links", "3"])
     ('a.gml: line 3', 'a.json: /links/3')

@@ -1,4 +1,4 @@
-"""What the command line says when it cannot do what was asked: one line, one exit code."""
+"""Map exceptions to CLI messages and exit codes."""
 
 import re
 from collections.abc import Callable
@@ -12,22 +12,22 @@ from topoloom.synth.naming.suggestions import did_you_mean
 __all__ = ["explained", "one_line"]
 
 _MEMBER = re.compile(r"(?<![\w'\"./-])[a-z]+(?:_[a-z]+)+(?![\w'\"./-])")
-"""A name of several words in a rule; texts that the user typed stand in quotes."""
+"""A member name with an underscore in a rule; texts that the user typed stand in quotes."""
 MAX_LINE = 2_000
-"""Most characters of a complaint."""
+"""Limit of the characters of an error message."""
 
 Place: TypeAlias = Callable[[str, Exception | None], str]
-"""Return what the user typed for the JSON pointer of an error; see `app.cli.error_locations`."""
+"""Function from the JSON pointer of an error to the typed text; see `app.cli.error_locations`."""
 
 
 def explained(error: Exception, place: Place) -> tuple[int, str]:
-    """Return the exit code and the line for an error of the caller; raise any other."""
+    """Return exit code and message for a user error; re-raise any other exception."""
     code, line = _explained(error, place)
     return code, one_line(line)
 
 
 def one_line(text: str) -> str:
-    r"""Return a text that a terminal shows as it is: one line, control characters spelled out.
+    r"""Return a text as one printable line, with control characters escaped.
 
     >>> print(one_line("no panel 'a\x1b[2J'\n here"))
     no panel 'a\x1b[2J' here
@@ -44,20 +44,20 @@ def _explained(error: Exception, place: Place) -> tuple[int, str]:
 
     if isinstance(error, ValidationError):
         typed = partial(_setting, place) if error.title == "Settings" else place
-        found = [
-            _said(typed(one.pointer, error), _as_typed(one.detail, place, error))
-            for one in field_errors(error)
+        messages = [
+            _located(typed(fault.pointer, error), _as_typed(fault.detail, place, error))
+            for fault in field_errors(error)
         ]
-        return 2, "; ".join(dict.fromkeys(found))
+        return 2, "; ".join(dict.fromkeys(messages))
     if isinstance(error, typer.TyperException):
         return 2, _of_typer(error)
     if isinstance(error, UnicodeEncodeError):
-        return 2, f"must be text that UTF-8 can write; {error.object[:50]!r} is not"
+        return 2, f"must be text that UTF-8 can encode; {error.object[:50]!r} is not"
     return _explained_by_the_packages(error, place)
 
 
 def _of_typer(error: typer.TyperException) -> str:
-    """Return what typer says of the command line; of a wrong value the option and its rule."""
+    """Return the message for an error of typer; for a bad value, the option and the rule."""
     from pydantic import ValidationError
 
     from topoloom.app.requests.field_errors import field_errors
@@ -72,11 +72,11 @@ def _of_typer(error: typer.TyperException) -> str:
         hint = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
     cause = error.__cause__
     rule = field_errors(cause)[0].detail if isinstance(cause, ValidationError) else error.message
-    return _said(str(hint or ""), rule)
+    return _located(str(hint or ""), rule)
 
 
 def _setting(place: Place, pointer: str, error: Exception) -> str:
-    """Return the option that a setting was given by, else its environment variable."""
+    """Return the option of a setting if the user typed it, else its environment variable."""
     from topoloom.app.config import Settings
 
     typed = place(pointer, error)
@@ -84,12 +84,12 @@ def _setting(place: Place, pointer: str, error: Exception) -> str:
 
 
 def _as_typed(rule: str, place: Place, error: Exception) -> str:
-    """Return a rule in which the members of a request are named by their options.
+    """Return a rule with the names of request members replaced by their options.
 
     >>> options = {"/node_gbps": "--node-gbps"}
     >>> error = ValueError()
-    >>> _as_typed("must be left out beside node_gbps", lambda name, _: options[name], error)
-    'must be left out beside --node-gbps'
+    >>> _as_typed("must be absent beside node_gbps", lambda name, _: options[name], error)
+    'must be absent beside --node-gbps'
     """
 
     def option(match: re.Match[str]) -> str:
@@ -99,12 +99,12 @@ def _as_typed(rule: str, place: Place, error: Exception) -> str:
     return _MEMBER.sub(option, rule)
 
 
-def _said(place: str, rule: str) -> str:
+def _located(place: str, rule: str) -> str:
     return f"{place}: {rule}" if place else rule
 
 
 def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str]:
-    """Explain what services raise; what these import has been loaded by then."""
+    """Explain errors of services, whose modules are loaded by now."""
     from sqlalchemy.exc import DBAPIError
 
     from topoloom.app.auth.errors import InvalidKey
@@ -125,14 +125,14 @@ def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str
     if isinstance(error, ClaimBroken):
         return 1, f"{error} (an error inside Topoloom; please report it)"
     if isinstance(error, SynthError | ScheduleError | LearningRateError | Conflict):
-        return 2, _said(place(pointer(error.field), error), _as_typed(error.rule, place, error))
-    told = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
+        return 2, _located(place(pointer(error.field), error), _as_typed(error.rule, place, error))
+    messages = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
     of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
-    told = (*told, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
-    if isinstance(error, told):
+    messages = (*messages, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
+    if isinstance(error, messages):
         name, colon, rule = str(error).partition(": ")
         option = place(f"/{name}", error) if colon and name.isidentifier() else ""
-        return 2, _said(option, rule) if option.startswith("-") else str(error)
+        return 2, _located(option, rule) if option.startswith("-") else str(error)
     if isinstance(error, DBAPIError):
         return 2, f"database_url: {error.orig}"
     raise error

@@ -1,28 +1,28 @@
-"""Interrupts that C code would lose."""
+"""Redelivery of interrupts that arrive in callbacks from C code."""
 
 import _thread
 import sys
 from threading import Timer
 
-__all__ = ["heed_lost_interrupts"]
+__all__ = ["redeliver_interrupts"]
 
 AGAIN_SECONDS = 0.05
 
 
-def heed_lost_interrupts() -> None:
-    """Let an interrupt that arrives where it cannot be raised come again a moment later.
+def redeliver_interrupts() -> None:
+    """Install a hook that raises a KeyboardInterrupt again if Python cannot propagate it.
 
-    In a callback from C code Python can only tell of an exception and go on. Loading compiled
-    kernels is full of such callbacks, llvmlite's: of sixty Ctrl-C in its second two were lost.
+    Python reports exceptions in callbacks from C code and discards them.  llvmlite runs such
+    callbacks while it loads compiled kernels: without the hook, 2 of 60 Ctrl-C were lost there.
     """
-    others = sys.unraisablehook
+    default_hook = sys.unraisablehook
 
-    def heed(unraisable: "sys.UnraisableHookArgs") -> None:
+    def redeliver(unraisable: "sys.UnraisableHookArgs") -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            others(unraisable)
+            default_hook(unraisable)
             return
-        again = Timer(AGAIN_SECONDS, _thread.interrupt_main)
-        again.daemon = True
-        again.start()
+        timer = Timer(AGAIN_SECONDS, _thread.interrupt_main)
+        timer.daemon = True
+        timer.start()
 
-    sys.unraisablehook = heed
+    sys.unraisablehook = redeliver

@@ -1,4 +1,4 @@
-"""Options of the command line, made from the one table of options."""
+"""Typer parameters from the table of options."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -19,21 +19,20 @@ __all__ = ["ASKED", "asks", "parameter", "taken"]
 ASKED = "asked_"
 """Prefix of the parameters that `asks` adds."""
 _CONTEXT = "context_"
-"""The parameter that takes typer's context where one option stands for others."""
+"""Parameter for typer's context, used where an option replaces the defaults of others."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
     {"families": completion.families, "preset": completion.presets}
 )
 
 
 def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command these options, before its own.
+    """Decorate a command with options of the table, before its own options.
 
-    What was given of them, and the defaults of the rest, come as the mapping ``asked``: names
-    of request fields with whole numbers, flags, texts and lists of texts, which the request
-    checks.
+    The command receives the mapping ``asked`` from request fields to values or defaults:
+    integers, flags, texts and lists of texts.  The request validates them.
     """
 
-    def made(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = [p for p in inspect.signature(command).parameters.values() if p.name != "asked"]
         added = [parameter(option) for option in options]
         if any(option.instead_of for option in options):
@@ -42,14 +41,14 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
 
         def asking_command(**values: Any) -> None:
             context = values.pop(_CONTEXT, None)
-            asked = taken(values, options)  # before the rest is passed on
+            asked = taken(values, options)  # removes the options from `values`
             _drop_replaced_defaults(asked, options, context)
             command(**values, asked=asked)
 
         asking_command.__name__ = command.__name__
         asking_command.__doc__ = command.__doc__
         everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
-        # This is what typer makes options of: arguments, what is asked, then the rest.
+        # typer reads the options from the signature: arguments, table options, own options.
         first = [p for p in everything if p.name in ("reading", "source", "schedule", "identity")]
         rest = [p for p in everything if p not in first]
         asking_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
@@ -57,24 +56,25 @@ def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None
         )
         return asking_command
 
-    return made
+    return decorate
 
 
 def taken(values: dict[str, Any], options: Iterable[Option], prefix: str = ASKED) -> dict[str, Any]:
-    """Take out of a command's values what was given of some options, by their names."""
-    found: dict[str, Any] = {}
+    """Remove the options from a command's values, in place; return their values by name."""
+    given: dict[str, Any] = {}
     for option in options:
         value = values.pop(prefix + option.name)
         if value not in (None, []):
-            _require_taken(option, value)
-            found[option.name] = value
-    return found
+            _require_allowed(option, value)
+            given[option.name] = value
+    return given
 
 
-def _require_taken(option: Option, value: Any) -> None:
-    """Raise for a word or a number that an option does not take: not every command has a request.
+def _require_allowed(option: Option, value: Any) -> None:
+    """Raise for a word or a number outside the option's choices or limits.
 
-    The rules are in the words of `app.requests.field_errors`, as a request would refuse the value.
+    Some commands have no request that validates.  The rules are worded as in
+    `app.requests.field_errors`.
     """
     known, rule = choices(option.type), ""
     if known and value not in known:
@@ -91,7 +91,7 @@ def _require_taken(option: Option, value: Any) -> None:
 def _drop_replaced_defaults(
     asked: dict[str, Any], options: Iterable[Option], context: typer.Context | None
 ) -> None:
-    """Drop the defaults of options that a given option stands for, in place."""
+    """Remove the defaults of options that a given option replaces, in place."""
     for option in options:
         for name in option.instead_of if option.name in asked else ():
             source = context and context.get_parameter_source(ASKED + name)
@@ -100,7 +100,7 @@ def _drop_replaced_defaults(
 
 
 def parameter(option: Option, prefix: str = ASKED) -> inspect.Parameter:
-    """Return an option as a command's parameter, whose name the command line shows to nobody."""
+    """Return an option as a command's parameter; the help does not show its name."""
     default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
     return inspect.Parameter(
         prefix + option.name,
@@ -111,7 +111,7 @@ def parameter(option: Option, prefix: str = ASKED) -> inspect.Parameter:
 
 
 def _annotated(option: Option) -> Any:
-    """Return the type of a command's parameter, with all that typer is to know of it."""
+    """Return the annotated type that typer reads."""
     known = choices(option.type)
     complete = _COMPLETED.get(option.name)
     if known:
@@ -142,9 +142,9 @@ def _typed(option: Option) -> Any:
 
 
 def _default(option: Option) -> Any:
-    """Return the default as it could have been written."""
-    written = isinstance(option.default, Decimal) or (option.shown and _typed(option) is str)
-    return option.shown if written else option.default
+    """Return the default; sizes and decimals as text, as a user types them."""
+    as_text = isinstance(option.default, Decimal) or (option.shown and _typed(option) is str)
+    return option.shown if as_text else option.default
 
 
 def _help(option: Option) -> str:

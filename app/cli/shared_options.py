@@ -1,4 +1,4 @@
-"""Options that several commands have, and those of naming a topology as one value."""
+"""Options of several commands; the options of a topology source as one value."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -23,46 +23,41 @@ from topoloom.app.requests.options.topology_source import (
 __all__ = ["READS", "AsCsv", "AsJson", "Out", "Reading", "Source", "given", "reads_topology"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV, numbers exact")]
-Out = Annotated[
-    Path | None, typer.Option(help="file to write; .gz is compressed, - is standard output")
-]
+AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV with exact numbers")]
+Out = Annotated[Path | None, typer.Option(help="output file; .gz compresses, - is standard output")]
 Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE_OR_RECIPE",
-        help="file that describes a topology (- is standard input), recipe, name of a fabric, or "
-        "id or name of a stored topology",
+        help="topology: a file (- is standard input), a recipe, the name of a fabric, or the id or "
+        "name of a stored topology",
         autocompletion=completion.sources,
     ),
 ]
 
 
 READS = "read_"
-"""What the names of the parameters begin with that are the options of a `Reading`."""
+"""Prefix of the parameters that hold the options of a `Reading`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a topology's file is read, and what of the topology is lost or slow.
-
-    ``asked`` is what was given of the options `READING` and `CHANGES`, by their names.
-    """
+    """Values of the options `READING` and `CHANGES`, by name."""
 
     asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def source_format(self) -> str | None:
-        """The format of the file, if it was given."""
+        """The format of the file; None if the user did not state a format."""
         return self.asked.get(FORMAT.name)
 
     def options(self) -> dict[str, Any]:
-        """Return how the file is read, as requests say it; empty for nothing."""
+        """Return the reading options as request members; empty without options."""
         names = [option.name for option in READING if option is not FORMAT]
         return {name: self.asked[name] for name in names if name in self.asked}
 
     def changes(self) -> dict[str, Any]:
-        """Return what is lost or slow, as requests say it; empty for nothing."""
+        """Return the lost and slow parts as request members; empty without changes."""
         lost, slow = (self.asked.get(option.name, ()) for option in (WITHOUT_LINKS, SLOW_LINKS))
         return given(
             without_nodes=self.asked.get(WITHOUT_NODES.name),
@@ -72,23 +67,23 @@ class Reading:
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """Return the options that were given; the requests know no null."""
+    """Return the options with a value: requests refuse null."""
     return {name: value for name, value in options.items() if value not in (None, [])}
 
 
 def reads_topology(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Reading`, which it takes as the parameter ``reading``."""
+    """Decorate a command with the options of `Reading`, passed as the parameter ``reading``."""
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "reading"]
-    offered = (*READING, *CHANGES)
-    added = [parameter(option, READS) for option in offered]
+    options = (*READING, *CHANGES)
+    added = [parameter(option, READS) for option in options]
 
     def reading_command(**values: Any) -> None:
-        reading = Reading(taken(values, offered, READS))
+        reading = Reading(taken(values, options, READS))
         command(**values, reading=reading)
 
     reading_command.__name__ = command.__name__
     reading_command.__doc__ = command.__doc__
-    # This is what typer makes options of.
+    # typer reads the options from the signature.
     reading_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
         [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
     )

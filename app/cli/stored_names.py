@@ -1,4 +1,4 @@
-"""Names of stored topologies, for shells to complete."""
+"""Names of stored topologies, for shell completion."""
 
 from topoloom.app.config import Settings
 from topoloom.app.store.embedded_reader import opened
@@ -7,6 +7,6 @@ __all__ = ["newest"]
 
 
 def newest(limit: int) -> list[str]:
-    """Return the names of so many of the newest stored topologies; none where there are none."""
+    """Return the names of the newest stored topologies, at most ``limit``."""
     with opened(Settings().database_url) as stored:
         return [] if stored is None else stored.topology_names(limit)

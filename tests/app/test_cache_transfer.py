@@ -175,9 +175,9 @@ def test_the_commands_take_a_cache_along(topoloom, tmp_path):
     assert topoloom("cache", "evict", "--bytes", "0").out.startswith("2 documents of ")
     assert json.loads(topoloom("cache", "info", "--json").out)["documents"] == 0
     shown = topoloom("cache", "import", str(path)).out
-    assert shown == "2 documents stored, 0 were there already\n"
-    assert "in all" in topoloom("cache", "info").out
-    assert topoloom("cache", "evict").out.startswith("0 documents of 0 bytes let go")
+    assert shown == "2 documents stored, 0 already stored\n"
+    assert "total" in topoloom("cache", "info").out
+    assert topoloom("cache", "evict").out.startswith("0 documents of 0 bytes evicted")
     for words in (["export", str(tmp_path / "no" / "x")], ["import", str(tmp_path / "none")],
                   ["evict", "--bytes", "-1"]):  # fmt: skip
         refused = topoloom("cache", *words)

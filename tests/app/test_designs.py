@@ -214,7 +214,7 @@ def test_a_rate_of_a_port_asks_the_question_of_a_host_by_every_door(client, topo
     assert best[0] and best[0] == best[1]
     refused = topoloom("design", *flags, "--port-gbps", "50", "--node-gbps", "100")
     assert (refused.code, refused.out) == (2, "")
-    assert "--port-gbps: must be left out where --node-gbps is given" in refused.err
+    assert "--port-gbps: must not be combined with --node-gbps" in refused.err
 
 
 def test_a_sweep_over_degrees_keeps_the_rate_of_a_port(topoloom):

@@ -8,10 +8,10 @@ import pytest
 
 LOSE = """
 import ctypes, signal, sys, time
-from topoloom.app.cli.interrupts import heed_lost_interrupts
+from topoloom.app.cli.interrupts import redeliver_interrupts
 
 if {heeded}:
-    heed_lost_interrupts()
+    redeliver_interrupts()
 callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
 try:
     callback()
@@ -38,9 +38,9 @@ def test_an_interrupt_in_a_callback_from_c_code_comes_again(heeded, code):
 def test_other_exceptions_in_callbacks_are_told_as_before(monkeypatch, capsys):
     import ctypes
 
-    from topoloom.app.cli.interrupts import heed_lost_interrupts
+    from topoloom.app.cli.interrupts import redeliver_interrupts
 
     monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
-    heed_lost_interrupts()
+    redeliver_interrupts()
     ctypes.CFUNCTYPE(None)(lambda: 1 // 0)()
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -53,7 +53,7 @@ def test_a_survey_has_no_values(client):
     body = {"over": "faults", "topology": {"fabric": "dgx-1v"}, "question": {"values": True}}
     answer = client.post("/v1/sweeps", json=body)
     assert answer.status_code == 422
-    assert "/question/values: must be left out" in answer.text
+    assert "/question/values: must be absent" in answer.text
 
 
 def test_what_changes_nothing_is_one_line(topoloom):

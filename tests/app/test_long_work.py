@@ -63,7 +63,7 @@ def test_a_terminal_sees_how_far_it_is_and_control_c_leaves_nothing_behind(tmp_p
             # Linux says so when the other end is closed.
             break
     assert process.wait(timeout=60) == 130
-    assert b"interrupted; nothing was kept" in seen
+    assert b"interrupted; nothing was stored" in seen
     assert not (tmp_path / "long.json").exists()
 
 

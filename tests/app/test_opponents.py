@@ -28,7 +28,7 @@ def test_the_schedule_of_an_opponent_is_written_and_valid(topoloom, tmp_path):
     ("more", "said"),
     [
         (("--baseline", "nccl-nvls", "--out", "x.json"), "--baseline: must be one of these"),
-        (("--baseline", "nccl-ring"), "go together"),
+        (("--baseline", "nccl-ring"), "must be given together"),
         (("--node-gbps", "1", "--link-gbps", "1"), "only one of --node-gbps and --link-gbps"),
     ],
 )

@@ -159,7 +159,7 @@ def test_a_plan_may_be_chosen_for_time_or_for_drained_hosts(client, topoloom, tm
     shown = topoloom(
         "patch", "show", str(tmp_path / "plan.json"), "--plant", str(tmp_path / "plant.json")
     )
-    assert "chosen for least drained: 0 hosts drained; bound 0, the least there" in shown.out
+    assert "minimized drained: 0 hosts drained; lower bound 0, optimal" in shown.out
 
 
 def test_a_plant_is_told_which_fibres_to_exchange_once(client):
@@ -317,7 +317,7 @@ def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path)
     none = topoloom("patch", "repair", plan, *dead)
     assert none.code == 1
     halfway = topoloom("patch", "repair", plan, "--dead-host", "0", "--way", "left-out")
-    assert halfway.code == 2 and "go together" in halfway.err
+    assert halfway.code == 2 and "must be given together" in halfway.err
 
 
 def test_the_command_line_surveys_the_worst_failures(topoloom, tmp_path):

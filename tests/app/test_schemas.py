@@ -77,7 +77,7 @@ def test_the_rate_of_a_port_is_that_of_a_host_over_its_degree(degree, rate):
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
-        ({"port_gbps": 25, "node_gbps": 100}, "must be left out where node_gbps is given"),
+        ({"port_gbps": 25, "node_gbps": 100}, "must not be combined with node_gbps"),
         ({"port_gbps": 10**9}, "times degree must be at most 1000000000"),
     ],
 )

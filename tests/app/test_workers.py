@@ -100,7 +100,7 @@ def test_the_jobs_of_a_killed_worker_are_taken_over(ready_url, engine, jobs):
     with worker(ready_url) as one:
         until(running(jobs, job))
         with worker(ready_url) as other:
-            assert "carrying out" in other.stderr.readline()
+            assert "running up to" in other.stderr.readline()
             one.kill()
             one.wait()
             before = jobs.state(job).revision

@@ -1,4 +1,4 @@
-"""Commands of operators: settings, the service, compiled kernels."""
+"""Commands for operators: config, serve, warm."""
 
 from typing import Annotated
 
@@ -13,11 +13,11 @@ __all__ = ["app"]
 app = typer.Typer()
 
 GRACE_SECONDS = 2
-"""So long open requests have to end before the service does."""
+"""Time for open requests to finish before the service stops."""
 
 
 def _meaning(setting: str) -> str:
-    """Return what a setting is; the option of the same name goes before it."""
+    """Return the description of a setting, as help of the option that overrides the setting."""
     return Settings.model_fields[setting].description or ""
 
 
@@ -38,7 +38,7 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         Column("variable", "variable", left=True),
         Column("value", "value", left=True),
         Column("from", "source", left=True),
-        Column("what it is", "help", left=True),
+        Column("meaning", "help", left=True),
     )
     Table(columns, rows).print(as_csv)
 
@@ -55,7 +55,7 @@ def serve(
     settings = Settings(**given(host=host, port=port, run_worker=worker))
     from topoloom.app.jobs.worker_pool.fork_server import prepare
 
-    # Both this process and the one that workers are forked from import for a second or two.
+    # This process and the fork server import in parallel, each for 1 to 2 s.
     prepare()
     from topoloom.app.api.server import OpenToOthers
     from topoloom.app.api.server import serve as listen
@@ -68,7 +68,7 @@ def serve(
 
 @app.command()
 def warm() -> None:
-    """Compile all kernels ahead of the first request."""
+    """Compile all kernels before the first request."""
     from topoloom.app.services.warm_kernels import warm as compile_kernels
 
     compile_kernels()

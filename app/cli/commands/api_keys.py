@@ -1,4 +1,4 @@
-"""Commands on API keys: made, listed, revoked."""
+"""`topoloom keys`: create, list and revoke API keys."""
 
 import json
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _COLUMNS = (
     Column("name", "name", left=True),
     Column("scopes", "scopes", " ".join, left=True),
     Column("state", "state", left=True),
-    Column("made (UTC)", "created_at", lambda moment: _minute(moment), left=True),
+    Column("created (UTC)", "created_at", lambda moment: _minute(moment), left=True),
     Column("expires", "expires_at", lambda moment: _minute(moment), left=True),
     Column("last used", "used_at", lambda moment: _minute(moment), left=True),
 )
@@ -46,16 +46,16 @@ def _engine() -> "Iterator[Engine]":
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Option(help="whose key it is, and what for")],
+    name: Annotated[str, typer.Option(help="owner and purpose of the key")],
     scope: Annotated[
-        list[str], typer.Option(help="what it may do: read, design, plan or admin; repeat it")
+        list[str], typer.Option(help="permission: read, design, plan or admin; repeatable")
     ],
     days: Annotated[
-        int | None, typer.Option(min=1, max=3650, help="valid for so many days; default: for good")
+        int | None, typer.Option(min=1, max=3650, help="days until the key expires; default: never")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a key and print it, this once: only its digest is stored."""
+    """Create a key and print it once; the database stores only its digest."""
     from topoloom.app.auth import api_keys
 
     with _engine() as engine:
@@ -65,7 +65,7 @@ def create(
         return
     typer.echo(text)
     scopes = ", ".join(key.scopes)
-    typer.echo(f"key {key.id} of {key.name!r}, {scopes}: it is not shown again", err=True)
+    typer.echo(f"key {key.id} of {key.name!r}, {scopes}: not shown again", err=True)
 
 
 @app.command("list")
@@ -84,9 +84,9 @@ def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 @app.command()
 def revoke(
-    identity: Annotated[str, typer.Argument(metavar="ID", help="id of the key, as list shows it")],
+    identity: Annotated[str, typer.Argument(metavar="ID", help="id of the key, as in the list")],
 ) -> None:
-    """Revoke a key; every process refuses it within five seconds."""
+    """Revoke a key; every process refuses the key within five seconds."""
     from topoloom.app.auth import api_keys
 
     with _engine() as engine:

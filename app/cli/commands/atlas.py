@@ -1,4 +1,4 @@
-"""`topoloom atlas export`: the topologies that come with the package, and the search for more."""
+"""`topoloom atlas`: export the packaged topologies, search for better topologies."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,14 +13,14 @@ from topoloom.app.requests.options import cluster, listing
 __all__ = ["app"]
 
 app = typer.Typer(
-    no_args_is_help=True, help="Export the packaged topologies, and search for better ones."
+    no_args_is_help=True, help="Export the packaged topologies; search for better topologies."
 )
 
 
 @app.command()
 @asks(*listing.ATLAS, listing.ATLAS_FORMAT)
 def export(asked: dict[str, Any], out: Out = None) -> None:
-    """Write the topologies that come with the package, and how to cite them."""
+    """Write the packaged topologies and their citation."""
     from topoloom.app.requests.listing import AtlasRequest
     from topoloom.app.services import atlas as service
 
@@ -34,19 +34,14 @@ def discover(
     asked: dict[str, Any],
     nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],
     degree: Annotated[str, typer.Option(help="ports of each host, such as 4 or 2-8")],
-    seconds: Annotated[float, typer.Option(help="seconds to search")],
-    seed: Annotated[
-        int,
-        typer.Option(help="seed of the random numbers"),
-    ] = 0,
+    seconds: Annotated[float, typer.Option(help="time of the search, seconds")],
+    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     atlas: Annotated[
         Path | None,
-        typer.Option(
-            help="file of results: the search starts from it if it exists, and updates it"
-        ),
+        typer.Option(help="result file; an existing file is the start of the search, and updated"),
     ] = None,
     labels: Annotated[
-        bool, typer.Option("--labels", help="search for graphs on which slack schedules cost less")
+        bool, typer.Option("--labels", help="search for graphs with better slack schedules")
     ] = False,
 ) -> None:
     """Search for better topologies: lifts by annealing, or graphs for slack schedules."""

@@ -1,4 +1,4 @@
-"""The command that searches for new topologies: a time budget, a progress bar, a file of finds."""
+"""`topoloom atlas discover`: a search with time limit, progress bar and result file."""
 
 import re
 import time
@@ -31,17 +31,17 @@ def search(
     path: Path | None,
     by_slack: bool = False,
 ) -> None:
-    """Search the sizes of a grid for some seconds; print what is found.
+    """Search a grid of sizes for a number of seconds; print the best topologies.
 
-    For bases by breadth-first broadcast, all sizes in turn, or for graphs by what labels reach on
-    them, the sizes at which a find is worth most.
+    Without ``by_labels``, search bases for breadth-first broadcast, all sizes in turn.  With
+    ``by_labels``, search graphs for slack schedules, the sizes with the largest benefit first.
 
     Raises
     ------
     ImpossibleRequest
         A parameter is out of range, or no graph of these sizes exists.
     InvalidAtlas
-        The file is there and is no atlas; it is left as it is.
+        The file exists and is not an atlas; the file stays unchanged.
     """
     _require(0 < seconds <= MAX_SECONDS, "seconds", f"must be above 0, at most {MAX_SECONDS}")
     _require(seed >= 0, "seed", "must not be negative")
@@ -55,20 +55,20 @@ def search(
 
 
 def numbers(field: str, text: str) -> list[int]:
-    """Return the numbers that a text lists, increasing.
+    """Return the numbers and ranges of a text, increasing.
 
     >>> numbers("nodes", "16-18,64")
     [16, 17, 18, 64]
     """
-    found: set[int] = set()
+    listed: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
         _require(match is not None, field, "must be numbers or ranges, such as 16-32,48")
         assert match is not None
         low, high = int(match[1]), int(match[2] or match[1])
         _require(low <= high <= MAX_NODES, field, f"must increase, up to {MAX_NODES}")
-        found.update(range(low, high + 1))
-    return sorted(found)
+        listed.update(range(low, high + 1))
+    return sorted(listed)
 
 
 def _require(condition: bool, field: str, rule: str) -> None:
@@ -77,37 +77,37 @@ def _require(condition: bool, field: str, rule: str) -> None:
 
 
 class _Saver:
-    """Writes the atlas from time to time."""
+    """Writes the atlas periodically."""
 
     def __init__(self, atlas: Atlas, path: Path | None) -> None:
         self._atlas, self._path = atlas, path
         self._saved = time.monotonic()
 
-    def now(self) -> None:
+    def save(self) -> None:
         if self._path is not None:
             self._atlas.save(self._path)
         self._saved = time.monotonic()
 
-    def sometimes(self) -> None:
+    def save_if_due(self) -> None:
         if time.monotonic() - self._saved > _SAVE_EVERY_SECONDS:
-            self.now()
+            self.save()
 
 
 @contextmanager
-def _kept(atlas: Atlas, path: Path | None) -> Iterator[_Saver]:
-    """Save at the end, also when interrupted; Ctrl-C ends the search, not the program."""
+def _saving(atlas: Atlas, path: Path | None) -> Iterator[_Saver]:
+    """Save the atlas at the end; Ctrl-C ends the search, not the program."""
     saver = _Saver(atlas, path)
     try:
         yield saver
     except KeyboardInterrupt:
         pass
     finally:
-        saver.now()
+        saver.save()
 
 
-def _run(
+def _run_rounds(
     rounds: Callable[[list[Search], Atlas, Callable[[], bool]], int],
-    wanted: list[Search],
+    searches: list[Search],
     atlas: Atlas,
     seconds: float,
     saver: _Saver,
@@ -139,9 +139,9 @@ def _show(atlas: Atlas, wanted: list[Search], rounds: int) -> None:
 
 
 def _line(entry: Entry) -> str:
-    there, back = entry.cost, entry.transpose
-    within = "" if entry.within is None else f"labels within {entry.within} steps "
+    cost, transpose = entry.cost, entry.transpose
+    within = "" if entry.within is None else f"slack within {entry.within} steps "
     return (
-        f"{entry.nodes} {entry.degree} {entry.links}: {within}{there.steps}, {there.bandwidth}; "
-        f"transposed {back.steps}, {back.bandwidth}; {entry.recipe}"
+        f"{entry.nodes} {entry.degree} {entry.links}: {within}{cost.steps}, {cost.bandwidth}; "
+        f"transposed {transpose.steps}, {transpose.bandwidth}; {entry.recipe}"
     )

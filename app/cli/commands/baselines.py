@@ -1,4 +1,4 @@
-"""The command that says what a library would take on a fabric, and hands out its schedules."""
+"""`topoloom compare baselines`: times and schedules of NCCL's algorithms on a fabric."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from topoloom.schedules.baselines.nccl import OnFabric
     from topoloom.synth.topology.topology import Topology
 
-__all__ = ["document_of", "found_on", "schedule_text", "table_of"]
+__all__ = ["baselines_on", "document_of", "schedule_text", "table_of"]
 
 
-def found_on(
+def baselines_on(
     topology: "Topology", collective: str, request: SimulationRequest
 ) -> "tuple[OnFabric, ...]":
-    """Return what runs there, the fastest first.
+    """Return the baselines that run on a topology, fastest first.
 
     Raises
     ------
@@ -33,7 +33,10 @@ def found_on(
 
 
 def document_of(
-    topology: "Topology", collective: str, request: SimulationRequest, found: "tuple[OnFabric, ...]"
+    topology: "Topology",
+    collective: str,
+    request: SimulationRequest,
+    baselines: "tuple[OnFabric, ...]",
 ) -> dict[str, Any]:
     """Return the opponents/1 document."""
     return {
@@ -43,39 +46,39 @@ def document_of(
         "bytes": request.bytes,
         "opponents": [
             {
-                "name": one.name,
-                "seconds": float(one.seconds),
-                "algbw": float(request.bytes / one.seconds / 10**9) if one.seconds else None,
-                "chunks": one.chunks,
+                "name": entry.name,
+                "seconds": float(entry.seconds),
+                "algbw": float(request.bytes / entry.seconds / 10**9) if entry.seconds else None,
+                "chunks": entry.chunks,
             }
-            for one in found
+            for entry in baselines
         ],
     }
 
 
 def table_of(document: dict[str, Any]) -> Table:
-    """Return what an opponents/1 document says, for people."""
+    """Return the table of an opponents/1 document."""
     columns = (
         Column("baseline", "name", left=True),
-        Column("pieces", "chunks"),
+        Column("chunks", "chunks"),
         Column("time", "seconds", seconds),
         Column("algbw GB/s", "algbw", "{:.4g}".format),
     )
     return Table(columns, document["opponents"])
 
 
-def schedule_text(found: "tuple[OnFabric, ...]", name: str) -> Iterator[str]:
-    """Return the schedule of one of them as a schedule/1 document.
+def schedule_text(baselines: "tuple[OnFabric, ...]", name: str) -> Iterator[str]:
+    """Return the schedule of a baseline as a schedule/1 document.
 
     Raises
     ------
     NoSchedule
-        None of that name runs there.
+        No baseline with this name runs on the topology.
     """
     from topoloom.schedules.formats.schedule.write import write
 
-    by_name = {one.name: one for one in found}
+    by_name = {entry.name: entry for entry in baselines}
     if name not in by_name:
-        names = ", ".join(by_name) or "none runs there"
+        names = ", ".join(by_name) or "no baseline runs on this topology"
         raise NoSchedule("/opponent", f"must be one of these: {names}; not {name!r}")
     return write(by_name[name].schedule)

@@ -1,4 +1,4 @@
-"""`topoloom best`: the best topology that is known, without a search."""
+"""`topoloom best`: the best known topology, without a search."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ app = typer.Typer()
     listing.CANDIDATES,
 )
 def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the best topology that is known, without a search."""
+    """Find the best known topology, without a search."""
     from topoloom.app.cli.output.best import best_table
     from topoloom.app.config import Settings
     from topoloom.app.documents import best as document
@@ -43,11 +43,11 @@ def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) 
     require_one_form(as_json, as_csv)
     request = BestRequest.model_validate(with_tasks(asked, Settings()))
     with opened() as context:
-        found = document.of(service.find(context, request))
+        answer = document.of(service.find(context, request))
     if as_json:
-        typer.echo(json.dumps(found, separators=(",", ":")))
+        typer.echo(json.dumps(answer, separators=(",", ":")))
     else:
-        best_table(found).print(as_csv)
-    if not found["candidates"]:
-        typer.echo("nothing is known of such hosts; --search looks for more", err=True)
+        best_table(answer).print(as_csv)
+    if not answer["candidates"]:
+        typer.echo("no known topology matches; --search runs a search", err=True)
         raise typer.Exit(1)

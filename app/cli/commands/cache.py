@@ -1,4 +1,4 @@
-"""`topoloom cache`: stored answers as a whole: their size, eviction, export and import."""
+"""`topoloom cache`: size, eviction, export and import of all stored answers."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from topoloom.app.cli.shared_options import AsJson
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Measure, evict, export and import stored answers; label, pin and delete single ones.",
+    help="Measure, evict, export and import stored answers; label, pin and delete an answer.",
     no_args_is_help=True,
 )
 
@@ -26,7 +26,7 @@ File = Annotated[
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Show the number and size of stored answers of each kind, and the limit."""
+    """Show number and size of the stored answers of each kind, and the size limit."""
     from topoloom.app.cli.output.text_table import Column, Table
     from topoloom.app.documents import cache
     from topoloom.app.store.eviction import usage
@@ -39,7 +39,7 @@ def info(as_json: AsJson = False) -> None:
         return
     rows = [{"kind": kind, **facts} for kind, facts in document["kinds"].items()]
     names = ("documents", "bytes", "pinned", "labelled")
-    rows.append({"kind": "in all"} | {name: document[name] for name in names})
+    rows.append({"kind": "total"} | {name: document[name] for name in names})
     columns = (Column("kind", "kind", left=True), *(Column(name, name) for name in names))
     Table(columns, rows).print()
     typer.echo(f"limit: {document['limit_bytes'] or 'none'}")
@@ -49,20 +49,21 @@ def info(as_json: AsJson = False) -> None:
 def evict(
     size: Annotated[
         str | None,
-        typer.Option("--bytes", help="delete until so much is stored; default: the setting"),
+        typer.Option("--bytes", help="size to keep; default: the limit of the settings"),
     ] = None,
 ) -> None:
-    """Delete answers that can be computed again, the least used first."""
+    """Delete answers that can be computed again, least recently used first."""
     from topoloom.app.store import eviction
 
     with opened() as context:
         most = context.settings.cache_bytes if size is None else _size(size)
         if size is None and not most:
-            typer.echo("nothing let go: there is no limit")
+            typer.echo("nothing evicted: no limit is set")
             return
-        gone = eviction.evict(context.whole_store.keeping.engine, most)
+        evicted = eviction.evict(context.whole_store.keeping.engine, most)
     typer.echo(
-        f"{gone.documents} documents of {gone.bytes} bytes let go; {gone.left_bytes} bytes stored"
+        f"{evicted.documents} documents of {evicted.bytes} bytes evicted; "
+        f"{evicted.left_bytes} bytes stored"
     )
 
 
@@ -88,7 +89,7 @@ def export_(file: File) -> None:
             with written.open("rb") as content:
                 shutil.copyfileobj(content, sys.stdout.buffer)
             sys.stdout.buffer.flush()
-    damaged = f"; {found.damaged} damaged ones left out" if found.damaged else ""
+    damaged = f"; {found.damaged} damaged documents skipped" if found.damaged else ""
     typer.echo(f"{found.documents} documents written to {file}{damaged}", err=is_stream(file))
 
 
@@ -100,12 +101,12 @@ def import_(file: File) -> None:
 
     with opened() as context, TemporaryDirectory() as folder:
         if is_stream(file):
-            # A cache is read twice: it is checked before anything of it is stored.
+            # The import reads the file twice: a check precedes the first stored document.
             file = Path(folder) / "cache"
             with file.open("wb") as copied:
                 shutil.copyfileobj(sys.stdin.buffer, copied)
         found = imported(context.whole_store.keeping.engine, file)
-    others = f"; {found.other_kernels} of other kernels, read by id only" * bool(
+    others = f"; {found.other_kernels} of other kernels, readable by id only" * bool(
         found.other_kernels
     )
-    typer.echo(f"{found.stored} documents stored, {found.known} were there already{others}")
+    typer.echo(f"{found.stored} documents stored, {found.known} already stored{others}")

@@ -1,4 +1,4 @@
-"""`topoloom catalog`: families, fabrics and workloads that are known by name."""
+"""`topoloom catalog`: named families, fabrics and workloads."""
 
 import typer
 
@@ -7,14 +7,12 @@ from topoloom.app.cli.shared_options import AsCsv
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    no_args_is_help=True, help="List the families, fabrics and workloads that are known by name."
-)
+app = typer.Typer(no_args_is_help=True, help="List the named families, fabrics and workloads.")
 
 
 @app.command()
 def families(as_csv: AsCsv = False) -> None:
-    """List the base families and the operators that recipes use."""
+    """List the base families and operators of recipes."""
     from topoloom.app.services import catalog
 
     rows = [
@@ -27,7 +25,7 @@ def families(as_csv: AsCsv = False) -> None:
 
 @app.command()
 def fabrics(as_csv: AsCsv = False) -> None:
-    """List the fabrics that are known by name; a capital letter stands for a number."""
+    """List the named fabrics; a capital letter stands for a number."""
     from topoloom.app.services import catalog
 
     _print([{"name": one.name} for one in catalog.fabrics().items], "{name}", as_csv)
@@ -35,7 +33,7 @@ def fabrics(as_csv: AsCsv = False) -> None:
 
 @app.command()
 def presets(as_csv: AsCsv = False) -> None:
-    """List the workloads that --preset takes."""
+    """List the workloads for --preset."""
     from topoloom.app.services import catalog
 
     rows = [

@@ -1,4 +1,4 @@
-"""`topoloom certificate`: write the proof of a topology's cost, and check such a proof."""
+"""`topoloom certificate`: write and check proofs of a topology's cost."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="ce
 @reads_topology
 @asks(collectives.CERTIFIED_STEPS)
 def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Write a proof of a topology's cost that another program can check."""
+    """Write a proof of a topology's cost, for independent checkers."""
     from topoloom.app.certificates.document import document_of
     from topoloom.app.services import topologies
 
@@ -34,15 +34,15 @@ def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = 
 
 @app.command()
 def check(certificate: CertificateFile) -> None:
-    """Check a certificate, by code that shares nothing with the search; exit 1 if it is wrong."""
+    """Check a certificate, with code independent of the search; exit 1 if the proof fails."""
     from topoloom.app.certificates.check import CertificateFailed, checked
     from topoloom.app.config import Settings
     from topoloom.app.files.local_files import read_json
 
     document = read_json(certificate, Settings())
     try:
-        said = checked(document)
+        proved = checked(document)
     except CertificateFailed as failed:
         typer.echo(f"not proved: {failed}")
         raise typer.Exit(1) from None
-    typer.echo("\n".join(said))
+    typer.echo("\n".join(proved))

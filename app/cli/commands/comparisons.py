@@ -1,4 +1,4 @@
-"""`topoloom compare`: stored designs or schedules, or what a fabric can run, side by side."""
+"""`topoloom compare`: stored designs, stored schedules, algorithms or baselines."""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +24,7 @@ Ids = Annotated[
     typer.Argument(metavar="ID...", help="2 to 20 ids, or the first 6 or more characters of each"),
 ]
 SHOWN_SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 30)
-"""Sizes whose times the table shows; the JSON document has more."""
+"""Data sizes of the table; the JSON document has more."""
 _SPEEDS = (
     simulations.COMPARED_BYTES,
     simulations.COMPARED_ALPHA_US,
@@ -77,15 +77,15 @@ def algorithms(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Compare all algorithms for a collective on a fabric, and name the fastest for each size."""
-    from topoloom.app.cli.output.best import ways_notes, ways_table
+    """Compare all algorithms for a collective on a fabric; name the fastest for each size."""
+    from topoloom.app.cli.output.best import algorithm_notes, algorithm_table
     from topoloom.app.requests.evaluations import ComparisonRequest
     from topoloom.app.services import comparisons
 
     require_one_form(as_json, as_csv)
     with opened() as context:
-        wanted = {**asked, "topology": source_of(source, reading, context)}
-        request = ComparisonRequest.model_validate(wanted)
+        members = {**asked, "topology": source_of(source, reading, context)}
+        request = ComparisonRequest.model_validate(members)
         with context.watch():
             answer = comparisons.create(context, request)
     if as_json:
@@ -94,11 +94,11 @@ def algorithms(
     document = answer.document()
     if not as_csv and request.bytes is None:
         sizes = document["fabric"]["sizes"]
-        document["fabric"]["sizes"] = [one for one in sizes if one["bytes"] in SHOWN_SIZES]
-    ways_table(document).print(as_csv)
+        document["fabric"]["sizes"] = [size for size in sizes if size["bytes"] in SHOWN_SIZES]
+    algorithm_table(document).print(as_csv)
     if not as_csv:
         typer.echo()
-        for line in ways_notes(document):
+        for line in algorithm_notes(document):
             typer.echo(line)
 
 
@@ -122,8 +122,8 @@ def baselines(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Time NCCL's algorithms on a fabric; write the schedule of one of them."""
-    from topoloom.app.cli.commands import baselines as opposing
+    """Time NCCL's algorithms on a fabric; with --baseline, write the schedule of one algorithm."""
+    from topoloom.app.cli.commands import baselines as timing
     from topoloom.app.files.local_files import is_stream, write_text
     from topoloom.app.requests.schedules import SimulationRequest
     from topoloom.app.services import topologies
@@ -131,17 +131,17 @@ def baselines(
     require_one_form(as_json, as_csv)
     collective, name = asked.pop("collective"), asked.pop("opponent", None)
     if (out is None) != (name is None):
-        raise typer.BadParameter("--baseline and --out go together")
+        raise typer.BadParameter("--baseline and --out must be given together")
     request = SimulationRequest.model_validate(asked)
     with opened() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
-    found = opposing.found_on(topology, collective, request)
+    entries = timing.baselines_on(topology, collective, request)
     if out is not None and name is not None:
-        write_text(out, opposing.schedule_text(found, name))
+        write_text(out, timing.schedule_text(entries, name))
     if is_stream(out):
         return
-    document = opposing.document_of(topology, collective, request, found)
+    document = timing.document_of(topology, collective, request, entries)
     if as_json:
         typer.echo(json.dumps(document))
     else:
-        opposing.table_of(document).print(as_csv)
+        timing.table_of(document).print(as_csv)

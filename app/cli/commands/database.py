@@ -24,12 +24,10 @@ app = typer.Typer(no_args_is_help=True, help="Migrate the database, back it up a
 def backup(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", callback=_require_file, help="file to write, which must not exist"
-        ),
+        typer.Argument(metavar="FILE", callback=_require_file, help="new file to write"),
     ],
 ) -> None:
-    """Copy the database to a file; the service may run meanwhile."""
+    """Copy the database to a file, also while the service runs."""
     from topoloom.app.store.backups import back_up
 
     size = back_up(Settings().database_url, file)
@@ -39,32 +37,32 @@ def backup(
 @app.command()
 def restore(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", callback=_require_file, help="file that backup wrote")
+        Path, typer.Argument(metavar="FILE", callback=_require_file, help="file from backup")
     ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="discard what the database holds now")
+        bool, typer.Option("--replace", help="discard the present content of the database")
     ] = False,
 ) -> None:
-    """Replace the database by a copy, after a check."""
-    from topoloom.app.store.backups import restore as put_back
+    """Check a backup, then replace the database with the backup."""
+    from topoloom.app.store.backups import restore as restore_backup
 
-    put_back(Settings().database_url, file, replace=replace)
+    restore_backup(Settings().database_url, file, replace=replace)
     typer.echo(f"{file}: restored")
 
 
 @app.command()
 def migrate(
     revision: Annotated[
-        str, typer.Option(help="revision to migrate to; base removes all tables")
+        str, typer.Option(help="target revision; base removes all tables")
     ] = "head",
 ) -> None:
     """Migrate the tables of the database to the newest revision."""
     from topoloom.app.store.database import current_revision, is_embedded, open_engine
-    from topoloom.app.store.database import migrate as move
+    from topoloom.app.store.database import migrate as migrate_tables
 
     engine = open_engine(Settings().database_url)
     try:
-        move(engine, revision)
+        migrate_tables(engine, revision)
         shown = engine.url.render_as_string(hide_password=True)
         if not is_embedded(engine.url) and revision == "head":
             from topoloom.app.jobs.dbos_queue import migrate as migrate_queue

@@ -1,4 +1,4 @@
-"""The command that runs a schedule between local processes and says whether it came out right."""
+"""`topoloom execute`: run a schedule between local processes and check the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ _MAX_MISTAKES = 10
 
 
 class ExecutionOptions(Request):
-    """How a schedule shall be run."""
+    """Options of an execution."""
 
     ranks: StrictInt | None = simulations.RANKS.field()
     bytes: Bytes = simulations.EXECUTED_BYTES.field()
@@ -38,7 +38,7 @@ class ExecutionOptions(Request):
 
 
 class ProbeOptions(Request):
-    """How messages between processes shall be measured."""
+    """Options of a probe."""
 
     ranks: StrictInt = simulations.PROBED_RANKS.field()
     repeat: StrictInt = simulations.ROUND_TRIPS.field()
@@ -50,19 +50,19 @@ def run(
     path: Path,
     source: "TopologySource | None",
     options: ExecutionOptions,
-    said: Options,
+    read: Options,
 ) -> dict[str, Any]:
     """Run a schedule/1 file or an exported program; return the execution/1 document.
 
-    Against a topology the schedule is verified first.  Without one a schedule/1 file is run as
-    it is; programs are replayed in any case, as this is how what they send becomes known.
+    With a topology, the schedule is verified first.  Without a topology, a schedule/1 file runs
+    unverified.  Programs are always replayed, since only a replay yields their messages.
 
     Raises
     ------
     MissingExtra
         PyTorch is not installed.
     ExecutionFailed
-        The schedule has another number of ranks, or did not run to its end.
+        The schedule has another number of ranks, or the execution did not finish.
     ScheduleError
         As `schedules.execute.execute`.
     """
@@ -71,8 +71,8 @@ def run(
     from topoloom.schedules.model.transcript import Transcript
 
     form, files = exported_files(path, context.settings)
-    if said.given:
-        require_options(form, said)
+    if read.given:
+        require_options(form, read)
     topology = None
     if source is not None:
         from topoloom.app.services import topologies
@@ -83,20 +83,20 @@ def run(
     else:
         from topoloom.app.services import schedules
 
-        schedule = schedules.read_exported(form, files, topology, said)
-        context.note(*schedules.remarks_on(form, files, said, "--dialect"))
-    found = len(schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule))
-    if options.ranks not in (None, found):
-        rule = f"must be {found}, the ranks that the schedule has; not {options.ranks}"
+        schedule = schedules.read_exported(form, files, topology, read)
+        context.note(*schedules.remarks_on(form, files, read, "--dialect"))
+    ranks = len(schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule))
+    if options.ranks not in (None, ranks):
+        rule = f"must be {ranks}, the number of ranks of the schedule; not {options.ranks}"
         raise ExecutionFailed("/ranks", rule)
-    done = execute(
+    execution = execute(
         schedule,
         size_bytes=options.bytes,
         repeat=options.repeat,
         pipeline_chunks=options.pipeline_chunks,
         timeout_seconds=options.timeout,
     )
-    return _document(schedule, topology, done)
+    return _document(schedule, topology, execution)
 
 
 def _schedule(context: "Context", path: Path, topology: "Topology | None") -> Schedule:
@@ -114,12 +114,12 @@ def _schedule(context: "Context", path: Path, topology: "Topology | None") -> Sc
 def _document(
     schedule: "Schedule | Transcript", topology: "Topology | None", done: "Execution"
 ) -> dict[str, Any]:
-    # A program names no topology.
-    named = getattr(schedule, "topology", topology.digest if topology else None)
+    # A program has no topology digest.
+    digest = getattr(schedule, "topology", topology.digest if topology else None)
     return {
         "schema": "execution/1",
         "collective": schedule.collective.value,
-        "topology_digest": named,
+        "topology_digest": digest,
         "ranks": len(done.ranks),
         "bytes": done.size_bytes,
         "rounds": done.rounds,
@@ -140,7 +140,7 @@ def _document(
 
 
 def show(document: dict[str, Any]) -> None:
-    """Print an execution/1 document for people."""
+    """Print an execution/1 document as text."""
     runs = len(document["seconds"])
     lines = [
         f"{document['collective']} of {document['bytes']} bytes between {document['ranks']} "

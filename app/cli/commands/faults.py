@@ -1,4 +1,4 @@
-"""`topoloom faults`: the optimum after every single link, host or switch lost."""
+"""`topoloom faults`: the optimum after the loss of each single link, host or switch."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +29,7 @@ ASKED = (
     *(collectives.TREES_PER_ROOT, collectives.MAX_GAP),
 )
 
-Picture = Annotated[Path | None, typer.Option(help="also draw it: file to write, .png or .svg")]
+Picture = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
 
 
 @app.command()
@@ -64,7 +64,7 @@ def faults(
 def surveyed(
     context: "Context", source: str, reading: "Reading", asked: dict[str, Any]
 ) -> "Artefact":
-    """Return the stored sweep/1 document of a survey, computed if need be."""
+    """Return the sweep/1 document of a fault survey, stored or computed."""
     from topoloom.app.requests.sweeps import SweepRequest
     from topoloom.app.services import sweeps
 

@@ -1,4 +1,4 @@
-"""`topoloom sweep gaps`: how far frontiers are from the bounds, over numbers of hosts."""
+"""`topoloom sweep gaps`: gaps between frontiers and lower bounds, by number of hosts."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from topoloom.app.requests.options import cluster, sweeps_and_jobs
 
 __all__ = ["app"]
 
-Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or .svg file")]
+Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
 
 
 @app.command()
@@ -27,7 +27,7 @@ Plot = Annotated[Path | None, typer.Option(help="also draw it, into this .png or
     cluster.SCHEDULE,
 )
 def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
-    """Find how far the best topologies of every size are from the lower bounds."""
+    """Find the gaps between the best topologies of each size and the lower bounds."""
     from topoloom.app.cli.output.gaps import gap_table
     from topoloom.app.plots import canvas
     from topoloom.app.plots import gaps as panels
@@ -39,9 +39,9 @@ def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> Non
     chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
     request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": asked})
     with opened() as context:
-        found = services.gaps(context, request)
-    gap_table(found).print(as_csv)
+        rows = services.gaps(context, request)
+    gap_table(rows).print(as_csv)
     if plot is not None:
         with canvas.drawn(plot, *panels.SIZE) as figure:
-            panels.draw(figure, found)
+            panels.draw(figure, rows)
         typer.echo(f"plot: written to {plot}", err=True)

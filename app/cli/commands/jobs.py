@@ -1,4 +1,4 @@
-"""Commands about jobs: carrying them out, and looking at them, here or at a service."""
+"""`topoloom worker` and `topoloom jobs`: run, list, show, await and cancel jobs."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ jobs_app = typer.Typer(no_args_is_help=True, help="List, show, await and cancel 
 
 Url = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="service to ask; default: the database of the settings"),
+    typer.Option(metavar="URL", help="URL of a service; default: the database of the settings"),
 ]
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="id of the job")]
 WAIT_SECONDS = 30.0
@@ -35,10 +35,10 @@ STATES = choices(sweeps_and_jobs.JOB_STATE.type)
 
 _COLUMNS = (
     Column("job", "id", left=True),
-    Column("what", "operation", left=True),
+    Column("operation", "operation", left=True),
     Column("state", "state", left=True),
     Column("done", "progress", lambda share: f"{share:.0%}"),
-    Column("asked (UTC)", "created_at", lambda moment: moment[:19].replace("T", " "), left=True),
+    Column("created (UTC)", "created_at", lambda moment: moment[:19].replace("T", " "), left=True),
     Column("result", "result", left=True),
 )
 
@@ -49,7 +49,7 @@ def worker(
         int | None, typer.Option(help=Settings.model_fields["worker_concurrency"].description)
     ] = None,
 ) -> None:
-    """Run jobs until stopped; any number of workers share a database."""
+    """Run jobs until stopped; any number of workers can share a database."""
     import os
     import signal
     from threading import Event
@@ -70,19 +70,19 @@ def worker(
     engine = open_database(settings.database_url)
     store, claims = Store(engine), Claims(engine)
     crew = Crew(store, claims, settings).within(settings.max_job_seconds, settings.max_job_bytes)
-    carrying = worker_on(engine, settings, perform_by(crew, store))
-    carrying.start()
-    typer.echo(f"carrying out {settings.worker_concurrency} jobs at a time", err=True)
+    job_worker = worker_on(engine, settings, perform_by(crew, store))
+    job_worker.start()
+    typer.echo(f"running up to {settings.worker_concurrency} jobs at a time", err=True)
     ended.wait()
-    if not carrying.stop():
-        # Work that does not end holds a thread; others have it already.
+    if not job_worker.stop():
+        # An unfinished job holds a thread; other workers have taken the job over.
         os._exit(0)
     claims.close()
     engine.dispose()
 
 
-class _Asked(Protocol):
-    """Who knows about jobs: a service, or the database itself."""
+class _JobSource(Protocol):
+    """Access to jobs, through a service or in the database."""
 
     def list(self, query: dict[str, Any]) -> dict[str, Any]: ...
     def show(self, job: str) -> dict[str, Any]: ...
@@ -90,7 +90,7 @@ class _Asked(Protocol):
 
 
 class _Service:
-    """A service, asked over HTTP."""
+    """Jobs of a service, over HTTP."""
 
     def __init__(self, url: str) -> None:
         from topoloom.app.client import Client
@@ -107,8 +107,8 @@ class _Service:
         return self._client.cancel_job(job)
 
 
-class _Here:
-    """The database that the settings name."""
+class _Database:
+    """Jobs in the database of the settings."""
 
     def __init__(self, jobs: "Jobs") -> None:
         self._jobs = jobs
@@ -118,10 +118,10 @@ class _Here:
         from topoloom.app.jobs.model import State
 
         state = State(query["state"]) if "state" in query else None
-        found = self._jobs.list(
+        page = self._jobs.list(
             query["limit"], query.get("cursor"), state=state, operation=query.get("operation")
         )
-        return document.page(*found)
+        return document.page(*page)
 
     def show(self, job: str) -> dict[str, Any]:
         from topoloom.app.jobs import document as document
@@ -134,11 +134,11 @@ class _Here:
         return document.of(self._jobs.cancel(job))
 
 
-def _asked(url: str | None, ask: Callable[[_Asked], Any]) -> Any:
-    """Return what the service at a URL says, or the database."""
+def _queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
+    """Return the result of a query to the service at a URL, or to the database."""
     if url is not None:
         try:
-            return ask(_Service(url))
+            return query(_Service(url))
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--url") from None
     from topoloom.app.api.job_worker import jobs_on
@@ -148,7 +148,7 @@ def _asked(url: str | None, ask: Callable[[_Asked], Any]) -> Any:
     engine: Engine = open_database(settings.database_url)
     jobs = jobs_on(engine, settings)
     try:
-        return ask(_Here(jobs))
+        return query(_Database(jobs))
     finally:
         jobs.close()
         engine.dispose()
@@ -164,14 +164,14 @@ def _asked(url: str | None, ask: Callable[[_Asked], Any]) -> Any:
 def list_(
     asked: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
-    """List jobs, newest first; the parts of sweeps are left out."""
+    """List jobs, newest first, without the parts of sweeps."""
     from topoloom.app.requests.listing import PageRequest
 
     require_one_form(as_json, as_csv)
     PageRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})
     if (state := asked.get("state", STATES[0])) not in STATES:
         raise typer.BadParameter(one_of(state, STATES), param_hint="--state")
-    page = _asked(url, lambda known: known.list(asked))
+    page = _queried(url, lambda jobs: jobs.list(asked))
     if as_json:
         typer.echo(json.dumps(page))
         return
@@ -186,38 +186,38 @@ def list_(
 @jobs_app.command()
 def show(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
     """Show the state and progress of a job."""
-    _print(_asked(url, lambda known: known.show(job)), as_json)
+    _print(_queried(url, lambda jobs: jobs.show(job)), as_json)
 
 
 @jobs_app.command()
 def cancel(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
     """Cancel a job and its parts."""
-    _print(_asked(url, lambda known: known.cancel(job)), as_json)
+    _print(_queried(url, lambda jobs: jobs.cancel(job)), as_json)
 
 
 @jobs_app.command()
 def wait(
     job: JobArgument,
     seconds: Annotated[
-        float, typer.Option(min=0, help="longest time to wait in seconds; exit 1 after it")
+        float, typer.Option(min=0, help="limit of the wait, seconds; exit 1 at the limit")
     ] = 3600.0,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
-    """Wait until a job ends; exit 0 only if it succeeded."""
+    """Wait until a job ends; exit 0 only if the job succeeded."""
     import time
 
-    def waited(known: _Asked) -> dict[str, Any]:
+    def last_state(jobs: _JobSource) -> dict[str, Any]:
         end = time.monotonic() + seconds
         while True:
-            found = known.show(job)
-            if found["state"] not in ("queued", "running") or time.monotonic() >= end:
-                return found
+            state = jobs.show(job)
+            if state["state"] not in ("queued", "running") or time.monotonic() >= end:
+                return state
             time.sleep(min(0.5, max(0.0, end - time.monotonic())))
 
-    found = _asked(url, waited)
-    _print(found, as_json)
-    if found["state"] != "done":
+    state = _queried(url, last_state)
+    _print(state, as_json)
+    if state["state"] != "done":
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""The command that lists what is stored, newest first."""
+"""`topoloom list`: stored answers, newest first."""
 
 import json
 import shlex
@@ -28,9 +28,9 @@ _NAMES = {plural.replace("_", "-"): kind for kind, plural in KINDS.items()}
 _COLUMNS = (
     Column("id", "id", short_id, left=True),
     Column("name", "name", left=True),
-    Column("asked", "asked", left=True),
+    Column("request", "asked", left=True),
     Column("labels", "marks", left=True),
-    Column("when (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
+    Column("stored (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
 )
 KIND = Annotated[
     str,
@@ -53,17 +53,17 @@ def list_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List stored answers, newest first: designs, topologies, schedules and more."""
+    """List stored answers, newest first: designs, topologies, schedules and others."""
     from topoloom.app.documents import listing
     from topoloom.app.documents.sparse_fields import check_paths, picked
     from topoloom.app.requests.listing import ListRequest
 
     require_one_form(as_json, as_csv)
     request = ListRequest.model_validate(asked)
-    found = kind_of(kind)
-    paths = request.fields and check_paths(request.fields, listing.entry_model(found))
+    stored_kind = kind_of(kind)
+    paths = request.fields and check_paths(request.fields, listing.entry_model(stored_kind))
     with opened() as context:
-        page = context.whole_store.page(found, request.limit, request.cursor, request.wanted)
+        page = context.whole_store.page(stored_kind, request.limit, request.cursor, request.wanted)
     entries, cursor = page
     if as_json:
         document = listing.of(*page)
@@ -77,14 +77,14 @@ def list_(
 
 
 def kind_of(name: str) -> str:
-    """Return the kind of documents that a name such as ``patch-plans`` stands for."""
+    """Return the document kind of a name such as ``patch-plans``."""
     if name not in _NAMES:
         raise typer.BadParameter(one_of(name, _NAMES), param_hint="KIND")
     return _NAMES[name]
 
 
 def _again(kind: str, asked: dict[str, Any], cursor: str) -> str:
-    """Return the command that lists what comes after a page."""
+    """Return the command that lists the next page."""
     words = ["topoloom", "list", kind]
     for option in (sweeps_and_jobs.LIMIT, known.SORT, *known.FILTERS):
         if option.name in asked and asked[option.name] != option.default:
@@ -108,20 +108,20 @@ def _row(entry: "Listed") -> dict[str, Any]:
 
 
 def in_words(request: dict[str, Any]) -> str:
-    """Return what was asked in one line: what is as usual is left out, ids are short.
+    """Return a request as one line, without default values and with short ids.
 
     >>> in_words({"max_steps": 2, "links": "unidirectional", "nodes": 12})
     'nodes 12, max steps 2'
     """
     names = sorted(request, key=lambda name: _ORDER.index(name) if name in _ORDER else -1)
     return ", ".join(
-        name.replace("_", " ") + ("" if request[name] is True else f" {_said(request[name])}")
+        name.replace("_", " ") + ("" if request[name] is True else f" {_value(request[name])}")
         for name in names
         if request[name] is not False and _USUAL.get(name) != request[name]
     )
 
 
-def _said(value: Any) -> str:
+def _value(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     return short_id(value) if len(value) == 64 and "(" not in value else value

@@ -1,4 +1,4 @@
-"""`topoloom lr …`: sessions of tuned learning rates, in the store or behind a service's URL."""
+"""`topoloom lr`: learning-rate tuning sessions, in the database or at a service."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -27,7 +27,9 @@ app = typer.Typer(
 Identity = Annotated[str, typer.Argument(metavar="ID", help="id of the session")]
 Url = Annotated[
     str | None,
-    typer.Option(help="service to ask, such as http://127.0.0.1:8765; default: the database"),
+    typer.Option(
+        metavar="URL", help="URL of a service, such as http://127.0.0.1:8765; default: the database"
+    ),
 ]
 
 
@@ -76,14 +78,14 @@ def observe(
 def attach(
     identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
 ) -> None:
-    """Become the trainer of a session; print its new lease and the action that is due."""
+    """Take over a session as its trainer; print the new lease and the current action."""
     with _sessions(url) as sessions:
         _print(sessions.attach(identity, asked), as_json, _session)
 
 
 @app.command("next")
 def next_(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
-    """Print the action that is due."""
+    """Print the current action."""
     with _sessions(url) as sessions:
         document = sessions.read(identity)
     _print(document["action"] if as_json else document, as_json, _action)
@@ -91,7 +93,7 @@ def next_(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def show(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
-    """Show a session: how far it is, what was tried, what was chosen."""
+    """Show a session: progress, tried rates, chosen rates."""
     with _sessions(url) as sessions:
         _print(sessions.read(identity), as_json, _session)
 
@@ -99,7 +101,7 @@ def show(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
 @app.command()
 @asks(table.HISTORY_FORMAT, table.AFTER)
 def history(identity: Identity, asked: dict[str, Any], url: Url = None, out: Out = None) -> None:
-    """Write what was observed: as JSON, as CSV with a line for each step, or as a picture."""
+    """Write the observations: JSON, CSV with one line per step, or a plot."""
     with _sessions(url) as sessions:
         content = sessions.history(identity, asked["format"], asked["after"])
     write(content.decode(), out, "history")
@@ -107,7 +109,7 @@ def history(identity: Identity, asked: dict[str, Any], url: Url = None, out: Out
 
 @app.command()
 def cancel(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
-    """End a session: it takes no more observations."""
+    """End a session; it accepts no more observations."""
     with _sessions(url) as sessions:
         _print(sessions.cancel(identity), as_json, _action)
 
@@ -136,23 +138,21 @@ def list_(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> No
 
 @app.command()
 def delete(identity: Identity, url: Url = None) -> None:
-    """Delete a session and all that was observed."""
+    """Delete a session and its observations."""
     with _sessions(url) as sessions:
         sessions.delete(identity)
     typer.echo(f"deleted: {identity}")
 
 
 def _losses(text: str) -> list[float | str]:
-    """Return a list with commas as a request has it; what is no number stays a text."""
-    found: list[float | str] = []
+    """Return the entries of a comma-separated list; an entry that is not a number stays text."""
+    losses: list[float | str] = []
     for word in text.split(",") if text.strip() else ():
         try:
-            number = float(word)
+            losses.append(float(word))
         except ValueError:
-            found.append(word.strip())
-        else:
-            found.append(number)
-    return found
+            losses.append(word.strip())
+    return losses
 
 
 def _print(
@@ -165,7 +165,7 @@ def _print(
 
 
 def _action(document: dict[str, Any]) -> None:
-    """Print in one line what is to be done next."""
+    """Print the next action in one line."""
     action = document["action"]
     words = [action["do"]]
     if "lr" in action:
@@ -177,13 +177,13 @@ def _action(document: dict[str, Any]) -> None:
 
 
 def _session(document: dict[str, Any]) -> None:
-    """Print a session, its stages below it."""
+    """Print a session and the table of its stages."""
     typer.echo(f"session {document['id']}")
     if "lease" in document:
         typer.echo(f"lease {document['lease']}")
     total = document["options"]["total_steps"]
-    told = f"{document['step']} of {total} steps kept, {document['spent']} run"
-    typer.echo(f"{document['state']}: {told}")
+    progress = f"{document['step']} of {total} steps kept, {document['spent']} run"
+    typer.echo(f"{document['state']}: {progress}")
     _action(document)
     rows = [
         {"stage": number, "from": stage["start"], "chosen": _chosen(stage, attempt)} | attempt

@@ -1,6 +1,6 @@
-"""Sessions of tuned learning rates for the command line: in the database, or of a service.
+"""Learning-rate sessions for the command line: in the database, or at a service.
 
-Both take the same requests and give the same documents.
+Both backends take the same requests and return the same documents.
 """
 
 import json
@@ -17,7 +17,7 @@ __all__ = ["Sessions", "opened"]
 
 
 class Sessions(Protocol):
-    """What can be done with sessions; ``asked`` are the members of requests."""
+    """Operations on sessions; ``asked`` holds the members of a request."""
 
     def create(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return a new lr-session/1, with its lease."""
@@ -44,7 +44,7 @@ class Sessions(Protocol):
         ...
 
     def delete(self, identity: str) -> None:
-        """Forget a session."""
+        """Delete a session."""
         ...
 
     def page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Sessions(Protocol):
 
 @contextmanager
 def opened(url: str | None) -> Iterator[Sessions]:
-    """Open the database that the settings name, or a service at a URL."""
+    """Open the database of the settings, or the service at a URL."""
     if url is not None:
         from topoloom.app.client import Client
 
@@ -74,7 +74,7 @@ def opened(url: str | None) -> Iterator[Sessions]:
 
 
 class _Remote:
-    """Sessions of a service."""
+    """Sessions at a service."""
 
     def __init__(self, client: "Client") -> None:
         self._client = client
@@ -105,7 +105,7 @@ class _Remote:
 
 
 class _Local:
-    """Sessions of the database."""
+    """Sessions in the database."""
 
     def __init__(self, tuning: "Tuning") -> None:
         self._tuning = tuning

@@ -1,4 +1,4 @@
-"""`topoloom plot …`: parses, asks the services, draws."""
+"""`topoloom plot`: draw frontiers, message-size times, link loads and trees."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,10 +22,10 @@ app = typer.Typer(
     help="Draw frontiers, times, link loads and trees, as PNG or SVG.", no_args_is_help=True
 )
 
-Out = Annotated[Path, typer.Option(help="file to write, .png or .svg; - is standard output")]
+Out = Annotated[Path, typer.Option(help="output file, .png or .svg; - is standard output")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="schedule/1 file")]
 TopologyOption = Annotated[
-    str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")
+    str, typer.Option(metavar="FILE_OR_RECIPE", help="topology that the schedule runs on")
 ]
 
 
@@ -60,7 +60,7 @@ def frontier(asked: dict[str, Any], out: Out) -> None:
     cluster.ALPHA_US,
 )
 def sizes(asked: dict[str, Any], out: Out) -> None:
-    """Draw time over size of data, for the best topologies, the baselines and the lower bound."""
+    """Draw time by data size: the best topologies, the baselines and the lower bound."""
     from topoloom.app.config import Settings
     from topoloom.app.plots import canvas
     from topoloom.app.plots import message_sizes as plot
@@ -77,7 +77,7 @@ def sizes(asked: dict[str, Any], out: Out) -> None:
 @app.command()
 @reads_topology
 def load(reading: Reading, schedule: ScheduleFile, topology: TopologyOption, out: Out) -> None:
-    """Draw how busy a schedule keeps each link."""
+    """Draw the load of a schedule on each link."""
     from topoloom.app.plots import canvas
     from topoloom.app.plots import link_load as plot
 
@@ -94,13 +94,13 @@ def tree(
     reading: Reading,
     schedule: ScheduleFile,
     topology: TopologyOption,
-    root: Annotated[str, typer.Option(help="id of the rank whose shard is followed")],
+    root: Annotated[str, typer.Option(help="id of the rank whose shard is drawn")],
     out: Out,
     number: Annotated[
-        int, typer.Option("--tree", help="which tree of the root, heaviest first")
+        int, typer.Option("--tree", help="number of the tree of the root, heaviest first")
     ] = 1,
     part: Annotated[
-        int | None, typer.Option(help="which part of an allreduce; default: the last")
+        int | None, typer.Option(help="number of the part of an allreduce; default: the last")
     ] = None,
 ) -> None:
     """Draw a tree of a schedule, or the path of a shard through its steps."""

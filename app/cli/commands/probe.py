@@ -1,4 +1,4 @@
-"""The command that measures what messages take between processes, and what that makes of links."""
+"""`topoloom probe`: measure message times between processes and fit link costs."""
 
 import os
 from typing import Any
@@ -7,15 +7,15 @@ from topoloom.app.extras import require_extra
 from topoloom.schedules.errors import ExecutionFailed
 from topoloom.schedules.simulate.fit_link_costs import Row, fit
 
-__all__ = ["csv_of", "document_of", "measured", "show"]
+__all__ = ["csv_of", "document_of", "measured", "summary_line"]
 
 COLUMNS = ("bytes", "messages", "chunks", "seconds")
 
 
 def measured(ranks: int, repeat: int, timeout_seconds: float) -> list[Row]:
-    """Return what messages take: between processes started here, or those that torchrun started.
+    """Return measured message times, between new processes or those that torchrun started.
 
-    Only rank 0 of those gets rows.
+    Under torchrun, only rank 0 returns rows.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def _in_group(repeat: int, timeout_seconds: float) -> list[Row]:
 
 
 def document_of(rows: list[Row]) -> dict[str, Any]:
-    """Return the probe/1 document: the rows, and what is fitted to them."""
-    found = fit(rows)
+    """Return the probe/1 document: the rows and the fitted link costs."""
+    costs = fit(rows)
     return {
         "schema": "probe/1",
         "rows": [
@@ -62,27 +62,27 @@ def document_of(rows: list[Row]) -> dict[str, Any]:
             }
             for row in rows
         ],
-        "alpha_us": _micro(found.alpha_seconds),
-        "overhead_us": _micro(found.overhead_seconds),
-        "chunk_us": _micro(found.chunk_seconds),
-        "link_gbps": float(found.link_bytes_per_second * 8 / 10**9),
-        "largest_error": found.largest_error,
+        "alpha_us": _micro(costs.alpha_seconds),
+        "overhead_us": _micro(costs.overhead_seconds),
+        "chunk_us": _micro(costs.chunk_seconds),
+        "link_gbps": float(costs.link_bytes_per_second * 8 / 10**9),
+        "largest_error": costs.largest_error,
     }
 
 
 def csv_of(document: dict[str, Any]) -> str:
-    """Return the rows of a probe/1 document as the table that `design --measured` reads."""
+    """Return the rows of a probe/1 document as CSV, the input of `design --measured`."""
     lines = [",".join(COLUMNS)]
     lines += [",".join(repr(row[name]) for name in COLUMNS) for row in document["rows"]]
     return "\n".join(lines) + "\n"
 
 
-def show(document: dict[str, Any]) -> str:
-    """Return what was fitted, for people."""
+def summary_line(document: dict[str, Any]) -> str:
+    """Return the fitted link costs as one line of text."""
     return (
-        f"alpha {document['alpha_us']:g} us, {document['overhead_us']:g} us a message, "
-        f"{document['chunk_us']:g} us a chunk, {document['link_gbps']:g} Gbit/s a link; "
-        f"{len(document['rows'])} rows, the worst is {document['largest_error']:.0%} off"
+        f"alpha {document['alpha_us']:g} us, {document['overhead_us']:g} us per message, "
+        f"{document['chunk_us']:g} us per chunk, {document['link_gbps']:g} Gbit/s per link; "
+        f"{len(document['rows'])} rows, largest error {document['largest_error']:.0%}"
     )
 
 

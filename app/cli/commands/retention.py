@@ -1,4 +1,4 @@
-"""`topoloom cache label`, `pin`, `unpin` and `delete`: commands on single stored answers."""
+"""`topoloom cache label`, `pin`, `unpin` and `delete`: operations on one stored answer."""
 
 from typing import Annotated
 
@@ -11,11 +11,11 @@ from topoloom.app.cli.common import opened
 __all__ = ["app"]
 
 Id = Annotated[
-    str, typer.Argument(metavar="ID", help="id of the document, or the first 6 or more of it")
+    str, typer.Argument(metavar="ID", help="id of the document, or its first 6 or more characters")
 ]
 Word = Annotated[
     str,
-    typer.Argument(metavar="LABEL", help="a word of letters, digits and . _ : -"),
+    typer.Argument(metavar="LABEL", help="word of letters, digits and . _ : -"),
 ]
 
 
@@ -31,8 +31,8 @@ def label(
 
     act = retention.unlabel if remove else retention.label
     with opened() as context:
-        found = act(context, kind_of(kind), _checked(identity), _word(word))
-    typer.echo(f"{found.id}: {', '.join(found.labels) or 'no labels'}")
+        entry = act(context, kind_of(kind), _checked(identity), _word(word))
+    typer.echo(f"{entry.id}: {', '.join(entry.labels) or 'no labels'}")
 
 
 @app.command()
@@ -43,7 +43,7 @@ def pin(kind: KIND, identity: Id) -> None:
 
 @app.command()
 def unpin(kind: KIND, identity: Id) -> None:
-    """Remove that protection."""
+    """Remove the protection of a stored document."""
     _pin(kind, identity, pinned=False)
 
 
@@ -53,16 +53,16 @@ def delete(kind: KIND, identity: Id) -> None:
     from topoloom.app.services import retention
 
     with opened() as context:
-        gone = retention.delete(context, kind_of(kind), _checked(identity))
-    typer.echo(f"{gone}: deleted")
+        deleted = retention.delete(context, kind_of(kind), _checked(identity))
+    typer.echo(f"{deleted}: deleted")
 
 
 def _pin(kind: str, identity: str, *, pinned: bool) -> None:
     from topoloom.app.services import retention
 
     with opened() as context:
-        found = retention.pin(context, kind_of(kind), _checked(identity), pinned=pinned)
-    typer.echo(f"{found.id}: {'pinned' if found.pinned else 'not pinned'}")
+        entry = retention.pin(context, kind_of(kind), _checked(identity), pinned=pinned)
+    typer.echo(f"{entry.id}: {'pinned' if entry.pinned else 'not pinned'}")
 
 
 def _checked(identity: str) -> str:
@@ -70,7 +70,7 @@ def _checked(identity: str) -> str:
 
     if not is_id(identity):
         raise typer.BadParameter(
-            "must be an id of 64 hexadecimal characters in lower case, or its first 6 or more",
+            "must be an id of 64 lowercase hexadecimal characters, or its first 6 or more",
             param_hint="ID",
         )
     return identity
@@ -85,6 +85,6 @@ def _word(word: str) -> str:
         return TypeAdapter(Label).validate_python(word)
     except ValidationError:
         raise typer.BadParameter(
-            "must be up to 100 letters, digits and . _ : - that begin with a letter or digit",
+            "must be 1 to 100 letters, digits and . _ : - and begin with a letter or digit",
             param_hint="LABEL",
         ) from None

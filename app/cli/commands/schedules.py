@@ -1,4 +1,4 @@
-"""Commands that make, check and run schedules."""
+"""Commands about schedules: schedule, verify, execute, probe, simulate."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -25,14 +25,18 @@ ScheduleFile = Annotated[
     Path,
     typer.Argument(
         metavar="SCHEDULE",
-        help="schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
+        help="file: schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or NCCL tuner table",
     ),
 ]
 Program = Annotated[
     Path,
-    typer.Argument(metavar="SCHEDULE", help="schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"),
+    typer.Argument(
+        metavar="SCHEDULE", help="file: schedule/1, MSCCL XML, MSCCL++ JSON or Chakra traces"
+    ),
 ]
-RunsOn = Annotated[str, typer.Option(help="what it runs on, as FILE_OR_RECIPE of other commands")]
+RunsOn = Annotated[
+    str, typer.Option(metavar="FILE_OR_RECIPE", help="topology that the schedule runs on")
+]
 
 _OF_FORMATS = (
     *exports.OF_PROGRAMS,
@@ -41,7 +45,7 @@ _OF_FORMATS = (
     exports.EXPORT_NODE_GBPS,
 )
 _SPEEDS = ("bytes", "alpha_us", "node_gbps")
-"""What formats take to write times, and every schedule to say how fast it is."""
+"""Options of some formats, and of the printed speed of every schedule."""
 
 
 @app.command()
@@ -61,23 +65,23 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
     *_OF_FORMATS,
 )
 def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
-    """Generate a schedule, verify it, write it and print its speed."""
+    """Generate, verify and write a schedule; print its speed."""
     from topoloom.app.cli.output.program_sets import show_requirements
     from topoloom.app.cli.output.schedule_speed import show_speed
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
     from topoloom.app.services import schedule_speed, schedules
 
     form = asked.pop("format")
-    said = {option.name: asked.pop(option.name, None) for option in _OF_FORMATS}
-    on = ExportRequest.model_validate({n: value for n, value in said.items() if value is not None})
-    taken = schedules.FORMATS[form].options if form in schedules.FORMATS else ()
-    kept = {n: v for n, v in on.model_dump().items() if n in taken or n not in _SPEEDS}
-    options = schedules.Options(**kept)
+    given = {option.name: asked.pop(option.name, None) for option in _OF_FORMATS}
+    on = ExportRequest.model_validate({n: value for n, value in given.items() if value is not None})
+    of_format = schedules.FORMATS[form].options if form in schedules.FORMATS else ()
+    used = {n: v for n, v in on.model_dump().items() if n in of_format or n not in _SPEEDS}
+    options = schedules.Options(**used)
     schedules.require_options(form, options)
     with opened() as context:
-        wanted = with_lists(asked, context.settings)
-        wanted["topology"] = source_of(source, reading, context)
-        request = ScheduleRequest.model_validate(wanted)
+        members = with_lists(asked, context.settings)
+        members["topology"] = source_of(source, reading, context)
+        request = ScheduleRequest.model_validate(members)
         artefact = schedules.create(context, request)
         exported = schedules.export(context, artefact, form, options)
         if form in schedules.PROGRAMS:
@@ -95,17 +99,17 @@ def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out =
 
 
 def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -> "Written | None":
-    """Return a program as it was written; None of what sends nothing."""
+    """Return the written program; None for a format that sends no messages."""
     from topoloom.app.services import schedules
 
     if form not in schedules.SENDING:
         return None
     several = isinstance(exported, Mapping)
     files = list(exported.values()) if several else ["".join(exported).encode()]
-    # The writer takes the dialect msccl where none is named.
+    # The default dialect of the writer is msccl.
     dialect = "msccl" if form == "msccl-xml" and not options.runtime else None
-    said = schedules.Options(dialect=options.dialect or dialect, runtime=options.runtime)
-    return form, files, said
+    read = schedules.Options(dialect=options.dialect or dialect, runtime=options.runtime)
+    return form, files, read
 
 
 @app.command()
@@ -114,26 +118,26 @@ def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -
 def verify(
     reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
 ) -> None:
-    """Verify a schedule on a topology, by code that shares nothing with the generators."""
+    """Verify a schedule on a topology, with code independent of the generators."""
     from topoloom.app.files.local_files import read_json
     from topoloom.app.files.schedule_files import exported_files
     from topoloom.app.services import schedules, topologies
 
-    said = schedules.Options(dialect=asked.get("dialect"), runtime=asked.get("runtime"))
+    options = schedules.Options(dialect=asked.get("dialect"), runtime=asked.get("runtime"))
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)
-        if said.given:
-            schedules.require_options(form, said)
+        if options.given:
+            schedules.require_options(form, options)
         if form == "json":
-            found = schedules.check(read_json(schedule, context.settings), loaded.topology)
+            violations = schedules.check(read_json(schedule, context.settings), loaded.topology)
         else:
-            found = schedules.check_exported(form, files, loaded.topology, said)
-            context.note(*schedules.remarks_on(form, files, said, "--dialect"))
-    for violation in found:
+            violations = schedules.check_exported(form, files, loaded.topology, options)
+            context.note(*schedules.remarks_on(form, files, options, "--dialect"))
+    for violation in violations:
         typer.echo(violation)
-    if found:
-        typer.echo(f"invalid: {len(found)} violation{'s' if len(found) > 1 else ''}")
+    if violations:
+        typer.echo(f"invalid: {len(violations)} violation{'s' if len(violations) > 1 else ''}")
         raise typer.Exit(1)
     typer.echo("valid")
 
@@ -154,21 +158,24 @@ def execute(
     schedule: Program,
     asked: dict[str, Any],
     topology: Annotated[
-        str | None, typer.Option(help="verify it first; as FILE_OR_RECIPE of other commands")
+        str | None,
+        typer.Option(metavar="FILE_OR_RECIPE", help="first verify the schedule on this topology"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a schedule between processes on this machine and compare every bit of the result."""
+    """Run a schedule between local processes and compare every bit of the result."""
     from topoloom.app.cli.commands import execute_schedule
     from topoloom.schedules.formats import Options
 
-    said = Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
+    read = Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
     options = execute_schedule.ExecutionOptions.model_validate(asked)
     if topology is None and reading != Reading():
-        raise typer.BadParameter("must be given to read or change one", param_hint="--topology")
+        raise typer.BadParameter(
+            "must be given with options that read or change a topology", param_hint="--topology"
+        )
     with opened() as context:
         source = None if topology is None else source_of(topology, reading, context)
-        document = execute_schedule.run(context, schedule, source, options, said)
+        document = execute_schedule.run(context, schedule, source, options, read)
     if as_json:
         typer.echo(json.dumps(document))
     else:
@@ -180,7 +187,7 @@ def execute(
 @app.command()
 @asks(replaying.PROBED_RANKS, replaying.ROUND_TRIPS, replaying.TIMEOUT)
 def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
-    """Measure latency and rate between processes, for --measured of design."""
+    """Measure latency and rate between processes, for `design --measured`."""
     from topoloom.app.cli.commands import probe as probing
     from topoloom.app.cli.commands.execute_schedule import ProbeOptions
     from topoloom.app.files.local_files import is_stream, write_text
@@ -195,7 +202,7 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
         write_text(out, [text])
     if is_stream(out):
         return
-    typer.echo(json.dumps(document) if as_json else probing.show(document))
+    typer.echo(json.dumps(document) if as_json else probing.summary_line(document))
 
 
 @app.command()
@@ -227,22 +234,22 @@ def simulate(
     from topoloom.app.requests.schedules import SimulationRequest
     from topoloom.app.services import schedules, simulations, topologies
 
-    said = schedules.Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
+    read = schedules.Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
     request = SimulationRequest.model_validate(asked)
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)
-        if said.given:
-            schedules.require_options(form, said)
+        if read.given:
+            schedules.require_options(form, read)
         if form == "json":
-            document = read_json(schedule, context.settings)
-            found = dict(simulations.of_document(document, loaded.topology, request))
+            content = read_json(schedule, context.settings)
+            document = dict(simulations.of_document(content, loaded.topology, request))
         else:
-            found = dict(
-                simulations.of_exported(form, files, loaded.topology, request, said, "--dialect")
+            document = dict(
+                simulations.of_exported(form, files, loaded.topology, request, read, "--dialect")
             )
-        context.note(*found.get("notes", ()))
+        context.note(*document.get("notes", ()))
     if as_json:
-        typer.echo(json.dumps(found, separators=(",", ":")))
+        typer.echo(json.dumps(document, separators=(",", ":")))
     else:
-        PRINTERS["simulation"](found)
+        PRINTERS["simulation"](document)

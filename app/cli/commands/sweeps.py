@@ -1,4 +1,4 @@
-"""Commands that ask one question of many: sizes, time over sizes."""
+"""`topoloom sweep`: frontiers or designs for many numbers of hosts and ports."""
 
 from typing import Any
 
@@ -37,14 +37,14 @@ _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRES
 @app.command()
 @asks(*_SIZES, *_SEARCH, cluster.ALL_TO_ALL)
 def sizes(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the frontier for every given number of hosts and ports."""
+    """Find the frontier for each number of hosts and ports."""
     _of_hosts("sizes", asked, as_json, as_csv)
 
 
 @app.command()
 @asks(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
 def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the best design for one workload, for every given number of hosts and ports."""
+    """Find the best design for a workload, for each number of hosts and ports."""
     from topoloom.app.config import Settings
 
     _of_hosts("time", with_tasks(asked, Settings()), as_json, as_csv)

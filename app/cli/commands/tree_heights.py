@@ -1,4 +1,4 @@
-"""`topoloom compare heights`: the best rate that is found for every height of trees."""
+"""`topoloom compare heights`: the best rate found for each tree height."""
 
 from fractions import Fraction
 from typing import Any
@@ -29,18 +29,18 @@ _SPEEDS = (exports.EXPORT_BYTES, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GB
     *_SPEEDS,
 )
 def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:
-    """Compare the best rates of trees of every height; name the fastest for a size of data."""
+    """Compare the best rates found for each tree height; name the fastest for a data size."""
     from topoloom.app.cli.output.tree_heights import heights_table
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
     from topoloom.app.services import topologies
     from topoloom.app.services.tree_heights import curve
 
-    said = {one.name: asked.pop(one.name) for one in _SPEEDS if one.name in asked}
-    on = ExportRequest.model_validate(said)
+    names = [option.name for option in _SPEEDS if option.name in asked]
+    on = ExportRequest.model_validate({name: asked.pop(name) for name in names})
     with opened() as context:
-        wanted = with_lists(asked, context.settings)
-        wanted["topology"] = source_of(source, reading, context)
-        request = ScheduleRequest.model_validate(wanted)
+        members = with_lists(asked, context.settings)
+        members["topology"] = source_of(source, reading, context)
+        request = ScheduleRequest.model_validate(members)
         loaded = topologies.load(context, request.topology)
         with context.watch():
             points = curve(context, loaded, request, on)

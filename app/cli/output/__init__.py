@@ -1,4 +1,4 @@
-"""What the command line shows to people; ``--json`` shows the document instead."""
+"""Text output of the command line; ``--json`` prints the document instead."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -20,7 +20,7 @@ TABLES: Mapping[str, Callable[[dict[str, Any]], Table]] = MappingProxyType(
         "sweep": sweep_table,
     }
 )
-"""Kind of document -> the table that it is."""
+"""Document kind -> constructor of its table."""
 
 PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = MappingProxyType(
     {
@@ -32,4 +32,4 @@ PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = MappingProxyType(
         "sweep": lambda document: sweep_table(document).print(),
     }
 )
-"""Kind of document -> what prints it."""
+"""Document kind -> its printer."""

@@ -1,4 +1,4 @@
-"""Tables of what is known: the best topologies, and answers side by side."""
+"""Tables of best known topologies and of comparisons."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from topoloom.app.cli.output.formatting import algorithm_of, fraction, seconds, 
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.base import format_bytes
 
-__all__ = ["best_table", "comparison_table", "ways_notes", "ways_table"]
+__all__ = ["algorithm_notes", "algorithm_table", "best_table", "comparison_table"]
 
 
 def best_table(document: dict[str, Any]) -> Table:
     """Return the table of a best/1 document."""
-    timed = any("seconds" in one for one in document["candidates"])
+    timed = any("seconds" in candidate for candidate in document["candidates"])
     columns = (
         Column("topology", "shown", left=True),
         Column("hosts", "nodes"),
@@ -22,34 +22,34 @@ def best_table(document: dict[str, Any]) -> Table:
         Column("algorithm", "algorithm_shown", left=True),
         *((Column("time", "seconds", _microseconds), Column("bound", "bound", _microseconds)))
         * timed,
-        Column("known from", "sources", left=True, drop=1),
+        Column("source", "sources", left=True, drop=1),
         Column(None, "recipe"),
         Column(None, "topology_id"),
         Column(None, "algorithm"),
         Column(None, "within_steps"),
     )
-    return Table(tuple(columns), [_row(one) for one in document["candidates"]])
+    return Table(tuple(columns), [_row(candidate) for candidate in document["candidates"]])
 
 
-def _row(one: dict[str, Any]) -> dict[str, Any]:
+def _row(candidate: dict[str, Any]) -> dict[str, Any]:
     return {
-        "shown": one["name"] or one.get("recipe", ""),
-        "nodes": one["nodes"],
-        "steps": max(one["steps"], one["transpose"]["steps"]),
-        "steps_gap": one["gap"]["steps"],
-        "bandwidth": one["bandwidth"],
-        "bandwidth_gap": one["gap"]["bandwidth"],
-        "algorithm_shown": algorithm_of(one),
-        "algorithm": one["algorithm"],
-        "within_steps": one.get("within_steps", ""),
-        "seconds": one.get("seconds"),
-        "bound": one.get("bound_seconds"),
+        "shown": candidate["name"] or candidate.get("recipe", ""),
+        "nodes": candidate["nodes"],
+        "steps": max(candidate["steps"], candidate["transpose"]["steps"]),
+        "steps_gap": candidate["gap"]["steps"],
+        "bandwidth": candidate["bandwidth"],
+        "bandwidth_gap": candidate["gap"]["bandwidth"],
+        "algorithm_shown": algorithm_of(candidate),
+        "algorithm": candidate["algorithm"],
+        "within_steps": candidate.get("within_steps", ""),
+        "seconds": candidate.get("seconds"),
+        "bound": candidate.get("bound_seconds"),
         "sources": ", ".join(
             f"{source['kind']} {short_id(source['id'])}" if "id" in source else source["kind"]
-            for source in one["known_from"][:2]
+            for source in candidate["known_from"][:2]
         ),
-        "recipe": one.get("recipe", ""),
-        "topology_id": one.get("topology_id", ""),
+        "recipe": candidate.get("recipe", ""),
+        "topology_id": candidate.get("topology_id", ""),
     }
 
 
@@ -64,8 +64,8 @@ def comparison_table(document: dict[str, Any]) -> Table:
             Column("time", "seconds", _microseconds),
             Column("co-design", "co_design_seconds", _microseconds, drop=2),
             Column("bound", "bound_seconds", _microseconds, drop=3),
-            Column("today", "baseline_seconds", _microseconds),
-            Column("by", "baseline", left=True),
+            Column("baseline", "baseline_seconds", _microseconds),
+            Column("name", "baseline", left=True),
         )
         return Table(columns, document["designs"])
     columns = (
@@ -82,15 +82,15 @@ def comparison_table(document: dict[str, Any]) -> Table:
     return Table(columns, document["schedules"])
 
 
-def ways_table(document: dict[str, Any]) -> Table:
-    """Return the table of a comparison/1 document of all ways on a fabric, a column a size."""
+def algorithm_table(document: dict[str, Any]) -> Table:
+    """Return the table of a comparison/1 document of algorithms on a fabric, a column per size."""
     fabric = document["fabric"]
     times = {
-        size["bytes"]: {one["name"]: one["seconds"] for one in size["times"]}
+        size["bytes"]: {entry["name"]: entry["seconds"] for entry in size["times"]}
         for size in fabric["sizes"]
     }
     columns = (
-        Column("way", "name", left=True),
+        Column("algorithm", "name", left=True),
         Column("kind", "kind", left=True, drop=1),
         Column("hops", "hops", drop=3),
         Column("trees", "trees_per_root", drop=2),
@@ -99,18 +99,18 @@ def ways_table(document: dict[str, Any]) -> Table:
     )
     rows = [
         {"trees_per_root": None}
-        | way
-        | {str(size): found[way["name"]] for size, found in times.items()}
-        for way in fabric["ways"]
+        | algorithm
+        | {str(size): by_name[algorithm["name"]] for size, by_name in times.items()}
+        for algorithm in fabric["ways"]
     ]
     return Table(columns, rows)
 
 
-def ways_notes(document: dict[str, Any]) -> list[str]:
-    """Return who is fastest from which size on, and what is not compared and why."""
+def algorithm_notes(document: dict[str, Any]) -> list[str]:
+    """Return the fastest algorithm by size, and the reason for each missing algorithm."""
     fabric = document["fabric"]
-    lines = [f"from {one['from_bytes']} bytes: {one['name']}" for one in fabric["switch_over"]]
-    return lines + [f"not {one['name']}: {one['reason']}" for one in fabric["left_out"]]
+    lines = [f"from {part['from_bytes']} bytes: {part['name']}" for part in fabric["switch_over"]]
+    return lines + [f"not {entry['name']}: {entry['reason']}" for entry in fabric["left_out"]]
 
 
 def _microseconds(seconds: float) -> str:

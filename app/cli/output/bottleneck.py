@@ -1,4 +1,4 @@
-"""The bottleneck of an optimum/1 document in lines for people."""
+"""Text output of the bottleneck of an optimum/1 document."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MOST_MISSING = 60
 
 
 def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
-    """Return the lines on what the cut holds, box by box, and on the links that cross it.
+    """Return the lines on the nodes inside a cut, by box, and on the links across the cut.
 
     >>> cut = {"exit_capacity": "25", "boxes": [], "links": [
     ...     {"sources": ["0.gpu0", "0.gpu1"], "targets": ["hub"], "count": 2, "capacity": "25/2"}]}
@@ -29,11 +29,11 @@ def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
     held_lines = []
     for (compute, missing, switches), boxes in alike.items():
         where = f"box{'es' if len(boxes) > 1 else ''} {listed(boxes)}: " if boxes != [""] else ""
-        what = [f"{compute} compute"] if compute else []
+        nodes = [f"{compute} compute"] if compute else []
         if compute and 0 < len(missing) <= MOST_MISSING:
-            what = [f"{compute} compute (not {missing})"]
+            nodes = [f"{compute} compute (not {missing})"]
         each = " each" if len(boxes) > 1 else ""
-        held_lines.append(f"{where}{' + '.join([*what, *([switches] if switches else [])])}{each}")
+        held_lines.append(f"{where}{' + '.join([*nodes, *([switches] if switches else [])])}{each}")
     verb = "leaving" if "exit_capacity" in cut else "entering"
     link_lines = [
         f"{group['count']} link{'s' if group['count'] > 1 else ''} {listed(group['sources'])} -> "
@@ -45,7 +45,7 @@ def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
 
 
 def labelled(label: str, lines: list[str]) -> list[str]:
-    """Return lines under one label; of many, the first and how many more."""
+    """Return lines under one label: the first lines and the number of further lines."""
     shown = lines[:MOST_CUT_LINES]
     if len(lines) > len(shown):
         shown.append(f"and {len(lines) - len(shown)} more, in --json")

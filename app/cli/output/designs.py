@@ -1,4 +1,4 @@
-"""Prints a design: the answer in one sentence, what can be wired, and what others take."""
+"""Text output of a design: the answer, the topologies that can be wired, the alternatives."""
 
 from dataclasses import replace
 from typing import Any
@@ -44,8 +44,8 @@ _WEIGHED = {
 
 def design_table(design: dict[str, Any]) -> Table:
     """Return the table of a design/1 document: points and baselines, fastest first."""
-    bounds, whole = design["bounds"], _is_workload(design)
-    times = design["co_design"]["points"] if whole else design["frontier"]
+    bounds = design["bounds"]
+    times = design["co_design"]["points"] if _is_workload(design) else design["frontier"]
     rows = [
         point_row(entry) | {"kind": "point", "seconds": timed["seconds"]} | _rewiring(entry)
         for timed, entry in zip(times, design["frontier"], strict=True)
@@ -73,7 +73,7 @@ def design_table(design: dict[str, Any]) -> Table:
 
 
 def show_design(design: dict[str, Any]) -> None:
-    """Print a design/1 document: the answer first, then the tables, then what runs by size."""
+    """Print a design/1 document: the answer, the tables, the algorithms by size."""
     request, best = design["request"], _best(design)
     print(wrapped(answer_sentence(design)))
     print()
@@ -83,8 +83,8 @@ def show_design(design: dict[str, Any]) -> None:
     Table((named, *whole.columns[1:]), wired).print()
     print()
     _others(design).print()
-    for assumption in dict.fromkeys(one["assumption"] for one in design.get("assumed", ())):
-        names = [one["name"] for one in design["assumed"] if one["assumption"] == assumption]
+    for assumption in dict.fromkeys(entry["assumption"] for entry in design.get("assumed", ())):
+        names = [e["name"] for e in design["assumed"] if e["assumption"] == assumption]
         print(wrapped(f"assumed for {' and '.join(names)}: {assumption}"))
     print()
     print(
@@ -95,20 +95,20 @@ def show_design(design: dict[str, Any]) -> None:
         )
     )
     if _is_workload(design):
-        print(wrapped(f"workload: {_asked(design)}"))
+        print(wrapped(f"workload: {_workload(design)}"))
     print(f"topology {short_id(best['topology_id'])}: {best['recipe']}")
     for line in _trade_off(design):
         print(line)
     if _is_workload(design):
         _tasks(design).print()
-    for line in (*_switches(design), *_left_out(design), *_schedules(design)):
+    for line in (*_switches(design), *_pruned(design), *_schedules(design)):
         print(wrapped(line))
 
 
 def answer_sentence(design: dict[str, Any]) -> str:
-    """Return the best topology, its time, its gap to the bound and the usual alternatives."""
+    """Return a sentence: the best topology, its time, its gap, the usual alternatives."""
     best, request = design["best"], design["request"]
-    found = (
+    answer = (
         f"{name_of(_best(design))} takes {seconds(best['seconds'])} for {_task(design)} on "
         f"{request['nodes']} hosts, {_gap(best['seconds'] / design['bounds']['seconds'])}"
     )
@@ -117,26 +117,24 @@ def answer_sentence(design: dict[str, Any]) -> str:
         f"({time / best['seconds']:.2f} times{' as long' * (not number)})"
         for number, (name, time) in enumerate(_alternatives(design))
     ]
-    return f"{'; '.join([found, ', '.join(others)][: 1 + bool(others)])}."
+    return f"{'; '.join([answer, ', '.join(others)][: 1 + bool(others)])}."
 
 
 def _alternatives(design: dict[str, Any]) -> list[tuple[str, float]]:
-    """Return what is usually run instead, and the fastest baseline if that beats the best."""
-    times = {one["name"]: one["seconds"] for one in design["baselines"]}
-    switched = [
-        one["seconds"] for one in design.get("assumed", ()) if one["name"].startswith("switch-")
-    ]
-    found = [(f"a {name}", times[key]) for key, name in _USUAL.items() if key in times]
+    """Return the usual alternatives with times; first any baseline faster than the best."""
+    times = {entry["name"]: entry["seconds"] for entry in design["baselines"]}
+    switched = [e["seconds"] for e in design.get("assumed", ()) if e["name"].startswith("switch-")]
+    alternatives = [(f"a {name}", times[key]) for key, name in _USUAL.items() if key in times]
     if switched:
-        found.append(("a switch", min(switched)))
+        alternatives.append(("a switch", min(switched)))
     fastest = min(times, key=times.__getitem__, default="")
     if fastest and fastest not in _USUAL and times[fastest] < design["best"]["seconds"]:
-        found.insert(0, (f"the baseline {fastest}", times[fastest]))
-    return found
+        alternatives.insert(0, (f"the baseline {fastest}", times[fastest]))
+    return alternatives
 
 
 def _gap(ratio: float) -> str:
-    """Return how far a time is from its bound.
+    """Return the gap between a time and its bound, as text.
 
     >>> _gap(1.0), _gap(1.0517)
     ('which is the lower bound', '5.2% above the lower bound')
@@ -152,7 +150,7 @@ def _gap(ratio: float) -> str:
 
 
 def _task(design: dict[str, Any]) -> str:
-    """Return what is run, as the object of a sentence."""
+    """Return the workload, as the object of a sentence."""
     request, workload = design["request"], design["workload"]
     if "collective" in request:
         name = request["collective"]
@@ -162,22 +160,22 @@ def _task(design: dict[str, Any]) -> str:
 
 
 def _others(design: dict[str, Any]) -> Table:
-    """Return the table of what others take: baselines, and what needs more than cables."""
+    """Return the table of the alternatives: baselines, with and without assumptions."""
     best = design["best"]["seconds"]
     rows = [
-        {"name": one["name"], "kind": kind, "seconds": one["seconds"]}
-        | {"to_best": one["seconds"] / best}
+        {"name": entry["name"], "kind": kind, "seconds": entry["seconds"]}
+        | {"to_best": entry["seconds"] / best}
         for kind, entries in (
             ("baseline", design["baselines"]),
             ("assumed", design.get("assumed", ())),
         )
-        for one in entries
+        for entry in entries
     ]
     return Table(_OTHERS, sorted(rows, key=lambda row: row["seconds"]))
 
 
 def _best(design: dict[str, Any]) -> dict[str, Any]:
-    """Return the point of the frontier that is best."""
+    """Return the best point of the frontier."""
     best = design["best"]
     names = ("topology_id", "within_steps")
     return next(
@@ -188,11 +186,11 @@ def _best(design: dict[str, Any]) -> dict[str, Any]:
 
 
 def _trade_off(design: dict[str, Any]) -> list[str]:
-    """Return what less change costs in time."""
+    """Return the lines of the trade-off between rewiring and time."""
     return [
-        f"{_change(one)}: {seconds(one['seconds'])}, "
-        f"{name_of(one)}, topology {short_id(one['topology_id'])}"
-        for one in design.get("trade_off", ())
+        f"{_change(point)}: {seconds(point['seconds'])}, "
+        f"{name_of(point)}, topology {short_id(point['topology_id'])}"
+        for point in design.get("trade_off", ())
     ]
 
 
@@ -201,45 +199,42 @@ def _weighed(design: dict[str, Any]) -> str:
 
 
 def _rewiring(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of what it takes to reach a point, None where it does not fit."""
+    """Return the rewiring cells of a point; empty without rewiring."""
     if "rewiring" not in entry:
         return {}
-    found = entry["rewiring"]
-    bound = found.get("objective", found).get("lower_bound")
-    cells = {"moves": found["moves"], "drained": found.get("drained")}
-    return cells | {"rewiring": found.get("seconds"), "lower_bound": bound}
+    rewiring = entry["rewiring"]
+    bound = rewiring.get("objective", rewiring).get("lower_bound")
+    cells = {"moves": rewiring["moves"], "drained": rewiring.get("drained")}
+    return cells | {"rewiring": rewiring.get("seconds"), "lower_bound": bound}
 
 
-def _change(one: dict[str, Any]) -> str:
-    """Return what is weighed of a change, and its bound.
+def _change(point: dict[str, Any]) -> str:
+    """Return the objective value of a change, with its lower bound.
 
     >>> _change({"moves": 4, "lower_bound": 2})
     '4 moves (at least 2)'
     """
-    goal = one.get("objective")
+    goal = point.get("objective")
     if goal is None:
-        return f"{one['moves']} moves (at least {one['lower_bound']})"
+        return f"{point['moves']} moves (at least {point['lower_bound']})"
     value, bound = goal["value"], goal["lower_bound"]
     if goal["least"] == "seconds":
-        return f"{seconds(value)} of {one['moves']} moves (at least {seconds(bound)})"
-    return f"{value:.0f} hosts drained by {one['moves']} moves (at least {bound:.0f})"
+        return f"{seconds(value)} of {point['moves']} moves (at least {seconds(bound)})"
+    return f"{value:.0f} hosts drained by {point['moves']} moves (at least {bound:.0f})"
 
 
 def _is_workload(design: dict[str, Any]) -> bool:
     return "collective" not in design["request"]
 
 
-def _asked(design: dict[str, Any]) -> str:
-    request, tasks = design["request"], design["workload"]["tasks"]
-    if "collective" in request:
-        return f"{request['collective']} of {request['bytes']} bytes"
-    times = sum(task["count"] for task in tasks)
-    named = design["workload"].get("title", f"{len(tasks)} kinds of collectives")
-    return f"{named}; {times} collectives in all"
+def _workload(design: dict[str, Any]) -> str:
+    tasks = design["workload"]["tasks"]
+    title = design["workload"].get("title", f"{len(tasks)} kinds of collectives")
+    return f"{title}; {sum(task['count'] for task in tasks)} collectives in total"
 
 
 def _tasks(design: dict[str, Any]) -> Table:
-    """Return what runs each task of a workload."""
+    """Return the table of the tasks of a workload with their algorithms."""
     rows = [
         task | {"to_floor": task["seconds"] / task["floor_seconds"]}
         for task in design["co_design"]["tasks"]
@@ -248,44 +243,46 @@ def _tasks(design: dict[str, Any]) -> Table:
 
 
 def _switches(design: dict[str, Any]) -> list[str]:
-    """Return which algorithm is the fastest from which size on."""
+    """Return the fastest algorithms by message size, a line for each collective."""
     ranges: dict[str, list[str]] = {}
     for part in design["co_design"]["switch_over"]:
         from_ = f" from {part['from_bytes']} bytes" if part["from_bytes"] > 1 else ""
         ranges.setdefault(part["collective"], []).append(part["algorithm"] + from_)
     return [
-        f"by message size, {collective} there: {', '.join(parts)}"
+        f"fastest {collective} by message size: {', '.join(parts)}"
         for collective, parts in ranges.items()
     ]
 
 
-def _left_out(design: dict[str, Any]) -> list[str]:
-    """Return which algorithms were weighed and not made."""
+def _pruned(design: dict[str, Any]) -> list[str]:
+    """Return the algorithms without a schedule, with reasons."""
     return [
-        f"not {one['name']}: {one['reason']}, {seconds(one['at_least_seconds'])}"
-        for one in design["co_design"].get("left_out", ())
+        f"not {entry['name']}: {entry['reason']}, {seconds(entry['at_least_seconds'])}"
+        for entry in design["co_design"].get("left_out", ())
     ]
 
 
 def _schedules(design: dict[str, Any]) -> list[str]:
-    """Return which verified schedules there are, or why there are none."""
+    """Return the verified schedules, or the reason for their absence."""
     best = design["best"]
     if _is_workload(design):
-        found = (
+        schedules = (
             (used, f"verified schedule {short_id(used['id'])}" if used["id"] else used["left_out"])
             for used in design["co_design"]["schedules"]
         )
-        return [f"{used['collective']} by {algorithm_of(used)}: {text}" for used, text in found]
+        return [f"{used['collective']} by {algorithm_of(used)}: {text}" for used, text in schedules]
     schedule = best["schedule"]
     if schedule is None:
         return [f"no schedule: {best['schedule_left_out']}"]
     return [
         f"verified schedule {short_id(schedule['id'])}: {algorithm_of(schedule)}, "
-        f"{schedule['steps']} steps in all"
+        f"{schedule['steps']} steps in total"
     ]
 
 
 def _costs(request: dict[str, Any]) -> str:
-    """Return what messages and chunks cost, if anything."""
-    named = (("overhead_us", "message"), ("chunk_us", "chunk"))
-    return "".join(f", {request[name]} us a {what}" for name, what in named if request.get(name))
+    """Return the overheads of messages and chunks, if any."""
+    overheads = (("overhead_us", "message"), ("chunk_us", "chunk"))
+    return "".join(
+        f", {request[name]} us per {noun}" for name, noun in overheads if request.get(name)
+    )

@@ -1,4 +1,4 @@
-"""What is said of an optimum and of a simulation, line by line."""
+"""Text output of costs, optima and simulations."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["show_cost", "show_optimum", "show_simulation"]
 
 
 def show_cost(document: dict[str, Any]) -> None:
-    """Print a cost/1 document: what it is of, and its table."""
+    """Print a cost/1 document: a title and the table."""
     print(
         f"{document['name'] or 'topology'}: {document['nodes']} nodes of degree "
         f"{document['degree']}, {document['links']}"
@@ -48,21 +48,21 @@ def show_optimum(document: dict[str, Any]) -> None:
             shares = document["shards"]
             lines.append(f"roots          {len(shares)}, with unequal shares, in --json")
     if "bound_left_out" in document:
-        lines.append(f"bound          left out: {document['bound_left_out']}")
+        lines.append(f"bound          not computed: {document['bound_left_out']}")
     for part in document.get("parts", ()):
         lines += ["", part["collective"], f"inverse rate   {part['inverse_rate']}"]
         lines += _pass_lines(part, unit, kind)
     if healthy := document.get("healthy"):
         lines.append(
             f"healthy algbw  {healthy['algbw']} {unit}, {healthy['nodes']} compute nodes; "
-            f"{fraction(healthy['ratio'])} of it is left"
+            f"{fraction(healthy['ratio'])} of it remains"
         )
     for line in lines + value_lines(document):
         print(line)
 
 
 def _bound_line(document: dict[str, Any]) -> str:
-    """Return the line on what both passes of an allreduce reach at once."""
+    """Return the line on the bound for both passes of an allreduce at once."""
     bound = document["bound"]
     text = f"bound          {bound['inverse_rate']} with both passes at once"
     if not bound["exact"]:
@@ -99,29 +99,29 @@ def show_simulation(document: dict[str, Any]) -> None:
             f"{link['source']} -> {link['target']}, {used['busiest']:.1%} of the time",
         ),
         ("mean link", f"{used['mean']:.1%} of the time"),
-        ("messages", f"{document['messages']}, put on a link {document['events']} times"),
+        ("messages", f"{document['messages']}, in {document['events']} link transmissions"),
     ]
     for name, value in rows:
         print(f"{name:<14}{value}")
 
 
 def _large_row(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the row on the rate for much data, where it is known."""
+    """Return the row with the rate for large data; empty if the rate is unknown."""
     if "algbw_large" not in document:
         return []
-    meaning = "as topoloom schedule has it: no latency, links never idle"
-    return [("much data", f"{document['algbw_large']} GB/s, {meaning}")]
+    meaning = "as printed by topoloom schedule: no latency, no idle links"
+    return [("large data", f"{document['algbw_large']} GB/s, {meaning}")]
 
 
 def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
-    """Return the lines on one pass: its trees, its gap, the cut that proves it."""
+    """Return the lines on one pass: trees, gap, and the cut that proves the rate."""
     equal, one = facts["data"] == facts["nodes"], facts["data"] == 1
     trees = "trees per root" if equal else "trees         " if one else "trees per unit"
     lines = [f"{trees} {facts['trees_per_root']}, {facts['unit_bandwidth']} {unit} each"]
     if not facts.get("least", True):
-        lines[0] += " (fewer may do: not every smaller number is ruled out)"
+        lines[0] += " (a smaller number may suffice)"
     if "bound_inverse_rate" in facts:
-        lines.append(f"proven         no inverse rate is below {facts['bound_inverse_rate']}")
+        lines.append(f"proven         inverse rate at least {facts['bound_inverse_rate']}")
     if "gap" in facts:
         lines.append(
             f"gap            {facts['gap']} above the optimum's inverse rate, "
@@ -135,7 +135,7 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
     capacity = cut.get("exit_capacity", cut.get("entry_capacity"))
     lines.append(f"bottleneck     {inside}, {verb} {capacity} {unit}")
     if "proof" in facts:
-        places = ", ".join(str(one["node"]) for one in facts["proof"]["prices"][:4])
+        places = ", ".join(str(price["node"]) for price in facts["proof"]["prices"][:4])
         more = ", ..." if len(facts["proof"]["prices"]) > 4 else ""
         lines.append(
             f"proof          {len(facts['proof']['sets'])} sets of nodes, in --json: no more "

@@ -1,4 +1,4 @@
-"""Numbers, ids and names as people read them."""
+"""Text formats of numbers, ids and names."""
 
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 ID_CHARACTERS = 12
-"""So much of an id is shown; it can be pasted wherever an id is asked for."""
+"""Number of printed characters of an id; every id argument accepts the short form."""
 
 
 def short_id(identity: str) -> str:
@@ -24,12 +24,12 @@ def short_id(identity: str) -> str:
 
 
 def name_of(entry: dict[str, Any]) -> str:
-    """Return the short name of a topology, or its whole recipe where it has none."""
+    """Return the short name of a topology, else its recipe."""
     return entry.get("name") or entry["recipe"]
 
 
 def fraction(text: str) -> str:
-    """Return an exact number with its decimals beside it.
+    """Return an exact number followed by its decimal value.
 
     >>> fraction("11/12"), fraction("2")
     ('11/12 = 0.9167', '2')
@@ -38,7 +38,7 @@ def fraction(text: str) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a time in the unit that suits it.
+    """Return a time with a suitable unit.
 
     >>> seconds(0.0001867), seconds(2), seconds(3e-8)
     ('186.7 us', '2 s', '30 ns')
@@ -64,7 +64,7 @@ def size(count: int) -> str:
 
 
 def algorithm_of(entry: dict[str, Any]) -> str:
-    """Return what a point or a schedule is by; labels with the option that says how many steps.
+    """Return the algorithm of a point or schedule; for slack schedules, with the step option.
 
     >>> algorithm_of({"algorithm": "bfb"}), algorithm_of({"algorithm": "slack", "within_steps": 7})
     ('bfb', 'slack --steps 7')
@@ -74,7 +74,7 @@ def algorithm_of(entry: dict[str, Any]) -> str:
 
 
 def steps_of(entry: dict[str, Any]) -> str:
-    """Return the steps of a point, forth and back where they differ.
+    """Return the steps of a point; both directions if they differ.
 
     >>> steps_of({"steps": 3, "transpose": {"steps": 4}})
     '3/4'

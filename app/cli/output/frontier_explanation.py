@@ -1,4 +1,4 @@
-"""Why each point of a frontier is there: what its cost is by, and which bounds hold for all."""
+"""Explanation of a frontier: lower bounds, and the proof of the cost of each point."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -11,12 +11,12 @@ __all__ = ["explained"]
 
 
 def explained(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines that explain a frontier/1 document: the bounds, then every point."""
+    """Yield the lines that explain a frontier/1 document: bounds, then points."""
     yield from _bounds(document)
     for number, point in enumerate(document["frontier"], start=1):
         bandwidth = fraction(point["bandwidth"])
         yield f"{number}. {name_of(point)}: {steps_of(point)} steps, T_B {bandwidth}"
-        yield f"   recipe: {point['recipe']}{_found(point)}"
+        yield f"   recipe: {point['recipe']}{_atlas_note(point)}"
         yield f"   {_cost_by(point)}"
         yield f"   {_beside(point['gap'])}"
 
@@ -29,16 +29,16 @@ def _bounds(document: dict[str, Any]) -> Iterator[str]:
     reached = _ball(degree, steps - 1, two_way)
     yield (
         f"no topology takes fewer than {steps} steps: in {steps - 1} a host reaches at most "
-        f"{reached} hosts, itself among them, not {nodes} (the Moore bound)"
+        f"{reached} hosts, including itself, not {nodes} (the Moore bound)"
     )
     yield (
-        f"none has T_B below {fraction(bounds['bandwidth'])}: every host must receive the shards "
-        f"of {nodes - 1} others over its links, whatever the steps"
+        f"no topology has T_B below {fraction(bounds['bandwidth'])}: every host must receive the "
+        f"shards of {nodes - 1} others over its links"
     )
 
 
 def _ball(degree: int, radius: int, two_way: bool) -> int:
-    """Return how many nodes lie within a radius at most.
+    """Return the largest possible number of nodes within a radius.
 
     >>> _ball(3, 2, two_way=False), _ball(3, 2, two_way=True)
     (13, 10)
@@ -47,39 +47,41 @@ def _ball(degree: int, radius: int, two_way: bool) -> int:
     return 1 + sum(degree * on**distance for distance in range(radius))
 
 
-def _found(point: dict[str, Any]) -> str:
-    """Say which search found the graph, if it is in the atlas."""
+def _atlas_note(point: dict[str, Any]) -> str:
+    """Return the search that found the graph, if the graph is in the atlas, else an empty text."""
     from topoloom.synth.atlas.bundled import bundled_of
 
     size = point["nodes"], point["degree"]
     atlas = bundled_of(*size)
     entries = (*atlas.of_size(*size, by_slack=True), *atlas.of_size(*size))
-    found = next((one.found for one in entries if one.recipe == point["recipe"]), None)
-    return "" if found is None else f" (in the atlas: {found})"
+    search = next((entry.found for entry in entries if entry.recipe == point["recipe"]), None)
+    return "" if search is None else f" (in the atlas: {search})"
 
 
 def _cost_by(point: dict[str, Any]) -> str:
-    """Say what the cost is by, and by which theorem or measurement it is known."""
+    """Return the schedule of the cost, and the theorem or measurement that proves the cost."""
     from topoloom.synth.recipes.claims import claim
 
     if point["algorithm"] == "slack":
         return (
-            f"by labels within {point['within_steps']} steps: shards arrive in chosen steps, and "
-            "at every host and step every set of links carries what can come by no other (the "
-            "label theorem)"
+            f"by a slack schedule within {point['within_steps']} steps: shards arrive in chosen "
+            "steps; at every host and step, every set of links carries the shards that can arrive "
+            "over no other link (the slack schedule theorem)"
         )
     stated = claim(parse(point["recipe"]))
     if stated is None:
-        return "by breadth-first broadcast: its optimum, measured over all destinations"
-    how = "exactly that" if stated.exact else f"at most {stated.steps} steps, {stated.bandwidth}"
+        return "by breadth-first broadcast: the optimum, measured over all destinations"
+    claim_text = (
+        "exactly this cost" if stated.exact else f"at most {stated.steps} steps, {stated.bandwidth}"
+    )
     return (
-        "by breadth-first broadcast: its optimum, measured; the theorems of its family and "
-        f"operators say {how}"
+        "by breadth-first broadcast: the optimum, measured; the theorems of the family and "
+        f"operators state {claim_text}"
     )
 
 
 def _beside(gap: dict[str, Any]) -> str:
-    """Say which bounds the worse of both directions meets."""
+    """Return which bounds the worse of both directions meets."""
     above = f"{gap['steps']} step{'s' if gap['steps'] > 1 else ''}"
     match gap["steps"], Fraction(gap["bandwidth"]):
         case 0, 0:

@@ -1,4 +1,4 @@
-"""The table of gaps: a row for every size."""
+"""Table of gaps, a row per size."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -12,9 +12,9 @@ __all__ = ["gap_table"]
 
 
 def gap_table(sizes: Iterable[SizeGaps]) -> Table:
-    """Return the table: gaps of T_B as shares of its bound, by steps above theirs."""
-    rows = [_row(one) for one in sizes]
-    why = (Column("why not", "problem", left=True),) if any(r["problem"] for r in rows) else ()
+    """Return the table of T_B gaps, as shares of the bound, by steps above the step bound."""
+    rows = [_row(size) for size in sizes]
+    problem = (Column("problem", "problem", left=True),) if any(r["problem"] for r in rows) else ()
     return Table(
         (
             Column("nodes", "nodes"),
@@ -23,16 +23,16 @@ def gap_table(sizes: Iterable[SizeGaps]) -> Table:
             Column("bound", "bound_steps"),
             *(Column(f"+{more}", f"gap_{more}", _share) for more in range(MORE)),
             Column("optimal at", "optimal_at", "+{}".format),
-            *why,
+            *problem,
         ),
         rows,
     )
 
 
-def _row(one: SizeGaps) -> dict[str, Any]:
-    asked, gaps = one.asked, one.gaps
-    row = {"nodes": asked.nodes, "degree": asked.degree, "links": asked.links}
-    row |= {"bound_steps": one.bound_steps, "problem": one.problem}
+def _row(size: SizeGaps) -> dict[str, Any]:
+    hosts, gaps = size.asked, size.gaps
+    row = {"nodes": hosts.nodes, "degree": hosts.degree, "links": hosts.links}
+    row |= {"bound_steps": size.bound_steps, "problem": size.problem}
     if gaps is None:
         return row
     within = {f"gap_{more}": gap for more, gap in enumerate(gaps.within)}
@@ -40,7 +40,7 @@ def _row(one: SizeGaps) -> dict[str, Any]:
 
 
 def _share(gap: Fraction) -> str:
-    """Show a share of the bound.
+    """Return a share of the bound as text.
 
     >>> _share(Fraction(0)), _share(Fraction(1, 300))
     ('0', '0.33%')

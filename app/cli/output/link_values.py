@@ -1,4 +1,4 @@
-"""What links are worth, and what undoing changes brings, as tables."""
+"""Tables of link values and of the effect of repairs."""
 
 from fractions import Fraction
 from typing import Any
@@ -10,20 +10,20 @@ __all__ = ["value_lines"]
 
 
 def value_lines(document: dict[str, Any]) -> list[str]:
-    """Return the lines on an optimum/1 document's values; none where none were asked for."""
+    """Return the lines on the link values of an optimum/1 document; empty without values."""
     if "values" not in document:
         return []
     unit = document["bandwidth_unit"]
     lines = ["", f"algbw gained by 1 {unit} more, lost by 1 less, and with links twice"]
-    worth = [value for value in document["values"] if not _worthless(value)]
-    if worth:
-        lines += _table(worth, unit).text().splitlines()
-    if others := len(document["values"]) - len(worth):
-        kinds = f"{others} {'other ' if worth else ''}kind{'s' if others > 1 else ''} of links"
-        lines.append(f"{kinds}: more of them, and a little less, changes nothing")
-    if undone := document.get("restored"):
-        rows = [f"{_named(one['nodes'])}: {_short(one['algbw'])} {unit}" for one in undone]
-        lines += ["", *labelled("with undone", rows)]
+    valuable = [value for value in document["values"] if not _worthless(value)]
+    if valuable:
+        lines += _table(valuable, unit).text().splitlines()
+    if others := len(document["values"]) - len(valuable):
+        kinds = f"{others} {'other ' if valuable else ''}kind{'s' if others > 1 else ''} of links"
+        lines.append(f"{kinds}: no gain from more capacity, no loss from slightly less")
+    if restored := document.get("restored"):
+        rows = [f"{_named(part['nodes'])}: {_short(part['algbw'])} {unit}" for part in restored]
+        lines += ["", *labelled("after repair", rows)]
     return lines
 
 
@@ -34,7 +34,7 @@ def _worthless(value: dict[str, Any]) -> bool:
 def _table(values: list[dict[str, Any]], unit: str) -> Table:
     columns = (
         Column("links", "ends", left=True),
-        Column("alike", "alike"),
+        Column("count", "alike"),
         Column(f"{unit} each", "capacity"),
         Column("one more", "more", _short),
         Column("all more", "each_more", _short),

@@ -1,4 +1,4 @@
-"""What is said of a patch plan: its moves, its stages, its panels."""
+"""Text output of patch plans, failures and repairs."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -25,14 +25,14 @@ _STAGES = (
 _PANELS = (
     Column("panel", "panel", left=True),
     Column("kind", "kind", left=True),
-    Column("plugged now", "before"),
+    Column("before", "before"),
     Column("removed", "removes"),
     Column("added", "adds"),
-    Column("plugged then", "after"),
+    Column("after", "after"),
 )
 
 _WAYS = (
-    Column("way", "way", left=True),
+    Column("repair", "way", left=True),
     Column("moves", "moves"),
     Column("bound", "lower_bound"),
     Column("time", "seconds", seconds),
@@ -44,14 +44,14 @@ _WAYS = (
 
 _FAILURES = (
     Column("lost", "parts", left=True),
-    Column("links lost besides", "lost_links"),
+    Column("other links lost", "lost_links"),
     Column("connected", "connected", left=True),
     Column("algbw left", "share", fraction),
 )
 
 
 def failures_table(failures: "Iterable[Failure]") -> Table:
-    """Return the table of what failures leave."""
+    """Return the table of the effects of failures."""
     rows = [
         {
             "parts": ", ".join(f"{part.kind} {part.name}" for part in failure.parts),
@@ -65,12 +65,12 @@ def failures_table(failures: "Iterable[Failure]") -> Table:
 
 
 def repairs_table(repairs: list[dict[str, Any]]) -> Table:
-    """Return the table of the ways of a repairs/1 document."""
+    """Return the table of a repairs/1 document."""
     return Table(_WAYS, [row | row.get("schedule", {}) for row in repairs])
 
 
 def show_plan(document: dict[str, Any], script: "Script") -> None:
-    """Print a patch-plan/1 document: its moves, then its stages, then the panels that change."""
+    """Print a patch-plan/1 document: moves, stages, changed panels."""
     summary, made_on = document["summary"], document.get("plant")
     if made_on is None:
         regular = document["panels"]
@@ -78,15 +78,14 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
     else:
         where = f"plant {script.plant.name or made_on['digest']}"
     print(f"patch plan {script.plan_id}\non {where}")
-    best = "the fewest there can be" if summary["optimal"] else "fewer may be possible"
     print(
         f"{summary['moves']} moves: {summary['removes']} removed, {summary['adds']} added, "
-        f"{summary['kept']} links kept; bound {summary['lower_bound']}, {best}"
+        f"{summary['kept']} links kept; lower bound {summary['lower_bound']}{_optimal(summary)}"
     )
     if "objective" in summary:
-        print(_chosen_for(summary["objective"]))
+        print(_objective_line(summary["objective"]))
     if not script.steps:
-        print("nothing is to do")
+        print("no moves needed")
         return
     print()
     _stages(document, script).print()
@@ -94,14 +93,17 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
     _panels(script).print()
 
 
-def _chosen_for(goal: dict[str, Any]) -> str:
+def _optimal(summary: dict[str, Any]) -> str:
+    return ", optimal" if summary["optimal"] else ", not proven optimal"
+
+
+def _objective_line(goal: dict[str, Any]) -> str:
     if goal["least"] == "seconds":
-        shown, what = seconds, "in one stage"
+        shown, noun = seconds, "in one stage"
     else:
-        shown, what = "{:.0f}".format, "hosts drained"
+        shown, noun = "{:.0f}".format, "hosts drained"
     value, bound = (shown(goal[name]) for name in ("value", "lower_bound"))
-    best = "the least there can be" if goal["optimal"] else "less may be possible"
-    return f"chosen for least {goal['least']}: {value} {what}; bound {bound}, {best}"
+    return f"minimized {goal['least']}: {value} {noun}; lower bound {bound}{_optimal(goal)}"
 
 
 def _stages(document: dict[str, Any], script: "Script") -> Table:

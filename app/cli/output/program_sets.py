@@ -1,4 +1,4 @@
-"""What is said of exported programs: what each needs, and which sizes it takes."""
+"""Text output of exported programs: requirements and data sizes."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ __all__ = ["files_table", "lines_of", "show_requirements"]
 
 
 def files_table(document: dict[str, Any]) -> Table:
-    """Return the table of a files/1 document: a row for each program."""
+    """Return the table of a files/1 document, a row per program."""
     columns = (
         Column("collective", "collective", left=True),
         Column("algorithm", "algorithm", left=True),
@@ -27,23 +27,23 @@ def files_table(document: dict[str, Any]) -> Table:
 
 
 def show_requirements(found: "Requirements", *, beside: bool) -> None:
-    """Print what a program needs on stdout, if the program is not there; else to a terminal."""
+    """Print the requirements to stdout if the program goes to a file, else to a terminal."""
     if beside or sys.stderr.isatty():
         for line in lines_of(found):
             print(line, file=sys.stdout if beside else sys.stderr)
 
 
 def lines_of(found: "Requirements") -> list[str]:
-    """Return two lines: what a GPU must have, and which sizes are taken.
+    """Return two lines: the requirements on a GPU, and the accepted data sizes.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.formats.inspection.requirements import Requirements
     >>> for line in lines_of(Requirements(9, 33, 1, 208, 3328, Fraction(3, 4))):
     ...     print(line)
-    needs  9 thread blocks at once, of at most 33 steps, scratch of 3/4 of the data
-    sizes  multiples of 208 elements; of 3328 where msccl-scheduler chooses
+    needs  9 concurrent thread blocks of at most 33 steps, scratch of 3/4 of the data
+    sizes  multiples of 208 elements; of 3328 with msccl-scheduler
     """
-    needs = [f"{found.thread_blocks} thread blocks at once, of at most {found.steps} steps"]
+    needs = [f"{found.thread_blocks} concurrent thread blocks of at most {found.steps} steps"]
     if found.channels > 1:
         needs.append(f"NCCL_MIN_NCHANNELS={found.channels}")
     if found.scratch:
@@ -51,5 +51,5 @@ def lines_of(found: "Requirements") -> list[str]:
     unit = "elements" if found.channels else "bytes"
     sizes = f"multiples of {found.multiple} {unit}"
     if found.scheduler_multiple > found.multiple:
-        sizes += f"; of {found.scheduler_multiple} where msccl-scheduler chooses"
+        sizes += f"; of {found.scheduler_multiple} with msccl-scheduler"
     return [f"needs  {', '.join(needs)}", f"sizes  {sizes}"]

@@ -1,4 +1,4 @@
-"""What is said of how fast a schedule is."""
+"""Text output of the speed of a schedule."""
 
 import sys
 from collections.abc import Callable
@@ -16,18 +16,18 @@ __all__ = ["lines_of", "show_speed"]
 
 
 _WHOLE = {
-    "msccl-xml": "where no message is cut into slices, as in topoloom simulate without --chunks",
-    "mscclpp-json": "as the executor runs it, which cuts no message into slices; algbw is a limit",
-    "chakra-et": "as simulators run it, which cut no message into slices; algbw is a limit",
+    "msccl-xml": "without slicing of messages, as in topoloom simulate without --chunks",
+    "mscclpp-json": "in the executor, which does not slice messages; algbw is an upper bound",
+    "chakra-et": "in simulators, which do not slice messages; algbw is an upper bound",
 }
-"""By format of programs: what its rate means where messages stay whole."""
-_TABLE = "of the schedule that the table compares NCCL with; the table itself sends nothing"
+"""Program format -> meaning of the rate for unsliced messages."""
+_TABLE = "of the schedule that the table compares with NCCL; the table itself sends no data"
 
 
 def show_speed(find: "Callable[[], Speed]", form: str = "json", *, beside: bool) -> None:
-    """Print how fast a schedule is on stdout, if its document is not there.
+    """Print the speed of a schedule to stdout if the document goes to a file (``beside``).
 
-    Where stdout carries the document, a person at a terminal is told on stderr.
+    If stdout carries the document, print the speed to stderr, on a terminal only.
     """
     if beside or sys.stderr.isatty():
         for line in lines_of(find(), form):
@@ -35,10 +35,10 @@ def show_speed(find: "Callable[[], Speed]", form: str = "json", *, beside: bool)
 
 
 def lines_of(speed: "Speed", form: str = "json") -> list[str]:
-    """Return bandwidths, the gap to the optimum, and the time of a size that was given.
+    """Return the lines with bandwidths, gap to the optimum, and time for a given data size.
 
-    Of a program, which was written in ``form``, also what differs from the schedule, and what
-    its rate is where messages stay whole.
+    For a program in the format ``form``, add the difference from the schedule and the rate for
+    unsliced messages.
     """
     lines = [
         f"algbw  {_rate(speed.algbw)}",
@@ -46,15 +46,15 @@ def lines_of(speed: "Speed", form: str = "json") -> list[str]:
     ]
     if speed.gap is not None:
         above = f"{fraction(str(speed.gap))} above the optimum" if speed.gap else "none, optimal"
-        lines.append(f"gap    {above} for much data")
-    # Traces end at whole bytes, which no printed digit shows.
+        lines.append(f"gap    {above} for large data")
+    # Compare printed digits: traces round chunks to whole bytes.
     shown = _rate(speed.algbw)
     if speed.schedule_algbw is not None and _rate(speed.schedule_algbw) != shown:
         slower = speed.algbw < speed.schedule_algbw
         why = (
-            "the file has fewer chunks, or its format states no paths and no copies by switches"
+            "the file has fewer chunks, or its format has no paths or copies by switches"
             if slower
-            else "the file waits for no step, or its chunks are rounded"
+            else "the file has no barriers between steps, or rounded chunks"
         )
         lines.append(f"from   a schedule of {_rate(speed.schedule_algbw)}; {why}")
     if speed.whole is not None and form in _WHOLE and _rate(speed.whole) != shown:

@@ -1,4 +1,4 @@
-"""What is said of a sweep: one row for every question, of sizes one for every point."""
+"""Table of a sweep: a row per request; for frontiers, a row per point."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ _TOPOLOGY = (
     Column("topology", "name", left=True),
     Column("id", "topology_id", short_id, left=True),
 )
-_WHY = (Column("why not", "problem", left=True),)
+_PROBLEM = (Column("problem", "problem", left=True),)
 _COLUMNS = {
     "sizes": (*_HOSTS, *_TOPOLOGY, Column("steps", "steps"), Column("T_B", "bandwidth", fraction)),
     "time": (
@@ -26,7 +26,7 @@ _COLUMNS = {
     "faults": (
         Column("lost", "lost", left=True),
         Column(None, "part"),
-        Column("alike", "alike"),
+        Column("count", "alike"),
         Column("algbw", "algbw", "{:.4g}".format),
         Column(None, "inverse_rate"),
         Column("left", "left", fraction),
@@ -35,20 +35,20 @@ _COLUMNS = {
 
 
 def sweep_table(sweep: dict[str, Any]) -> Table:
-    """Return the table of a sweep/1 document; of faults the worst are first."""
-    questions = sweep["rows"]
+    """Return the table of a sweep/1 document; faults are sorted worst first."""
+    answers = sweep["rows"]
     if sweep["over"] == "faults":
-        questions = worst_first(questions)
-    rows = [row for question in questions for row in _rows(question)]
-    why = _WHY if any("problem" in row for row in rows) else ()
-    return Table((*_COLUMNS[sweep["over"]], *why), rows)
+        answers = worst_first(answers)
+    rows = [row for answer in answers for row in _rows(answer)]
+    problem = _PROBLEM if any("problem" in row for row in rows) else ()
+    return Table((*_COLUMNS[sweep["over"]], *problem), rows)
 
 
-def _rows(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "part" in question:
-        yield question | {"lost": lost_of(question)}
-    elif "points" in question:
-        hosts = {name: question[name] for name in ("nodes", "degree")}
-        yield from (hosts | point for point in question["points"])
+def _rows(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "part" in answer:
+        yield answer | {"lost": lost_of(answer)}
+    elif "points" in answer:
+        hosts = {name: answer[name] for name in ("nodes", "degree")}
+        yield from (hosts | point for point in answer["points"])
     else:
-        yield question
+        yield answer

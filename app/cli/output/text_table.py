@@ -1,11 +1,11 @@
 """Tables for terminals, for pipes, and as CSV.
 
-On a narrow terminal a table first drops its optional columns, then folds its widest texts between
-words.  In a pipe or a file, nothing is dropped or folded.  Headings are bold on a terminal, unless
-``NO_COLOR`` is set.
+On a narrow terminal a table first drops its optional columns, then wraps its widest text columns.
+In a pipe or a file, a table keeps all columns and does not wrap.  Headings are bold on a terminal,
+unless ``NO_COLOR`` is set.
 
-rich would replace the padding alone (its tables drop no columns and cut names), and its
-import adds 0.036 s to the 0.26 s of CPU time of a cached answer on the command line.
+rich would replace only the padding, since its tables drop no columns and cut names.  Its import
+adds 0.036 s to the 0.26 s of CPU time of a cached answer.
 """
 
 import csv
@@ -26,10 +26,10 @@ _LEAST_WIDTH = 12
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading for people, the name of the values in CSV, and how a value is shown.
+    """A table column: heading, row member (the CSV heading), and formatter of a value.
 
-    Without a heading it is in the CSV only.  Texts stand ``left``, numbers right.  Where a
-    terminal is too narrow, columns go in the order of ``drop``, 1 first; those with 0 stay.
+    A column without a heading appears in CSV only.  ``left`` aligns text to the left.  A narrow
+    terminal drops columns in the order of ``drop``, 1 first, and keeps columns with 0.
     """
 
     heading: str | None
@@ -41,13 +41,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows by the members of the columns; what a row does not have is empty."""
+    """Columns and rows; a missing member of a row is an empty cell."""
 
     columns: tuple[Column, ...]
     rows: Sequence[Mapping[str, Any]]
 
     def text(self, width: int | None = None) -> str:
-        """Return the table in lines of at most ``width`` characters where that is possible.
+        """Return the table in lines of at most ``width`` characters where possible.
 
         >>> rows = [{"name": "Diamond()", "steps": 2}, {"name": "lower bound"}]
         >>> table = Table((Column("topology", "name", left=True), Column("steps", "steps")), rows)
@@ -82,15 +82,15 @@ class Table:
         ]
 
     def _fitting(self, shown: list[Column], width: int) -> list[Column]:
-        """Return the columns without the dispensable ones that do not fit into a width."""
-        for column in sorted((one for one in shown if one.drop), key=lambda one: one.drop):
+        """Return the columns that fit into a width, without optional columns if necessary."""
+        for column in sorted((c for c in shown if c.drop), key=lambda c: c.drop):
             if _total(self._widths(shown)) <= width:
                 break
-            shown = [one for one in shown if one is not column]
+            shown = [other for other in shown if other is not column]
         return shown
 
     def csv(self) -> str:
-        r"""Return all members of all rows, exact, below one row of their names.
+        r"""Return the table as CSV, with exact values and a header row.
 
         >>> Table((Column("T_B", "bandwidth"),), [{"bandwidth": "11/12"}]).csv()
         'bandwidth\n11/12\n'
@@ -104,23 +104,23 @@ class Table:
         return out.getvalue()
 
     def print(self, as_csv: bool = False) -> None:
-        """Print it to stdout."""
+        """Print the table to stdout."""
         sys.stdout.write(self.csv() if as_csv else self.text(terminal_width()))
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal that stdout is; None if it is none."""
+    """Return the width of the terminal at stdout; None if stdout is no terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def wrapped(text: str) -> str:
-    """Return a sentence in lines as wide as the terminal; elsewhere in one line."""
+    """Return a sentence, wrapped if stdout is a terminal."""
     width = terminal_width()
     return text if width is None else "\n".join(wrap(text, width, break_on_hyphens=False))
 
 
 def is_coloured() -> bool:
-    """Whether stdout is a terminal whose user has not refused colours (see no-color.org)."""
+    """Return whether stdout is a terminal and NO_COLOR is unset (see no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -130,7 +130,7 @@ def _cell(column: Column, row: Mapping[str, Any]) -> str:
 
 
 def _narrow(widths: list[int], texts: list[int], most: int, least: list[int]) -> None:
-    """Take what is too much from the widest texts, in place, but leave each its least width."""
+    """Reduce the widest text columns to a total width, in place, down to their least widths."""
     wide = [index for index in texts if widths[index] > max(least[index], _LEAST_WIDTH)]
     while wide and _total(widths) > most:
         widest = max(wide, key=widths.__getitem__)
@@ -140,7 +140,7 @@ def _narrow(widths: list[int], texts: list[int], most: int, least: list[int]) ->
 
 
 def _total(widths: Sequence[int]) -> int:
-    """Return the characters of a line whose columns have these widths."""
+    """Return the line length for columns of these widths."""
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 

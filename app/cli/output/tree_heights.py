@@ -1,4 +1,4 @@
-"""The table of rates by height."""
+"""Table of rates by tree height."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ __all__ = ["heights_table"]
 
 
 def heights_table(points: "Sequence[Point]", unit: str) -> Table:
-    """Return the table of a curve; times only where a size was asked about."""
+    """Return the table of a curve, with times if the points have times."""
     timed = (Column("time", "seconds", seconds),) if points[0].seconds is not None else ()
     columns = (
         Column("height", "height"),

@@ -1,4 +1,4 @@
-"""`topoloom patch apply`: a plan carried out on optical switches, by NETCONF."""
+"""`topoloom patch apply`: apply a plan to optical switches by NETCONF."""
 
 import os
 from contextlib import ExitStack
@@ -25,30 +25,30 @@ def apply(
         list[str],
         typer.Option(
             metavar="PANEL=HOST[:PORT]",
-            help="where the NETCONF server of a panel is, port 830 unless named; once for "
-            "every panel on which something moves",
+            help="NETCONF server of a panel, port 830 by default; repeatable, once for each "
+            "panel with moves",
         ),
     ],
     plant: PlantOption = None,
     commit: Annotated[
-        bool, typer.Option("--commit", help="make the moves; without it, nothing changes")
+        bool, typer.Option("--commit", help="make the moves; default: only check them")
     ] = False,
     undo: Annotated[
-        bool, typer.Option("--undo", help="go back instead, from wherever the panels are")
+        bool, typer.Option("--undo", help="undo the plan, from any stage of its progress")
     ] = False,
     confirm_seconds: Annotated[
         int,
         typer.Option(
             min=10,
             max=3600,
-            help="after so many seconds the switches take back what is not confirmed",
+            help="seconds until the switches roll back an unconfirmed change",
         ),
     ] = CONFIRM_SECONDS,
 ) -> None:
-    """Apply a plan to switches by NETCONF; without --commit they only check it.
+    """Apply a plan to switches by NETCONF; without --commit, the switches only check the plan.
 
-    The login is taken from the environment: NETCONF_USERNAME, NETCONF_PASSWORD or
-    NETCONF_KEY_FILE, and NETCONF_KNOWN_HOSTS.
+    The login comes from the environment: NETCONF_USERNAME, NETCONF_PASSWORD or NETCONF_KEY_FILE,
+    and NETCONF_KNOWN_HOSTS.
     """
     from topoloom.app.cli.errors import one_line
     from topoloom.app.extras import require_extra
@@ -76,29 +76,29 @@ def apply(
                 script, switches, commit=commit, seconds=confirm_seconds, say=typer.echo
             )
     except PanelFailed as error:
-        typer.echo(one_line(f"topoloom: {error}"), err=True)  # some words are the switch's own
+        typer.echo(one_line(f"topoloom: {error}"), err=True)  # may quote a reply of the switch
         raise typer.Exit(1) from None
-    done = "made" if commit else "to make; nothing was changed, --commit makes them"
-    typer.echo(f"{moves} moves {done}")
+    result = "made" if commit else "to make; nothing was changed, --commit makes them"
+    typer.echo(f"{moves} moves {result}")
 
 
 def _addresses(script: "Script", at: list[str]) -> "dict[int, Address]":
-    """Return where the switch of every panel is that moves."""
+    """Return the switch address of every panel with moves."""
     from topoloom.app.optical_switches.credentials import Address
 
-    found = {}
+    addresses = {}
     for text in at:
-        name, equals, place = text.rpartition("=")
+        name, equals, address = text.rpartition("=")
         panel = script.plant.panel_index.get(name)
         if not equals or panel is None:
             raise typer.BadParameter(f"--at: there is no panel {name or text!r}")
-        if panel in found:
+        if panel in addresses:
             raise typer.BadParameter(f"--at: panel {name!r} is named twice")
         try:
-            found[panel] = Address.of(place)
+            addresses[panel] = Address.of(address)
         except ValueError as error:
             raise typer.BadParameter(f"--at: {name}: {error}") from None
     for panel in script.panels:
-        if panel not in found:
+        if panel not in addresses:
             raise typer.BadParameter(f"--at: panel {script.plant.panels[panel].id!r} is missing")
-    return {panel: found[panel] for panel in script.panels}
+    return {panel: addresses[panel] for panel in script.panels}

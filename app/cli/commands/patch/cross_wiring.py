@@ -1,4 +1,4 @@
-"""`topoloom patch cross-wire`: which fibres of hosts to exchange once."""
+"""`topoloom patch cross-wire`: receive fibers to exchange once."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +15,13 @@ __all__ = ["app"]
 @app.command("cross-wire")
 def cross_wire(
     plant: Annotated[
-        Path, typer.Argument(metavar="PLANT", help="the plant: plant/1, or a list of cables")
+        Path, typer.Argument(metavar="PLANT", help="plant file: plant/1, or a list of cables")
     ],
     out: Out = None,
 ) -> None:
-    """List the receive fibres to exchange once so that every two-way topology fits.
+    """List the receive fibers to exchange once so that every bidirectional topology fits.
 
-    With --out the plant as it is afterwards is written, too.
+    With --out, also write the plant after the exchange.
     """
     import json
 
@@ -31,18 +31,18 @@ def cross_wire(
     from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 
     today = read_plant(read_plant_file(plant, Settings()))
-    for one in today.assumed:
-        typer.echo(f"note: {one.text}", err=True)
-    found = cross_wiring(today)
-    if found is None:
-        typer.echo("no host has two panels with an odd number of its duplex ports each")
+    for assumption in today.assumed:
+        typer.echo(f"note: {assumption.text}", err=True)
+    change = cross_wiring(today)
+    if change is None:
+        typer.echo("no host has an odd number of duplex ports on each of two panels")
         raise typer.Exit(1)
-    for fibre in found.fibres(today):
+    for fibre in change.fibres(today):
         host = today.hosts[fibre.host]
         typer.echo(
-            f"{host.id} {host.ports[fibre.port].id}: receive fibre from "
+            f"{host.id} {host.ports[fibre.port].id}: receive fiber from "
             f"{today.full_name(fibre.before)} to {today.full_name(fibre.after)}",
             err=is_stream(out),
         )
     if out is not None:
-        write(json.dumps(plant_document(found.plant), indent=1) + "\n", out, "plant")
+        write(json.dumps(plant_document(change.plant), indent=1) + "\n", out, "plant")

@@ -1,4 +1,4 @@
-"""`topoloom patch netbox`: what NetBox is told of a plan by its REST interface."""
+"""`topoloom patch netbox`: requests to the REST interface of NetBox that record a plan."""
 
 import json
 from pathlib import Path
@@ -18,29 +18,29 @@ __all__ = ["app"]
 def netbox(
     plan: PlanFile,
     front_ports: Annotated[
-        Path, typer.Option(metavar="FILE", help="answer of GET /api/dcim/front-ports/?limit=0")
+        Path, typer.Option(metavar="FILE", help="reply to GET /api/dcim/front-ports/?limit=0")
     ],
     cables: Annotated[
-        Path, typer.Option(metavar="FILE", help="answer of GET /api/dcim/cables/?limit=0")
+        Path, typer.Option(metavar="FILE", help="reply to GET /api/dcim/cables/?limit=0")
     ],
-    done: Annotated[bool, typer.Option("--done", help="the plan has been carried out")] = False,
+    done: Annotated[bool, typer.Option("--done", help="the plan is complete")] = False,
     plant: PlantOption = None,
     out: Out = None,
 ) -> None:
-    """Write the requests to NetBox that record a plan: lists of cables by method.
+    """Write the NetBox requests that record a plan: lists of cables by HTTP method.
 
-    Send them in their order: DELETE, PATCH, POST.
+    Send the lists in this order: DELETE, PATCH, POST.
     """
     from topoloom.app.files.local_files import read_json
     from topoloom.synth.wiring.devices.netbox_rest import changes, read_inventory
 
-    at_hand = made(plan, plant)
-    told = (read_json(path, at_hand.settings) for path in (front_ports, cables))
-    found = changes(at_hand.script, read_inventory(*told), done)
-    if found.waiting:
+    plan_file = made(plan, plant)
+    replies = (read_json(path, plan_file.settings) for path in (front_ports, cables))
+    lists = changes(plan_file.script, read_inventory(*replies), done)
+    if lists.waiting:
         typer.echo(
-            f"note: {len(found.waiting)} new cables wait for --done: cables that go hold their "
+            f"note: {len(lists.waiting)} new cables need --done: old cables still occupy their "
             "ports",
             err=True,
         )
-    write(json.dumps(found.given(), indent=1) + "\n", out, "lists for NetBox")
+    write(json.dumps(lists.given(), indent=1) + "\n", out, "lists for NetBox")

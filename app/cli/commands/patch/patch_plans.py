@@ -1,4 +1,4 @@
-"""`topoloom patch …`: plans of moves, what devices are told of them, and whether they were made.
+"""`topoloom patch plan`, `show`, `render` and `verify`.
 
 ``topoloom patch FILE_OR_RECIPE`` is ``topoloom patch plan FILE_OR_RECIPE``.
 """
@@ -28,17 +28,17 @@ __all__ = ["Made", "PlanFile", "PlantOption", "app", "made"]
 
 
 class PlanFirst(TyperGroup):
-    """A group whose first argument may also be what is planned."""
+    """A group with the default command ``plan``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put ``plan`` in front unless a command is named or help is asked for."""
+        """Insert ``plan`` unless the first argument is a command or a help option."""
         named = not args or args[0] in self.commands or args[0] in ctx.help_option_names
         return super().parse_args(ctx, args if named else ["plan", *args])
 
 
 app = typer.Typer(
     cls=PlanFirst,
-    help="Plan which port to plug where, write it for devices, check what is plugged.",
+    help="Plan the wiring of patch panels, write it for devices, check the present wiring.",
     no_args_is_help=True,
 )
 
@@ -47,7 +47,7 @@ PlanFile = Annotated[
 ]
 PlantOption = Annotated[
     Path | None,
-    typer.Option("--plant", metavar="FILE", help="the plant that the plan was made on, if given"),
+    typer.Option("--plant", metavar="FILE", help="plant of the plan, if made with --plant"),
 ]
 
 
@@ -75,9 +75,9 @@ def plan(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plan which port to plug where, with few moves from today's wiring.
+    """Plan the wiring of a topology, with few moves from the present wiring.
 
-    A terminal gets a table; a pipe, a file, --json or --format gets the document.
+    Prints a table on a terminal; writes the document to a pipe, a file, or with --json or --format.
     """
     from topoloom.app.requests.patch_plans import PatchPlanRequest
     from topoloom.app.services import patch_plans
@@ -85,7 +85,7 @@ def plan(
     form = asked.pop("format")
     chosen = invoked.get_parameter_source("asked_format")
     if as_json and form != "json":
-        raise typer.BadParameter("must be left out where --format is given", param_hint="--json")
+        raise typer.BadParameter("must not be combined with --format", param_hint="--json")
     as_table = not (as_json or out or (chosen and chosen.name != "DEFAULT"))
     patch_plans.require_available(form)
     with opened() as context:
@@ -112,7 +112,7 @@ def _show_created(artefact: "Artefact") -> None:
 
 @dataclass(frozen=True)
 class Made:
-    """A plan at hand: its document, and what it was made on as far as that was found."""
+    """A plan document, with its plant and topology if known."""
 
     document: dict[str, Any]
     plant: "Plant | None"
@@ -121,21 +121,21 @@ class Made:
 
     @cached_property
     def script(self) -> "Script":
-        """What is to be done."""
+        """The moves of the plan."""
         from topoloom.synth.wiring.devices import read_script
 
         return read_script(self.document, self.plant)
 
     @cached_property
     def plan(self) -> "PatchPlan":
-        """What was planned."""
+        """The plan as a value."""
         from topoloom.synth.wiring.plans.document_reader import read_plan
 
         return read_plan(self.document, self.plant, self.topology)
 
 
 def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
-    """Return the plan of a file, or the stored one of an id; ``topology`` as a command names it."""
+    """Return the plan of a file or of a stored id; ``topology`` is a FILE_OR_RECIPE."""
     from topoloom.app.config import Settings
     from topoloom.app.documents.patch_plan import content_of, subject_of
     from topoloom.app.files.local_files import read_json
@@ -163,19 +163,19 @@ def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
 
 @app.command()
 def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> None:
-    """Show a plan as a table: its stages, moves and lost capacity."""
+    """Show a plan as tables: moves, stages and lost capacity."""
     from topoloom.app.cli.output.patch_plans import show_plan
     from topoloom.app.documents.patch_plan import PatchPlanDocument, PlainPlanDocument
     from topoloom.app.store.artifacts import compact
 
-    found = made(plan, plant)
+    plan_file = made(plan, plant)
+    document = plan_file.document
     if as_json:
-        typer.echo(compact(found.document))
+        typer.echo(compact(document))
         return
-    script = found.script
-    stored = "id" in found.document
-    (PatchPlanDocument if stored else PlainPlanDocument).model_validate(found.document)
-    show_plan(found.document, script)
+    script = plan_file.script
+    (PatchPlanDocument if "id" in document else PlainPlanDocument).model_validate(document)
+    show_plan(document, script)
 
 
 @app.command()
@@ -183,16 +183,17 @@ def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> 
 def render(
     plan: PlanFile, asked: dict[str, Any], plant: PlantOption = None, out: Out = None
 ) -> None:
-    """Write a plan in the format of a device, an inventory or a person."""
+    """Write a plan in a device, inventory or document format."""
     from topoloom.app.services import patch_plans
     from topoloom.app.store.artifacts import compact
     from topoloom.synth.wiring.devices import RENDERERS
 
     form = asked["format"]
     patch_plans.require_available(form)
-    found = made(plan, plant)
-    script = found.script  # read for every format: a document that is no plan is refused
-    write(compact(found.document) if form == "json" else RENDERERS[form].write(script), out, form)
+    plan_file = made(plan, plant)
+    script = plan_file.script  # for every format: reading refuses a document that is not a plan
+    text = compact(plan_file.document) if form == "json" else RENDERERS[form].write(script)
+    write(text, out, form)
 
 
 @app.command()
@@ -200,34 +201,34 @@ def verify(
     plan: PlanFile,
     observed: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="what is plugged now, as --present of patch plan"),
+        typer.Option(metavar="FILE", help="present wiring, as --present of patch plan"),
     ],
     plant: PlantOption = None,
 ) -> None:
-    """Compare what is plugged with a plan; list the differences and exit 1 if there are any."""
+    """Compare the present wiring with a plan; exit 1 and list the differences, if any."""
     from topoloom.app.files.local_files import read_present_file
     from topoloom.synth.wiring.operations.observed_state import compared
     from topoloom.synth.wiring.plant.current_wiring import read_present
 
-    at_hand = made(plan, plant)
-    script = at_hand.script
-    seen = read_present(read_present_file(observed, at_hand.settings), script.plant)
-    found = compared(script, seen)
+    plan_file = made(plan, plant)
+    script = plan_file.script
+    present = read_present(read_present_file(observed, plan_file.settings), script.plant)
+    differences = compared(script, present)
     for kind in ("missing", "outdated", "unexpected"):
-        for pair in getattr(found, kind):
+        for pair in getattr(differences, kind):
             panel = script.plant.panels[pair.panel].id
             name, label = script.plant.pair_name(pair), script.label(pair)
             typer.echo(f"{kind:<11}{panel}  {name}  {label}")
-    stages, left = len(script.steps), len(found.missing) + len(found.extra)
-    if found.stages_done is None:
-        done = f"{found.complete} of {stages} stages are complete"
+    stages, left = len(script.steps), len(differences.missing) + len(differences.extra)
+    if differences.stages_done is None:
+        done = f"{differences.complete} of {stages} stages are complete"
     else:
-        done = f"the wiring is stage {found.stages_done}'s of {stages}"
+        done = f"the wiring matches stage {differences.stages_done} of {stages}"
     typer.echo(
-        f"{len(found.missing)} missing, {len(found.unexpected)} unexpected; {done}"
+        f"{len(differences.missing)} missing, {len(differences.unexpected)} unexpected; {done}"
         f"{f'; moves left: {left}' if left else ''}"
     )
-    raise typer.Exit(0 if found.matches else 1)
+    raise typer.Exit(0 if differences.matches else 1)
 
 
 def _plant(path: Path, settings: "Settings") -> "Plant":

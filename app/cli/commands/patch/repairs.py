@@ -1,4 +1,4 @@
-"""`topoloom patch repair`: what can be done about dead parts of a plan that was carried out."""
+"""`topoloom patch survey` and `repair`: effects and repairs of dead parts of a wired plan."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +19,8 @@ Wired = Annotated[
     typer.Option(
         "--topology",
         metavar="FILE_OR_RECIPE",
-        help="what was wired, where the plan's file does not say it: capacities other than 1, "
-        "or pairs that carry light both ways",
+        help="topology of the plan; needed for capacities other than 1 and for pairs with light "
+        "in both directions",
     ),
 ]
 
@@ -34,21 +34,21 @@ def survey(
     wired: Wired = None,
     as_csv: AsCsv = False,
 ) -> None:
-    """List what each possible failure leaves of a wired plan, the worst first."""
+    """List the effects of each possible failure on a wired plan, worst first."""
     from topoloom.app.cli.output.patch_plans import failures_table
     from topoloom.app.requests.patch_plans import SurveyRequest
     from topoloom.app.services.patch_plans import MOST_RATED
     from topoloom.app.services.repairs import surveyed
 
-    at_hand = made(plan, plant, wired)
+    plan_file = made(plan, plant, wired)
     request = SurveyRequest.model_validate(asked)
     at_once = request.at_once
-    most = min(MOST_RATED, at_hand.settings.max_optimum_nodes)
-    found = surveyed(at_hand.plan, at_once, most)
-    failures_table(found[: request.worst]).print(as_csv)
+    most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
+    failures = surveyed(plan_file.plan, at_once, most)
+    failures_table(failures[: request.worst]).print(as_csv)
     if not as_csv:
-        cut = sum(not failure.connected for failure in found)
-        typer.echo(f"{len(found)} failures of {at_once}; {cut} of them cut hosts off")
+        cut = sum(not failure.connected for failure in failures)
+        typer.echo(f"{len(failures)} failures of {at_once}; {cut} of them cut hosts off")
 
 
 @app.command()
@@ -68,12 +68,12 @@ def repair(
     out: Out = None,
     plant_out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="file for the plant that the repair's plan is on"),
+        typer.Option(metavar="FILE", help="output file for the plant of the repair"),
     ] = None,
 ) -> None:
-    """Compare the ways to repair a plan with dead parts; with --way write one plan.
+    """Compare the repairs of a plan with dead parts; with --way, write the plan of one repair.
 
-    Exit 1 if there is no way.
+    Exit 1 if no repair exists.
     """
     from topoloom.app.cli.output.patch_plans import repairs_table
     from topoloom.app.files.local_files import is_stream
@@ -85,12 +85,12 @@ def repair(
     faults = RepairsRequest.model_validate(asked).canonical()
     way = faults.pop("way", None)
     if (way is None) != (out is None):
-        raise typer.BadParameter("--way and --out go together")
+        raise typer.BadParameter("--way and --out must be given together")
     if plant_out is not None and way is None:
         raise typer.BadParameter("--plant-out needs --way")
-    at_hand = made(plan, plant, wired)
-    most = min(MOST_RATED, at_hand.settings.max_optimum_nodes)
-    document = with_chosen(at_hand.script, at_hand.plan, faults, way, most)
+    plan_file = made(plan, plant, wired)
+    most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
+    document = with_chosen(plan_file.script, plan_file.plan, faults, way, most)
     if way is not None:
         write(compact(document["plan"]), out, "patch plan")
     if plant_out is not None:
