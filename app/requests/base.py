@@ -1,4 +1,4 @@
-"""What all request shapes share: no unknown fields, no nulls, exact numbers."""
+"""Base class and number types of requests: no unknown fields, no nulls, exact numbers."""
 
 import re
 from collections.abc import Iterable
@@ -23,20 +23,20 @@ FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$",
 
 
 class Request(BaseModel):
-    """Base of all requests: unknown fields are refused, nothing is changed later.
+    """Base of all requests: immutable, without unknown fields.
 
-    Texts are those that every database takes: JSON escapes may stand for NUL, which PostgreSQL
-    refuses, and for halves of characters, which UTF-8 cannot write.
+    Texts hold neither NUL, which PostgreSQL refuses, nor surrogates, which UTF-8 cannot encode;
+    JSON escapes can express both.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _writable(cls, value: Any) -> Any:
+    def _encodable(cls, value: Any) -> Any:
         for name, part in value.items() if isinstance(value, dict) else ():
-            if (place := _unwritable(part, f"/{name}")) is not None:
-                raise PlacedError(place, "must be a text that UTF-8 can write, without NUL")
+            if (place := _unencodable(part, f"/{name}")) is not None:
+                raise PlacedError(place, "must be text that UTF-8 can encode, without NUL")
         return value
 
     def replace(self, **values: Any) -> None:
@@ -49,23 +49,23 @@ class Request(BaseModel):
                 self.__pydantic_fields_set__.add(name)
 
     def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, defaults filled in."""
+        """Return the request as plain JSON values, with defaults."""
         return self.model_dump(mode="json", exclude_none=True)
 
     def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return those of the named members that were given, as plain JSON values."""
+        """Return the named members that are not null, as plain JSON values."""
         return self.model_dump(mode="json", exclude_none=True, include=set(names))
 
 
-def _unwritable(value: Any, place: str) -> str | None:
-    r"""Return where a text, or one in lists, cannot be written in UTF-8 or holds NUL.
+def _unencodable(value: Any, place: str) -> str | None:
+    r"""Return the pointer to the first text, also in lists, with NUL or not encodable in UTF-8.
 
-    >>> _unwritable(["a", "\ud800"], "/ids"), _unwritable("\0", "/id"), _unwritable("a", "/id")
+    >>> _unencodable(["a", "\ud800"], "/ids"), _unencodable("\0", "/id"), _unencodable("a", "/id")
     ('/ids/1', '/id', None)
     """
     if isinstance(value, list):
-        found = (_unwritable(part, f"{place}/{at}") for at, part in enumerate(value))
-        return next((inner for inner in found if inner is not None), None)
+        pointers = (_unencodable(part, f"{place}/{at}") for at, part in enumerate(value))
+        return next((inner for inner in pointers if inner is not None), None)
     if not isinstance(value, str):
         return None
     try:
@@ -76,7 +76,7 @@ def _unwritable(value: Any, place: str) -> str | None:
 
 
 def optional(description: str, **more: Any) -> Any:
-    """Return a field that may be left out, but not be null; ``more`` are its limits."""
+    """Return an optional field that refuses null; ``more`` holds its limits."""
     return Field(default=None, description=description, json_schema_extra=_without_default, **more)
 
 
@@ -85,7 +85,7 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 def parse_fraction(value: Any) -> Fraction:
-    """Return an exact number that is not negative: an integer, or a text of a fraction.
+    """Return an exact nonnegative number from an integer or a text.
 
     >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
     (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
@@ -93,15 +93,15 @@ def parse_fraction(value: Any) -> Fraction:
     Raises
     ------
     ValueError
-        It is none, or has more than nine digits above, below or behind the point.
+        The value is no such number, or has a part of more than nine digits.
     """
     if isinstance(value, Fraction):
         value = str(value)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or FRACTION.fullmatch(text) is None:
         raise ValueError(
-            'must be an integer from 0 or a text such as "1/100" or "0.01", '
-            "of at most nine digits each"
+            'must be a nonnegative integer or a text such as "1/100" or "0.01", '
+            "with at most nine digits in each part"
         )
     return Fraction(text)
 
@@ -130,7 +130,7 @@ Rational = Annotated[
 
 MAX_BYTES = 10**24
 LEAST_POSITIVE, MOST = Decimal("0.000001"), 10**9
-"""Between these lie rates and latencies; what may be 0 may also be less than the least."""
+"""Range of rates and latencies; values that may be 0 have no lower limit except 0."""
 _SIZE = re.compile(r"^([1-9][0-9]{0,11}) ?([KMGTkmgt]|(?:[KMGTkmgt][Ii]?)?[Bb])?$", re.ASCII)
 _SUFFIXES = {"B": 1} | {
     f"{letter}{mark}": base ** (index + 1)
@@ -140,10 +140,10 @@ _SUFFIXES = {"B": 1} | {
 
 
 def parse_bytes(value: Any) -> int:
-    """Return a size in bytes; texts may carry a binary or a decimal suffix.
+    """Return a size in bytes; a text may have a binary or decimal suffix.
 
     Suffixes: B; KB, MB, GB, TB (powers of 1000); KiB, MiB, GiB, TiB (powers of
-    1024); K, M, G, T (powers of 1024, as nccl-tests reads them).  Case does not matter.
+    1024); K, M, G, T (powers of 1024, as in nccl-tests).  Case does not matter.
 
     >>> parse_bytes("1MiB"), parse_bytes("1 KB"), parse_bytes("64"), parse_bytes(7)
     (1048576, 1000, 64, 7)
@@ -153,7 +153,7 @@ def parse_bytes(value: Any) -> int:
     Raises
     ------
     ValueError
-        It is no size, or not in 1 … 10**24.
+        The value is no size, or not in 1 … 10**24.
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError('must be a positive integer or a text such as "1MiB"')
@@ -164,14 +164,14 @@ def parse_bytes(value: Any) -> int:
     match = _SIZE.fullmatch(value)
     if match is None:
         raise ValueError(
-            "must be a positive whole number of bytes, with one of the suffixes "
-            "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, K, M, G, T or none"
+            "must be a positive integer number of bytes, with no suffix or one of "
+            "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, K, M, G, T"
         )
     return int(match[1]) * _SUFFIXES[(match[2] or "B").upper()]
 
 
 def format_bytes(size: int) -> str:
-    """Return a size as `parse_bytes` reads it, with the largest binary suffix that is exact.
+    """Return a size as a text for `parse_bytes`, with the largest exact binary suffix.
 
     >>> format_bytes(1 << 20), format_bytes(1500), format_bytes(3 << 10)
     ('1MiB', '1500', '3KiB')
@@ -187,7 +187,7 @@ def _plain_number(value: Decimal) -> int | float:
 
 
 def _decimal(value: Any) -> Any:
-    """Read 0.1 as the decimal that was written, not as the nearest binary fraction."""
+    """Return a float as the decimal of its shortest text, such as 0.1, not its binary value."""
     if isinstance(value, bool):
         raise ValueError("must be a number")
     return Decimal(repr(value)) if isinstance(value, float) else value
@@ -209,7 +209,7 @@ Positive = Annotated[
     Decimal,
     BeforeValidator(_decimal),
     Field(ge=LEAST_POSITIVE, le=MOST, allow_inf_nan=False),
-    # No more digits than a JSON number has: what is computed with is what is stored.
+    # Round to a JSON number, so that the stored request equals the computed request.
     AfterValidator(lambda value: Decimal(repr(float(value)))),
     PlainSerializer(_plain_number, when_used="unless-none"),
     WithJsonSchema({"type": "number", "minimum": float(LEAST_POSITIVE), "maximum": MOST}),

@@ -1,7 +1,7 @@
-"""What people ask of searches and designs, and in which units: the shapes of REST and CLI alike.
+"""Requests for frontiers and designs, shared by REST and CLI.
 
-The wire speaks Gbit/s, microseconds and sizes with suffixes; the properties here turn them
-into bytes/s and seconds, exactly.
+Requests use Gbit/s, microseconds and sizes with suffixes; the properties convert exactly to
+bytes/s and seconds.
 """
 
 import re
@@ -29,17 +29,17 @@ PresentValues = Annotated[dict[str, Any], Field(title="Present")]
 
 
 def put_node_rate(request: Any) -> None:
-    """Replace ``port_gbps`` of a request by the ``node_gbps`` that follows, in place.
+    """Replace ``port_gbps`` of a request with ``node_gbps = port_gbps * degree``, in place.
 
     Raises
     ------
     PlacedError
-        Both are given, or the host's rate is above the limit.
+        The request has both members, or the rate of the host exceeds the limit.
     """
     if request.port_gbps is None:
         return
     if "node_gbps" in request.model_fields_set:
-        raise PlacedError("/port_gbps", "must be left out where node_gbps is given")
+        raise PlacedError("/port_gbps", "must not be combined with node_gbps")
     rate = request.port_gbps * request.degree
     if rate > MOST:
         raise PlacedError("/port_gbps", f"times degree must be at most {MOST}")
@@ -47,7 +47,7 @@ def put_node_rate(request: Any) -> None:
 
 
 class FrontierRequest(Request):
-    """Which hosts there are."""
+    """Hosts and options of a search."""
 
     nodes: StrictInt = cluster.NODES.field()
     degree: StrictInt = cluster.DEGREE.field()
@@ -62,14 +62,14 @@ class FrontierRequest(Request):
 
     @field_validator("all_to_all")
     @classmethod
-    def _asked(cls, asked: bool | None) -> bool | None:
-        # Not asked for and left out are one question.
-        return asked or None
+    def _absent_if_false(cls, all_to_all: bool | None) -> bool | None:
+        # False and absent are the same request and have the same id.
+        return all_to_all or None
 
     @field_validator("families")
     @classmethod
     def _sorted(cls, families: list[str] | None) -> list[str] | None:
-        # The order does not matter: equal questions have equal ids.
+        # Requests that differ in the order only have the same id.
         return None if families is None else sorted(set(families))
 
     @field_validator("bases")
@@ -81,14 +81,14 @@ class FrontierRequest(Request):
         from topoloom.synth.recipes.recipe import parse
 
         try:
-            # Blanks and the order do not matter either.
+            # The same holds for blanks in recipes.
             return sorted({str(parse(base)) for base in bases})
-        except SynthError as refused:
-            raise ValueError(f"must be recipes: {refused.rule}") from None
+        except SynthError as error:
+            raise ValueError(f"must be recipes: {error.rule}") from None
 
     @property
     def hosts(self) -> "Hosts":
-        """The hosts, as a search takes them.
+        """The hosts, as an argument of the search.
 
         >>> FrontierRequest(nodes=12, degree=4).hosts.links
         <Links.UNIDIRECTIONAL: 'unidirectional'>
@@ -111,15 +111,15 @@ class FrontierRequest(Request):
 
 
 class TimedRequest(FrontierRequest):
-    """Which hosts there are, and how fast their links are."""
+    """Hosts with rate and latency."""
 
     node_gbps: Positive = cluster.NODE_GBPS.field()
     port_gbps: Positive = cluster.PORT_GBPS.field()
     alpha_us: Positive = cluster.ALPHA_US.field()
 
     @model_validator(mode="after")
-    def _of_a_port(self) -> Self:
-        """Put a host's rate in the place of a port's: equal rates are one question."""
+    def _node_rate(self) -> Self:
+        """Convert the rate of a port: requests with equal host rates have the same id."""
         put_node_rate(self)
         return self
 
@@ -135,16 +135,16 @@ class TimedRequest(FrontierRequest):
 
 
 class TaskRequest(Request):
-    """One collective of a workload, so many times."""
+    """One collective of a workload, with size and count."""
 
-    collective: CollectiveName = Field(description="what is run")
-    bytes: Bytes = Field(description="on how many bytes")
-    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(1, description="how often")
+    collective: CollectiveName = Field(description="collective to run")
+    bytes: Bytes = Field(description="data size")
+    count: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(1, description="number of runs")
 
     @model_validator(mode="before")
     @classmethod
-    def _written(cls, value: Any) -> Any:
-        """Read ``COLLECTIVE:BYTES:COUNT``, as queries have it, as the object it stands for."""
+    def _parsed(cls, value: Any) -> Any:
+        """Parse the text ``COLLECTIVE:BYTES:COUNT`` of a query."""
         if not isinstance(value, str):
             return value
         collective, *rest = value.split(":")
@@ -154,7 +154,7 @@ class TaskRequest(Request):
         return {"collective": collective, "bytes": rest[0], "count": int(count)}
 
 
-_OF_TODAY = (
+_OF_PRESENT_WIRING = (
     "place",
     "spares",
     "objective",
@@ -166,7 +166,7 @@ _WAYS = (("collective", "bytes"), ("workload",), ("preset",))
 
 
 class DesignRequest(TimedRequest):
-    """Which hosts there are, and what they run, said in exactly one of three ways."""
+    """Hosts and a workload, given in exactly one of three ways."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -199,60 +199,59 @@ class DesignRequest(TimedRequest):
 
     @property
     def rewired(self) -> bool:
-        """Whether today's wiring is weighed."""
-        return any(one is not None for one in (self.panels, self.plant, self.present))
+        """Whether the request has a present wiring."""
+        return any(member is not None for member in (self.panels, self.plant, self.present))
 
     @field_validator("objective")
     @classmethod
-    def _other_than_moves(cls, objective: str | None) -> str | None:
-        # Moves, and left out, are one question.
+    def _absent_if_moves(cls, objective: str | None) -> str | None:
+        # The default and an absent objective are the same request.
         return None if objective == "moves" else objective
 
     @field_validator("spares")
     @classmethod
-    def _used(cls, used: bool | None) -> bool | None:
-        # Not asked for and left out are one question.
-        return used or None
+    def _absent_if_unused(cls, spares: bool | None) -> bool | None:
+        # False and absent are the same request.
+        return spares or None
 
     @model_validator(mode="after")
-    def _of_today(self) -> "DesignRequest":
+    def _of_present_wiring(self) -> "DesignRequest":
         if self.panels is not None and self.plant is not None:
             raise ValueError("must have only one of panels and plant")
-        said = [name for name in _OF_TODAY if getattr(self, name) is not None]
-        if not self.rewired and said:
-            raise ValueError(
-                "must say what is plugged today, by present, plant or panels, where "
-                f"{said[0]} is given"
-            )
+        given = [name for name in _OF_PRESENT_WIRING if getattr(self, name) is not None]
+        if not self.rewired and given:
+            raise ValueError(f"must have present, plant or panels together with {given[0]}")
         return self
 
     @model_validator(mode="after")
     def _fitted(self) -> "DesignRequest":
-        """Put what is fitted to a table in its place: equal costs are one question."""
+        """Replace measured times with the fitted costs: equal costs have the same id."""
         if self.measured is None:
             return self
-        said = ("node_gbps", "port_gbps", "alpha_us", "overhead_us", "chunk_us")
-        if not self.model_fields_set.isdisjoint(said):
-            raise ValueError(f"must have no {', '.join(said[:-1])} or {said[-1]} beside measured")
+        costs = ("node_gbps", "port_gbps", "alpha_us", "overhead_us", "chunk_us")
+        if not self.model_fields_set.isdisjoint(costs):
+            raise ValueError(
+                f"must have no {', '.join(costs[:-1])} or {costs[-1]} together with measured"
+            )
         self.replace(**fitted(self.measured, self.degree))
         return self
 
     @property
     def speed(self) -> "Speed":
-        """How fast the hosts are, in bytes per second and seconds."""
+        """Rate in bytes per second, and latency and overheads in seconds."""
         from topoloom.schedules.design import Speed
 
-        overhead, chunk = (Fraction(one or 0) / 10**6 for one in (self.overhead_us, self.chunk_us))
+        overhead, chunk = (Fraction(us or 0) / 10**6 for us in (self.overhead_us, self.chunk_us))
         return Speed(self.bytes_per_second, self.alpha_seconds, overhead, chunk)
 
     @property
     def merged_workload(self) -> "Workload":
-        """The collectives that are run; equal collectives are counted together.
+        """The collectives to run, with the counts of equal collectives added up.
 
         Raises
         ------
         UnknownPreset
-            There is no preset of that name.
+            No preset has this name.
         """
         from topoloom.schedules.model.schedule import Collective
         from topoloom.schedules.workloads.presets import preset
@@ -273,7 +272,6 @@ class DesignRequest(TimedRequest):
         given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
         if given not in map(set, _WAYS):
             raise ValueError(
-                "must say what is run in exactly one way: by collective and bytes, by workload "
-                "or by preset"
+                "must have exactly one workload: collective and bytes, workload, or preset"
             )
         return self

@@ -1,4 +1,4 @@
-"""Ids of stored documents as people give them: whole, or their beginning, as in git."""
+"""Ids of stored documents in requests: full ids, or prefixes as in git."""
 
 import re
 from typing import Annotated
@@ -11,7 +11,7 @@ _PATTERN = f"^[0-9a-f]{{{MIN_PREFIX},{ID_LENGTH}}}$"
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text is an id, or enough of its beginning.
+    """Return whether a text is an id or a sufficient prefix of an id.
 
     >>> is_id("3f2a91"), is_id("3f2a9"), is_id("3F2A91"), is_id("lg3-lift-128x4-3f2a")
     (True, False, False, False)
@@ -22,7 +22,7 @@ def is_id(text: str) -> bool:
 def _checked(text: str) -> str:
     if not is_id(text):
         raise ValueError(
-            f"must be an id of {ID_LENGTH} hexadecimal characters in lower case, or its first "
+            f"must be an id of {ID_LENGTH} lowercase hexadecimal characters, or its first "
             f"{MIN_PREFIX} or more"
         )
     return text
@@ -31,4 +31,4 @@ def _checked(text: str) -> str:
 IdPrefix = Annotated[
     str, AfterValidator(_checked), WithJsonSchema({"type": "string", "pattern": _PATTERN})
 ]
-"""An id, or the beginning of one."""
+"""An id or a prefix of an id."""

@@ -1,4 +1,4 @@
-"""What may be asked of topologies and schedules that are at hand: costs, optima, checks, times."""
+"""Requests about given topologies and schedules: costs, optima, verification, times, plots."""
 
 import base64
 import binascii
@@ -22,18 +22,18 @@ from topoloom.app.requests.schedules import NodeName, OptimumRequest, Simulation
 from topoloom.app.requests.topology_source import TopologySource
 
 MAX_BATCH = 100
-"""Designs of one batch."""
+"""Limit of the designs of one batch."""
 
 TextFormat: TypeAlias = Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]
 MAX_TRACES = 16_384
 
 
 def _trace(value: Any) -> Any:
-    """Return the bytes that a text in base64 stands for."""
+    """Return the decoded bytes of a base64 text."""
     try:
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
-        raise ValueError("must be a text in base64") from None
+        raise ValueError("must be base64 text") from None
 
 
 Trace: TypeAlias = Annotated[
@@ -45,21 +45,21 @@ Trace: TypeAlias = Annotated[
 
 
 class CostRequest(Request):
-    """Which topology is measured."""
+    """Topology whose cost is measured."""
 
     topology: TopologySource
 
 
 class TopologyOptimumRequest(OptimumRequest):
-    """On which topology the optimum of which collective is wanted."""
+    """Topology and collective of an optimum."""
 
     topology: TopologySource
 
     def question(self) -> OptimumRequest:
-        """Return what is asked, apart from the topology."""
-        said = self.model_fields_set & set(OptimumRequest.model_fields)
-        given: dict[str, Any] = {name: getattr(self, name) for name in said}
-        return OptimumRequest.model_construct(_fields_set=said, **given)
+        """Return the request without the topology."""
+        names = self.model_fields_set & set(OptimumRequest.model_fields)
+        members: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return OptimumRequest.model_construct(_fields_set=names, **members)
 
 
 _WAYS = ("schedule", "schedule_id", "text", "traces")
@@ -72,57 +72,56 @@ _SHAPE: dict[str, Any] = {
 
 
 class GivenSchedule(Request):
-    """A schedule, said in exactly one of four ways, and the topology that it runs on."""
+    """A schedule, given in exactly one of four ways, and its topology."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
 
     topology: TopologySource = optional(
-        "what it runs on, as in topologies; default: the topology of the stored schedule"
+        "topology that the schedule runs on; default: the topology of the stored schedule"
     )
     schedule: dict[str, Any] = optional("a schedule/1 document")
-    schedule_id: IdPrefix = optional("id of a stored schedule, or the first 6 or more of it")
+    schedule_id: IdPrefix = optional("id of a stored schedule, or its first 6 or more characters")
     text: str = optional("an MSCCL XML, MSCCL++ JSON or NCCL tuner file")
-    format: TextFormat = optional("which of them it is")
+    format: TextFormat = optional("format of the text")
     dialect: DialectName = optional(
-        "msccl-xml: which dialect; default: the first of msccl, azure and rccl that takes the text"
+        "msccl-xml: dialect; default: the first of msccl, azure and rccl that accepts the text"
     )
     runtime: Annotated[str, Field(max_length=40)] = optional(
-        "msccl-xml, mscclpp-json: by the limits of which run-time it is read"
+        "msccl-xml, mscclpp-json: runtime whose limits apply"
     )
     traces: Annotated[list[Trace], Field(min_length=1, max_length=MAX_TRACES)] = optional(
-        "Chakra traces, one for each rank in the order of ranks, in base64"
+        "Chakra traces in base64, one per rank, in rank order"
     )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         given = [way for way in _WAYS if getattr(self, way) is not None]
         if len(given) != 1:
-            raise ValueError(f"must say the schedule by exactly one of {', '.join(_WAYS)}")
+            raise ValueError(f"must have exactly one of {', '.join(_WAYS)}")
         if self.topology is None and self.schedule_id is None:
-            raise ValueError("must say the topology that the schedule runs on")
+            raise ValueError("must have the topology that the schedule runs on")
         if (self.format is None) == (self.text is not None):
-            raise ValueError("must say the format of a text, and of nothing else")
+            raise ValueError("must have text and format together, or neither")
         if self.dialect is not None and self.format != "msccl-xml":
-            raise ValueError("dialect must be left out: for msccl-xml only")
+            raise ValueError("must have dialect with msccl-xml only")
         if self.runtime is not None and self.format not in ("msccl-xml", "mscclpp-json"):
-            raise ValueError("runtime must be left out: for msccl-xml and mscclpp-json only")
+            raise ValueError("must have runtime with msccl-xml or mscclpp-json only")
         return self
 
 
 class VerifyRequest(GivenSchedule):
-    """Which schedule is checked against which topology."""
+    """Schedule to verify, and its topology."""
 
 
 class TimedScheduleRequest(GivenSchedule, SimulationRequest):
-    """Which schedule is simulated, with how much data, on how fast a fabric."""
+    """Schedule to simulate, data size and speed of the fabric."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
 
     def simulation(self) -> SimulationRequest:
-        """Return what is asked of the simulation, apart from the schedule."""
-        names = SimulationRequest.model_fields
-        given = {name: getattr(self, name) for name in names}
-        return SimulationRequest.model_construct(**given)
+        """Return the request without the schedule."""
+        members = {name: getattr(self, name) for name in SimulationRequest.model_fields}
+        return SimulationRequest.model_construct(**members)
 
 
 _COMPARED = ("designs", "schedules", "topology")
@@ -130,7 +129,7 @@ Ids: TypeAlias = Annotated[list[IdPrefix], Field(min_length=2, max_length=20)]
 
 
 class ComparisonRequest(Request):
-    """Which stored designs, or schedules, or ways to run a collective are put side by side."""
+    """Stored designs, stored schedules, or algorithms on a topology to compare."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -145,10 +144,10 @@ class ComparisonRequest(Request):
         },
     )
 
-    designs: Ids = optional("ids of 2 to 20 stored designs, or the first 6 or more of each")
-    schedules: Ids = optional("instead: ids of 2 to 20 stored schedules")
+    designs: Ids = optional("2 to 20 ids of stored designs, or their first 6 or more characters")
+    schedules: Ids = optional("instead of designs: 2 to 20 ids of stored schedules")
     topology: TopologySource = optional(
-        "instead: where all ways to run a collective are compared, for every size"
+        "instead of designs: topology on which all algorithms are compared, for every data size"
     )
     collective: AnyCollectiveName = collectives.COMPARED_COLLECTIVE.field()
     root: NodeName = collectives.ROOT.field()
@@ -161,13 +160,13 @@ class ComparisonRequest(Request):
     @model_validator(mode="after")
     def _one_way(self) -> "ComparisonRequest":
         if sum(getattr(self, way) is not None for way in _COMPARED) != 1:
-            raise ValueError("must have designs, schedules or a topology, one of them")
+            raise ValueError("must have exactly one of designs, schedules and topology")
         if (self.topology is None) != (self.collective is None):
-            raise ValueError("must have a collective where it has a topology, and only there")
+            raise ValueError("must have topology and collective together, or neither")
         if self.root is not None and self.topology is None:
-            raise ValueError("must have a root only where it has a topology")
-        said = (self.bytes, self.alpha_us, self.node_gbps, self.overhead_us, self.chunk_us)
-        if self.designs is not None and any(one is not None for one in said):
+            raise ValueError("must have root with a topology only")
+        speeds = (self.bytes, self.alpha_us, self.node_gbps, self.overhead_us, self.chunk_us)
+        if self.designs is not None and any(member is not None for member in speeds):
             raise ValueError(
                 "must have bytes, alpha_us, node_gbps, overhead_us and chunk_us only for schedules"
                 " or a topology"
@@ -176,35 +175,37 @@ class ComparisonRequest(Request):
 
 
 class LoadPlotRequest(Request):
-    """Of which stored schedule the load of links is drawn."""
+    """Stored schedule whose link loads are drawn."""
 
-    schedule_id: IdPrefix = Field(description="id of a stored schedule, or the first 6 or more")
+    schedule_id: IdPrefix = Field(
+        description="id of a stored schedule, or its first 6 or more characters"
+    )
 
 
 class SurveyPlotRequest(Request):
-    """Which stored survey is drawn."""
+    """Stored fault survey to draw."""
 
     sweep_id: IdPrefix = Field(
-        description="id of a stored sweep over faults, or the first 6 or more"
+        description="id of a stored sweep over faults, or its first 6 or more characters"
     )
 
 
 class TreePlotRequest(LoadPlotRequest):
-    """Of which stored schedule the way of which shard is drawn."""
+    """Stored schedule and rank whose tree or shard path is drawn."""
 
     root: Annotated[str, Field(max_length=1000)] = Field(
-        description="id of the rank whose shard is followed"
+        description="id of the rank whose shard is drawn"
     )
     tree: Annotated[StrictInt, Field(ge=1, le=10**6)] = Field(
-        1, description="which tree of the root, heaviest first"
+        1, description="number of the tree of the root, heaviest first"
     )
     part: Annotated[StrictInt, Field(ge=1, le=2)] = optional(
-        "which part of an allreduce; default: the last"
+        "number of the part of an allreduce; default: the last"
     )
 
 
 class BatchRequest(Request):
-    """Several designs, each answered by itself."""
+    """Several designs, each with its own answer."""
 
     designs: Annotated[
         list[Any],

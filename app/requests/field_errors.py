@@ -1,4 +1,4 @@
-"""Broken rules of a request: a JSON pointer and a plain sentence each."""
+"""Validation errors of a request: JSON pointers and rules in plain words."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 MAX_ERRORS = 100
-"""At most so many offending fields are named."""
+"""Limit of the reported fields."""
 
 
 class Validated(Protocol):
@@ -26,7 +26,7 @@ class FieldError(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     pointer: str = Field(description="JSON pointer of the offending field; empty for the body")
-    detail: str = Field(description="the rule that it breaks")
+    detail: str = Field(description="the broken rule")
 
 
 class PlacedError(ValueError):
@@ -56,9 +56,9 @@ def pointer(field: str) -> str:
 
 
 def field_errors(error: "Validated") -> list[FieldError]:
-    """Return what a request's validation found, as pointers and plain sentences.
+    """Return the errors of a request's validation, as pointers and rules.
 
-    At most `MAX_ERRORS`; of more, the last entry says how many there are in all.
+    Beyond `MAX_ERRORS`, the last entry states the total number.
 
     >>> from pydantic import TypeAdapter, ValidationError
     >>> try:
@@ -75,14 +75,14 @@ def field_errors(error: "Validated") -> list[FieldError]:
 
 
 class _Broken(NamedTuple):
-    """A broken rule; ``union`` points to the innermost value that may have one of several types."""
+    """A broken rule; ``union`` points to the innermost enclosing value of a union type."""
 
     pointer: str
     detail: str
     union: str | None
 
 
-# How pydantic marks, in the place of an error, which type of a union it tried, or a key.
+# pydantic inserts such marks into the location of an error: the tried type of a union, or a key.
 _MARK = re.compile(r".*\[.*\]", re.DOTALL)
 _LAST_MARK = re.compile(r".*\[.*\]|constrained-[a-z]+|str|int|float|bool|decimal", re.DOTALL)
 
@@ -107,27 +107,27 @@ def _broken(entry: Any) -> _Broken:
 
 
 def _merged(broken: Iterable[_Broken]) -> list[FieldError]:
-    """Return one error for every place: the types that a union takes are one rule."""
+    """Return one error per pointer; the alternatives of a union become one rule."""
     groups: dict[tuple[str, str | None], dict[str, list[str]]] = {}
-    for one in broken:
-        key = (one.pointer, None) if one.union is None else (one.union, "union")
-        groups.setdefault(key, {}).setdefault(one.pointer, []).append(one.detail)
-    found = []
+    for rule in broken:
+        key = (rule.pointer, None) if rule.union is None else (rule.union, "union")
+        groups.setdefault(key, {}).setdefault(rule.pointer, []).append(rule.detail)
+    errors = []
     for (place, union), places in groups.items():
-        # A value of the right type that breaks an inner rule is not of another type.
+        # An error inside a value shows that the value matched a type of the union.
         inner = {p: details for p, details in places.items() if p != place} if union else {}
-        found += [
+        errors += [
             FieldError(pointer=p, detail=_either(details))
             for p, details in (inner or places).items()
         ]
-    return found
+    return errors
 
 
 _ONE_OF = "must be one of "
 
 
 def _either(details: Sequence[str]) -> str:
-    """Return several rules, of which one must hold, as one.
+    """Return alternative rules as one rule.
 
     >>> _either(["must be a list", "must be a JSON object"])
     'must be a list or a JSON object'
@@ -141,19 +141,19 @@ def _either(details: Sequence[str]) -> str:
 
 
 def _number(value: Any) -> str:
-    """Return a bound as people write it.
+    """Return a bound in decimal notation.
 
     >>> _number(Decimal("0.000001")), _number("Decimal('0.000001')"), _number(0.0), _number(10**4)
     ('0.000001', '0.000001', '0', '10000')
     """
     text = f"{value:g}" if isinstance(value, float) else f"{value}"
-    # pydantic gives the bound of a Decimal as a text that Python would read.
+    # pydantic gives the bound of a Decimal as its repr.
     number = Decimal(text.removeprefix("Decimal('").removesuffix("')"))
     return f"{number:f}"
 
 
 def _words(context: Mapping[str, Any]) -> str:
-    """Return the words that are allowed.
+    """Return the rule of a literal type.
 
     >>> _words({"expected": "'json' or 'csv'"})
     'must be one of json, csv'
@@ -162,10 +162,10 @@ def _words(context: Mapping[str, Any]) -> str:
     return f"must be {words[0]}" if len(words) == 1 else _ONE_OF + ", ".join(words)
 
 
-def _count(bound: str, what: str) -> Callable[[Mapping[str, Any]], str]:
-    many = "at least" if bound.startswith("min") else "at most"
+def _count(bound: str, noun: str) -> Callable[[Mapping[str, Any]], str]:
+    relation = "at least" if bound.startswith("min") else "at most"
     return lambda context: (
-        f"must have {many} {context[bound]} {what}{'' if context[bound] == 1 else 's'}"
+        f"must have {relation} {context[bound]} {noun}{'' if context[bound] == 1 else 's'}"
     )
 
 
@@ -177,8 +177,8 @@ _TYPES = {
     "must be a finite number": ("finite_number",),
     "must be true or false": ("bool_type", "bool_parsing"),
     "must be a text": ("string_type", "bytes_type"),
-    "must be a text that UTF-8 can write": ("string_unicode",),
-    "must be left out, not null": ("none_required",),
+    "must be text that UTF-8 can encode": ("string_unicode",),
+    "must be absent, not null": ("none_required",),
     "is missing": ("missing",),
     "is not a field of this request": ("extra_forbidden",),
 }
@@ -201,7 +201,7 @@ _SENTENCES = {kind: sentence for sentence, kinds in _TYPES.items() for kind in k
 
 
 def _rule(entry: Any) -> str:
-    """Return what must hold, in the form of all errors; no word of pydantic's own."""
+    """Return the rule in the form of all errors, without words of pydantic."""
     kind, context = entry["type"], entry.get("ctx", {})
     if kind in _SENTENCES:
         return _SENTENCES[kind]

@@ -1,7 +1,7 @@
 """Restore the request of a stored document from its key.
 
-The key is the canonical request, with ids of stored topologies as sources.  `_RESTORED` lists
-the keys that differ from their requests in more.
+The key is the canonical request, with ids of stored topologies as sources.  `_RESTORED` holds
+the kinds whose keys differ further from their requests.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ Json: TypeAlias = Mapping[str, Any]
 
 
 def body_of(kind: str, key: Json) -> Json | None:
-    """Return the body of the request with this key; None if the key has a digest in its place.
+    """Return the request body of a key; None if the key holds a digest instead of the body.
 
-    Kinds are those of stored documents, and ``plot-`` with the name of a drawing.
+    ``kind`` is a document kind, or ``plot-`` with the name of a drawing.
 
     >>> body_of("cost", {"topology_id": "ab12"})
     {'topology': {'id': 'ab12'}}

@@ -1,4 +1,4 @@
-"""What may be asked of what is known: lists, filtered and sorted, and the best there is."""
+"""Requests for lists, for the atlas and for the best known topology."""
 
 from typing import Any, Self
 
@@ -19,29 +19,29 @@ from topoloom.app.requests.options.listing import (
 from topoloom.app.store.listing import SORTS, Wanted
 
 MAX_SIZES = 4096
-"""So many numbers of hosts may be asked for at once."""
+"""Limit of the numbers of hosts in one request."""
 
 
-def said_of(request: Request, name: str) -> tuple[Any, Any, Any]:
-    """Return what a request says of a number: exactly, at least, at most."""
+def filter_of(request: Request, name: str) -> tuple[Any, Any, Any]:
+    """Return the filter of a number: exact value, minimum, maximum."""
     exact = getattr(request, name, None)
     return exact, getattr(request, f"{name}_min"), getattr(request, f"{name}_max")
 
 
-def require_one_way(request: Request, name: str) -> None:
-    """Refuse a number that is said exactly and by limits."""
-    exact, least, most = said_of(request, name)
+def require_value_or_range(request: Request, name: str) -> None:
+    """Refuse a filter with both an exact value and a range."""
+    exact, least, most = filter_of(request, name)
     if exact is not None and (least is not None or most is not None):
         raise ValueError(f"must have {name}, or {name}_min and {name}_max, not both")
 
 
-def lies_within(number: int, said: tuple[Any, Any, Any]) -> bool:
-    """Return whether a number is what was said of it.
+def matches(number: int, limits: tuple[Any, Any, Any]) -> bool:
+    """Return whether a number passes a filter.
 
-    >>> [lies_within(number, (None, 3, 5)) for number in (2, 3, 5, 6)]
+    >>> [matches(number, (None, 3, 5)) for number in (2, 3, 5, 6)]
     [False, True, True, False]
     """
-    exact, least, most = said
+    exact, least, most = limits
     return (
         exact in (None, number)
         and (least is None or least <= number)
@@ -50,7 +50,7 @@ def lies_within(number: int, said: tuple[Any, Any, Any]) -> bool:
 
 
 class SizeFilter(Request):
-    """Which sizes are meant, and which links: each number said exactly, or by limits."""
+    """Filter by nodes, degree and links; each number as a value or as a range."""
 
     nodes: StrictInt = listing.NODES[0].field()
     nodes_min: StrictInt = listing.NODES[1].field()
@@ -64,12 +64,12 @@ class SizeFilter(Request):
     def _one_way(self) -> Self:
         for name in SORTS:
             if name in type(self).model_fields:
-                require_one_way(self, name)
+                require_value_or_range(self, name)
         return self
 
 
 class ListRequest(SizeFilter):
-    """Which page of what is stored, of which entries, in which order."""
+    """Page, filters, order and members of a list of stored documents."""
 
     limit: StrictInt = sweeps_and_jobs.LIMIT.field()
     cursor: str = sweeps_and_jobs.CURSOR.field(max_length=400)
@@ -89,28 +89,27 @@ class ListRequest(SizeFilter):
 
     @property
     def wanted(self) -> Wanted:
-        """Which entries, in which order."""
+        """Filters and order for the store."""
         ranges = {}
         for name in SORTS:
-            exact, least, most = said_of(self, name)
+            exact, least, most = filter_of(self, name)
             ranges[name] = (least, most) if exact is None else (exact, exact)
-        chosen = (self.links, self.family, self.label, self.pinned, self.sort)
-        return Wanted(ranges, *chosen)
+        return Wanted(ranges, self.links, self.family, self.label, self.pinned, self.sort)
 
 
 class AtlasRequest(SizeFilter):
-    """Which points of the atlas that comes with the package."""
+    """Filter of the points of the packaged atlas."""
 
     def wants(self, nodes: int, degree: int, links: str) -> bool:
-        """Return whether points of this size and kind of links are asked for."""
+        """Return whether points of this size and kind of links pass the filter."""
         return self.links in (None, links) and all(
-            lies_within(number, said_of(self, name))
+            matches(number, filter_of(self, name))
             for name, number in (("nodes", nodes), ("degree", degree))
         )
 
 
 class BestRequest(Request):
-    """Which hosts, and what is wanted of them: a workload, or limits on steps and bandwidth."""
+    """Hosts, and the criterion of the best topology: a workload, or limits of steps and T_B."""
 
     nodes: StrictInt = listing.BEST_NODES[0].field()
     nodes_min: StrictInt = listing.BEST_NODES[1].field()
@@ -140,31 +139,31 @@ class BestRequest(Request):
                 f"nodes_max must be at least nodes_min, and less than {MAX_SIZES} above it"
             )
         if self.search and self.nodes is None:
-            raise ValueError("search must be left out where nodes is: it is of one number of hosts")
+            raise ValueError("must have nodes together with search")
         if self.timed:
             self.design()
         return self
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The least and the largest number of hosts."""
+        """The smallest and the largest number of hosts."""
         if self.nodes is not None:
             return self.nodes, self.nodes
         return self.nodes_min, self.nodes_max
 
     @property
     def timed(self) -> bool:
-        """Whether a workload is said, even in part."""
-        said = (self.collective, self.bytes, self.workload, self.preset)
-        return any(one is not None for one in said)
+        """Whether the request has a workload, or a part of one."""
+        members = (self.collective, self.bytes, self.workload, self.preset)
+        return any(member is not None for member in members)
 
     def design(self) -> DesignRequest:
-        """Return the same question to a design; of a range, of the least number of hosts."""
+        """Return the design request; for a range, with the smallest number of hosts."""
         names = ("collective", "bytes", "workload", "preset", "node_gbps", "alpha_us")
         return DesignRequest.model_validate(self._hosts() | self.canonical_part(names))
 
     def frontier(self) -> FrontierRequest:
-        """Return the same question to a frontier; of a range, of the least number of hosts."""
+        """Return the frontier request; for a range, with the smallest number of hosts."""
         return FrontierRequest.model_validate(self._hosts())
 
     def _hosts(self) -> dict[str, Any]:
@@ -173,7 +172,7 @@ class BestRequest(Request):
 
 
 class PageRequest(Request):
-    """Which page of a list."""
+    """Page of a list."""
 
     limit: StrictInt = sweeps_and_jobs.LIMIT.field()
     cursor: str = sweeps_and_jobs.CURSOR.field(max_length=200)

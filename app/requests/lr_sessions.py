@@ -1,4 +1,4 @@
-"""What may be asked of sessions of tuned learning rates."""
+"""Requests about learning-rate tuning sessions."""
 
 import math
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from topoloom.app.store.lr_sessions import Observation
 from topoloom.learning_rate import Options
 
 NOT_FINITE = ("nan", "inf", "-inf")
-"""Numbers that JSON lacks, as the texts that stand for them."""
+"""Texts for numbers that JSON lacks."""
 
 _FIELDS = {option.name: option for option in table.TUNING}
 
@@ -32,7 +32,7 @@ def _loss(value: Any) -> float:
         raise ValueError('must be a number, or one of the texts "nan", "inf", "-inf"')
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond floats
+    except OverflowError:  # an integer beyond the range of floats
         return math.copysign(math.inf, value)
 
 
@@ -45,7 +45,7 @@ Loss = Annotated[
     BeforeValidator(_loss),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": list(NOT_FINITE)}]}),
 ]
-"""A loss; NaN and infinities are losses too."""
+"""A loss; NaN and infinities are allowed."""
 
 Share = Annotated[
     StrictFloat,
@@ -55,7 +55,7 @@ Share = Annotated[
 
 
 class LrSessionRequest(Request):
-    """Which training job, and between which rates."""
+    """Training job and tuning parameters of a new session."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -91,13 +91,12 @@ class LrSessionRequest(Request):
 
     @property
     def options(self) -> Options:
-        """What the tuner is asked for; it checks the rest."""
-        given = {name: getattr(self, name) for name in _FIELDS}
-        return Options(**given)
+        """The options of the tuner, which checks the remaining rules."""
+        return Options(**{name: getattr(self, name) for name in _FIELDS})
 
 
 class LrObservationRequest(Request):
-    """What a trainer reports."""
+    """Observation of a trainer."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -114,12 +113,12 @@ class LrObservationRequest(Request):
 
     @property
     def observation(self) -> Observation:
-        """What is reported, as a value."""
+        """The observation as a value."""
         return Observation(self.lease, self.sequence, tuple(self.losses or ()), self.unasked)
 
 
 class LrLeaseRequest(Request):
-    """Who wants to be the session's trainer, and from where on."""
+    """Takeover of a session by a trainer."""
 
     lease: Annotated[str, Field(max_length=100)] = table.OWN_LEASE.field()
     sequence: StrictInt = table.TO_SEQUENCE.field()

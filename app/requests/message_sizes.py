@@ -1,4 +1,4 @@
-"""The question of times over sizes: what is run, on which hosts, for sizes between two."""
+"""Request for times by data size: hosts, workload and a range of sizes."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -19,13 +19,13 @@ _STEPS_PER_DOUBLING = 4
 
 _WAYS = ("collective", "workload", "preset")
 _RANGE = 2**10, 2**30
-"""Sizes of one collective."""
+"""Default range of sizes of one collective."""
 _AROUND = Fraction(1, 1024), 4
-"""Sizes of a workload, beside what it moves."""
+"""Default range of sizes of a workload, as multiples of its data."""
 
 
 class SizesRequest(TimedRequest):
-    """What is run on which hosts, for sizes of its data between two."""
+    """Hosts, workload and a range of data sizes."""
 
     collective: CollectiveName = cluster.COLLECTIVE.field()
     workload: list[TaskRequest] = cluster.WORKLOAD.field()
@@ -36,11 +36,11 @@ class SizesRequest(TimedRequest):
     @model_validator(mode="after")
     def _one_way(self) -> "SizesRequest":
         if sum(getattr(self, name) is not None for name in _WAYS) != 1:
-            raise ValueError("must say what is run by exactly one of collective, workload, preset")
+            raise ValueError("must have exactly one of collective, workload and preset")
         try:
             least, most = self.range
         except UnknownPreset:
-            # Said by whoever asks for the tasks, with the names that there are.
+            # The caller of `tasks` reports the unknown preset, with the known names.
             return self
         if not least < most:
             raise ValueError("from must be smaller than to")
@@ -48,7 +48,7 @@ class SizesRequest(TimedRequest):
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """What is run; one collective has size 1, for it is drawn at every size."""
+        """The tasks of the workload; a single collective has size 1 and is scaled to each size."""
         if self.preset is not None:
             return preset(self.preset).tasks
         if self.workload is not None:
@@ -59,12 +59,12 @@ class SizesRequest(TimedRequest):
         return (Task(Collective.of(self.collective), 1),)
 
     def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, defaults filled in, by its own words."""
+        """Return the request as plain JSON values, with defaults and the member names `from`, `to`."""
         return self.model_dump(mode="json", exclude_none=True, by_alias=True)
 
     @property
     def total_bytes(self) -> int:
-        """The data of all tasks together, each as often as it is run."""
+        """The data of all tasks, times their counts."""
         return sum(task.size_bytes * task.count for task in self.tasks)
 
     @property
@@ -77,24 +77,24 @@ class SizesRequest(TimedRequest):
         return least, usual[1] if self.most is None else self.most
 
     def frontier(self) -> FrontierRequest:
-        """Return the question whose points are drawn; with all-to-all where that is run."""
-        asked = {name: getattr(self, name) for name in FrontierRequest.model_fields}
+        """Return the request for the drawn frontier; with all-to-all costs if the tasks need them."""
+        members = {name: getattr(self, name) for name in FrontierRequest.model_fields}
         if any(task.collective is Collective.ALL_TO_ALL for task in self.tasks):
-            asked["all_to_all"] = True
+            members["all_to_all"] = True
         return FrontierRequest.model_validate(
-            {name: value for name, value in asked.items() if value is not None}
+            {name: value for name, value in members.items() if value is not None}
         )
 
 
 def sizes(least: int, most: int) -> list[int]:
-    """Return sizes from ``least`` to ``most``, evenly on a logarithmic axis.
+    """Return sizes from ``least`` to ``most``, evenly spaced on a logarithmic axis.
 
     >>> sizes(1000, 2000)
     [1000, 1189, 1414, 1682, 2000]
     """
-    found, number = [], 0
+    sizes, number = [], 0
     while (size := round(least * 2 ** (number / _STEPS_PER_DOUBLING))) < most:
-        found.append(size)
+        sizes.append(size)
         number += 1
-    # Small ones are rounded to the same number of bytes.
-    return [*dict.fromkeys(found), most]
+    # Small sizes can round to the same number of bytes.
+    return [*dict.fromkeys(sizes), most]

@@ -1,4 +1,4 @@
-"""What people ask of patch plans, and what they say was seen of the panels."""
+"""Requests about patch plans, and observations of panels."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from topoloom.app.requests.topology_source import TopologySource
 
 
 class PatchPlanRequest(Request):
-    """Which topology to plug, on which panels, starting from which wiring."""
+    """Topology, panels and present wiring of a patch plan."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -37,24 +37,23 @@ class PatchPlanRequest(Request):
 
     @model_validator(mode="after")
     def _one_plant(self) -> "PatchPlanRequest":
-        # The command line always says a layout, if only the default.
+        # The command line always sends a layout, at least the default.
         regular = (self.panels, self.hosts, self.lanes) != (patch_plans.PANELS.default, None, None)
         if self.plant is not None and regular:
-            raise ValueError("must have no panels, hosts or lanes beside a plant")
+            raise ValueError("must have no panels, hosts or lanes together with a plant")
         return self
 
 
 class CrossWiringRequest(Request):
-    """The plant whose fibres may be exchanged."""
+    """Plant whose receive fibers may be exchanged."""
 
     plant: PlantSource = Field(
-        description="plant/1, a list of cables as NetBox and Nautobot have it, or the text of a "
-        "file that holds one"
+        description="plant/1, a list of cables from NetBox or Nautobot, or the text of a plant file"
     )
 
 
 class RepairsRequest(Request):
-    """What is dead of a plan that was carried out."""
+    """Dead parts of a wired plan, and the repair to plan."""
 
     hosts: list[str] = patch_plans.DEAD_HOSTS.field()
     host_ports: list[str] = patch_plans.DEAD_HOST_PORTS.field()
@@ -64,46 +63,44 @@ class RepairsRequest(Request):
 
 
 class SurveyRequest(Request):
-    """Which failures of a plan that was carried out are looked at, and how many are told."""
+    """Failures of a wired plan to examine, and the number of reported failures."""
 
     at_once: StrictInt = patch_plans.AT_ONCE.field()
     worst: StrictInt = patch_plans.WORST.field()
 
 
 class SeenPairRequest(Request):
-    """A pair that is plugged."""
+    """A plugged pair."""
 
     a: StrictInt | StrictStr = Field(description="port on the A side, such as 3A")
     b: StrictInt | StrictStr = Field(description="port on the B side")
-    light: StrictBool = Field(default=True, description="whether light goes through it")
+    light: StrictBool = Field(default=True, description="whether the pair carries light")
 
     def on(self, panel: str) -> dict[str, Any]:
-        """Return it as a row of what is plugged."""
+        """Return the pair as a row of the present wiring."""
         return {"panel": panel, "a": self.a, "b": self.b}
 
 
 class NeighbourRequest(Request):
-    """What a port of a host hears, as by LLDP."""
+    """Neighbor that a port of a host receives, as by LLDP."""
 
-    host: str = Field(description="the host that hears", max_length=200)
-    port: str = Field(description="its port", max_length=200)
-    peer: str = optional("the host that it hears; default: nothing is heard", max_length=200)
-    peer_port: str = optional("the port that it hears", max_length=200)
+    host: str = Field(description="receiving host", max_length=200)
+    port: str = Field(description="receiving port", max_length=200)
+    peer: str = optional("sending host; default: the port receives nothing", max_length=200)
+    peer_port: str = optional("sending port", max_length=200)
 
     @property
     def heard(self) -> tuple[str, str] | None:
-        """The host and the port that are heard; None for nothing."""
+        """The sending host and port; None if the port receives nothing."""
         return None if self.peer is None else (self.peer, self.peer_port or "")
 
 
 class ObservationRequest(Request):
-    """What was seen of the panels of a plan."""
+    """Observation of the panels of a plan."""
 
-    panels: dict[str, list[SeenPairRequest]] = optional("by panel: all that is plugged there")
+    panels: dict[str, list[SeenPairRequest]] = optional("panel id -> all plugged pairs")
     neighbours: list[NeighbourRequest] = optional(
-        "or beside them: what ports of hosts hear; of other ports what was known stays",
+        "neighbors of host ports, instead of panels or in addition; other ports keep their state",
         max_length=100_000,
     )
-    stage: StrictInt = optional(
-        "stages of the plan that were carried out there; default: the nearest are found", ge=0
-    )
+    stage: StrictInt = optional("number of completed stages; default: the nearest match", ge=0)

@@ -1,4 +1,4 @@
-"""How a request gives a plant: as JSON values, or as the text of a file."""
+"""Forms of a plant in a request: JSON values, or the text of a file."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -11,14 +11,14 @@ PlantFormat: TypeAlias = Literal["json", "yaml", "csv"]
 
 
 class PlantText(Request):
-    """A plant as the text of a file: what the command line takes as ``--plant``."""
+    """A plant as the text of a file, such as a file for ``--plant``."""
 
-    text: str = Field(description="the text of a file that holds a plant, in any of its formats")
-    format: PlantFormat = optional("the format of the text; left out, the text tells it")
+    text: str = Field(description="text of a plant file, in any format")
+    format: PlantFormat = optional("format of the text; default: detected")
 
 
 def _form(value: Any) -> str:
-    """Return the tag of the form of a plant; `app.requests.field_errors` omits such tags."""
+    """Return the union tag of a plant; `app.requests.field_errors` removes such tags."""
     if isinstance(value, list):
         return "list[Any]"
     is_text = isinstance(value, PlantText) or (isinstance(value, dict) and "text" in value)
@@ -28,7 +28,7 @@ def _form(value: Any) -> str:
 _NO_TEXT = {"not": {"required": ["text"]}, "title": "Plant"}
 
 Page: TypeAlias = Annotated[dict[str, Any], Field(json_schema_extra={"title": "Plant"})]
-"""One page of an answer of NetBox, or one cable."""
+"""One page of a reply of NetBox, or one cable."""
 
 PlantSource = Annotated[
     Annotated[list[Page], Tag("list[Any]")]
@@ -36,4 +36,4 @@ PlantSource = Annotated[
     | Annotated[dict[str, Any], Field(json_schema_extra=_NO_TEXT), Tag("dict[str,Any]")],
     Discriminator(_form),
 ]
-"""A plant/1 document, the answers of NetBox or Nautobot about cables, or the text of a file."""
+"""A plant/1 document, replies of NetBox or Nautobot about cables, or the text of a file."""

@@ -1,4 +1,4 @@
-"""What people ask of schedules: of which collective, for whom, written how, how fast."""
+"""Requests for schedules, optima, simulations and exports."""
 
 import re
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute n
 
 
 class ExportRequest(Request):
-    """What may be said about the format that a schedule is written in."""
+    """Options of an export format."""
 
     dialect: str | None = exports.DIALECT.field(max_length=40)
     runtime: str | None = exports.RUNTIME.field(max_length=40)
@@ -49,14 +49,14 @@ class ExportRequest(Request):
 
 
 class ShardSize(Request):
-    """How much data one rank brings, relative to the others."""
+    """Relative shard size of one rank."""
 
     rank: NodeName
-    size: Annotated[StrictInt, Field(ge=0, le=10**15)] = Field(description="relative to the others")
+    size: Annotated[StrictInt, Field(ge=0, le=10**15)] = Field(description="relative size")
 
 
 def _shard(value: Any) -> Any:
-    """Read ``ID=SIZE`` as the object it stands for."""
+    """Parse the text ``ID=SIZE``."""
     if not isinstance(value, str):
         return value
     rank, mark, size = value.rpartition("=")
@@ -66,7 +66,7 @@ def _shard(value: Any) -> Any:
 
 
 class ForestRequest(Request):
-    """What only forestcoll can be asked for: how many trees, of whose data, for whom."""
+    """Options of forestcoll: trees, root, shards, participants."""
 
     trees_per_root: StrictInt = collectives.TREES_PER_ROOT.field()
     max_gap: Gap = collectives.MAX_GAP.field()
@@ -76,14 +76,14 @@ class ForestRequest(Request):
 
     @property
     def names_nodes(self) -> bool:
-        """Whether some node is named, whose id the topology knows."""
-        return any(given is not None for given in (self.root, self.shards, self.participants))
+        """Whether the request names nodes of the topology."""
+        return any(member is not None for member in (self.root, self.shards, self.participants))
 
     def options(self, nodes: "Iterable[NodeId]") -> "Options":
-        """Return the options of an algorithm, with the ids of ``nodes`` as they are.
+        """Return the options of an algorithm, with names replaced by the ids of ``nodes``.
 
-        A text stands for an integer id of the same digits, since topologies have no two such
-        ids; names of no node are left as they are.
+        A text matches an integer id with the same digits; a topology never has both.  Unknown
+        names stay unchanged.
         """
         from topoloom.schedules.options import Options
 
@@ -95,7 +95,7 @@ class ForestRequest(Request):
             root=None if root is None else ids.get(str(root), root),
             shards=None
             if shards is None
-            else {ids.get(str(one.rank), one.rank): one.size for one in shards},
+            else {ids.get(str(shard.rank), shard.rank): shard.size for shard in shards},
             participants=None
             if members is None
             else tuple(ids.get(str(name), name) for name in members),
@@ -119,7 +119,7 @@ class ForestRequest(Request):
 
 
 def _require_once(names: list[int | str]) -> None:
-    # Ids are told apart by their texts, as in topology/1.
+    # Ids with the same text are equal, as in topology/1.
     seen: set[str] = set()
     for name in names:
         if str(name) in seen:
@@ -128,14 +128,14 @@ def _require_once(names: list[int | str]) -> None:
 
 
 class OptimumRequest(ForestRequest):
-    """Of which collective the optimum is wanted, and of how many trees."""
+    """Collective and options of an optimum."""
 
     collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.field()
     values: StrictBool = collectives.VALUES.field()
 
 
 class ScheduleRequest(ForestRequest):
-    """What to run on which topology."""
+    """Topology, collective and algorithm of a schedule."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -153,13 +153,13 @@ class ScheduleRequest(ForestRequest):
     steps: StrictInt = collectives.STEPS.field()
 
     def options(self, nodes: "Iterable[NodeId]") -> "Options":
-        """Return the options of an algorithm, with the ids of ``nodes`` as they are."""
+        """Return the options of an algorithm, with names replaced by the ids of ``nodes``."""
         limits = {"max_chunks": self.max_chunks, "steps": self.steps, "max_height": self.max_height}
         return replace(super().options(nodes), **limits)
 
 
 class SimulationRequest(Request):
-    """How much data a schedule moves, and how fast the fabric is."""
+    """Data size and speed of the fabric."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"bytes": "64MiB"}]}
@@ -182,7 +182,7 @@ class SimulationRequest(Request):
         return self
 
     def network(self, topology: "Topology") -> "Network":
-        """Return how fast the fabric is on which a schedule for ``topology`` runs."""
+        """Return the speed of the fabric for a schedule on ``topology``."""
         from topoloom.schedules.simulate import Network
         from topoloom.schedules.verify.costs import unit_bytes_per_second
 

@@ -1,4 +1,4 @@
-"""Requests of operations that no single body of the service asks for: made of path and query."""
+"""Requests about stored documents, from path and query instead of one body."""
 
 from typing import Literal
 
@@ -11,55 +11,57 @@ from topoloom.app.requests.schedules import ExportRequest, SimulationRequest
 
 
 class StoredQuestion(Request):
-    """Which stored document; a damaged one is computed anew."""
+    """A stored document; the service recomputes a damaged document."""
 
     kind: str = Field(description="kind of document")
-    id: IdPrefix = Field(description="its id, or the beginning of it")
+    id: IdPrefix = Field(description="id of the document, or a prefix")
 
 
 class PartQuestion(StoredQuestion):
-    """Which members of a stored document."""
+    """Members of a stored document."""
 
-    paths: list[str] = Field(description="members, with dots for members within members")
+    paths: list[str] = Field(description="members, with dots for nested members")
 
 
 class SimulationQuestion(Request):
-    """Which stored schedule to simulate, and on which fabric."""
+    """Stored schedule to simulate, and the fabric."""
 
-    id: IdPrefix = Field(description="id of the schedule, or the beginning of it")
+    id: IdPrefix = Field(description="id of the schedule, or a prefix")
     on: SimulationRequest
 
 
 class RepairsQuestion(Request):
-    """Which stored plan was carried out, and what of it is dead."""
+    """Stored plan, wired, and its dead parts."""
 
-    id: IdPrefix = Field(description="id of the plan, or the beginning of it")
+    id: IdPrefix = Field(description="id of the plan, or a prefix")
     on: RepairsRequest
 
 
 class SurveyQuestion(Request):
-    """Which stored plan was carried out, and which failures of it are looked at."""
+    """Stored plan, wired, and the failures to examine."""
 
-    id: IdPrefix = Field(description="id of the plan, or the beginning of it")
+    id: IdPrefix = Field(description="id of the plan, or a prefix")
     on: SurveyRequest
 
 
 class ExportQuestion(Request):
-    """Which stored document is wanted in which format."""
+    """Stored document and export format."""
 
     kind: Literal["topology", "schedule", "patch-plan", "design"] = Field(
         description="kind of document"
     )
-    id: IdPrefix = Field(description="its id")
-    format: str = Field(description="one of the formats of its kind", max_length=40)
-    options: ExportRequest = Field(default=ExportRequest(), description="of a schedule's format")
+    id: IdPrefix = Field(description="id of the document")
+    format: str = Field(description="a format of the kind", max_length=40)
+    options: ExportRequest = Field(
+        default=ExportRequest(), description="options of a schedule format"
+    )
 
     @property
     def variant(self) -> str:
-        """The format and what is said about it, in a few words.
+        """The format with its options, as a short text.
 
         >>> ExportQuestion(kind="schedule", id="0" * 64, format="chakra-et").variant
         'chakra-et'
         """
-        said = self.options.canonical()
-        return "-".join([self.format, *(f"{name}={value}" for name, value in said.items())])
+        options = self.options.canonical()
+        return "-".join([self.format, *(f"{name}={value}" for name, value in options.items())])

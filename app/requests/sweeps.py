@@ -1,4 +1,4 @@
-"""One question asked of many: of a range of sizes, or of a topology without each of its parts."""
+"""Requests for sweeps: over sizes, or over the single faults of a topology."""
 
 import re
 from collections.abc import Iterator
@@ -28,36 +28,36 @@ from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 SweepName = Literal["sizes", "time", "faults"]
 
 MAX_PARTS = 2_000
-"""Most questions of one sweep."""
+"""Limit of the requests in one sweep."""
 
 _RANGE = re.compile(r"^[0-9]{1,7}(:[0-9]{1,7}){0,2}$", re.ASCII)
 
 
 def _numbers(value: Any) -> Any:
-    """Return the numbers of a list of numbers and ranges, each once, sorted."""
+    """Return the distinct numbers of a list of numbers and ranges, sorted."""
     if not isinstance(value, list):
         return value
-    found: set[int] = set()
+    numbers: set[int] = set()
     for entry in value:
-        found.update(_expanded(entry))
-        if len(found) > MAX_PARTS:
-            raise ValueError(f"must hold at most {MAX_PARTS} numbers")
-    return sorted(found)
+        numbers.update(_expanded(entry))
+        if len(numbers) > MAX_PARTS:
+            raise ValueError(f"must have at most {MAX_PARTS} numbers")
+    return sorted(numbers)
 
 
 def _expanded(entry: Any) -> range:
-    """Return the numbers that an entry stands for.
+    """Return the numbers of a list entry.
 
     >>> list(_expanded("8:20:4")), list(_expanded(7))
     ([8, 12, 16, 20], [7])
     """
     text = str(entry) if isinstance(entry, int) and not isinstance(entry, bool) else entry
     if not isinstance(text, str) or _RANGE.fullmatch(text) is None:
-        raise ValueError("must be numbers, or ranges FROM:TO or FROM:TO:STEP, both ends included")
+        raise ValueError("must be numbers, or inclusive ranges FROM:TO or FROM:TO:STEP")
     first, *more = map(int, text.split(":"))
     last, step = (*more, 1)[:2] if more else (first, 1)
     if step == 0:
-        raise ValueError("must not step by 0")
+        raise ValueError("must have a STEP of at least 1")
     return range(first, last + 1, step)
 
 
@@ -87,12 +87,12 @@ Degrees = Annotated[
 
 _RATE = TypeAdapter(Positive)
 _OF_EVERY = {"/nodes": "/nodes", "/degree": "/degrees"}
-"""Names in a sweep's questions of the members that the sweep fills in."""
+"""Pointer in one request of a sweep -> pointer in the sweep, for members that the sweep sets."""
 _TAKEN = {"sizes": ("nodes", "degrees"), "time": ("nodes", "degrees"), "faults": ("topology",)}
 
 
 class SweepRequest(Request):
-    """What is asked, and of what: sizes, time over sizes, or each single part lost."""
+    """Sweep over sizes, over times by size, or over single faults."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -112,44 +112,44 @@ class SweepRequest(Request):
     )
 
     over: SweepName = Field(
-        description="sizes: the frontier of every size; time: the best design of every size for "
-        "a workload; faults: the optimum after every single link, host or switch lost"
+        description="sizes: the frontier of each size; time: the best design of each size for a "
+        "workload; faults: the optimum after the loss of each single link, host or switch"
     )
     nodes: Sizes = sweeps_and_jobs.SWEEP_NODES.field(min_length=1)
     degrees: Degrees = sweeps_and_jobs.SWEEP_DEGREES.field(min_length=1)
-    topology: TopologySource = optional("faults: which topology loses parts")
+    topology: TopologySource = optional("faults: topology that loses parts")
     lost: list[PartName] = sweeps_and_jobs.LOST.field(min_length=1)
     question: dict[str, Any] = Field(
         default={},
-        description="the rest of every question: for sizes as POST /v1/frontiers takes it, for "
-        "time as POST /v1/designs, for faults as the optimum of a topology",
+        description="other members of each request: for sizes, of POST /v1/frontiers; for time, "
+        "of POST /v1/designs; for faults, of the optimum of a topology",
     )
 
     @model_validator(mode="after")
     def _whole(self) -> "SweepRequest":
-        wanted = _TAKEN[self.over]
+        required = _TAKEN[self.over]
         for name in ("nodes", "degrees", "topology"):
-            if (getattr(self, name) is None) == (name in wanted):
-                must = "be given" if name in wanted else "be left out"
-                raise ValueError(f"{name} must {must} where over is {self.over}")
+            if (getattr(self, name) is None) == (name in required):
+                rule = "must have" if name in required else "must not have"
+                raise ValueError(f"{rule} {name} if over is {self.over}")
         if self.over != "faults" and self.lost is not None:
-            raise ValueError(f"lost must be left out where over is {self.over}")
+            raise ValueError(f"must not have lost if over is {self.over}")
         if self.over != "faults" and len(self.nodes) * len(self.degrees) > MAX_PARTS:
-            raise ValueError(f"must ask at most {MAX_PARTS} questions, nodes times degrees")
+            raise ValueError(f"must have at most {MAX_PARTS} requests, nodes times degrees")
         try:
-            asked = next(self.hosts_asked(), None) or self.optimum_asked()
+            request = next(self.hosts_asked(), None) or self.optimum_asked()
         except ValidationError as error:
-            found = field_errors(error)[0]
-            place = _OF_EVERY.get(found.pointer, f"/question{found.pointer}")
-            raise PlacedError(place, found.detail) from None
-        if isinstance(asked, OptimumRequest) and asked.collective == "all-to-all":
+            first = field_errors(error)[0]
+            place = _OF_EVERY.get(first.pointer, f"/question{first.pointer}")
+            raise PlacedError(place, first.detail) from None
+        if isinstance(request, OptimumRequest) and request.collective == "all-to-all":
             raise PlacedError("/question/collective", "must not be all-to-all")
-        if isinstance(asked, OptimumRequest) and asked.values is not None:
-            raise PlacedError("/question/values", "must be left out")
+        if isinstance(request, OptimumRequest) and request.values is not None:
+            raise PlacedError("/question/values", "must be absent")
         return self
 
     def hosts_asked(self) -> "Iterator[FrontierRequest | DesignRequest]":
-        """Yield the question of every size; none of faults."""
+        """Yield the request of each size; nothing for faults."""
         if self.over == "faults":
             return
         model = FrontierRequest if self.over == "sizes" else DesignRequest
@@ -157,23 +157,23 @@ class SweepRequest(Request):
             yield model.model_validate({**self.question, "nodes": nodes, "degree": degree})
 
     def optimum_asked(self) -> OptimumRequest:
-        """Return the question that is asked of every topology with a fault."""
+        """Return the optimum request for the topologies with a fault."""
         return OptimumRequest.model_validate(self.question)
 
     @property
     def parts_lost(self) -> list[PartName]:
-        """Which kinds of parts are lost, each once: all where none is said."""
+        """The distinct kinds of lost parts; all kinds by default."""
         every: tuple[PartName, ...] = get_args(PartName)
         return [part for part in every if self.lost is None or part in self.lost]
 
     def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, defaults filled in, in the question too."""
-        asked = next(self.hosts_asked(), None) or self.optimum_asked()
-        rest = asked.canonical()
+        """Return the request as plain JSON values, with defaults, also in the question."""
+        request = next(self.hosts_asked(), None) or self.optimum_asked()
+        rest = request.canonical()
         for name in ("nodes", "degree"):
             rest.pop(name, None)
         if "port_gbps" in self.question and len(self.degrees) > 1:
-            # Each degree has a node_gbps of its own.
+            # node_gbps depends on the degree.
             del rest["node_gbps"]
             port = _RATE.validate_python(self.question["port_gbps"])
             rest["port_gbps"] = _RATE.dump_python(port, mode="json")

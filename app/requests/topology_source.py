@@ -1,4 +1,4 @@
-"""How a request names a topology, and what it changes about it."""
+"""Topology sources in requests: six ways to name a topology, and lost or slow parts."""
 
 from typing import Annotated, Any, Self
 
@@ -22,12 +22,12 @@ MAX_GRAPHS = 16
 WAYS = ("recipe", "fabric", "document", "id", "name", "text")
 TEXT_ONLY = tuple(option.name for option in READING)
 OPTIONS = tuple(name for name in TEXT_ONLY if name != "format")
-"""How a text is read: the options of `synth.formats.OPTIONS`, members of the same name."""
+"""Reading options of a text: members with the names of `synth.formats.OPTIONS`."""
 GraphName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]{1,200}$")]
 
 
 class TopologyChanges(Request):
-    """What of a topology is lost or slow; links are meant both ways, with parallel ones."""
+    """Lost and slow parts of a topology; a pair means all parallel links in both directions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"minProperties": 1})
 
@@ -38,11 +38,11 @@ class TopologyChanges(Request):
     @model_validator(mode="after")
     def _something(self) -> "TopologyChanges":
         if not self.model_fields_set:
-            raise ValueError("must hold without_nodes, without_links or slow_links")
+            raise ValueError("must have without_nodes, without_links or slow_links")
         return self
 
     def given(self) -> dict[str, Any]:
-        """Return the members that were sent."""
+        """Return the members of the request body."""
         return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
 
 
@@ -54,18 +54,18 @@ _SHAPE: dict[str, Any] = {
 
 
 class GraphSource(Request):
-    """A graph in a recipe, named in exactly one of six ways, or a topology/1 document itself."""
+    """A graph of a recipe: exactly one of six members, or a topology/1 document itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_SHAPE)
 
     recipe: Annotated[str, Field(min_length=1, max_length=4096)] = optional("recipe text")
-    fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("a known fabric")
+    fabric: Annotated[str, Field(min_length=1, max_length=200)] = optional("name of a fabric")
     document: dict[str, Any] = optional("a topology/1 document")
-    id: IdPrefix = optional("id of a stored topology, or the first 6 or more characters of it")
+    id: IdPrefix = optional("id of a stored topology, or its first 6 or more characters")
     name: Annotated[str, Field(min_length=1, max_length=80)] = optional(
-        "name of a stored topology, such as the short name of one that was built"
+        "name of a stored topology, such as its short name"
     )
-    text: str = optional("a file that describes a fabric, in one of the formats")
+    text: str = optional("text of a topology file, in any format")
     format: FormatName = entries.FORMAT.field()
     capacity_attribute: AttributeName = entries.CAPACITY_ATTRIBUTE.field()
     kind_attribute: AttributeName = entries.KIND_ATTRIBUTE.field()
@@ -82,12 +82,12 @@ class GraphSource(Request):
     nics: NicNames = entries.NICS.field()
     nic_bandwidth: Rational = entries.NIC_BANDWIDTH.field()
     pcie: ShortText = entries.PCIE.field()
-    changes: TopologyChanges = optional("what of the topology is lost or slow")
+    changes: TopologyChanges = optional("lost and slow parts of the topology")
 
     @model_validator(mode="before")
     @classmethod
     def _document_itself(cls, value: Any) -> Any:
-        """Take a topology/1 document for what it is; places in it are under /document."""
+        """Accept a topology/1 document itself; pointers into it begin with /document."""
         if isinstance(value, dict) and value.get("schema") == "topology/1":
             return {"document": value}
         return value
@@ -96,18 +96,18 @@ class GraphSource(Request):
     def _exactly_one(self) -> Self:
         given = self.model_fields_set
         if len(given & set(WAYS)) != 1:
-            raise ValueError(f"must name the topology by exactly one of {', '.join(WAYS)}")
+            raise ValueError(f"must have exactly one of {', '.join(WAYS)}")
         if "text" not in given and (only := [name for name in TEXT_ONLY if name in given]):
-            raise ValueError(f"{', '.join(only)} must be left out: for text only")
+            raise ValueError(f"must have {', '.join(only)} with text only")
         return self
 
     def reading(self) -> dict[str, Any]:
-        """Return the options of reading that were sent."""
+        """Return the reading options of the request body."""
         return {name: getattr(self, name) for name in OPTIONS if name in self.model_fields_set}
 
 
 class TopologySource(GraphSource):
-    """A topology, named in exactly one of six ways, or a topology/1 document itself."""
+    """A topology: exactly one of six members, or a topology/1 document itself."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -117,11 +117,11 @@ class TopologySource(GraphSource):
     )
 
     graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
-        optional(f"at most {MAX_GRAPHS} topologies by the names that stand after @ in the recipe")
+        optional(f"topologies of the names after @ in the recipe, at most {MAX_GRAPHS}")
     )
 
     @model_validator(mode="after")
     def _graphs_of_a_recipe(self) -> Self:
         if "graphs" in self.model_fields_set and "recipe" not in self.model_fields_set:
-            raise ValueError("graphs must be left out: for a recipe only")
+            raise ValueError("must have graphs with a recipe only")
         return self

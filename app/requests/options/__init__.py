@@ -1,6 +1,6 @@
-"""One table of options: what may be asked, in which units, within which limits.
+"""The table of options: names, types, units, limits and help texts.
 
-Fields of requests, options of the command line, parameters of queries and the tables of
-docs/reference/ are all made from the entries of `app.requests.options.table`; the options that name
-a topology are in `app.requests.options.topology_source`.  So all say the same.
+Request fields, CLI options, query parameters and the tables of docs/reference/ are generated from
+`app.requests.options.table`; the options of a topology source are in
+`app.requests.options.topology_source`.
 """

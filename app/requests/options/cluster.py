@@ -1,4 +1,4 @@
-"""The options of a search: which hosts there are, how fast they are, what they run."""
+"""Options of a search: hosts, link speed, workload."""
 
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -42,14 +42,12 @@ LINKS = Option(
     name="links",
     type=LinkKind,
     default="unidirectional",
-    help="unidirectional: a port is one fibre in and one out, which may lead to different "
-    "hosts; bidirectional: both lead to the same host",
+    help="unidirectional: the two fibers of a port, in and out, may lead to different hosts; "
+    "bidirectional: both lead to the same host",
 )
-PARALLEL_LINKS = switch(
-    "parallel_links", "allow several links from one host to the same other host"
-)
+PARALLEL_LINKS = switch("parallel_links", "allow parallel links between two hosts")
 VERTEX_TRANSITIVE = switch(
-    "vertex_transitive", "only topologies that are known to look the same from every host"
+    "vertex_transitive", "only topologies with a proof of vertex transitivity"
 )
 FAMILIES = Option(
     name="families",
@@ -64,74 +62,70 @@ FAMILIES = Option(
 BASES = Option(
     name="bases",
     type=list[str],
-    help="more base graphs for the search, as recipes; used as they are and expanded",
+    help="additional base graphs, as recipes; the search uses and expands them",
     least=1,
     most=20,
     flag="--base",
     metavar="FILE_OR_RECIPE",
-    typed=f"or files of graphs whose number of hosts divides N; {MANY}",
+    typed=f"or graph files whose number of hosts divides N; {MANY}",
 )
-MAX_STEPS = whole(
-    "max_steps", "only topologies of at most so many steps, also on the transpose", 1, 10**6
-)
+MAX_STEPS = whole("max_steps", "limit of the steps of a topology and of its transpose", 1, 10**6)
 SCHEDULE = Option(
     name="schedule",
     type=JudgeName,
     default="best",
-    help="schedules that a topology is rated by; bfb: breadth-first broadcast (BFB) alone; best: "
-    "BFB and slack schedules, whose data may arrive later than in BFB",
+    help="schedules that rate a topology; bfb: breadth-first broadcast (BFB) alone; best: BFB "
+    "and slack schedules, which may deliver data later than BFB",
 )
 ALL_TO_ALL = switch(
-    "all_to_all", "also measure all-to-all on every point, exactly or between bounds", None
+    "all_to_all", "also compute the all-to-all cost of every point, or bounds of it", None
 )
 
 NODE_GBPS = number(
-    "node_gbps", "what one host sends at most, all ports together", "Gbit/s", default=Decimal(100)
+    "node_gbps", "send rate of one host over all its ports", "Gbit/s", default=Decimal(100)
 )
 PORT_GBPS = number(
     "port_gbps",
-    "instead of node_gbps: what one port sends at most; a host sends this times its degree",
+    "send rate of one port, instead of the rate of a host, which is this times the degree",
     "Gbit/s",
     instead_of=("node_gbps",),
 )
 ALPHA_US = number("alpha_us", "latency of one hop", "microseconds", default=Decimal(10))
 MESSAGE_US = duration(
-    "overhead_us",
-    "time that each message occupies its link in addition to its bytes; default: 0",
-    "microseconds",
+    "overhead_us", "link time of each message beside its bytes; default: 0", "microseconds"
 )
 CHUNK_US = duration(
-    "chunk_us", "the same time for each chunk of a message; default: 0", "microseconds"
+    "chunk_us", "link time of each chunk of a message beside its bytes; default: 0", "microseconds"
 )
 MEASURED = Option(
     name="measured",
     type=list,
-    help="instead of node_gbps, alpha_us, overhead_us and chunk_us: measured times of messages "
-    "over one link, from which these are fitted",
+    help="measured times of messages over one link; rate, latency and overheads are fitted to them",
     instead_of=("node_gbps", "alpha_us"),
     least=2,
     most=10_000,
     metavar="FILE",
-    typed="CSV with the columns bytes, seconds, messages, chunks, as `topoloom probe` writes it, "
-    "or a JSON file with a list of such rows",
+    typed="CSV with columns bytes, seconds, messages, chunks, as `topoloom probe` writes, or a "
+    "JSON list of such rows",
 )
-COLLECTIVE = Option(name="collective", type=CollectiveName, help="the collective that is run")
+COLLECTIVE = Option(name="collective", type=CollectiveName, help="collective to run")
 DESIGN_BYTES = size(
-    "allgather: size of the result; reduce-scatter, allreduce: of the input; all-to-all: of "
-    "what a host has for all hosts together"
+    "data size: the result of an allgather; the input of a reduce-scatter or allreduce; the "
+    "data that one host sends to all hosts in an all-to-all"
 )
 WORKLOAD = Option(
     name="workload",
     type=list,
-    help="instead: several collectives, each with its size and its count",
+    help="several collectives with their sizes and counts, instead of one collective",
     least=1,
     most=1000,
     metavar="FILE",
-    typed='a JSON file with a list of {"collective", "bytes", "count"}',
+    typed='JSON list of {"collective", "bytes", "count"}',
 )
 PRESET = Option(
     name="preset",
     type=str,
-    help="instead: one training step of a known model; `topoloom catalog presets` lists them",
+    help="one training step of a known model, instead of a collective; `topoloom catalog presets` "
+    "lists all",
     metavar="NAME",
 )

@@ -1,4 +1,4 @@
-"""The options of a written schedule: its format, and the run-time that will load it."""
+"""Options of an exported schedule: format, dialect, runtime, buffers."""
 
 from typing import Literal, TypeAlias
 
@@ -37,13 +37,13 @@ SCHEDULE_FORMAT = Option(
     name="format",
     type=ScheduleFormat,
     default="json",
-    help="what the schedule is written as; json is schedule/1",
+    help="output format; json is schedule/1",
 )
 FILES_FORMAT = Option(
     name="format",
     type=Literal["msccl-xml", "mscclpp-json"],
     default="msccl-xml",
-    help="what the programs are written as",
+    help="format of the programs",
 )
 DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl; default: msccl")
 READ_DIALECT = Option(
@@ -116,4 +116,4 @@ OF_PROGRAMS = (
     SCRATCH_BUDGET,
     TUNER_CHANNELS,
 )
-"""What every program is written by, of one schedule or of all that a design names."""
+"""Options of every exported program, of one schedule or of all schedules of a design."""

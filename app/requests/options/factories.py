@@ -1,4 +1,4 @@
-"""How entries of the table are made: whole numbers, decimal numbers, switches, sizes."""
+"""Constructors of options: integers, decimal numbers, durations, flags, sizes."""
 
 from typing import Any
 
@@ -10,35 +10,35 @@ from topoloom.app.requests.options.option import Option
 __all__ = ["MANY", "SIZE", "duration", "number", "size", "switch", "whole"]
 
 SIZE = (
-    "an integer, alone or with KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB "
-    "(powers of 1024; K, M, G, T mean the same, as in nccl-tests)"
+    "bytes, or with a suffix: KB, MB, GB, TB (powers of 1000), K, M, G, T or KiB, MiB, GiB, TiB "
+    "(powers of 1024)"
 )
-MANY = "may be given several times"
+MANY = "repeatable"
 
 
 def whole(name: str, help: str, least: int, most: int, **more: Any) -> Option:
-    """Return an option that is a whole number within limits."""
+    """Return an integer option with inclusive limits."""
     return Option(name=name, type=StrictInt, help=help, least=least, most=most, **more)
 
 
 def number(name: str, help: str, unit: str, **more: Any) -> Option:
-    """Return a decimal number that is more than 0."""
+    """Return a positive decimal option."""
     limits = {"least": LEAST_POSITIVE, "most": MOST}
     return Option(name=name, type=Positive, help=help, unit=unit, **limits, **more)
 
 
 def duration(name: str, help: str, unit: str, **more: Any) -> Option:
-    """Return a time that may be 0."""
+    """Return a decimal option of at least 0."""
     limits = {"least": 0, "most": MOST}
     return Option(name=name, type=NotNegative, help=help, unit=unit, **limits, **more)
 
 
 def switch(name: str, help: str, default: bool | None = False, **more: Any) -> Option:
-    """Return an option that is on or off."""
+    """Return a flag."""
     return Option(name=name, type=StrictBool, help=help, default=default, **more)
 
 
 def size(help: str, **more: Any) -> Option:
-    """Return an option that is a size of data in bytes."""
+    """Return an option for a size of data in bytes."""
     facts = {"name": "bytes", "type": Bytes, "least": 1, "most": MAX_BYTES, "typed": SIZE}
     return Option(help=help, **facts | more)

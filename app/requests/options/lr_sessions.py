@@ -1,4 +1,4 @@
-"""The options of tuning a learning rate: what a session is asked for, and what it is told."""
+"""Options of learning-rate tuning: parameters of a session, of an observation, of a lease."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -29,7 +29,7 @@ AnchorName: TypeAlias = Literal["cosine", "wsd", "none"]
 ValidationName: TypeAlias = Literal["late", "never"]
 HistoryFormat: TypeAlias = Literal["json", "csv", "svg"]
 
-_OF_METHOD = "default: that of the method"
+_OF_METHOD = "default: set by the method"
 
 
 def _rate(name: str, help: str, **more: Any) -> Option:
@@ -47,33 +47,33 @@ def _number(name: str, help: str) -> Option:
 
 
 def _choice(name: str, help: str) -> Option:
-    """Return a flag with its opposite: left out, the method decides."""
+    """Return a flag with an opposite; without the flag, the method decides."""
     dashed = name.replace("_", "-")
     help = f"{help}, or the opposite; {_OF_METHOD}"
     return Option(name=name, type=StrictBool, help=help, flag=f"--{dashed}/--no-{dashed}")
 
 
-NAME = Option(name="name", type=str, default="", help="what people call the job", metavar="TEXT")
+NAME = Option(name="name", type=str, default="", help="name of the job", metavar="TEXT")
 TUNING: tuple[Option, ...] = (
-    _rate("min_lr", "least rate that is searched", default=REQUIRED),
-    _rate("max_lr", "largest rate that is searched", default=REQUIRED),
-    _steps("total_steps", "steps of the run that is kept, warm-up included", 1, default=REQUIRED),
+    _rate("min_lr", "smallest learning rate", default=REQUIRED),
+    _rate("max_lr", "largest learning rate", default=REQUIRED),
+    _steps("total_steps", "steps of the kept run, including warm-up", 1, default=REQUIRED),
     Option(
         name="method",
         type=MethodName,
         default="topoloom",
-        help="topoloom: at most a tenth more steps than one run; paper: AutoLRS as published",
+        help="topoloom: at most 10 % more steps than one run; paper: AutoLRS as published",
     ),
     Option(
         name="seed",
         type=StrictInt,
         default=0,
-        help="seed of the first candidates of the paper's method",
+        help="seed of the first candidates; method paper only",
         least=0,
         most=2**32 - 1,
     ),
-    _steps("warmup_steps", f"steps of linear warm-up, not searched; {_OF_METHOD}", 0),
-    _rate("warmup_lr", "rate at which warm-up ends; default: that of the method"),
+    _steps("warmup_steps", f"steps of linear warm-up, without a search; {_OF_METHOD}", 0),
+    _rate("warmup_lr", f"rate at the end of warm-up; {_OF_METHOD}"),
     _steps("tau_min", f"length of the first stage; {_OF_METHOD}", 1),
     _steps("tau_max", f"length of the longest stage; {_OF_METHOD}", 1),
     Option(
@@ -87,14 +87,14 @@ TUNING: tuple[Option, ...] = (
         name="side_by_side",
         type=StrictInt,
         default=1,
-        help="candidates chosen at once, before any of them is judged",
+        help="candidates of one batch, chosen before any of their results",
         least=1,
         most=MAX_CANDIDATES,
     ),
     Option(
         name="candidates",
         type=StrictInt,
-        help=f"most rates tried in a stage; {_OF_METHOD}",
+        help=f"limit of rates tried in a stage; {_OF_METHOD}",
         least=2,
         most=MAX_CANDIDATES,
     ),
@@ -102,38 +102,37 @@ TUNING: tuple[Option, ...] = (
     Option(
         name="validation",
         type=ValidationName,
-        help=f"late: long stages are judged by validation loss; never: none is; {_OF_METHOD}",
+        help=f"late: validation loss decides long stages; never: training loss always decides; "
+        f"{_OF_METHOD}",
     ),
-    _number("eps", "the largest rate wins within this share of the best forecast gain"),
+    _number("eps", "choose the largest rate within this share of the best forecast gain"),
     Option(
         name="anchor",
         type=AnchorName,
-        help=f"shape of the schedule that all rates are multiples of; {_OF_METHOD}",
+        help=f"shape of the base schedule, which candidate rates scale; {_OF_METHOD}",
     ),
-    _number(
-        "decay_share", "of the anchor wsd: share of the steps over which the rate falls to zero"
-    ),
-    _choice("continue_winner", "go on from the winner's trial, not from the checkpoint"),
-    _choice("stop_hopeless", "give up candidates that are clearly behind"),
-    _choice("warm_start", "begin with the rate in use and with the results of the stage before"),
-    _choice("hold_rate", "keep the last rate of warm-up unless a smaller one is clearly better"),
-    _choice("look_above", "first try a rate above the last one of warm-up, falling to zero"),
-    _choice("stop_rises", "go back, at half the rate, when the loss clearly rises"),
-    _number("max_overhead", "most discarded steps, as a share of all steps; inf: no limit"),
+    _number("decay_share", "share of the steps in which the rate decays to zero; anchor wsd only"),
+    _choice("continue_winner", "continue from the winner's trial, not from the checkpoint"),
+    _choice("stop_hopeless", "stop candidates that are clearly worse"),
+    _choice("warm_start", "start each stage with the current rate and the last stage's results"),
+    _choice("hold_rate", "keep the last rate of warm-up unless a smaller rate is clearly better"),
+    _choice("look_above", "first try a rate above the last rate of warm-up, decaying to zero"),
+    _choice("stop_rises", "restore a checkpoint and halve the rate when the loss clearly rises"),
+    _number("max_overhead", "limit of discarded steps, as a share of all steps; inf: no limit"),
 )
-"""What a session is asked for: `learning_rate.Options`."""
+"""Parameters of a session: `learning_rate.Options`."""
 
 LEASE = Option(
     name="lease",
     type=str,
     default=REQUIRED,
-    help="lease that create or attach printed",
+    help="lease from create or attach",
     metavar="TEXT",
 )
 OWN_LEASE = Option(
     name="lease",
     type=str,
-    help="the session's last lease; without it, the session must have been silent for a while "
+    help="last lease of the session; without a lease, the current lease must have expired "
     "(TOPOLOOM_LR_LEASE_SECONDS)",
     metavar="TEXT",
 )
@@ -141,22 +140,22 @@ SEQUENCE = Option(
     name="sequence",
     type=StrictInt,
     default=REQUIRED,
-    help="number of the observation, from 1 without gaps",
+    help="number of the observation: 1, 2, 3, ... without gaps",
     least=1,
     most=2**31 - 1,
 )
 TO_SEQUENCE = Option(
     name="sequence",
     type=StrictInt,
-    help="go back to what was known after this observation; default: the last",
+    help="return to the state after this observation; default: the last",
     least=0,
     most=2**31 - 1,
 )
 LOSSES = Option(
     name="losses",
     type=list,
-    help="training losses of the steps of set_lr or go_on, the validation loss of evaluate, "
-    "nothing after save and restore",
+    help="after set_lr or go_on: training losses of its steps; after evaluate: the validation "
+    "loss; after save and restore: empty",
     least=0,
     most=MAX_OVERRUN,
     metavar="LIST",
@@ -166,19 +165,19 @@ UNASKED = Option(
     name="unasked",
     type=StrictBool,
     default=False,
-    help="the losses come from more steps at the last rate, which no action asked for",
+    help="the losses belong to additional steps at the last rate, without an action",
 )
 HISTORY_FORMAT = Option(
     name="format",
     type=HistoryFormat,
     default="json",
-    help="json is lr-history/1, csv one line a step, svg a picture",
+    help="json: lr-history/1; csv: one line per step; svg: a plot",
 )
 AFTER = Option(
     name="after",
     type=StrictInt,
     default=0,
-    help="json only: observations after this number",
+    help="json only: start after the observation with this number",
     least=0,
     most=2**31 - 1,
 )

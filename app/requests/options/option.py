@@ -1,4 +1,4 @@
-"""What an option is, and how a field of a request and a parameter of a query come of it."""
+"""The option class: one definition for a request field, a query parameter and a CLI option."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,23 +11,23 @@ from topoloom.app.requests.base import Bytes, format_bytes, optional
 __all__ = ["REQUIRED", "Option", "choices"]
 
 REQUIRED: Any = ...
-"""The default of what must be given."""
+"""The default of a required option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One thing that may be said, wherever it is said.
+    """An option of the REST service and of the command line.
 
-    ``type`` is what a request takes; the command line takes whole numbers, texts and flags,
-    and leaves the rest to the request.  ``default`` is `REQUIRED`, None for what may be left
-    out, or the value that is then meant.  ``least`` and ``most`` are themselves allowed; of a
-    list they limit how many entries it has.
-    ``instead_of`` names the options whose defaults do not count where this one is given.
-    ``flag`` is the spelling on the command line where it is not the name with dashes,
-    ``metavar`` what stands for its value there, and ``typed`` how that is written.
+    ``type`` is the type of the request field; the command line parses integers, texts and flags,
+    and the request validates the rest.  ``default`` is `REQUIRED`, a value, or None for an
+    optional field without a default.  ``least`` and ``most`` are inclusive; of a list they limit
+    the number of entries.
+    ``instead_of`` names the options whose defaults this option replaces.
+    On the command line, ``flag`` is the spelling (default: the name with dashes), ``metavar``
+    the placeholder of the value, and ``typed`` the syntax of the value.
 
-    >>> hosts = Option(name="max_steps", type=StrictInt, help="at most so many", least=1, most=9)
-    >>> hosts.spelling, hosts.limits, hosts.field().default is None
+    >>> steps = Option(name="max_steps", type=StrictInt, help="step limit", least=1, most=9)
+    >>> steps.spelling, steps.limits, steps.field().default is None
     ('--max-steps', '1 to 9', True)
     """
 
@@ -45,7 +45,7 @@ class Option:
 
     @property
     def spelling(self) -> str:
-        """The option as it is written on the command line."""
+        """The flag on the command line."""
         return self.flag or "--" + self.name.replace("_", "-")
 
     @property
@@ -55,23 +55,23 @@ class Option:
         >>> Option(name="tau", type=float, help="pause; default: 0", unit="seconds").text
         'pause, seconds; default: 0'
         """
-        what, default, value = self.help.partition("; default: ")
-        return f"{what}, {self.unit}{default}{value}" if self.unit else self.help
+        meaning, default, value = self.help.partition("; default: ")
+        return f"{meaning}, {self.unit}{default}{value}" if self.unit else self.help
 
     @property
     def limits(self) -> str:
-        """What numbers, or how many entries, are allowed; empty where it is neither, or a size.
+        """The range of a number, or of the length of a list; empty for other types and sizes.
 
         >>> Option(name="ids", type=list[str], help="ids", least=1, most=9).limits
-        '1 to 9 of them'
+        '1 to 9 entries'
         """
         if self.least is None or self.type is Bytes:
             return ""
-        return f"{self.least} to {self.most}{' of them' if self._listed else ''}"
+        return f"{self.least} to {self.most}{' entries' if self._listed else ''}"
 
     @property
     def shown(self) -> str:
-        """The default as people write it; empty where there is none.
+        """The default as a user types it; empty without a default.
 
         >>> Option(name="bytes", type=Bytes, help="size", default=2**20).shown
         '1MiB'
@@ -81,13 +81,13 @@ class Option:
         return format_bytes(self.default) if self.type is Bytes else str(self.default)
 
     def field(self, **more: Any) -> Any:
-        """Return the field of a request; what may be left out may not be null."""
+        """Return the field of a request; an optional field refuses null."""
         if self.default is None:
             return optional(self.text, **self._bounds(), **more)
         return Field(self.default, description=self.text, **self._bounds(), **more)
 
     def query(self, **more: Any) -> Any:
-        """Return the parameter of a query that says the same."""
+        """Return the query parameter."""
         from fastapi import Query
 
         return Query(description=self.text, **self._bounds(), **more)
@@ -99,13 +99,13 @@ class Option:
     def _bounds(self) -> dict[str, Any]:
         if self._listed and self.least is not None:
             return {"min_length": self.least, "max_length": self.most}
-        # Decimals carry theirs in their type: they are checked before they are rounded.
+        # Decimal types check their own limits, before rounding.
         bounded = self.type in (StrictInt, float) and self.least is not None
         return {"ge": self.least, "le": self.most} if bounded else {}
 
 
 def choices(type_: Any) -> tuple[str, ...]:
-    """Return the words that a type allows; none if it allows more than words.
+    """Return the words of a literal type or union; empty if the type allows other values.
 
     >>> choices(Literal["json", "csv"]), choices(int)
     (('json', 'csv'), ())

@@ -1,4 +1,4 @@
-"""The options of topologies as files, of wiring them, and of what is dead."""
+"""Options of topology files, patch plans and failed parts."""
 
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -83,21 +83,23 @@ TOPOLOGY_FORMAT = Option(
     name="format",
     type=TopologyFormat,
     default="json",
-    help="what the topology is written as; json is topology/1",
+    help="output format; json is topology/1",
 )
 PANELS = Option(
     name="panels",
     type=PanelKind,
     default="per-port",
-    help="one panel for each port of the hosts, or one for all",
+    help="per-port: one panel for each port of a host; single: one panel for all ports",
 )
-HOSTS = whole("hosts", "hosts cabled to the panels; default: the nodes of the topology", 1, 10**6)
-LANES = whole("lanes", "ports cabled of each host; default: the degree of the topology", 1, 10**4)
+HOSTS = whole("hosts", "number of cabled hosts; default: the nodes of the topology", 1, 10**6)
+LANES = whole(
+    "lanes", "number of cabled ports per host; default: the degree of the topology", 1, 10**4
+)
 PLANT = Option(
     name="plant",
     type=list,
-    help="instead of panels, hosts and lanes: the hosts, panels and cabling that there are, "
-    "plant/1, or a list of cables as NetBox and Nautobot have it",
+    help="existing hosts, panels and cables, instead of panels, hosts and lanes: plant/1, or a "
+    "list of cables from NetBox or Nautobot",
     metavar="FILE",
     typed="JSON, YAML or CSV",
 )
@@ -105,63 +107,54 @@ PLACE = Option(
     name="place",
     type=PlaceKind,
     default="fixed",
-    help="fixed: every node sits on the host of its name or number; free: on whichever host "
-    "needs the fewest moves",
+    help="fixed: each node on the host with its name or number; free: the placement with the "
+    "fewest moves",
 )
 OBJECTIVE = Option(
     name="objective",
     type=ObjectiveName,
     default="moves",
-    help="what is minimized first: moves; seconds that the panels take for them; or drained: hosts "
-    "that lose a link meanwhile; then moves",
+    help="quantity to minimize before the number of moves: moves; seconds: panel time; drained: "
+    "hosts that lose a link during the work",
 )
 MAX_LINKS_DOWN = whole(
-    "max_links_down", "most links that are down in one stage; default: any number", 1, 10**6
+    "max_links_down", "limit of links down in one stage; default: no limit", 1, 10**6
 )
 STAY_CONNECTED = switch("stay_connected", "keep all hosts connected to each other in every stage")
-MAKE_FIRST = switch("make_first", "plug all links that have free ports before any link is removed")
-SPARES = switch("spares", "also use ports that are marked as spare")
+MAKE_FIRST = switch("make_first", "plug links with free ports before the first link is removed")
+SPARES = switch("spares", "also use ports marked as spare")
 PRESENT = Option(
     name="present",
     type=list,
-    help='what is plugged today: pairs {"panel", "a", "b"}, or a patch-plan/1 document, whose '
-    "final wiring is meant; default: what the plant says, or nothing",
+    help='present wiring: pairs {"panel", "a", "b"}, or a patch-plan/1 document for its final '
+    "wiring; default: the wiring in the plant, or none",
     metavar="FILE",
-    typed="a file of them, or a CSV file with these columns",
+    typed="JSON, or CSV with these columns",
 )
 DESIGN_PANELS = replace(
-    PANELS,
-    default=None,
-    help="count the moves from today's wiring, on one panel for each port of the hosts, or on one "
-    "for all",
+    PANELS, default=None, help=f"count moves from the present wiring; {PANELS.help}"
 )
 DESIGN_PLANT = replace(
-    PLANT, help="count the moves from today's wiring, on this plant: plant/1, or a list of cables"
+    PLANT, help="count moves from the present wiring, on this plant: plant/1, or a list of cables"
 )
-DESIGN_PRESENT = replace(
-    PRESENT,
-    help=f"count the moves from today's wiring: {PRESENT.help}",
-)
-DESIGN_PLACE = replace(PLACE, default=None, help=f"with today's wiring: {PLACE.help}")
-DESIGN_SPARES = replace(SPARES, default=None, help=f"with today's wiring: {SPARES.help}")
+DESIGN_PRESENT = replace(PRESENT, help=f"count moves from the {PRESENT.help}")
+DESIGN_PLACE = replace(PLACE, default=None, help=f"with the present wiring; {PLACE.help}")
+DESIGN_SPARES = replace(SPARES, default=None, help=f"with the present wiring: {SPARES.help}")
 DESIGN_OBJECTIVE = replace(
     OBJECTIVE,
     default=None,
-    help="with today's wiring: what is traded against the time of the workload and minimized by "
-    "plans: moves; seconds that the panels take for them; or drained: hosts that lose a link "
-    "meanwhile; default: moves",
+    help="with the present wiring: quantity to trade against the time of the workload: moves; "
+    "seconds: panel time; drained: hosts that lose a link during the work; default: moves",
 )
-MAX_MOVES = whole(
-    "max_moves", "only topologies that today's wiring reaches in at most so many moves", 0, 10**7
-)
+MAX_MOVES = whole("max_moves", "limit of moves from the present wiring", 0, 10**7)
 MAX_REWIRING_SECONDS = duration(
     "max_rewiring_seconds",
-    "only topologies that today's wiring reaches in at most so much time, all panels at once",
+    "limit of the time to rewire from the present wiring, with all panels at work at once",
     "seconds",
 )
 MAX_DRAINED = whole(
     "max_drained",
-    "only topologies that today's wiring reaches while at most so many hosts lose a link",
+    "limit of hosts that lose a link while the present wiring is changed",
     0,
     10**6,
 )
@@ -169,18 +162,18 @@ PLAN_FORMAT = Option(
     name="format",
     type=PlanFormat,
     default="json",
-    help="json is patch-plan/1, csv a work order, the others are for devices and people",
+    help="json: patch-plan/1; csv: a work order; others: device and document formats",
 )
 DEVICE_FORMAT = Option(
     name="format",
     type=PlanFormat,
     default=REQUIRED,
-    help="what is written: patch-plan/1 (json), a work order (csv), for SONiC-OCS, Polatis, "
-    "Calient, DiCon, NetBox, people (html, dot), programs (graphml), or addresses and routes of "
-    "the hosts (deployment)",
+    help="json: patch-plan/1; csv: a work order; sonic, polatis, calient, dicon: device commands; "
+    "netbox-csv: cables for NetBox; html, dot, graphml: for people and programs; deployment: "
+    "addresses and routes of the hosts",
 )
-AT_ONCE = whole("at_once", "hosts, panels and pairs that fail together", 1, 2, default=1)
-WORST = whole("worst", "how many failures to show, the worst first", 1, 20_000, default=10)
+AT_ONCE = whole("at_once", "number of simultaneous failures", 1, 2, default=1)
+WORST = whole("worst", "number of failures to list, worst first", 1, 20_000, default=10)
 WayName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 DEAD_HOSTS = Option(
     name="hosts",
@@ -215,8 +208,7 @@ DEAD_PORTS = Option(
 DEAD_PAIRS = Option(
     name="pairs",
     type=list[str],
-    help="plugged pairs through which no light goes, such as panel-0/3A-12B; both ports are then "
-    "dead",
+    help="plugged pairs without light, such as panel-0/3A-12B; both ports count as dead",
     flag="--dead-pair",
     metavar="PANEL/A-B",
     typed=MANY,
@@ -226,6 +218,5 @@ DEAD_PAIRS = Option(
 WAY = Option(
     name="way",
     type=WayName,
-    help="also write the plan of this way and the plant that it is on; without it, ways are only "
-    "weighed",
+    help="also write the plan and the plant of this repair; default: only compare the repairs",
 )

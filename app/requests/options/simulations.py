@@ -1,4 +1,4 @@
-"""The options of schedules in time: simulated, and run on this machine."""
+"""Options of simulating, executing and timing schedules."""
 
 from decimal import Decimal
 
@@ -29,33 +29,31 @@ __all__ = [
 
 
 SIMULATED_BYTES = size(
-    "allgather: size of the result; else of the input of every rank", default=REQUIRED
+    "data size: the result of an allgather, else the input of every rank", default=REQUIRED
 )
 SIMULATED_NODE_GBPS = number(
     "node_gbps",
-    "what one host sends at most, all ports together (default: the topology's own unit, and "
-    "100 where that counts links)",
+    "send rate of one host over all its ports (default: from the unit of the topology; 100 if the "
+    "unit is link)",
     "Gbit/s",
 )
 SIMULATED_ALPHA_US = duration(
-    "alpha_us", "latency of one hop, 0 for none", "microseconds", default=Decimal(10)
+    "alpha_us", "latency of one hop, may be 0", "microseconds", default=Decimal(10)
 )
-LINK_GBPS = number("link_gbps", "instead: what one unit of capacity carries", "Gbit/s")
-COMPARED_BYTES = size("of schedules: size of the data that times are told for")
+LINK_GBPS = number("link_gbps", "rate of one unit of capacity, instead of a host rate", "Gbit/s")
+COMPARED_BYTES = size("schedules only: data size of the compared times")
 COMPARED_ALPHA_US = number(
-    "alpha_us", "of schedules: latency of one hop (default: 10)", "microseconds"
+    "alpha_us", "schedules only: latency of one hop (default: 10)", "microseconds"
 )
 OVERHEAD_US = duration(
-    "overhead_us",
-    "how long each message keeps its link busy beside its bytes",
-    "microseconds",
-    default=Decimal(0),
+    "overhead_us", "link time of each message beside its bytes", "microseconds", default=Decimal(0)
 )
-CHANNELS = whole("channels", "how many links a host sends on at a time; default: on all", 1, 10**4)
+CHANNELS = whole(
+    "channels", "number of links a host sends on simultaneously; default: all", 1, 10**4
+)
 CHUNKS = whole(
     "chunks",
-    "into how many pieces each message is cut; default: 1 for steps, and for trees what is "
-    "best in lock step",
+    "number of chunks per message; default: 1 for steps; for trees, the best number in lock step",
     1,
     2**20,
 )
@@ -64,29 +62,29 @@ OPPONENT = Option(
     name="opponent",
     type=str,
     flag="--baseline",
-    help="with --out: write the schedule of this one, schedule/1",
+    help="with --out: write the schedule of this baseline, schedule/1",
     metavar="NAME",
 )
 
-RANKS = whole("ranks", "how many processes; must be the number of ranks it has", 1, 128)
+RANKS = whole("ranks", "number of processes; must equal the ranks of the schedule", 1, 128)
 PROBED_RANKS = whole(
     "ranks",
-    "processes on this machine; the first talks to each other one",
+    "processes on this machine; the first exchanges messages with each other process",
     2,
     128,
     default=2,
 )
-ROUND_TRIPS = whole("repeat", "round trips of each; their median counts", 1, 10_000, default=20)
-EXECUTED_BYTES = size("size of the data, a multiple of 4", default=2**20)
-REPEAT = whole("repeat", "runs, each on fresh data", 1, 1000, default=1)
-PIPELINE_CHUNKS = whole(
-    "pipeline_chunks", "pieces that each tree's data is cut into", 1, 1024, default=4
+ROUND_TRIPS = whole(
+    "repeat", "round trips per measurement; the median is reported", 1, 10_000, default=20
 )
+EXECUTED_BYTES = size("data size, a multiple of 4", default=2**20)
+REPEAT = whole("repeat", "number of runs, each with new data", 1, 1000, default=1)
+PIPELINE_CHUNKS = whole("pipeline_chunks", "chunks of each tree's data", 1, 1024, default=4)
 TIMEOUT = Option(
     name="timeout",
     type=float,
     default=60,
-    help="after how long all is given up",
+    help="time limit of the execution",
     unit="seconds",
     least=LEAST_POSITIVE,
     most=86_400,

@@ -1,4 +1,4 @@
-"""The options of sweeps, jobs, lists of what is stored, and plots."""
+"""Options of sweeps, jobs, pages of lists, and plots."""
 
 from typing import Literal, TypeAlias
 
@@ -43,8 +43,8 @@ PartName: TypeAlias = Literal["link", "host", "switch"]
 LOST = Option(
     name="lost",
     type=list[PartName],
-    help="which parts are lost, one at a time; default: all three: a network card is a link where "
-    "it joins a GPU to the network, a switch where it is a node",
+    help="kinds of parts to remove, one part at a time; default: all; a NIC between a GPU and the "
+    "network is a link, a NIC with its own node is a switch",
     metavar="link | host | switch",
     typed=MANY,
 )
@@ -57,28 +57,26 @@ JOB_OPERATION = Option(
 PREFER = Option(
     name="prefer",
     type=str,
-    help="RFC 7240: `wait=n` waits up to n seconds for the answer, 60 at most, before it is "
-    "promised with 202; `respond-async` promises it at once; default: wait=10",
+    help="RFC 7240: with `wait=n`, the service waits n seconds, at most 60, before it replies 202; "
+    "with `respond-async`, it replies 202 at once; default: wait=10",
 )
 WEBHOOK = Option(
     name="topoloom-webhook",
     type=str,
-    help="URL that is sent the job/1 document, signed, when the answer is there or has failed; "
-    "its host must be one that the configuration names",
+    help="URL that receives the signed job/1 document when the job succeeds or fails; the "
+    "configuration must allow its host",
 )
 
-LIMIT = whole("limit", "most entries of one page", 1, 100, default=20)
+LIMIT = whole("limit", "entries per page", 1, 100, default=20)
 CURSOR = Option(
     name="cursor",
     type=str,
-    help="`next_cursor` of the page before; default: the first",
+    help="`next_cursor` of the previous page; default: the first page",
     flag="--after",
     metavar="CURSOR",
 )
 
 LEAST_BYTES = size(
-    "smallest size of the data; default: 1KiB, or 1/1024 of what a workload moves", name="from"
+    "smallest data size; default: 1KiB, or 1/1024 of the data of a workload", name="from"
 )
-MOST_BYTES = size(
-    "largest size of the data; default: 1GiB, or 4 times what a workload moves", name="to"
-)
+MOST_BYTES = size("largest data size; default: 1GiB, or 4 times the data of a workload", name="to")

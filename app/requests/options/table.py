@@ -1,4 +1,4 @@
-"""All options together, by what they are about: `OPTIONS`."""
+"""The table of all options: `OPTIONS`."""
 
 from topoloom.app.requests.options import (
     cluster,

@@ -1,4 +1,4 @@
-"""The options of naming a topology: how its text is read, and what of it is lost or slow."""
+"""Options of a topology source: how its text is read, and which parts are lost or slow."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -52,41 +52,41 @@ NodeName: TypeAlias = StrictInt | Annotated[str, Field(max_length=200)]
 
 MAX_CHANGES = 10_000
 _RATIONAL = "such as 12.5 or 25/2"
-_MANY = "may be given several times"
+_MANY = "repeatable"
 
 
 def _changed(name: str, type_: Any, help: str, **more: Any) -> Option:
     return Option(name=name, type=type_, help=help, least=1, most=MAX_CHANGES, **more)
 
 
-# Of any text.
+# Options for any text.
 FORMAT = Option(
     name="format",
     type=FormatName,
-    help="format of the file or text; default: told from the text",
+    help="format of the file or text; default: detected",
     flag="--from",
     metavar="FORMAT",
-    typed=f"the name of a file goes before its text; one of {', '.join(choices(FormatName))}",
+    typed=f"from the file name, else from the text; one of {', '.join(choices(FormatName))}",
 )
 
-# Of graphs.
+# Options for graphs.
 CAPACITY_ATTRIBUTE = Option(
     name="capacity_attribute",
     type=AttributeName,
-    help="of a graph: attribute of links that is their capacity, such as weight; default: "
-    "capacity, else bandwidth, else every capacity is 1",
+    help="graphs: link attribute with the capacity, such as weight; default: capacity, else "
+    "bandwidth, else every capacity is 1",
     metavar="NAME",
 )
 KIND_ATTRIBUTE = Option(
     name="kind_attribute",
     type=AttributeName,
-    help="of a graph: attribute of nodes that tells switches; default: kind",
+    help="graphs: node attribute that marks switches; default: kind",
     metavar="NAME",
 )
 SWITCH_VALUES = Option(
     name="switch_values",
     type=list[AttributeName],
-    help="of a graph: values of that attribute that mean a switch, such as router; default: switch",
+    help="graphs: values of that attribute for a switch, such as router; default: switch",
     least=1,
     most=100,
     flag="--switch-value",
@@ -96,25 +96,25 @@ SWITCH_VALUES = Option(
 UNIT = Option(
     name="unit",
     type=UnitName,
-    help="of a graph: unit of the capacities, such as GB/s; default: the graph's own, else link "
-    "where every capacity is 1, else GB/s",
+    help="graphs: unit of the capacities, such as GB/s; default: the unit in the file, else link "
+    "if every capacity is 1, else GB/s",
     metavar="UNIT",
 )
 
 DIRECTED = Option(
     name="directed",
     type=StrictBool,
-    help="of a graph: whether each link runs one way, from its first node to its second, or both "
-    "ways; default: as the file states, else as its format has it",
+    help="graphs: each link runs one way, from its first node to its second, or both ways; "
+    "default: as the file states, else the rule of the format",
     flag="--directed/--undirected",
 )
 
-# Of what machines say of themselves.
+# Options for dumps of machines.
 LINK_BANDWIDTH = Option(
     name="link_bandwidth",
     type=Rational,
-    help="of a dump: what one NVLink or xGMI link carries; default: by the GPU model, else 25 "
-    "for NVLink and 50 for xGMI",
+    help="dumps: rate of one NVLink or xGMI link; default: by the GPU model, else 25 for NVLink "
+    "and 50 for xGMI",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -122,16 +122,16 @@ LINK_BANDWIDTH = Option(
 NVLINK = Option(
     name="nvlink",
     type=ShortText,
-    help="of a dump: mesh or switch, whether the NVLinks of the file join pairs or lead to a "
-    "switch; a number, GB/s per direction of one link; or in place of those of the file none, "
-    "dgx-1v, switch:GBPS, mesh:GBPS, pairs:GBPS",
+    help="dumps: mesh or switch: the NVLinks of the file join pairs of GPUs, or lead to a switch; "
+    "a number: GB/s per direction of one link; none, dgx-1v, switch:GBPS, mesh:GBPS or "
+    "pairs:GBPS: replaces the NVLinks of the file",
     metavar="NVLINKS",
 )
 PCIE_BANDWIDTH = Option(
     name="pcie_bandwidth",
     type=Rational,
-    help="of a dump: what every PCIe link carries; default: as the file states, else by the GPU "
-    "model, else 12",
+    help="dumps: rate of every PCIe link; default: as the file states, else by the GPU model, "
+    "else 12",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -139,7 +139,7 @@ PCIE_BANDWIDTH = Option(
 CPU_BANDWIDTH = Option(
     name="cpu_bandwidth",
     type=Rational,
-    help="of a dump: what passes between two CPUs; default: by their vendor, else as PCIe",
+    help="dumps: rate between two CPUs; default: by their vendor, else the PCIe rate",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -147,7 +147,7 @@ CPU_BANDWIDTH = Option(
 BOXES = Option(
     name="boxes",
     type=StrictInt,
-    help="copies of the box that a dump describes, joined by their NICs; default: 1",
+    help="dumps: number of copies of the machine, joined by their NICs; default: 1",
     least=1,
     most=1024,
     metavar="N",
@@ -155,28 +155,27 @@ BOXES = Option(
 NETWORK = Option(
     name="network",
     type=ShortText,
-    help="what joins the boxes: one, rails, rail-only or planes:K; default: one",
+    help="boxes: network between them: one, rails, rail-only or planes:K; default: one",
     metavar="NETWORK",
 )
 OVERSUBSCRIPTION = Option(
     name="oversubscription",
     type=Rational,
-    help="of boxes: how many times as much enters the leaf switches as goes on from there, at "
-    "least 1; default: 1",
+    help="boxes: ratio of capacity into and out of the leaf switches, at least 1; default: 1",
     metavar="RATIO",
     typed="such as 2 or 3/2",
 )
 NICS = Option(
     name="nics",
     type=NicNames,
-    help="of boxes: names of the NICs that lead to the network, with commas; or, where the dump "
-    "lists none, their number; default: those that are nearest to some GPU",
+    help="boxes: comma-separated names of the NICs in the network, or their number if the dump "
+    "lists none; default: the NICs nearest to a GPU",
     metavar="NAMES",
 )
 NIC_BANDWIDTH = Option(
     name="nic_bandwidth",
     type=Rational,
-    help="of boxes: what every NIC carries (default: what the dump says or is known)",
+    help="boxes: rate of every NIC (default: as the dump states, else by the NIC model)",
     unit="GB/s per direction",
     metavar="GBPS",
     typed=_RATIONAL,
@@ -185,16 +184,16 @@ PCIE = Option(
     name="pcie",
     type=ShortText,
     help="auto: PCIe and sockets carry data only where NVLink or xGMI does not join all GPUs; "
-    "always: there, too; a generation such as gen4x16: auto, and the rate of every PCIe link; "
-    "default: auto",
+    "always: in every case; a generation such as gen4x16: auto, with this rate of every PCIe "
+    "link; default: auto",
     metavar="auto | always | genGxLANES",
 )
 
-# What is lost or slow.
+# Options for lost and slow parts.
 WITHOUT_NODES = _changed(
     "without_nodes",
     list[NodeName],
-    "nodes that are lost with all their links",
+    "nodes to remove with all their links",
     flag="--without-node",
     metavar="ID",
     typed=_MANY,
@@ -202,7 +201,7 @@ WITHOUT_NODES = _changed(
 WITHOUT_LINKS = _changed(
     "without_links",
     list[tuple[NodeName, NodeName]],
-    "pairs of nodes between which every link is lost, both ways",
+    "pairs of nodes whose links to each other are removed, in both directions",
     flag="--without-link",
     metavar="A,B",
     typed=_MANY,
@@ -210,8 +209,8 @@ WITHOUT_LINKS = _changed(
 SLOW_LINKS = _changed(
     "slow_links",
     list[tuple[NodeName, NodeName, Rational]],
-    "pairs of nodes, and the share that is left of the capacity between them, both ways, more "
-    "than 0 and less than 1, such as 1/2",
+    "pairs of nodes with the remaining share of the capacity between them, in both directions, "
+    "more than 0 and less than 1, such as 1/2",
     flag="--slow-link",
     metavar="A,B=SHARE",
     typed=_MANY,
@@ -223,15 +222,15 @@ READING: tuple[Option, ...] = (
     *(LINK_BANDWIDTH, NVLINK, PCIE_BANDWIDTH, CPU_BANDWIDTH),
     *(BOXES, NETWORK, OVERSUBSCRIPTION, NICS, NIC_BANDWIDTH, PCIE),
 )
-"""How a text is read."""
+"""Options that control how a text is read."""
 CHANGES: tuple[Option, ...] = (WITHOUT_NODES, WITHOUT_LINKS, SLOW_LINKS)
-"""What of a topology is lost or slow."""
+"""Options for lost and slow parts of a topology."""
 
 _SPELLINGS = {option.name: option.spelling for option in READING}
 
 
 def changeable(assumption: Assumption) -> str:
-    """Return what was assumed, with the option of the command line that changes it.
+    """Return the text of an assumption with the CLI option that changes the assumption.
 
     >>> changeable(Assumption("The file states no unit.", "unit"))
     'The file states no unit. (change: --unit)'
