@@ -59,7 +59,7 @@ class SizesRequest(TimedRequest):
         return (Task(Collective.of(self.collective), 1),)
 
     def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, with defaults and the member names `from`, `to`."""
+        """Return the request as plain JSON values, with defaults and members `from` and `to`."""
         return self.model_dump(mode="json", exclude_none=True, by_alias=True)
 
     @property
@@ -77,7 +77,7 @@ class SizesRequest(TimedRequest):
         return least, usual[1] if self.most is None else self.most
 
     def frontier(self) -> FrontierRequest:
-        """Return the request for the drawn frontier; with all-to-all costs if the tasks need them."""
+        """Return the request for the drawn frontier, with all-to-all costs if the tasks need it."""
         members = {name: getattr(self, name) for name in FrontierRequest.model_fields}
         if any(task.collective is Collective.ALL_TO_ALL for task in self.tasks):
             members["all_to_all"] = True

@@ -33,8 +33,8 @@ def search(
 ) -> None:
     """Search a grid of sizes for a number of seconds; print the best topologies.
 
-    Without ``by_labels``, search bases for breadth-first broadcast, all sizes in turn.  With
-    ``by_labels``, search graphs for slack schedules, the sizes with the largest benefit first.
+    Without ``by_slack``, search bases for breadth-first broadcast, all sizes in turn.  With
+    ``by_slack``, search graphs for slack schedules, the sizes with the largest benefit first.
 
     Raises
     ------
@@ -46,12 +46,12 @@ def search(
     _require(0 < seconds <= MAX_SECONDS, "seconds", f"must be above 0, at most {MAX_SECONDS}")
     _require(seed >= 0, "seed", "must not be negative")
     _require(links in list(Links), "links", "must be unidirectional or bidirectional")
-    wanted = sizes(numbers("nodes", nodes), numbers("degree", degree), Links(links), seed)
-    wanted = sweeps(wanted) if by_slack else wanted
+    searches = sizes(numbers("nodes", nodes), numbers("degree", degree), Links(links), seed)
+    searches = slack_searches(searches) if by_slack else searches
     atlas = Atlas.load(path) if path is not None and path.exists() else Atlas()
-    with _kept(atlas, path) as save:
-        rounds = _run(build_atlas if by_slack else explore, wanted, atlas, seconds, save)
-    _show(atlas, wanted, rounds)
+    with _saving(atlas, path) as saver:
+        rounds = _run_rounds(build_atlas if by_slack else explore, searches, atlas, seconds, saver)
+    _show(atlas, searches, rounds)
 
 
 def numbers(field: str, text: str) -> list[int]:
@@ -118,21 +118,21 @@ def _run_rounds(
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("searching", total=seconds)
 
-        def go_on() -> bool:
+        def time_left() -> bool:
             spent = time.monotonic() - began
             progress.update(bar, completed=spent, description=f"{len(atlas)} points")
-            saver.sometimes()
+            saver.save_if_due()
             return spent < seconds
 
-        return rounds(wanted, atlas, go_on)
+        return rounds(searches, atlas, time_left)
 
 
-def _show(atlas: Atlas, wanted: list[Search], rounds: int) -> None:
-    """Print the points of the sizes that were searched, one a line."""
-    asked = {(search.nodes, search.degree, search.links): search.by_slack for search in wanted}
+def _show(atlas: Atlas, searches: list[Search], rounds: int) -> None:
+    """Print the atlas points of the searched sizes, one per line."""
+    searched = {(s.nodes, s.degree, s.links): s.by_slack for s in searches}
     for entry in atlas:
-        by_slack = asked.get((entry.nodes, entry.degree, entry.links))
-        # Sweeps begin with all that is known; searches for bases are of them alone.
+        by_slack = searched.get((entry.nodes, entry.degree, entry.links))
+        # A search for slack schedules includes all known points; a search for bases, only bases.
         if by_slack or (by_slack is False and entry.within is None):
             print(_line(entry))
     Console(stderr=True).print(f"rounds: {rounds}")
