@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from topoloom.app.requests.options.factories import SIZE, number, size, switch, whole
 from topoloom.app.requests.options.option import Option
+from topoloom.schedules.formats import FormatName
 
 __all__ = [
     "DIALECT",
@@ -24,18 +25,14 @@ __all__ = [
     "TUNER_CHANNELS",
     "DesignFormat",
     "DialectName",
-    "ScheduleFormat",
 ]
 
-ScheduleFormat: TypeAlias = Literal[
-    "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
-]
 DesignFormat: TypeAlias = Literal["json", "msccl-xml", "mscclpp-json"]
 DialectName: TypeAlias = Literal["msccl", "azure", "rccl"]
 
 SCHEDULE_FORMAT = Option(
     name="format",
-    type=ScheduleFormat,
+    type=FormatName,
     default="json",
     help="output format; json is schedule/1",
 )
@@ -49,58 +46,56 @@ DIALECT = Option(name="dialect", type=str, help="msccl-xml: msccl, azure or rccl
 READ_DIALECT = Option(
     name="dialect",
     type=str,
-    help="msccl-xml: msccl, azure or rccl; default: the first of them that takes the file",
+    help="msccl-xml: msccl, azure or rccl; default: the first dialect that accepts the file",
 )
 RUNTIME = Option(
     name="runtime",
     type=str,
-    help="msccl-xml, mscclpp-json: the library and device that will load the file, whose limits it "
-    "keeps (docs/schedule-formats.md lists them); default: the smallest device that takes it",
+    help="msccl-xml, mscclpp-json: library and device that load the file and set its limits "
+    "(docs/reference/schedule-formats.md); default: the smallest sufficient device",
     metavar="NAME",
 )
 INSTANCES = whole(
     "instances",
-    "msccl-xml, mscclpp-json: parts that every message is cut into, each on its own channel "
-    "(default: 1)",
+    "msccl-xml, mscclpp-json: parts of every message, each on its own channel (default: 1)",
     1,
     16,
 )
-MIN_BYTES = size(
-    "msccl-xml, mscclpp-json: least size of data that the file is for", name="min_bytes"
-)
-MAX_EXPORT_BYTES = size(
-    "msccl-xml, mscclpp-json: largest size of data that the file is for", name="max_bytes"
-)
+MIN_BYTES = size("msccl-xml, mscclpp-json: smallest data size of the file", name="min_bytes")
+MAX_EXPORT_BYTES = size("msccl-xml, mscclpp-json: largest data size of the file", name="max_bytes")
 SCRATCH_BUDGET = size(
-    "msccl-xml, mscclpp-json: scratch memory of a GPU in bytes (default: 1 GiB where a "
-    "run-time allocates at start, elsewhere no limit)",
+    "msccl-xml, mscclpp-json: scratch memory per GPU in bytes (default: 1 GiB where the runtime "
+    "allocates at start, else no limit)",
     name="scratch_budget",
 )
 TUNER_CHANNELS = whole(
     "channels",
-    "nccl-tuner-csv: channels of NCCL (default: at least 2, and one for every 20 GB/s of a host)",
+    "nccl-tuner-csv: channels of NCCL (default: one per 20 GB/s of a host, at least 2)",
     1,
     32,
 )
 INPLACE = switch(
-    "inplace", "msccl-xml, mscclpp-json: for calls whose input and output are one buffer", None
+    "inplace", "msccl-xml, mscclpp-json: for calls with one buffer for input and output", None
 )
 RANKS_PER_NODE = whole(
     "ranks_per_node",
-    "ranks of one machine; mscclpp-json: they use memory channels, others port channels "
-    "(default: 1); nccl-tuner-csv: rows are for so many machines (default: for any number)",
+    "ranks per machine; mscclpp-json: these ranks use memory channels, others port channels "
+    "(default: 1); nccl-tuner-csv: sets the number of machines of the rows (default: any)",
     1,
     10**6,
 )
-_SAID = "with any format, for the printed time"
-EXPORT_BYTES = size("chakra-et, which needs it: size of the data", typed=f"{SIZE}; {_SAID}")
+_PRINTED_TIME = "with any format, for the printed time"
+EXPORT_BYTES = size("chakra-et (required): data size", typed=f"{SIZE}; {_PRINTED_TIME}")
 EXPORT_ALPHA_US = number(
-    "alpha_us", "nccl-tuner-csv: latency of one hop (default: 10)", "microseconds", typed=_SAID
+    "alpha_us",
+    "nccl-tuner-csv: latency of one hop (default: 10)",
+    "microseconds",
+    typed=_PRINTED_TIME,
 )
 EXPORT_NODE_GBPS = number(
     "node_gbps",
-    "nccl-tuner-csv: what one host sends at most (default: the topology's own unit, and 100 "
-    "where that counts links)",
+    "nccl-tuner-csv: send rate of one host (default: from the unit of the topology; 100 if the "
+    "unit is link)",
     "Gbit/s",
     typed="with any format, for the printed rates",
 )
