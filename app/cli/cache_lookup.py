@@ -13,8 +13,6 @@ from topoloom.app.store.embedded_reader import Embedded, opened
 if TYPE_CHECKING:
     from topoloom.app.cli.shared_options import Reading
 
-__all__ = ["about_topology", "answer"]
-
 
 def answer(kind: str, asked: dict[str, Any]) -> Artefact | None:
     """Return the stored answer to a canonical request; None on a miss."""

@@ -13,8 +13,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["ABOUT_TOPOLOGIES", "HELP_PANELS", "RENAMED", "current_spelling", "serving", "whole"]
-
 ABOUT_TOPOLOGIES = frozenset({"design", "files", "frontier", "measure", "optimum", "topology"})
 """The commands of `app.cli.commands.topologies`."""
 

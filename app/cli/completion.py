@@ -6,8 +6,6 @@ no function raises for bad input.
 
 from collections.abc import Callable, Iterable
 
-__all__ = ["among", "families", "presets", "sources"]
-
 _MOST = 200
 
 

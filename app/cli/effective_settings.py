@@ -6,8 +6,6 @@ from typing import Any
 
 from topoloom.app.config import Settings
 
-__all__ = ["configured", "without_password"]
-
 _PASSWORD = re.compile(r"^([^:/?#]+://[^:/?#]*:)(.*)(@[^@]*)$", re.DOTALL)
 _SECRET_QUERY = re.compile(r"([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&]*", re.IGNORECASE)
 

@@ -16,8 +16,6 @@ from topoloom.app.cli.shared_options import READS
 from topoloom.schedules.errors import InvalidProgram, InvalidSchedule
 from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring, Unreachable
 
-__all__ = ["Typed"]
-
 MAX_SHOWN = 200
 """Limit of the characters of a typed text in an error message."""
 _SOURCES = ("source", "topology")

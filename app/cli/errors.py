@@ -9,8 +9,6 @@ import typer
 
 from topoloom.synth.naming.suggestions import did_you_mean
 
-__all__ = ["explained", "one_line"]
-
 _MEMBER = re.compile(r"(?<![\w'\"./-])[a-z]+(?:_[a-z]+)+(?![\w'\"./-])")
 """A member name with an underscore in a rule; texts that the user typed stand in quotes."""
 MAX_LINE = 2_000

@@ -4,8 +4,6 @@ import _thread
 import sys
 from threading import Timer
 
-__all__ = ["redeliver_interrupts"]
-
 AGAIN_SECONDS = 0.05
 
 

@@ -14,8 +14,6 @@ from topoloom.app.requests.base import Bytes
 from topoloom.app.requests.options.option import REQUIRED, Option, choices
 from topoloom.synth.naming.suggestions import did_you_mean
 
-__all__ = ["ASKED", "asks", "parameter", "taken"]
-
 ASKED = "asked_"
 """Prefix of the parameters that `asks` adds."""
 _CONTEXT = "context_"

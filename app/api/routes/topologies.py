@@ -29,8 +29,6 @@ from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.requests.topology_source import TopologySource
 
-__all__ = ["router"]
-
 router = strict_router("/v1/topologies", tags=["topologies"], route_class=WorkRoute)
 
 FormatDep = Annotated[

@@ -8,8 +8,6 @@ from topoloom.app.cli.common import require_one_form
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
 from topoloom.app.config import Settings
 
-__all__ = ["app"]
-
 app = typer.Typer()
 
 GRACE_SECONDS = 2

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from topoloom.app.auth.api_keys import ApiKey
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys.")
 
 _COLUMNS = (

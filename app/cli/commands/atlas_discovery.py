@@ -15,8 +15,6 @@ from topoloom.synth.discovery.annealing_rounds import MAX_NODES, explore, sizes
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.cost import Links
 
-__all__ = ["numbers", "search"]
-
 MAX_SECONDS = 10**6
 _SAVE_EVERY_SECONDS = 30.0
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.baselines.nccl import OnFabric
     from topoloom.synth.topology.topology import Topology
 
-__all__ = ["baselines_on", "document_of", "schedule_text", "table_of"]
-
 
 def baselines_on(
     topology: "Topology", collective: str, request: SimulationRequest

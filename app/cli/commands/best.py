@@ -10,8 +10,6 @@ from topoloom.app.cli.option_parameters import asks
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, listing
 
-__all__ = ["app"]
-
 app = typer.Typer()
 
 

@@ -12,8 +12,6 @@ import typer
 from topoloom.app.cli.common import opened
 from topoloom.app.cli.shared_options import AsJson
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Measure, evict, export and import stored answers; label, pin and delete an answer.",
     no_args_is_help=True,

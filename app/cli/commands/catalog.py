@@ -5,8 +5,6 @@ import typer
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="List the named families, fabrics and workloads.")
 
 

@@ -11,8 +11,6 @@ from topoloom.app.cli.option_parameters import asks
 from topoloom.app.cli.shared_options import Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="Write and check proofs of a topology's cost.")
 
 CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="certificate/1 file")]

@@ -13,8 +13,6 @@ from topoloom.app.requests.options import cluster, collectives, simulations
 if TYPE_CHECKING:
     from topoloom.app.requests.evaluations import ComparisonRequest
 
-__all__ = ["app"]
-
 app = typer.Typer(
     no_args_is_help=True, help="Compare designs, schedules, algorithms or baselines side by side."
 )

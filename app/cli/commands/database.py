@@ -7,8 +7,6 @@ import typer
 
 from topoloom.app.config import Settings
 
-__all__ = ["app"]
-
 
 def _require_file(file: Path) -> Path:
     """Refuse ``-``: SQLite copies files."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.model.transcript import Transcript
     from topoloom.synth.topology.topology import Topology
 
-__all__ = ["ExecutionOptions", "ProbeOptions", "run", "show"]
-
 _MAX_MISTAKES = 10
 
 

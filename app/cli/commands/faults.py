@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from topoloom.app.services.context import Context
     from topoloom.app.store.document_store import Artefact
 
-__all__ = ["ASKED", "app", "surveyed"]
-
 app = typer.Typer()
 
 ASKED = (

@@ -11,8 +11,6 @@ from topoloom.app.cli.option_parameters import asks
 from topoloom.app.cli.shared_options import AsCsv
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 
-__all__ = ["app"]
-
 Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
 
 

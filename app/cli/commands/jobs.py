@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from topoloom.app.jobs.facade import Jobs
 from topoloom.synth.naming.suggestions import one_of
 
-__all__ = ["app", "jobs_app"]
-
 app = typer.Typer()
 jobs_app = typer.Typer(no_args_is_help=True, help="List, show, await and cancel jobs.")
 

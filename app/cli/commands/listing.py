@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from topoloom.app.store.artifacts import Listed
 from topoloom.synth.naming.suggestions import one_of
 
-__all__ = ["KIND", "app", "kind_of"]
-
 app = typer.Typer()
 
 _NAMES = {plural.replace("_", "-"): kind for kind, plural in KINDS.items()}

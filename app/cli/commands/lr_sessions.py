@@ -18,8 +18,6 @@ from topoloom.app.requests.options.sweeps_and_jobs import CURSOR, LIMIT
 if TYPE_CHECKING:
     from topoloom.app.cli.commands.lr_sessions_backend import Sessions
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Tune the learning rate of a training job, step by step.", no_args_is_help=True
 )

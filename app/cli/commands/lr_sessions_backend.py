@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from topoloom.app.client import Client
     from topoloom.app.services.lr_sessions import Tuning
 
-__all__ = ["Sessions", "opened"]
-
 
 class Sessions(Protocol):
     """Operations on sessions; ``asked`` holds the members of a request."""

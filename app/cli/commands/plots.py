@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.model.schedule import Schedule
     from topoloom.synth.topology.topology import Topology
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Draw frontiers, times, link loads and trees, as PNG or SVG.", no_args_is_help=True
 )

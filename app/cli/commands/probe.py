@@ -7,8 +7,6 @@ from topoloom.app.extras import require_extra
 from topoloom.schedules.errors import ExecutionFailed
 from topoloom.schedules.simulate.fit_link_costs import Row, fit
 
-__all__ = ["csv_of", "document_of", "measured", "summary_line"]
-
 COLUMNS = ("bytes", "messages", "chunks", "seconds")
 
 

@@ -8,8 +8,6 @@ from topoloom.app.cli.commands.cache import app
 from topoloom.app.cli.commands.listing import KIND, kind_of
 from topoloom.app.cli.common import opened
 
-__all__ = ["app"]
-
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="id of the document, or its first 6 or more characters")
 ]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from topoloom.app.services.schedule_speed import Written
     from topoloom.schedules.formats import Files, Options
 
-__all__ = ["app"]
-
 app = typer.Typer()
 
 ScheduleFile = Annotated[

@@ -10,8 +10,6 @@ from topoloom.app.cli.option_parameters import asks
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 
-__all__ = ["app"]
-
 app = typer.Typer(
     no_args_is_help=True, help="Compute frontiers, designs or gaps for many sizes at once."
 )

@@ -26,8 +26,6 @@ from topoloom.app.requests.options import cluster, collectives, exports, patch_p
 if TYPE_CHECKING:
     from topoloom.app.requests.designs import DesignRequest
 
-__all__ = ["app"]
-
 app = typer.Typer()
 
 Explain = Annotated[

@@ -11,8 +11,6 @@ from topoloom.app.cli.option_parameters import asks
 from topoloom.app.cli.shared_options import AsCsv, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives, exports
 
-__all__ = ["app"]
-
 _SPEEDS = (exports.EXPORT_BYTES, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GBPS)
 
 

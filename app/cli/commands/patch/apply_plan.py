@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from topoloom.app.optical_switches.credentials import Address
     from topoloom.synth.wiring.devices import Script
 
-__all__ = ["app"]
-
 CONFIRM_SECONDS = 60
 
 

@@ -9,8 +9,6 @@ from topoloom.app.cli.commands.patch.repairs import app
 from topoloom.app.cli.common import write
 from topoloom.app.cli.shared_options import Out
 
-__all__ = ["app"]
-
 
 @app.command("cross-wire")
 def cross_wire(

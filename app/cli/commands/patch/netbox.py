@@ -11,8 +11,6 @@ from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, m
 from topoloom.app.cli.common import write
 from topoloom.app.cli.shared_options import Out
 
-__all__ = ["app"]
-
 
 @app.command()
 def netbox(

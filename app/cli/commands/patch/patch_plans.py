@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring import PatchPlan, Plant
     from topoloom.synth.wiring.devices import Script
 
-__all__ = ["Made", "PlanFile", "PlantOption", "app", "made"]
-
 
 class PlanFirst(TyperGroup):
     """A group with the default command ``plan``."""

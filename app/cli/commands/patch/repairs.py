@@ -11,9 +11,6 @@ from topoloom.app.cli.option_parameters import asks
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out
 from topoloom.app.requests.options import patch_plans
 
-__all__ = ["app"]
-
-
 Wired = Annotated[
     str | None,
     typer.Option(
