@@ -20,8 +20,6 @@ from topoloom.app.requests.options.topology_source import (
     WITHOUT_NODES,
 )
 
-__all__ = ["READS", "AsCsv", "AsJson", "Out", "Reading", "Source", "given", "reads_topology"]
-
 AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV with exact numbers")]
 Out = Annotated[Path | None, typer.Option(help="output file; .gz compresses, - is standard output")]

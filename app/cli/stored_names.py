@@ -3,8 +3,6 @@
 from topoloom.app.config import Settings
 from topoloom.app.store.embedded_reader import opened
 
-__all__ = ["newest"]
-
 
 def newest(limit: int) -> list[str]:
     """Return the names of the newest stored topologies, at most ``limit``."""

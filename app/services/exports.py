@@ -16,8 +16,6 @@ from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.formats import FORMATS, Options
 
-__all__ = ["export", "media_type", "require_available"]
-
 
 def export(context: Context, wanted: ExportQuestion) -> Artefact:
     """Return the stored file of a document in a format; several files are one archive.

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
     from topoloom.app.requests.schedules import ForestRequest
     from topoloom.schedules.options import Options
 
-__all__ = [
-    "RecipeTopologies",
-    "StoredTopology",
-    "asked_options",
-    "create",
-    "load",
-    "load_subject",
-    "named",
-]
-
 HELD_LINKS = 1 << 20
 """Links in all of the topologies that one answer keeps in memory."""
 

@@ -33,8 +33,6 @@ from topoloom.synth.slack import MAX_SLACK, MAX_STEPS, GraphAndTranspose, Schedu
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["KNOWN", "AtlasBuilder", "build_atlas", "slack_searches"]
-
 KNOWN = "known"
 """Origin of the entries that a frontier finds by itself, without an atlas build."""
 

@@ -6,8 +6,6 @@ from topoloom.app.cli.output.formatting import algorithm_of, fraction, seconds, 
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.base import format_bytes
 
-__all__ = ["algorithm_notes", "algorithm_table", "best_table", "comparison_table"]
-
 
 def best_table(document: dict[str, Any]) -> Table:
     """Return the table of a best/1 document."""

@@ -4,8 +4,6 @@ from typing import Any
 
 from topoloom.schedules.optimum.cut_description import listed
 
-__all__ = ["cut_lines", "labelled"]
-
 MOST_CUT_LINES = 8
 MOST_MISSING = 60
 

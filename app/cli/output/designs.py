@@ -7,8 +7,6 @@ from topoloom.app.cli.output.formatting import algorithm_of, name_of, seconds, s
 from topoloom.app.cli.output.frontiers import POINT, bound_row, point_row
 from topoloom.app.cli.output.text_table import Column, Table, wrapped
 
-__all__ = ["answer_sentence", "design_table", "show_design"]
-
 _WIRED = ("point", "bound")
 _USUAL = {"double-binary-tree": "double binary tree", "shifted-ring": "shifted ring"}
 _OTHERS = (

@@ -7,8 +7,6 @@ from topoloom.app.cli.output.formatting import fraction, seconds
 from topoloom.app.cli.output.frontiers import cost_table
 from topoloom.app.cli.output.link_values import value_lines
 
-__all__ = ["show_cost", "show_optimum", "show_simulation"]
-
 
 def show_cost(document: dict[str, Any]) -> None:
     """Print a cost/1 document: a title and the table."""

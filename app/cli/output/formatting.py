@@ -3,17 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-__all__ = [
-    "ID_CHARACTERS",
-    "algorithm_of",
-    "fraction",
-    "name_of",
-    "seconds",
-    "short_id",
-    "size",
-    "steps_of",
-]
-
 ID_CHARACTERS = 12
 """Number of printed characters of an id; every id argument accepts the short form."""
 

@@ -7,8 +7,6 @@ from typing import Any
 from topoloom.app.cli.output.formatting import fraction, name_of, steps_of
 from topoloom.synth.recipes.recipe import parse
 
-__all__ = ["explained"]
-
 
 def explained(document: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that explain a frontier/1 document: bounds, then points."""

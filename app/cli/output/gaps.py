@@ -8,8 +8,6 @@ from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.documents.gaps import SizeGaps
 from topoloom.synth.evaluation.gaps import MORE
 
-__all__ = ["gap_table"]
-
 
 def gap_table(sizes: Iterable[SizeGaps]) -> Table:
     """Return the table of T_B gaps, as shares of the bound, by steps above the step bound."""

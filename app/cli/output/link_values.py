@@ -6,8 +6,6 @@ from typing import Any
 from topoloom.app.cli.output.bottleneck import labelled
 from topoloom.app.cli.output.text_table import Column, Table
 
-__all__ = ["value_lines"]
-
 
 def value_lines(document: dict[str, Any]) -> list[str]:
     """Return the lines on the link values of an optimum/1 document; empty without values."""

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.devices import Script
     from topoloom.synth.wiring.operations.worst_failures import Failure
 
-__all__ = ["failures_table", "repairs_table", "show_plan"]
-
 _STAGES = (
     Column("stage", "id"),
     Column("removed", "removes"),

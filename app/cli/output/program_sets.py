@@ -8,8 +8,6 @@ from topoloom.app.cli.output.text_table import Column, Table
 if TYPE_CHECKING:
     from topoloom.schedules.formats.inspection.requirements import Requirements
 
-__all__ = ["files_table", "lines_of", "show_requirements"]
-
 
 def files_table(document: dict[str, Any]) -> Table:
     """Return the table of a files/1 document, a row per program."""

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from topoloom.schedules.compare.bandwidths import Speed
 
-__all__ = ["lines_of", "show_speed"]
-
-
 _WHOLE = {
     "msccl-xml": "without slicing of messages, as in topoloom simulate without --chunks",
     "mscclpp-json": "in the executor, which does not slice messages; algbw is an upper bound",

@@ -7,8 +7,6 @@ from topoloom.app.cli.output.formatting import fraction, seconds, short_id
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.documents.fault_rows import lost_of, worst_first
 
-__all__ = ["sweep_table"]
-
 _HOSTS = (Column("nodes", "nodes"), Column("degree", "degree"))
 _TOPOLOGY = (
     Column("topology", "name", left=True),

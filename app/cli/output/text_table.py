@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-__all__ = ["Column", "Table", "is_coloured", "terminal_width", "wrapped"]
-
 _GAP = "  "
 _LEAST_WIDTH = 12
 

@@ -9,8 +9,6 @@ from topoloom.app.cli.output.text_table import Column, Table
 if TYPE_CHECKING:
     from topoloom.schedules.compare.height_tradeoff import Point
 
-__all__ = ["heights_table"]
-
 
 def heights_table(points: "Sequence[Point]", unit: str) -> Table:
     """Return the table of a curve, with times if the points have times."""

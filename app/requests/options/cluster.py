@@ -8,31 +8,6 @@ from topoloom.app.requests.options.factories import MANY, duration, number, size
 from topoloom.app.requests.options.option import REQUIRED, Option
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 
-__all__ = [
-    "ALL_TO_ALL",
-    "ALPHA_US",
-    "BASES",
-    "CHUNK_US",
-    "COLLECTIVE",
-    "DEGREE",
-    "DESIGN_BYTES",
-    "FAMILIES",
-    "LINKS",
-    "MAX_STEPS",
-    "MEASURED",
-    "MESSAGE_US",
-    "NODES",
-    "NODE_GBPS",
-    "PARALLEL_LINKS",
-    "PORT_GBPS",
-    "PRESET",
-    "SCHEDULE",
-    "VERTEX_TRANSITIVE",
-    "WORKLOAD",
-    "JudgeName",
-    "LinkKind",
-]
-
 LinkKind: TypeAlias = Literal["unidirectional", "bidirectional"]
 JudgeName: TypeAlias = Literal["bfb", "best"]
 

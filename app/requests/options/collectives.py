@@ -6,26 +6,6 @@ from topoloom.app.requests.base import Gap
 from topoloom.app.requests.options.factories import switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
 
-__all__ = [
-    "ALGORITHM",
-    "CERTIFIED_STEPS",
-    "COMPARED_COLLECTIVE",
-    "MAX_CHUNKS",
-    "MAX_GAP",
-    "MAX_HEIGHT",
-    "OPTIMUM_COLLECTIVE",
-    "PARTICIPANTS",
-    "ROOT",
-    "RUN_COLLECTIVE",
-    "SHARDS",
-    "STEPS",
-    "TREES_PER_ROOT",
-    "VALUES",
-    "AlgorithmName",
-    "AnyCollectiveName",
-    "CollectiveName",
-]
-
 CollectiveName: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
 AnyCollectiveName: TypeAlias = Literal[
     "allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"

@@ -6,27 +6,6 @@ from topoloom.app.requests.options.factories import SIZE, number, size, switch, 
 from topoloom.app.requests.options.option import Option
 from topoloom.schedules.formats import FormatName
 
-__all__ = [
-    "DIALECT",
-    "EXPORT_ALPHA_US",
-    "EXPORT_BYTES",
-    "EXPORT_NODE_GBPS",
-    "FILES_FORMAT",
-    "INPLACE",
-    "INSTANCES",
-    "MAX_EXPORT_BYTES",
-    "MIN_BYTES",
-    "OF_PROGRAMS",
-    "RANKS_PER_NODE",
-    "READ_DIALECT",
-    "RUNTIME",
-    "SCHEDULE_FORMAT",
-    "SCRATCH_BUDGET",
-    "TUNER_CHANNELS",
-    "DesignFormat",
-    "DialectName",
-]
-
 DesignFormat: TypeAlias = Literal["json", "msccl-xml", "mscclpp-json"]
 DialectName: TypeAlias = Literal["msccl", "azure", "rccl"]
 

@@ -7,8 +7,6 @@ from pydantic import StrictBool, StrictInt
 from topoloom.app.requests.base import LEAST_POSITIVE, MAX_BYTES, MOST, Bytes, NotNegative, Positive
 from topoloom.app.requests.options.option import Option
 
-__all__ = ["MANY", "SIZE", "duration", "number", "size", "switch", "whole"]
-
 SIZE = (
     "bytes, or with a suffix: KB, MB, GB, TB (powers of 1000), K, M, G, T or KiB, MiB, GiB, TiB "
     "(powers of 1024)"

@@ -9,24 +9,6 @@ from topoloom.app.requests.base import Rational
 from topoloom.app.requests.options.option import Option
 from topoloom.synth.limits import MAX_HOSTS
 
-__all__ = [
-    "ATLAS",
-    "ATLAS_FORMAT",
-    "CANDIDATES",
-    "FIELDS",
-    "FILTERS",
-    "OPTIONS",
-    "SEARCH",
-    "SORT",
-    "AtlasFormat",
-    "FamilyName",
-    "FieldPaths",
-    "Label",
-    "LinkName",
-    "Moment",
-    "SortName",
-]
-
 SortName: TypeAlias = Literal[
     "created",
     "-created",

@@ -7,23 +7,6 @@ from pydantic import StrictBool, StrictFloat, StrictInt
 from topoloom.app.requests.options.option import REQUIRED, Option
 from topoloom.learning_rate.options import MAX_CANDIDATES, MAX_OVERRUN, MAX_STEPS
 
-__all__ = [
-    "AFTER",
-    "HISTORY_FORMAT",
-    "LEASE",
-    "LOSSES",
-    "NAME",
-    "OWN_LEASE",
-    "SEQUENCE",
-    "TO_SEQUENCE",
-    "TUNING",
-    "UNASKED",
-    "AnchorName",
-    "HistoryFormat",
-    "MethodName",
-    "ValidationName",
-]
-
 MethodName: TypeAlias = Literal["topoloom", "paper"]
 AnchorName: TypeAlias = Literal["cosine", "wsd", "none"]
 ValidationName: TypeAlias = Literal["late", "never"]

@@ -8,8 +8,6 @@ from pydantic import Field, StrictInt
 
 from topoloom.app.requests.base import Bytes, format_bytes, optional
 
-__all__ = ["REQUIRED", "Option", "choices"]
-
 REQUIRED: Any = ...
 """The default of a required option."""
 

@@ -6,28 +6,6 @@ from topoloom.app.requests.base import LEAST_POSITIVE
 from topoloom.app.requests.options.factories import duration, number, size, switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
 
-__all__ = [
-    "CHANNELS",
-    "CHUNKS",
-    "COMPARED_ALPHA_US",
-    "COMPARED_BYTES",
-    "EXECUTED_BYTES",
-    "LINK_GBPS",
-    "OPPONENT",
-    "OVERHEAD_US",
-    "PIPELINE_CHUNKS",
-    "PROBED_RANKS",
-    "RANKS",
-    "REPEAT",
-    "ROUND_TRIPS",
-    "SIMULATED_ALPHA_US",
-    "SIMULATED_BYTES",
-    "SIMULATED_NODE_GBPS",
-    "SYNCHRONOUS",
-    "TIMEOUT",
-]
-
-
 SIMULATED_BYTES = size(
     "data size: the result of an allgather, else the input of every rank", default=REQUIRED
 )

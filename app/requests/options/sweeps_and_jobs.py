@@ -6,23 +6,6 @@ from topoloom.app.requests.options.factories import MANY, size, whole
 from topoloom.app.requests.options.option import Option
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 
-__all__ = [
-    "CURSOR",
-    "JOB_OPERATION",
-    "JOB_STATE",
-    "LEAST_BYTES",
-    "LIMIT",
-    "LOST",
-    "MOST_BYTES",
-    "PREFER",
-    "SWEEP_DEGREES",
-    "SWEEP_NODES",
-    "WEBHOOK",
-    "JobStateName",
-    "PartName",
-]
-
-
 _RANGES = f"a number, or a range FROM:TO or FROM:TO:STEP; {MANY}"
 SWEEP_NODES = Option(
     name="nodes",

@@ -13,8 +13,6 @@ from topoloom.app.requests.options import (
 )
 from topoloom.app.requests.options.option import Option
 
-__all__ = ["OPTIONS"]
-
 OPTIONS: tuple[Option, ...] = (
     *(
         entry

@@ -8,18 +8,6 @@ from topoloom.app.requests.base import Rational
 from topoloom.app.requests.options.option import Option, choices
 from topoloom.synth.topology.assumptions import Assumption
 
-__all__ = [
-    "CHANGES",
-    "READING",
-    "AttributeName",
-    "FormatName",
-    "NicNames",
-    "NodeName",
-    "ShortText",
-    "UnitName",
-    "changeable",
-]
-
 FormatName: TypeAlias = Literal[
     "json",
     "matrix",
