@@ -24,8 +24,6 @@ from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.resize import brought_near, fitted
 
-__all__ = ["PROPOSERS", "Known", "Proposer", "Round", "beside", "proposers"]
-
 Known = Callable[[int], Sequence[Candidate]]
 """Map a number of nodes to the known candidates of the same degree and links."""
 

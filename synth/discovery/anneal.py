@@ -20,8 +20,6 @@ from numba import njit
 from topoloom.synth.discovery.lift_cost import LATE, MAX_STEPS, UNIT, Thresholds, evaluate
 from topoloom.synth.kernels.scalars import int64, truth
 
-__all__ = ["anneal"]
-
 _HUGE = 2**60
 _GIVEN_UP = -2
 

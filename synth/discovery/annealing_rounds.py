@@ -27,8 +27,6 @@ from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.recipes.build import build
 from topoloom.synth.symmetry.orbits import representatives
 
-__all__ = ["MAX_NODES", "Explorer", "explore", "require_searchable", "round_generator", "sizes"]
-
 MAX_NODES = 16_384
 _MAX_ARCS = 400
 

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.discovery.selected_elements import Selection
 
-__all__ = ["start"]
-
 _ATTEMPTS = 50
 Integers = NDArray[np.int64]
 

@@ -20,18 +20,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.kernels.scalars import BYTE_ONES
 
-__all__ = [
-    "LATE",
-    "MAX_DEGREE",
-    "MAX_STEPS",
-    "UNIT",
-    "Memory",
-    "Thresholds",
-    "evaluate",
-    "memory",
-    "no_thresholds",
-]
-
 UNIT = 840
 LATE = UNIT // 2
 """Energy of a node beyond the target number of steps."""

@@ -10,8 +10,6 @@ from topoloom.synth.algebra.groups import Group
 from topoloom.synth.algebra.table_groups import Alternating, Linear
 from topoloom.synth.discovery.random_solvable_groups import random_solvable
 
-__all__ = ["random_group"]
-
 _FIXED: dict[int, tuple[Group, ...]] = {}
 for _group in (
     *(Linear(p) for p in (3, 5, 7, 11, 13)),

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.algebra.groups import Group
 
-__all__ = ["Selection", "select"]
-
 _ALL_UP_TO = 256
 _CHOSEN = 96
 _INVOLUTIONS = 8

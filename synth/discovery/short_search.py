@@ -11,8 +11,6 @@ from topoloom.synth.errors import ImpossibleRequest
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.recipe import Recipe, parse
 
-__all__ = ["sampled", "short_search"]
-
 _LEAST_NODES = 24
 _ROUNDS = 5
 _MICROSECONDS = 50_000

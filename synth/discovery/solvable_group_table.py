@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["KEPT", "ORDERS", "kept"]
-
 KEPT = Path(__file__).with_name("solvable.tsv")
 ORDERS = tuple(order for order in range(2, 216) if order not in (64, 128, 160, 162, 192))
 

@@ -19,8 +19,6 @@ from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.kernels.reachability import connected
 from topoloom.synth.kernels.splitmix import below
 
-__all__ = ["insert_nodes", "insert_without_swaps", "insertion_words"]
-
 # Random positions tried per node, words read for them, and words and number of edge swaps.
 _TRIES = 256
 _TRIED_WORDS = 1 << 28

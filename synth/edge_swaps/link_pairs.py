@@ -6,8 +6,6 @@ from numba import njit
 
 from topoloom.synth.kernels.splitmix import below
 
-__all__ = ["index_of", "random_swap"]
-
 
 @njit(cache=True, nogil=True)
 def random_swap(heads: Any, two_way: bool, state: Any) -> tuple[int, int, int, int, int, int]:

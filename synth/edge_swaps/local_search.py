@@ -17,14 +17,6 @@ from topoloom.synth.edge_swaps.neighborhood_bitsets import bitset_memory, count_
 from topoloom.synth.edge_swaps.walk_counts import random_swaps_by_walks
 from topoloom.synth.edge_swaps.work_estimates import WORD, swaps_use_walks
 
-__all__ = [
-    "apply_random_swaps",
-    "distant_pairs",
-    "head_array",
-    "random_swaps_by_bitsets",
-    "smallest_neighborhoods",
-]
-
 
 def head_array(nodes: int, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
     """Return the heads of the links out of every node of a regular graph, (nodes, degree)."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from topoloom.synth.edge_swaps.work_estimates import WORD
 from topoloom.synth.kernels.scalars import ones
 
-__all__ = ["bitset_memory", "count_distant_pairs"]
-
 # Most words of a bitset in registers.
 _REGISTER = 4
 _0, _1, _2, _3, _4 = (np.uint64(number) for number in range(5))

@@ -16,8 +16,6 @@ from topoloom.synth.edge_swaps.neighborhood_bitsets import bitset_memory, count_
 from topoloom.synth.edge_swaps.work_estimates import count_words
 from topoloom.synth.kernels.splitmix import below, shuffled
 
-__all__ = ["remove_nodes"]
-
 # Random nodes tried per removal, and words read for all removals together.
 _TRIES = 64
 _TRIED_WORDS = 1 << 29

@@ -19,8 +19,6 @@ from topoloom.synth.edge_swaps.walk_counts import count_all, redirect, tail_arra
 from topoloom.synth.edge_swaps.work_estimates import WORD, targeted_swaps_use_walks
 from topoloom.synth.kernels.splitmix import below
 
-__all__ = ["apply_targeted_swaps", "targeted_swaps_by_bitsets", "targeted_swaps_by_walks"]
-
 # Most distant pairs listed; beyond, only those of the first nodes.
 _LISTED = 4096
 

@@ -15,15 +15,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.edge_swaps.link_pairs import index_of, random_swap
 
-__all__ = [
-    "WalkGraph",
-    "count_all",
-    "random_swaps_by_walks",
-    "redirect",
-    "tail_array",
-    "walk_memory",
-]
-
 
 class WalkGraph(NamedTuple):
     """A regular graph under change, with its walk counts."""

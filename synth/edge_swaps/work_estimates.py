@@ -2,18 +2,6 @@
 
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = [
-    "MAX_NODES",
-    "WORD",
-    "count_words",
-    "require_random_regular",
-    "swap_words",
-    "swaps_use_walks",
-    "targeted_swap_words",
-    "targeted_swaps_use_walks",
-    "walks_over",
-]
-
 MAX_NODES = 16_384
 
 WORD = 64

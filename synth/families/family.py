@@ -21,8 +21,6 @@ from topoloom.synth.topology.topology import Topology
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Arguments", "Base", "Ends", "Graph", "cliques", "join", "require", "two_way"]
-
 Arguments: TypeAlias = tuple[int, ...]
 Ends: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 

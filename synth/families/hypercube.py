@@ -10,8 +10,6 @@ from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Base, Ends, require
 from topoloom.synth.limits import capped_power
 
-__all__ = ["Hypercube"]
-
 
 class Hypercube(Base):
     """Hypercube(k): nodes are words of k bits, joined when they differ in one bit."""

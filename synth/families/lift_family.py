@@ -16,8 +16,6 @@ from topoloom.synth.families.family import Arguments, Base, Ends, require
 from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.limits import MAX_NODES, capped_product
 
-__all__ = ["Lifted", "require_elements", "require_small"]
-
 
 class Lifted(Base):
     """What all families of lifts share: the fields describe a voltage graph."""

@@ -11,8 +11,6 @@ from topoloom.synth.edge_swaps.work_estimates import require_random_regular, swa
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.families.family import Base, Ends, require
 
-__all__ = ["MAX_WORDS", "RandomRegular", "RandomRegularTwoWay", "Randomly"]
-
 MAX_WORDS = 1 << 31
 """Most 64-bit words that edge swaps may read (`edge_swaps.work_estimates.swap_words`): 1 s."""
 

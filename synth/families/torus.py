@@ -10,8 +10,6 @@ from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.family import Arguments, Base, Ends, join, require
 from topoloom.synth.limits import capped_product
 
-__all__ = ["Torus"]
-
 
 class Torus(Base):
     """Torus(n1, n2, ...): neighbours along every dimension joined both ways, with wrap.

@@ -8,9 +8,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-__all__ = ["LruCache", "digest_of"]
-
-
 Value = TypeVar("Value")
 
 

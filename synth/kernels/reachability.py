@@ -6,8 +6,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["connected", "reached"]
-
 
 def reached(
     node_count: int, sources: NDArray[Any], targets: NDArray[Any], start: int

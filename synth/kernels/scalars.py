@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["BYTE_ONES", "int64", "ones", "truth"]
-
 int64: Any = np.int64
 truth: Any = np.bool_
 

@@ -10,8 +10,6 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-__all__ = ["below", "draw", "lcg", "mixed", "seeded", "shuffled", "xorshift"]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _33 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(33)

@@ -10,8 +10,6 @@ import re
 
 from topoloom.synth.naming.terms import Term
 
-__all__ = ["HASH_DIGITS", "MAX_NAME", "short_name", "shortened"]
-
 MAX_NAME = 80
 """Most characters of a name in a document."""
 

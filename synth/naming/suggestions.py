@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["did_you_mean", "one_of"]
-
 MAX_TYPED = 100
 """Longest name in characters that is compared; the comparison takes quadratic time."""
 

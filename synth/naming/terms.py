@@ -11,8 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from topoloom.synth.errors import OutOfDomain
 
-__all__ = ["Term", "require", "require_integer"]
-
 MAX_INTEGER = 10**12 - 1
 """The largest integer in a recipe: 12 digits."""
 
