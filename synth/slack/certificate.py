@@ -14,8 +14,6 @@ from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Labels", "check_labels"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:

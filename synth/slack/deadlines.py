@@ -23,8 +23,6 @@ from topoloom.synth.edge_swaps.work_estimates import WORD
 from topoloom.synth.slack.predecessors import choose_predecessors
 from topoloom.synth.slack.problem import Problem
 
-__all__ = ["DeadlinePlans", "plan_deadlines", "plan_memory"]
-
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 

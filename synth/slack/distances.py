@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.edge_swaps.work_estimates import WORD
 
-__all__ = ["distances"]
-
 # Bit-parallel search from this many roots and up to this many steps; every step scans all links.
 # Measured: 4,000 nodes of 4 two-way links, 10 steps, 0.3 s instead of 0.9.
 _FEWEST_ROOTS = 256

@@ -10,8 +10,6 @@ from topoloom.synth.slack.solver import slack_solver
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["GraphAndTranspose", "SchedulePair"]
-
 
 @dataclass(frozen=True, slots=True)
 class SchedulePair:

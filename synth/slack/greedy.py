@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from topoloom.synth.kernels.splitmix import below
 from topoloom.synth.slack.deadlines import plan_deadlines
 
-__all__ = ["FAR", "greedy"]
-
 FAR = 127
 """Placeholder for a cell without an arrival step, larger than every step."""
 

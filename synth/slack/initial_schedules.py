@@ -18,8 +18,6 @@ from topoloom.synth.slack.distances import distances
 from topoloom.synth.slack.greedy import greedy
 from topoloom.synth.slack.problem import Problem, load_bound
 
-__all__ = ["HUGE", "LARGE", "DraftSchedule", "InitialSchedules"]
-
 LARGE = 200_000
 """Few rules are tried from this many cells on."""
 

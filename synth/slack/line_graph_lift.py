@@ -22,8 +22,6 @@ from topoloom.synth.slack.initial_schedules import DraftSchedule
 from topoloom.synth.slack.problem import Integers, Problem, load_bound
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["LiftedSearch", "RootGraph", "lift_arrivals", "root_graph_of"]
-
 
 class RootGraph(NamedTuple):
     """Root graph of a line graph: node i of the line graph is link ``comes[i]`` to ``goes[i]``."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.kernels.scalars import int64
 
-__all__ = ["IMPOSSIBLE", "Tables", "load_tables", "set_arrival", "set_loads"]
-
 IMPOSSIBLE = 1 << 30
 """More than any excess: the change of an impossible move."""
 

@@ -21,8 +21,6 @@ from topoloom.synth.slack.load_tables import Tables, load_tables, set_loads
 from topoloom.synth.slack.min_conflicts import repair, undo_moves
 from topoloom.synth.slack.problem import Problem
 
-__all__ = ["Search"]
-
 Integers = NDArray[np.int64]
 
 _JOURNAL = 1 << 18

@@ -13,8 +13,6 @@ from topoloom.synth.kernels.scalars import int64, truth
 from topoloom.synth.kernels.splitmix import below
 from topoloom.synth.slack.load_tables import IMPOSSIBLE, set_arrival
 
-__all__ = ["repair", "undo_moves"]
-
 
 @njit(cache=True, nogil=True)
 def repair(

@@ -19,8 +19,6 @@ from numba import njit
 
 from topoloom.synth.kernels.scalars import ones
 
-__all__ = ["choose_predecessors"]
-
 
 @njit(cache=True, nogil=True)
 def choose_predecessors(

@@ -18,16 +18,6 @@ from topoloom.synth.errors import NotMeasurable
 from topoloom.synth.evaluation.measure import whole_capacities
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "MAX_CELLS",
-    "MAX_DEGREE",
-    "Integers",
-    "Problem",
-    "load_bound",
-    "problem_of",
-    "require_schedulable",
-]
-
 MAX_DEGREE = 8
 """Most links into one node; the tables have an entry for every set of these links."""
 

@@ -25,17 +25,6 @@ from topoloom.synth.slack.problem import (
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "MAX_ALONE",
-    "MAX_PIECES",
-    "MAX_SEARCHED",
-    "MAX_SLACK",
-    "MAX_STEPS",
-    "SlackSolver",
-    "default_moves",
-    "slack_solver",
-]
-
 MAX_STEPS = 126
 """Arrival steps are stored in 8 bits."""
 

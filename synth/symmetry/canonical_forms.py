@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from igraph import Graph
 
-__all__ = ["canonical_vertices", "connected_parts", "graph_class", "order_by_parts"]
-
 Integers = NDArray[np.int64]
 
 

@@ -15,8 +15,6 @@ from topoloom.synth.recipes.recipe import (
     Recipe,
 )
 
-__all__ = ["representatives"]
-
 
 def representatives(recipe: Recipe) -> NDArray[np.int64]:
     """Return positions of nodes that together represent every orbit of automorphisms.

@@ -34,8 +34,6 @@ from topoloom.synth.recipes.recipe import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["semiregular_group", "semiregular_group_of"]
-
 # Most entries of a lookup table.
 _MOST_LOOKED_UP = 1 << 22
 
