@@ -10,7 +10,11 @@ from pathlib import Path
 
 from topoloom.schedules.baselines import Baseline, Operation, assumed, baselines
 from topoloom.schedules.compare.crossover import Candidate
-from topoloom.schedules.compare.topology_algorithms import Offer, candidates, floor_seconds
+from topoloom.schedules.compare.topology_algorithms import (
+    TopologyCosts,
+    floor_seconds,
+    topology_candidates,
+)
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.evaluation.cost import all_to_all_bound
 from topoloom.synth.search.frontier import Point, frontier
@@ -32,8 +36,8 @@ SIZES = {
 }
 
 
-def _offer(nodes: int, point: Point) -> Offer:
-    return Offer(nodes, point.cost, point.transpose, algorithm=point.algorithm)
+def _offer(nodes: int, point: Point) -> TopologyCosts:
+    return TopologyCosts(nodes, point.cost, point.transpose, algorithm=point.algorithm)
 
 
 def table(nodes: int, degree: int) -> str:
@@ -51,7 +55,7 @@ def table(nodes: int, degree: int) -> str:
     ways = [
         (str(point.recipe), way)
         for point in found.points
-        for way in candidates(_offer(nodes, point), _work(1), 10**9)
+        for way in topology_candidates(_offer(nodes, point), _work(1), 10**9)
     ]
     routes = all_to_all_bound(nodes, degree)
     for label, size in SIZES.items():

@@ -24,17 +24,17 @@ class Options:
     max_height: int | None = None
 
     @property
-    def of_forests(self) -> bool:
+    def forestcoll_only(self) -> bool:
         """Whether an option is set that only forestcoll supports.
 
-        >>> Options(max_chunks=1).of_forests, Options(max_gap=0).of_forests
+        >>> Options(max_chunks=1).forestcoll_only, Options(max_gap=0).of_forests
         (False, True)
         """
         names = (option.name for option in fields(self) if option.name not in SERVED_BY)
         return any(getattr(self, name) is not None for name in names)
 
     @property
-    def of_passes_apart(self) -> bool:
+    def requires_sequence(self) -> bool:
         """Whether an option requires an allreduce to run its two passes one after the other.
 
         The number of trees, the gap, the height and the shards apply to each pass by itself.
@@ -43,7 +43,7 @@ class Options:
         return any(part is not None for part in own)
 
 
-NOTHING_ASKED = Options()
+DEFAULT_OPTIONS = Options()
 """The defaults of every algorithm."""
 
 SERVED_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -66,10 +66,10 @@ def require_root(wanted: Collective, root: NodeId | None, shards: object) -> Non
         raise NoSchedule("/root", "is for broadcast and reduce only")
 
 
-def require_fitting(algorithm: str, options: Options) -> None:
+def require_supported(algorithm: str, options: Options) -> None:
     """Raise NoSchedule if an option is set that the algorithm does not support.
 
-    >>> require_fitting("bfb", Options(trees_per_root=2))
+    >>> require_supported("bfb", Options(trees_per_root=2))
     Traceback (most recent call last):
     ...
     topoloom.schedules.errors.NoSchedule: /trees_per_root: is for the algorithm forestcoll only
@@ -81,10 +81,10 @@ def require_fitting(algorithm: str, options: Options) -> None:
             raise NoSchedule(f"/{option.name}", f"is for the algorithm {only} only")
 
 
-def require_plain(options: Options) -> None:
+def require_no_options(options: Options) -> None:
     """Raise NoSchedule if any option is set: all-to-all supports none.
 
-    >>> require_plain(Options(root=3))
+    >>> require_no_options(Options(root=3))
     Traceback (most recent call last):
     ...
     topoloom.schedules.errors.NoSchedule: /root: is not for all-to-all

@@ -27,7 +27,7 @@ from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.options import Options
 
 if TYPE_CHECKING:
-    from topoloom.schedules.model.verified_schedule import Facts, Losses, Sharing
+    from topoloom.schedules.model.verified_schedule import Facts, MulticastSavings, OptionLosses
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
 
@@ -39,7 +39,7 @@ class Kept:
     subject: Subject
     algorithm: str
     facts: "Facts"
-    losses: "Losses"
+    losses: "OptionLosses"
     load: Callable[[], Schedule]
 
 
@@ -56,8 +56,8 @@ class SharingDocument(Document):
 class CostFacts(Document):
     """What a schedule costs, counted from its sends alone."""
 
-    collective: str = Field(description="what it carries out")
-    steps: int = omitted("number of steps, or most hops of a route", ge=0)
+    collective: str = Field(description="collective of the schedule")
+    steps: int = omitted("number of steps, or hops of the longest route", ge=0)
     bandwidth: Exact = omitted("T_B in units of M/B, exact")
     inverse_rate: Exact = omitted(
         "trees: time per byte of a shard of size 1, M bytes take M / data of it; routes: time in "
@@ -79,13 +79,13 @@ class PartFacts(CostFacts):
 class ScheduleSummary(CostFacts):
     """What a verified schedule is and costs; the schedule itself is read by its id."""
 
-    id: Identity = Field(description="what the schedule is stored under")
-    topology_id: Identity = Field(description="what its topology is stored under")
+    id: Identity = Field(description="id of the schedule")
+    topology_id: Identity = Field(description="id of the topology")
     topology_digest: Digest = Field(description="digest of its topology")
-    name: str = Field(description="name of its topology; empty if it has none")
+    name: str = Field(description="name of the topology; may be empty")
     assumed: list[AssumptionDocument] = assumed_field()
-    algorithm: str = Field(description="what made it")
-    parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
+    algorithm: str = Field(description="algorithm")
+    parts: list[PartFacts] = omitted("allreduce: reduce-scatter, then allgather")
     together: bool = omitted("of an allreduce: whether its parts run at once, pipelined as a whole")
     multicast: SharingDocument = omitted("trees: what switches that copy save")
     bandwidth_loss: Exact = omitted("with max_chunks: T_B above the least, in units of M/B")
@@ -171,7 +171,7 @@ def asked_of(options: Options) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value is not None}
 
 
-def _sharing(saved: "Sharing") -> dict[str, str]:
+def _sharing(saved: "MulticastSavings") -> dict[str, str]:
     members = {
         "crossings": saved.crossings,
         "crossings_unshared": saved.crossings_unshared,
@@ -180,11 +180,11 @@ def _sharing(saved: "Sharing") -> dict[str, str]:
     return {name: str(value) for name, value in members.items() if value is not None}
 
 
-def _shared(members: Mapping[str, str]) -> "Sharing":
-    from topoloom.schedules.model.verified_schedule import Sharing
+def _shared(members: Mapping[str, str]) -> "MulticastSavings":
+    from topoloom.schedules.model.verified_schedule import MulticastSavings
 
     together = members.get("inverse_rate_together")
-    return Sharing(
+    return MulticastSavings(
         Fraction(members["crossings"]),
         Fraction(members["crossings_unshared"]),
         None if together is None else Fraction(together),
@@ -199,7 +199,7 @@ def _encode(kept: Kept, identity: str) -> Computed:
 
 def _decode(artefact: Artefact) -> Kept:
     from topoloom.schedules.formats.schedule.binary import unpack
-    from topoloom.schedules.model.verified_schedule import Losses
+    from topoloom.schedules.model.verified_schedule import OptionLosses
 
     members = artefact.summary
     lost, gap = (members.get(name) for name in ("bandwidth_loss", "gap"))
@@ -207,7 +207,7 @@ def _decode(artefact: Artefact) -> Kept:
         Subject.from_document(members),
         members["algorithm"],
         facts_of(members),
-        Losses(
+        OptionLosses(
             None if lost is None else Fraction(lost),
             None if gap is None else Fraction(gap),
         ),

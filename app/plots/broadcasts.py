@@ -16,7 +16,7 @@ from topoloom.schedules.model.schedule import (
     StepSchedule,
     Tree,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.synth.topology.topology import NodeId
 
@@ -81,7 +81,7 @@ def broadcast_of(
 
 
 def _part(schedule: Schedule, part: int | None) -> StepSchedule | TreeSchedule:
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     if part is not None and not 1 <= part <= len(parts):
         raise NoSchedule("/part", f"must lie in 1 to {len(parts)}")
     return parts[-1 if part is None else part - 1]

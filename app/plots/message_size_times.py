@@ -8,10 +8,10 @@ from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.schedules.baselines import PASSES, Operation, baselines, bound_seconds
 from topoloom.schedules.compare.topology_algorithms import (
     ONE_SHOT,
-    Offer,
     Routing,
-    candidates,
+    TopologyCosts,
     floor_seconds,
+    topology_candidates,
 )
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.evaluation.cost import Cost, Links, all_to_all_bound
@@ -44,7 +44,7 @@ class Times:
         offer = _offer(entry)
         total = Fraction(0)
         for count, work in scaled:
-            ways = candidates(offer, work, largest)
+            ways = topology_candidates(offer, work, largest)
             usual = [way for way in ways if way.name in ONE_SHOT] or ways
             total += count * min(way.seconds(work.size_bytes) for way in usual)
         return total
@@ -96,10 +96,10 @@ def costs_of(entry: dict[str, Any], collective: Collective) -> Cost:
     return Cost(sum(cost.steps for cost in used), bandwidth)
 
 
-def _offer(entry: dict[str, Any]) -> Offer:
+def _offer(entry: dict[str, Any]) -> TopologyCosts:
     """Return what a point of a frontier/1 document can run."""
     routings = entry.get("all_to_all", {}).get("routings", ())
-    return Offer(
+    return TopologyCosts(
         entry["nodes"],
         _cost(entry),
         _cost(entry["transpose"]),

@@ -17,7 +17,7 @@ from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.schedule_speed import DEFAULT_ALPHA_US
 from topoloom.app.store.artifacts import Artefact
-from topoloom.schedules.compare.bandwidths import On, speed
+from topoloom.schedules.compare.bandwidths import On, schedule_speed
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology
 
@@ -50,7 +50,7 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
 def _timed(context: Context, identity: str, request: ComparisonRequest) -> TimedSchedule:
     kept = context.stored(SCHEDULE, identity).value
     topology = topologies.load_subject(context, kept.subject).topology
-    found = speed(kept.facts, topology, _on(request, topology), schedule=kept.load)
+    found = schedule_speed(kept.facts, topology, _on(request, topology), schedule=kept.load)
     return TimedSchedule(identity, kept, len(topology.compute_nodes), found)
 
 

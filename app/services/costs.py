@@ -14,7 +14,7 @@ from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.app.store.artifacts import Answer, Artefact
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.options import Options, require_plain
+from topoloom.schedules.options import Options, require_no_options
 from topoloom.synth.errors import NotMeasurable
 
 
@@ -40,7 +40,7 @@ def optimum(
     request = request or OptimumRequest()
     if request.collective == Collective.ALL_TO_ALL:
         loaded = topologies.load(context, source, field=field)
-        require_plain(asked_options(request, loaded))
+        require_no_options(asked_options(request, loaded))
         if request.values:
             raise NoSchedule("/values", "must be left out: all-to-all has no trees")
         return exchange_on(context, loaded).artefact

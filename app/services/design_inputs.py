@@ -15,7 +15,7 @@ from topoloom.schedules.design import Design, Limits, Today, Used, design
 from topoloom.schedules.design.sources import loads_on, tree_bandwidths_on
 from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule
 from topoloom.schedules.model.verified_schedule import Facts
-from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.synth.evaluation.measure import diameter
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.frontier import Frontier, Point
@@ -83,7 +83,7 @@ class CachedSources:
         recipe: Recipe,
         collective: Collective,
         algorithm: str,
-        options: Options = NOTHING_ASKED,
+        options: Options = DEFAULT_OPTIONS,
     ) -> Facts:
         """Return what a verified schedule costs, which is stored."""
         asked = recipe, collective, algorithm, _said(options)
@@ -130,7 +130,7 @@ class CachedSources:
         recipe: Recipe,
         collective: Collective,
         algorithm: str,
-        options: Options = NOTHING_ASKED,
+        options: Options = DEFAULT_OPTIONS,
     ) -> Kept:
         loaded = self.topologies.load(recipe)
         answer = schedules.made(self._context, loaded, collective, algorithm, options)

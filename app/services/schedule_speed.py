@@ -18,7 +18,7 @@ from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.compare.bandwidths import On, Speed, program_speed, simulated_seconds
-from topoloom.schedules.compare.bandwidths import speed as speed_of
+from topoloom.schedules.compare.bandwidths import schedule_speed as speed_of
 from topoloom.schedules.formats import Options
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology

@@ -14,7 +14,7 @@ from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.formats import FORMATS, PROGRAMS, SENDING, Files, Options, require_options
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.options import Options as Make
-from topoloom.schedules.options import require_fitting
+from topoloom.schedules.options import require_supported
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def made(
     options: Make,
 ) -> Answer[Kept]:
     """Return the stored, verified schedule of an algorithm beside its value."""
-    require_fitting(algorithm, options)
+    require_supported(algorithm, options)
     _require_size(context, algorithm, loaded.node_count)
 
     def compute() -> Kept:

@@ -108,9 +108,9 @@ def _large(
     schedule: "Schedule | Transcript | Traffic", topology: Topology
 ) -> tuple[Fraction | None, bool]:
     """Return the algbw for much data, and whether switches copy or add up for it."""
-    from topoloom.schedules.compare.bandwidths import algbw_of
+    from topoloom.schedules.compare.bandwidths import algorithm_bandwidth
     from topoloom.schedules.formats.inspection.rank_traffic import Traffic, traffic_rate
-    from topoloom.schedules.generate.make_and_verify import facts
+    from topoloom.schedules.generate.make_and_verify import schedule_costs
     from topoloom.schedules.model.transcript import Transcript
 
     if isinstance(schedule, Traffic):
@@ -118,8 +118,8 @@ def _large(
         return traffic_rate(schedule, topology), copied
     if isinstance(schedule, Transcript):
         return None, False
-    found = facts(schedule, topology)
+    found = schedule_costs(schedule, topology)
     saved = found.multicast
     copied = saved is not None and saved.crossings != saved.crossings_unshared
     sends = bool(found.bandwidth or found.inverse_rate)
-    return (algbw_of(found, topology) if sends else None), copied
+    return (algorithm_bandwidth(found, topology) if sends else None), copied

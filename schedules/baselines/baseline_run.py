@@ -11,7 +11,7 @@ from topoloom.schedules.baselines.operation import Operation
 from topoloom.schedules.generate.collectives import reverse
 from topoloom.schedules.model.schedule import Collective, Schedule, SequenceSchedule, StepSchedule
 from topoloom.schedules.simulate import Network, simulate
-from topoloom.schedules.steps.send_arrays import finished, schedule_of
+from topoloom.schedules.steps.send_arrays import allgather_from_sends, normalized_schedule
 from topoloom.synth.topology.topology import Topology
 
 
@@ -52,7 +52,7 @@ def gather(
     topology: Topology, chunks: int, steps: Sequence[Sequence[NDArray[Any]]]
 ) -> StepSchedule:
     """Return the allgather with the given sends (`schedules.steps.send_arrays.sends`) by step."""
-    return finished(schedule_of(topology.node_count, chunks, steps), topology)
+    return normalized_schedule(allgather_from_sends(topology.node_count, chunks, steps), topology)
 
 
 def in_passes(make: Gathers, collective: Collective) -> Running:

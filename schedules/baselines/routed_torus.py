@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.baselines.baseline_run import gather, in_passes
 from topoloom.schedules.baselines.operation import Operation
 from topoloom.schedules.baselines.torus_topology import moved
-from topoloom.schedules.model.schedule import Collective, Schedule, StepSchedule, parts_of
+from topoloom.schedules.model.schedule import Collective, Schedule, StepSchedule, schedule_parts
 from topoloom.schedules.model.transcript import Message, Span, Transcript
 from topoloom.schedules.simulate import Network
 from topoloom.schedules.simulate.messages import Messages, messages_of
@@ -72,7 +72,7 @@ class Routed:
     def _messages(self) -> list[Messages]:
         if isinstance(self.schedule, Transcript):
             return [messages_of_transcript(self.schedule, self.topology)]
-        return [messages_of(part, self.topology) for part in parts_of(self.schedule)]
+        return [messages_of(part, self.topology) for part in schedule_parts(self.schedule)]
 
     def _crossing(self, messages: Messages) -> Messages:
         """Return the messages over the paths, each with a wide link into its first router."""

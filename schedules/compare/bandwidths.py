@@ -56,7 +56,7 @@ class Speed:
     schedule_algbw: Fraction | None = None
 
 
-def speed(
+def schedule_speed(
     facts: Facts,
     topology: Topology,
     on: On,
@@ -78,15 +78,16 @@ def speed(
     Examples
     --------
     >>> from topoloom.schedules.steps.bfb import allgather
-    >>> from topoloom.schedules.generate.make_and_verify import facts
+    >>> from topoloom.schedules.generate.make_and_verify import schedule_costs
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> sent = allgather(pair)
     >>> on = On(Fraction(10**9), Fraction(1, 10**6), 8000)
-    >>> found = speed(facts(sent, pair), pair, on, schedule=lambda: sent, best=Fraction(2))
+    >>> costs = schedule_costs(sent, pair)
+    >>> found = schedule_speed(costs, pair, on, schedule=lambda: sent, best=Fraction(2))
     >>> found.algbw, found.busbw, found.gap, round(found.seconds * 1e6, 3)
     (Fraction(2000000000, 1), Fraction(1000000000, 1), Fraction(0, 1), 5.0)
     """
-    rate = algbw_of(facts, topology)
+    rate = algorithm_bandwidth(facts, topology)
     seconds = None if on.size_bytes is None else _seconds(schedule(), topology, on, on.size_bytes)
     ranks = facts.ranks or len(topology.compute_nodes)
     return Speed(
@@ -161,7 +162,7 @@ def program_speed(
         on,
         None if seconds is None else float(seconds),
         traffic.whole / whole if whole else None,
-        None if facts is None else algbw_of(facts, topology) * unit,
+        None if facts is None else algorithm_bandwidth(facts, topology) * unit,
     )
 
 
@@ -213,7 +214,7 @@ def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) ->
     ).seconds
 
 
-def algbw_of(facts: Facts, topology: Topology) -> Fraction:
+def algorithm_bandwidth(facts: Facts, topology: Topology) -> Fraction:
     """Return algbw in units of capacity: M divided by the transmission time.
 
     The transmission time is that of the busiest link: summed over steps, or once for pipelined

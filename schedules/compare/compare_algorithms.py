@@ -22,14 +22,14 @@ from topoloom.schedules.model.schedule import (
     RouteSchedule,
     Schedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.schedules.options import Options
 from topoloom.schedules.simulate import Network
 from topoloom.schedules.verify import require_valid
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.measure import diameter
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.slack import MAX_SLACK
 from topoloom.synth.topology.topology import NodeId, Topology
 
@@ -128,7 +128,7 @@ def ways(
     left: list[LeftOut] = []
     wanted = list(_makers(topology, collective, root))
     for number, (name, maker) in enumerate(wanted):
-        tell("comparing schedules", number, len(wanted))
+        report_progress("comparing schedules", number, len(wanted))
         try:
             schedule = maker()
             if schedule is None:
@@ -157,7 +157,7 @@ def _way(
     rate = rate_of(schedule, topology) * Fraction(network.unit_bytes_per_second)
     if isinstance(schedule, RouteSchedule):
         return Way(name, "routes", hops, rate, None, candidate)
-    trees = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
+    trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
     if not trees:
         return Way(name, "steps", hops, rate, None, candidate)
     count = max(part.trees_per_root for part in trees)

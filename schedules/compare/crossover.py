@@ -70,7 +70,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """The time of each candidate, in their order, for one size.
 
     ``to_bound`` is the winner's time over the lower bound; ``baselines`` are each baseline's
@@ -85,12 +85,12 @@ class Row:
     baselines: dict[str, Fraction]
 
 
-def in_steps(
+def step_candidate(
     name: str, steps: int, bandwidth: Fraction, alpha: Fraction, bytes_per_second: Fraction
 ) -> Candidate:
     """Return the candidate of a step schedule: ``steps * alpha + bandwidth * M / B``.
 
-    >>> in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8)).seconds(64)
+    >>> step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8)).seconds(64)
     Fraction(9, 1)
     """
     return Candidate(name, (Line(steps * alpha, bandwidth / bytes_per_second, rounds=steps),))
@@ -145,8 +145,8 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
 
     Examples
     --------
-    >>> fast = in_steps("few steps", 5, Fraction(4, 3), Fraction(1), Fraction(100))
-    >>> lean = in_steps("balanced", 6, Fraction(1), Fraction(1), Fraction(100))
+    >>> fast = step_candidate("few steps", 5, Fraction(4, 3), Fraction(1), Fraction(100))
+    >>> lean = step_candidate("balanced", 6, Fraction(1), Fraction(1), Fraction(100))
     >>> for each in ranges([lean, fast]):
     ...     print(each.name, each.start, each.first_bytes)
     few steps 0 1
@@ -177,13 +177,13 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
     return tuple(found)
 
 
-def table(
+def comparison_table(
     candidates: Sequence[Candidate],
     operation: Operation,
     hosts: tuple[int, int],
     bound: Cost,
     sizes: Iterable[int] = SIZES,
-) -> tuple[Row, ...]:
+) -> tuple[ComparisonRow, ...]:
     """Return one row for each size.
 
     Parameters
@@ -206,8 +206,8 @@ def table(
     --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
-    >>> ring = in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))
-    >>> row = table([ring], work, (4, 2), Cost(2, Fraction(3, 4)), [1000])[0]
+    >>> ring = step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))
+    >>> row = comparison_table([ring], work, (4, 2), Cost(2, Fraction(3, 4)), [1000])[0]
     >>> row.winner, str(row.seconds[0]), str(row.to_bound), row.baselines["shifted-ring"]
     ('ring', '21/2', '21/19', Fraction(19, 21))
     """
@@ -221,7 +221,7 @@ def table(
         times = tuple(line.seconds(size) for line in lines)
         best = min(times)
         rows.append(
-            Row(
+            ComparisonRow(
                 size,
                 times,
                 tuple(line.chunks for line in lines),

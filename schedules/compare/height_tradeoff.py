@@ -10,7 +10,7 @@ from fractions import Fraction
 from topoloom.schedules.compare.bandwidths import On
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.model.schedule import Collective, TreeSchedule, parts_of, tree_height
+from topoloom.schedules.model.schedule import Collective, TreeSchedule, schedule_parts, tree_height
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.options import Options
 from topoloom.schedules.simulate.closed_form import estimate
@@ -111,7 +111,7 @@ def _point(
         max_height=asked.max_height,
     )
     require_valid(schedule, topology)
-    parts = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
+    parts = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
     algbw = sum(parts[0].sizes) / tree_inverse_rate(schedule, topology)
     seconds = None
     if on is not None and on.size_bytes is not None:

@@ -13,7 +13,7 @@ from math import lcm
 
 from topoloom.schedules.baselines import Operation
 from topoloom.schedules.compare.crossover import Candidate, Line
-from topoloom.schedules.steps.chunking import Rung, ladder
+from topoloom.schedules.steps.chunking import ChunkOption, chunk_options
 from topoloom.synth.evaluation.cost import Cost
 
 MAX_TRIED = 256
@@ -27,7 +27,7 @@ class Loads:
     shards: tuple[Fraction, ...]
     pieces: int = 1
 
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[ChunkOption, ...]:
         """Return the useful numbers of chunks per shard; shards in several pieces have only one.
 
         >>> [tuple(rung) for rung in Loads((Fraction(1), Fraction(1, 2))).rungs()]
@@ -39,15 +39,15 @@ class Loads:
 
 
 @lru_cache(maxsize=256)
-def _rungs(loads: Loads) -> tuple[Rung, ...]:
+def _rungs(loads: Loads) -> tuple[ChunkOption, ...]:
     if loads.pieces == 1:
-        return ladder(loads.shards, MAX_TRIED)
+        return chunk_options(loads.shards, MAX_TRIED)
     whole = lcm(loads.pieces, *(load.denominator for load in loads.shards))
-    return (Rung(whole, int(whole * sum(loads.shards))),)
+    return (ChunkOption(whole, int(whole * sum(loads.shards))),)
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class StepPass:
     """One pass over all data: its cost, and its loads where chunks cost time.
 
     A shard is ``width`` / N of the data.
@@ -57,7 +57,7 @@ class Pass:
     loads: Loads | None = None
     width: int = 1
 
-    def widened(self, nodes: int) -> "Pass":
+    def widened(self, nodes: int) -> "StepPass":
         """Return the pass with shards as large as the data, as in an allreduce in one pass."""
         return replace(self, width=nodes)
 
@@ -73,14 +73,14 @@ class Pass:
         return Fraction(rung.carried), self.width * unit * Fraction(rung.carried, rung.chunks)
 
 
-def in_passes(name: str, passes: Sequence[Pass], work: Operation) -> Candidate:
+def pass_candidate(name: str, passes: Sequence[StepPass], work: Operation) -> Candidate:
     """Return the candidate of passes in steps, one after another.
 
     Every step costs a latency, a message, and the chunks of its busiest link.
 
     Parameters
     ----------
-    passes : sequence of Pass
+    passes : sequence of StepPass
         Two for an allreduce by reduce-scatter and allgather.
     work : Operation
         The speeds; its size is not used.
@@ -91,10 +91,10 @@ def in_passes(name: str, passes: Sequence[Pass], work: Operation) -> Candidate:
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> loads = Loads((Fraction(1), Fraction(1, 2)))
-    >>> gather = Pass(Cost(2, Fraction(3, 4)), loads)
+    >>> gather = StepPass(Cost(2, Fraction(3, 4)), loads)
     >>> fixed = Fraction(9), Fraction(1), Fraction(2)
     >>> work = Operation(Collective.ALLGATHER, 1, Fraction(1), *fixed)
-    >>> ring = in_passes("ring", [gather], work)
+    >>> ring = pass_candidate("ring", [gather], work)
     >>> [(line.max_chunks, line.fixed_seconds, line.seconds_per_byte) for line in ring.lines]
     [(1, Fraction(24, 1), Fraction(1, 1)), (None, Fraction(26, 1), Fraction(3, 4))]
     """

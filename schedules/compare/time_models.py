@@ -19,7 +19,7 @@ from topoloom.schedules.model.schedule import (
     SequenceSchedule,
     StepSchedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.schedules.simulate import Lockstep, Network, lockstep, tree_depth
 from topoloom.schedules.verify import route_inverse_rate, route_phases, step_cost, tree_inverse_rate
@@ -66,7 +66,7 @@ def candidate_of(
         forests = [part for part in schedule.parts if isinstance(part, TreeSchedule)]
         rounds = _full_rounds(schedule, forests, topology, network)
         return in_trees(name, [rounds], largest_bytes)
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     steps = [_line(part, topology, network) for part in parts if isinstance(part, StepSchedule)]
     trees = [_rounds(part, topology, network) for part in parts if isinstance(part, TreeSchedule)]
     if not trees:
@@ -85,7 +85,7 @@ def rate_of(schedule: Schedule, topology: Topology) -> Fraction:
     """
     if isinstance(schedule, RouteSchedule):
         return len(schedule.ranks) / route_inverse_rate(schedule, topology)
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     trees = [part for part in parts if isinstance(part, TreeSchedule)]
     if trees:
         return sum(trees[0].sizes) / tree_inverse_rate(schedule, topology)

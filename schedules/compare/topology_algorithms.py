@@ -1,7 +1,7 @@
 """The fastest algorithm and number of chunks by message size on a topology.
 
 A topology is wired once per job; its algorithm may differ from message to message.  An *offer*
-states the exact costs that a topology supports.  `candidates` turns an offer into times as
+states the exact costs that a topology supports.  `topology_candidates` turns an offer into times as
 functions of the size, which `schedules.compare.crossover` compares.
 """
 
@@ -12,7 +12,7 @@ from typing import Literal
 
 from topoloom.schedules.baselines import PASSES, Operation, seconds
 from topoloom.schedules.compare.crossover import Candidate, in_trees
-from topoloom.schedules.compare.stepped_time_models import Loads, Pass, in_passes
+from topoloom.schedules.compare.stepped_time_models import Loads, StepPass, pass_candidate
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import ONE_SHOT
 from topoloom.schedules.model.schedule import Collective
@@ -29,7 +29,7 @@ class Routing:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class TopologyCosts:
     """Costs of the algorithms on a topology of ``nodes`` hosts.
 
     Attributes
@@ -47,7 +47,7 @@ class Offer:
         Link loads by step, on the graph and on its transpose.  Needed where chunks cost time.
     degree : int
         Ports per host; for all-to-all only.
-    lifted : pair of Pass, optional
+    lifted : pair of StepPass, optional
         Schedules lifted from the bases of the recipe, likewise; None where not compared.
     """
 
@@ -58,11 +58,13 @@ class Offer:
     routings: tuple[Routing, ...] = ()
     algorithm: Literal["bfb", "slack"] = "bfb"
     loads: tuple[Loads, Loads] | None = None
-    lifted: tuple[Pass, Pass] | None = None
+    lifted: tuple[StepPass, StepPass] | None = None
     degree: int = 1
 
 
-def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candidate, ...]:
+def topology_candidates(
+    offer: TopologyCosts, work: Operation, largest_bytes: int
+) -> tuple[Candidate, ...]:
     """Return all algorithms for a collective on a topology, as times by message size.
 
     - ``bfb`` or ``slack``: steps; an allreduce has both passes.
@@ -75,7 +77,7 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
 
     Parameters
     ----------
-    offer : Offer
+    offer : TopologyCosts
         Costs on the topology.
     work : Operation
         The collective and the speeds; its size is not used.
@@ -94,8 +96,8 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
     --------
     >>> from topoloom.schedules.compare.crossover import ranges
     >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
-    >>> offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
-    >>> [(part.name, part.first_bytes) for part in ranges(candidates(offer, work, 2**30))]
+    >>> offer = TopologyCosts(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
+    >>> [(part.name, part.first_bytes) for part in ranges(topology_candidates(offer, work, 2**30))]
     [('bfb-one-shot', 1), ('bfb', 21819)]
     """
     if work.collective is Collective.ALL_TO_ALL and offer.routings:
@@ -104,14 +106,14 @@ def candidates(offer: Offer, work: Operation, largest_bytes: int) -> tuple[Candi
         raise NoSchedule("/collective", f"nothing is offered for {work.collective}")
     found = []
     loads = offer.loads or (None, None)
-    own = Pass(offer.gather, loads[0]), Pass(offer.scatter, loads[1])
+    own = StepPass(offer.gather, loads[0]), StepPass(offer.scatter, loads[1])
     ways = {offer.algorithm: own} | ({"lifted": offer.lifted} if offer.lifted else {})
     for name, both in ways.items():
         passes = [both[which] for which in ORDER[work.collective]]
-        found.append(in_passes(name, passes, work))
+        found.append(pass_candidate(name, passes, work))
         if work.collective is Collective.ALLREDUCE:
             once = [passes[-1].widened(offer.nodes)]
-            found.append(in_passes(ONE_SHOT[name], once, work))
+            found.append(pass_candidate(ONE_SHOT[name], once, work))
     if offer.trees:
         trees = [offer.trees[which] for which in ORDER[work.collective]]
         found.append(in_trees("forestcoll", [one for one in trees if one], largest_bytes))
@@ -153,7 +155,9 @@ ORDER = {
 """The passes of a collective: 0 on the graph, 1 on its transpose."""
 
 
-def _routed(routing: Routing, offer: Offer, work: Operation, largest_bytes: int) -> Candidate:
+def _routed(
+    routing: Routing, offer: TopologyCosts, work: Operation, largest_bytes: int
+) -> Candidate:
     """Return an all-to-all as a pipeline in which every round runs all hops at once.
 
     A message carries at most one block: the busiest link has at least as many messages as blocks.

@@ -21,7 +21,7 @@ from topoloom.schedules.design.timing import Timing, usual_way
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.verified_schedule import Facts
-from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.schedules.workloads.tasks import Task, Workload
 from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.evaluation.cost import Cost
@@ -162,7 +162,7 @@ def _best_schedule(
     (task,) = workload.tasks
     measured, collective = best.measured, task.collective
     if collective is Collective.ALL_TO_ALL:
-        generator, options = "mcf", NOTHING_ASKED
+        generator, options = "mcf", DEFAULT_OPTIONS
     else:
         line = usual_way(measured, best.candidates[0]).best(task.size_bytes)
         generator = measured.algorithm

@@ -10,7 +10,7 @@ from topoloom.schedules.compare.crossover import Candidate, Range, ranges
 from topoloom.schedules.design.request import Speed
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.verified_schedule import Facts
-from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.schedules.workloads.tasks import Task, Workload
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.search.frontier import Point as Measured
@@ -126,7 +126,7 @@ class Used:
     algorithm: str
     facts: Facts | None
     left_out: str = ""
-    options: Options = NOTHING_ASKED
+    options: Options = DEFAULT_OPTIONS
 
 
 @dataclass(frozen=True, slots=True)

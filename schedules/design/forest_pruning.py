@@ -78,8 +78,8 @@ max_chunks=None)
 def may_win(line: Line, others: Sequence[Candidate], largest_bytes: int) -> bool:
     """Whether a line is below all others for some size from 1 to ``largest_bytes``.
 
-    >>> from topoloom.schedules.compare.crossover import in_steps
-    >>> ring = in_steps("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8))
+    >>> from topoloom.schedules.compare.crossover import step_candidate
+    >>> ring = step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(8))
     >>> [may_win(Line(Fraction(4), Fraction(1, 16)), [ring], most) for most in (31, 32, 33)]
     [False, False, True]
     """

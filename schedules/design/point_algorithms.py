@@ -4,8 +4,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from topoloom.schedules.baselines import PASSES
-from topoloom.schedules.compare.stepped_time_models import Loads, Pass
-from topoloom.schedules.compare.topology_algorithms import Offer, Routing
+from topoloom.schedules.compare.stepped_time_models import Loads, StepPass
+from topoloom.schedules.compare.topology_algorithms import Routing, TopologyCosts
 from topoloom.schedules.design.request import Speed
 from topoloom.schedules.design.sources import Sources
 from topoloom.schedules.errors import TooLarge
@@ -31,25 +31,25 @@ LIFTED_NODES = 1024
 """Maximum hosts for lifted schedules, which must be generated."""
 
 
-def offer_of(
+def point_costs(
     measured: Point,
     exchange: "Exchange | None",
     hosts: Hosts,
     speed: Speed,
     workload: Workload,
     sources: Sources,
-) -> Offer:
+) -> TopologyCosts:
     """Return the algorithms for a workload at a point: steps, lifted schedules, routings.
 
     >>> from topoloom.schedules.design.sources import Generators
     >>> from topoloom.schedules.workloads.tasks import Task
     >>> work, hosts = Workload((Task(Collective.ALLGATHER, 1),)), Hosts(4, 1)
     >>> speed, ring = Speed(Fraction(1), Fraction(1)), Generators().frontier(hosts).points[0]
-    >>> offer_of(ring, None, hosts, speed, work, Generators()).gather
+    >>> point_costs(ring, None, hosts, speed, work, Generators()).gather
     Cost(steps=3, bandwidth=Fraction(3, 4))
     """
     passes = any(collective in PASSES for collective in workload.collectives)
-    return Offer(
+    return TopologyCosts(
         hosts.nodes,
         measured.cost,
         measured.transpose,
@@ -61,7 +61,7 @@ def offer_of(
     )
 
 
-def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[Pass, Pass] | None:
+def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[StepPass, StepPass] | None:
     """Return both passes of a lifted schedule, where they may be better.
 
     Without dimensions processed one by one, a lifted schedule delivers every shard as early as
@@ -81,11 +81,13 @@ def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[Pass, Pass
     return gather, scatter
 
 
-def _pass(facts: Facts, nodes: int, degree: int) -> Pass:
+def _pass(facts: Facts, nodes: int, degree: int) -> StepPass:
     """Return a pass of a schedule with a fixed number of chunks."""
     assert facts.steps is not None and facts.bandwidth is not None
     whole = facts.bandwidth * Fraction(nodes, degree)
-    return Pass(Cost(facts.steps, facts.bandwidth), Loads((whole,), facts.chunks_per_shard or 1))
+    return StepPass(
+        Cost(facts.steps, facts.bandwidth), Loads((whole,), facts.chunks_per_shard or 1)
+    )
 
 
 def _by_dimensions(recipe: Recipe) -> bool:

@@ -7,7 +7,7 @@ from topoloom.schedules.compare.stepped_time_models import Loads
 from topoloom.schedules.generate.make_and_verify import verified
 from topoloom.schedules.model.schedule import Collective, TreeSchedule
 from topoloom.schedules.model.verified_schedule import Facts
-from topoloom.schedules.options import NOTHING_ASKED, Options
+from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.evaluation.measure import diameter, step_loads
 from topoloom.synth.recipes.build import build
@@ -36,7 +36,7 @@ class Sources(Protocol):
         recipe: Recipe,
         collective: Collective,
         algorithm: str,
-        options: Options = NOTHING_ASKED,
+        options: Options = DEFAULT_OPTIONS,
     ) -> Facts:
         """Return the costs of a verified schedule, derived from its sends alone.
 
@@ -96,7 +96,7 @@ class Generators:
         recipe: Recipe,
         collective: Collective,
         algorithm: str,
-        options: Options = NOTHING_ASKED,
+        options: Options = DEFAULT_OPTIONS,
     ) -> Facts:
         """Return the costs of a verified schedule."""
         return verified(build(recipe), collective, algorithm, options).facts

@@ -15,7 +15,12 @@ from topoloom.schedules.baselines import (
     bound_seconds,
 )
 from topoloom.schedules.compare.crossover import Candidate, Line
-from topoloom.schedules.compare.topology_algorithms import ORDER, Offer, candidates, floor_seconds
+from topoloom.schedules.compare.topology_algorithms import (
+    ORDER,
+    TopologyCosts,
+    floor_seconds,
+    topology_candidates,
+)
 from topoloom.schedules.design.answer import Choice, Point, total
 from topoloom.schedules.design.forest_pruning import (
     EVERY_SIZE_NODES,
@@ -27,7 +32,7 @@ from topoloom.schedules.design.forest_pruning import (
     may_win,
     packed,
 )
-from topoloom.schedules.design.point_algorithms import offer_of
+from topoloom.schedules.design.point_algorithms import point_costs
 from topoloom.schedules.design.request import Speed
 from topoloom.schedules.design.sources import Sources
 from topoloom.schedules.model.schedule import Collective
@@ -129,7 +134,7 @@ class Timing:
         """
         asked = self.all_to_all or self.workload.exchanges
         exchange = sources.routes(measured.recipe) if asked else None
-        offer = offer_of(measured, exchange, self.hosts, self.speed, self.workload, sources)
+        offer = point_costs(measured, exchange, self.hosts, self.speed, self.workload, sources)
         plain = self._timed(measured, exchange, offer)
         reach = self._reach(measured, sources)
         if reach is None:
@@ -170,13 +175,19 @@ class Timing:
             trees = self._packed(point, sources)
         if trees is None:
             return replace(point, trees_at_least=least)
-        offer = offer_of(measured, point.exchange, self.hosts, self.speed, self.workload, sources)
+        offer = point_costs(
+            measured, point.exchange, self.hosts, self.speed, self.workload, sources
+        )
         return self._timed(measured, point.exchange, replace(offer, trees=trees))
 
-    def _timed(self, measured: Measured, exchange: "Exchange | None", offer: Offer) -> Point:
+    def _timed(
+        self, measured: Measured, exchange: "Exchange | None", offer: TopologyCosts
+    ) -> Point:
         largest = max(LARGEST_BYTES, self.workload.largest_bytes)
         ways = {
-            collective: candidates(offer, self.speed.operation(Task(collective, 1)), largest)
+            collective: topology_candidates(
+                offer, self.speed.operation(Task(collective, 1)), largest
+            )
             for collective in self.workload.collectives
         }
         tasks = self.workload.tasks

@@ -34,7 +34,7 @@ from topoloom.schedules.model.schedule import (
     RouteSchedule,
     Schedule,
     StepSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.schedules.model.transcript import Transcript
 from topoloom.synth.topology.topology import NodeId
@@ -185,7 +185,7 @@ def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
         scatters = schedule.collective.inward
         ends = {"starts_whole": not gathers, "ends_whole": not scatters}
         return Task(found.bounds, not gathers, **ends, idle=schedule.idle)
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     return Task(
         found.bounds,
         reduces=not all(part.collective.outward for part in parts),

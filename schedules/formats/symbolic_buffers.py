@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.transcript import Message, Span, Transcript, joined
+from topoloom.schedules.model.transcript import Message, Span, Transcript, merge_spans
 
 _NONE: frozenset[int] = frozenset()
 
@@ -80,7 +80,9 @@ class Messages:
         """Note a message; return what it carries, as the values that it has brought."""
         held, came = list(values), frozenset((len(self._sent),))
         needs = sorted(_NONE.union(*(value.messages for value in held)))
-        spans = joined(Span(value.number, value.number + 1, value.contributions) for value in held)
+        spans = merge_spans(
+            Span(value.number, value.number + 1, value.contributions) for value in held
+        )
         self._sent.append(Message(source, target, tuple(spans), tuple(needs)))
         return [Value(value.number, value.contributions, came) for value in held]
 
@@ -117,7 +119,7 @@ class Memory:
         """
         self.collective, self.bounds, self.inplace, self.idle = collective, bounds, inplace, idle
         self.gpus, self.whole = len(bounds) - 1, bounds[-1]
-        self.everyone = sum(1 << gpu for gpu in range(self.gpus) if gpu not in idle)
+        self.all_contributions = sum(1 << gpu for gpu in range(self.gpus) if gpu not in idle)
         self._chunks: list[dict[tuple[str, int], _Chunk]] = [{} for _ in range(self.gpus)]
         for gpu in set(range(self.gpus)) - idle:
             start = bounds[gpu] if collective.outward else 0
@@ -174,9 +176,9 @@ class Memory:
     def _wanted(self, gpu: int, offset: int) -> Value:
         """Return what a chunk of a GPU's output ends as."""
         if self.collective is Collective.ALLREDUCE:
-            return Value(offset, self.everyone)
+            return Value(offset, self.all_contributions)
         if self.collective.inward:
-            return Value(self.bounds[gpu] + offset, self.everyone)
+            return Value(self.bounds[gpu] + offset, self.all_contributions)
         source = bisect_right(self.bounds, offset) - 1
         if self.collective is Collective.ALL_TO_ALL:
             part = self.bounds[gpu] + offset - self.bounds[source]

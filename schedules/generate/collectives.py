@@ -19,7 +19,7 @@ from topoloom.schedules.model.schedule import (
     Tree,
     TreeSchedule,
 )
-from topoloom.schedules.options import Options, require_fitting, require_plain, require_root
+from topoloom.schedules.options import Options, require_no_options, require_root, require_supported
 from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.topology.topology import NodeId, Topology
 
@@ -117,7 +117,7 @@ def make(
     if wanted.has_root and algorithm != "forestcoll":
         raise NoSchedule("/algorithm", f"must be forestcoll to make a {wanted}")
     require_root(wanted, root, shards)
-    require_fitting(algorithm, options)
+    require_supported(algorithm, options)
     # Check here, so that no message refers to the transpose.
     _require_paths(topology, wanted, options)
     if algorithm in GATHERS:
@@ -145,7 +145,7 @@ def _passes_together(
     """Return two allgathers for an allreduce that runs both at once, or None."""
     from topoloom.schedules.trees.concurrent_passes import passes_together
 
-    if options.of_passes_apart:
+    if options.requires_sequence:
         return None
     try:
         return passes_together(topology, options.participants)
@@ -242,7 +242,7 @@ def _all_to_all(topology: Topology, algorithm: str, options: Options) -> RouteSc
     if algorithm not in ROUTINGS:
         names = " or ".join(ROUTINGS)
         raise NoSchedule("/algorithm", f"must be {names} for all-to-all; not {algorithm!r}")
-    require_plain(options)
+    require_no_options(options)
     return all_to_all.schedule(topology, fewest_hops=algorithm != ROUTINGS[0])
 
 

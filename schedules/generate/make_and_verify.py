@@ -18,7 +18,12 @@ from topoloom.schedules.model.schedule import (
     TreeSchedule,
     tree_height,
 )
-from topoloom.schedules.model.verified_schedule import Facts, Losses, Sharing, Verified
+from topoloom.schedules.model.verified_schedule import (
+    Facts,
+    MulticastSavings,
+    OptionLosses,
+    VerifiedSchedule,
+)
 from topoloom.schedules.options import Options
 from topoloom.schedules.verify import (
     require_valid,
@@ -37,7 +42,7 @@ from topoloom.synth.topology.topology import Topology
 
 def verified(
     topology: Topology, collective: Collective, algorithm: str, options: Options
-) -> Verified:
+) -> VerifiedSchedule:
     """Return a verified schedule that costs what its algorithm promises.
 
     Parameters
@@ -61,7 +66,7 @@ def verified(
     schedule = make(topology, collective, algorithm, **given)
     require_valid(schedule, topology)
     losses = _losses(schedule, topology, algorithm, options)
-    return Verified(schedule, algorithm, facts(schedule, topology), losses)
+    return VerifiedSchedule(schedule, algorithm, schedule_costs(schedule, topology), losses)
 
 
 def fitting_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
@@ -76,13 +81,13 @@ def fitting_algorithm(topology: Topology, collective: Collective, options: Optio
     """
     if collective is Collective.ALL_TO_ALL:
         return "mcf"
-    if collective.has_root or options.of_forests:
+    if collective.has_root or options.forestcoll_only:
         return "forestcoll"
     equal_links = not (topology.switches or topology.shared) and len(set(topology.capacities)) == 1
     return "bfb" if equal_links or options.max_chunks is not None else "forestcoll"
 
 
-def facts(schedule: Schedule, topology: Topology) -> Facts:
+def schedule_costs(schedule: Schedule, topology: Topology) -> Facts:
     """Return the costs of a schedule, derived from its sends alone; see `Facts`."""
     if isinstance(schedule, RouteSchedule):
         rate = route_inverse_rate(schedule, topology)
@@ -110,7 +115,7 @@ def facts(schedule: Schedule, topology: Topology) -> Facts:
 
 
 def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
-    parts = tuple(facts(part, topology) for part in schedule.parts)
+    parts = tuple(schedule_costs(part, topology) for part in schedule.parts)
 
     def known(name: str) -> list[Any] | None:
         values = [getattr(part, name) for part in parts]
@@ -139,7 +144,7 @@ def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
     )
 
 
-def _sharing(schedule: Schedule, topology: Topology) -> Sharing | None:
+def _sharing(schedule: Schedule, topology: Topology) -> MulticastSavings | None:
     """Return the savings by switches that copy; None without such switches or without trees."""
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     trees = [part for part in parts if isinstance(part, TreeSchedule)]
@@ -159,28 +164,30 @@ def _sharing(schedule: Schedule, topology: Topology) -> Sharing | None:
     )
     sequence = isinstance(schedule, SequenceSchedule)
     together = together_inverse_rate(schedule, topology) if sequence else None
-    return Sharing(crossings, unshared, together)
+    return MulticastSavings(crossings, unshared, together)
 
 
-def _losses(schedule: Schedule, topology: Topology, algorithm: str, options: Options) -> Losses:
+def _losses(
+    schedule: Schedule, topology: Topology, algorithm: str, options: Options
+) -> OptionLosses:
     """Raise `ClaimBroken` if a schedule costs more than promised; return the losses."""
     if isinstance(schedule, RouteSchedule):
         # No theorem states its cost; `schedules.routes.routing_choices` gives its bound.
-        return Losses()
+        return OptionLosses()
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     if isinstance(schedule, SequenceSchedule) and schedule.together:
         _require_joint_rate(schedule, topology, options)
-        return Losses()
+        return OptionLosses()
     if isinstance(parts[0], TreeSchedule):
         taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
         asked = options.max_gap is not None or options.max_height is not None
-        return Losses(gap=gap) if asked else Losses()
+        return OptionLosses(gap=gap) if asked else OptionLosses()
     lost = [_step_loss(part, topology, algorithm, options) for part in parts]
     if options.max_chunks is None or GATHERS.get(algorithm, algorithm) != "bfb":
-        return Losses()
+        return OptionLosses()
     scale = len(topology.compute_nodes) if algorithm in GATHERS else 1
-    return Losses(bandwidth=scale * sum(lost, Fraction(0)))
+    return OptionLosses(bandwidth=scale * sum(lost, Fraction(0)))
 
 
 def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options: Options) -> None:
@@ -188,7 +195,7 @@ def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options:
     from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 
     rate = tree_inverse_rate(schedule, topology)
-    data = facts(schedule, topology).data
+    data = schedule_costs(schedule, topology).data
     assert data is not None  # the parts are by trees
     claimed = data / allreduce_bound(topology, options.participants).feasible
     if rate > claimed:

@@ -7,7 +7,7 @@ from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.model.schedule import RouteSchedule
 
 
-class Part(NamedTuple):
+class RoutePart(NamedTuple):
     """Units [first, past) of the block from ``stops[0]`` to ``stops[-1]``, and all ranks passed."""
 
     stops: tuple[int, ...]
@@ -15,7 +15,7 @@ class Part(NamedTuple):
     past: int
 
 
-def parts_of_routes(schedule: RouteSchedule) -> Iterator[Part]:
+def route_parts(schedule: RouteSchedule) -> Iterator[RoutePart]:
     """Yield the part that each route carries, in units of 1 / ``units_per_pair`` of a block.
 
     Stops exclude switches.  The routes of a pair divide its block in their order.
@@ -31,7 +31,7 @@ def parts_of_routes(schedule: RouteSchedule) -> Iterator[Part]:
     >>> from topoloom.schedules.model.schedule import Collective, Route
     >>> ways = (Route((0, 1), 2), Route((0, "switch", 2, 1), 1))
     >>> schedule = RouteSchedule(Collective.ALL_TO_ALL, "sha256:0", (0, 1, 2), 3, ways)
-    >>> [(part.stops, part.first, part.past) for part in parts_of_routes(schedule)]
+    >>> [(part.stops, part.first, part.past) for part in route_parts(schedule)]
     [((0, 1), 0, 2), ((0, 2, 1), 2, 3)]
     """
     rank = {node: index for index, node in enumerate(schedule.ranks)}
@@ -46,4 +46,4 @@ def parts_of_routes(schedule: RouteSchedule) -> Iterator[Part]:
         past = served[pair] = first + route.weight
         if past > schedule.units_per_pair:
             raise InvalidSchedule(f"/routes/{at}/weight", "must fit the units of its pair")
-        yield Part(stops, first, past)
+        yield RoutePart(stops, first, past)

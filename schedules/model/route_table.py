@@ -22,7 +22,7 @@ BLOCK = 1 << 17
 class RouteTable(Sequence[Route]):
     """Routes: route i visits ``nodes[starts[i]:starts[i + 1]]``, indices into ``names``.
 
-    >>> table = table_of((Route(("a", "b"), 2), Route(("b", "c", "a"), 1)), ("a", "b", "c"))
+    >>> table = route_table((Route(("a", "b"), 2), Route(("b", "c", "a"), 1)), ("a", "b", "c"))
     >>> len(table), table[1], table.nodes.tolist()
     (2, Route(path=('b', 'c', 'a'), weight=1), [0, 1, 1, 2, 0])
     >>> table == (Route(("a", "b"), 2), Route(("b", "c", "a"), 1))
@@ -37,7 +37,7 @@ class RouteTable(Sequence[Route]):
     def in_order(self, order: NDArray[np.int64]) -> "RouteTable":
         """Return the routes in another order.
 
-        >>> table_of((Route((0, 1), 2), Route((1, 0, 2), 1)), (0, 1, 2)).in_order([1, 0])[0]
+        >>> route_table((Route((0, 1), 2), Route((1, 0, 2), 1)), (0, 1, 2)).in_order([1, 0])[0]
         Route(path=(1, 0, 2), weight=1)
         """
         lengths = np.diff(self.starts)[order]
@@ -89,7 +89,7 @@ class RouteTable(Sequence[Route]):
         return f"<{len(self)} routes>"
 
 
-def table_of(routes: Sequence[Route], names: tuple[NodeId, ...]) -> RouteTable:
+def route_table(routes: Sequence[Route], names: tuple[NodeId, ...]) -> RouteTable:
     """Return routes as a table over the nodes ``names``; other nodes have the index -1.
 
     O(hops); O(1) for a table with the same names.

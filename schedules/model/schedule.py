@@ -238,7 +238,7 @@ class SequenceSchedule:
 Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSchedule
 
 
-def parts_of(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
+def schedule_parts(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
     """Return the parts of a sequence, or the schedule itself as its only part.
 
     Raises
@@ -246,7 +246,7 @@ def parts_of(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
     NoSchedule
         The schedule consists of routes, which move no shards.
 
-    >>> parts_of(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
+    >>> schedule_parts(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
     (0, 1)
     """
     if isinstance(schedule, RouteSchedule):

@@ -62,7 +62,7 @@ class Transcript:
         return tuple(range(len(self.bounds) - 1))
 
     @property
-    def everyone(self) -> int:
+    def all_contributions(self) -> int:
         """The contributions of all ranks that are not idle, as bits."""
         return sum(1 << rank for rank in self.ranks if rank not in self.idle)
 
@@ -98,10 +98,10 @@ class Transcript:
         )
 
 
-def joined(spans: Iterable[Span]) -> Iterator[Span]:
+def merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
     """Yield spans; adjacent spans with equal contributions are merged.
 
-    >>> list(joined([Span(0, 1, 3), Span(1, 4, 3), Span(4, 5, 1)]))
+    >>> list(merge_spans([Span(0, 1, 3), Span(1, 4, 3), Span(4, 5, 1)]))
     [Span(first=0, past=4, contributions=3), Span(first=4, past=5, contributions=1)]
     """
     last: Span | None = None
@@ -117,7 +117,7 @@ def joined(spans: Iterable[Span]) -> Iterator[Span]:
         yield last
 
 
-def levels(transcript: Transcript) -> list[int]:
+def message_rounds(transcript: Transcript) -> list[int]:
     """Return the round of each message, in the order of the messages.
 
     Complete data is sent as early as possible: in the first round after all messages it needs
@@ -129,13 +129,13 @@ def levels(transcript: Transcript) -> list[int]:
 
     >>> span = (Span(0, 1, 1),)
     >>> ring = (Message(0, 1, span, ()), Message(1, 2, span, (0,)), Message(2, 0, span, (1,)))
-    >>> levels(Transcript(Collective.ALLGATHER, (0, 1, 2, 3), ring))
+    >>> message_rounds(Transcript(Collective.ALLGATHER, (0, 1, 2, 3), ring))
     [0, 1, 2]
     """
     needs = [message.needs for message in transcript.messages]
-    everyone = transcript.everyone
+    all_contributions = transcript.all_contributions
     sums = [
-        any(span.contributions != everyone for span in message.spans)
+        any(span.contributions != all_contributions for span in message.spans)
         for message in transcript.messages
     ]
     gathers = transcript.collective.outward or transcript.collective is Collective.ALL_TO_ALL

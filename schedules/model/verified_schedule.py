@@ -7,7 +7,7 @@ from topoloom.schedules.model.schedule import Collective, Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class MulticastSavings:
     """Units of data times links crossed, with and without copies by multicast switches.
 
     ``together`` is the inverse rate of both passes of an allreduce that run at once.
@@ -40,7 +40,7 @@ class Facts:
         together have one joint inverse rate.
     together : bool
         Sequences: whether the parts run together.
-    multicast : Sharing
+    multicast : MulticastSavings
         Present on topologies with multicast switches.
     """
 
@@ -54,12 +54,12 @@ class Facts:
     ranks: int | None = None
     data: int | None = None
     parts: tuple["Facts", ...] = ()
-    multicast: Sharing | None = None
+    multicast: MulticastSavings | None = None
     together: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class OptionLosses:
     """Losses caused by options, against the algorithm's optimum.
 
     ``bandwidth`` in units of M / B, due to limited chunks; ``gap`` as a share of the optimum, due
@@ -71,10 +71,10 @@ class Losses:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedSchedule:
     """A valid schedule on a topology, with its costs."""
 
     schedule: Schedule
     algorithm: str
     facts: Facts
-    losses: Losses
+    losses: OptionLosses

@@ -186,7 +186,7 @@ def collective_optimum(
         _one_pass(topology, part, options)
         for part in (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
     )
-    apart = options.of_passes_apart
+    apart = options.requires_sequence
     found = CollectiveOptimum(collective, passes, apart=apart)
     try:
         bound = allreduce_bound(topology, options.participants)

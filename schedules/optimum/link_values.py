@@ -20,7 +20,7 @@ from topoloom.schedules.trees.flow.demand import demand_of, require_paths
 from topoloom.schedules.trees.flow.network import copying_nodes, network_of
 from topoloom.schedules.trees.rates.allreduce_rate import in_turn
 from topoloom.schedules.trees.rates.parametric_rate import Rates, of_allreduce, of_pass
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.degrade import Changes, degraded
 from topoloom.synth.topology.topology import Link, NodeId, Topology
 
@@ -117,7 +117,7 @@ def link_values(
     rates = _rates(topology, collective, options)
     found = []
     for number, pairs in enumerate(kinds):
-        tell("link values", number, len(kinds))
+        report_progress("link values", number, len(kinds))
         found.append(_value(rates, topology, pairs))
     return sorted(found, key=_worth, reverse=True)
 
@@ -137,7 +137,7 @@ def _rates(topology: Topology, collective: Collective, options: Options) -> list
     for inward in ways:
         require_paths(topology, demand, inward=inward)
     network, copying = network_of(topology, demand), copying_nodes(topology)
-    if allreduce and not options.of_passes_apart:
+    if allreduce and not options.requires_sequence:
         ceiling_of = of_allreduce(copying, topology.nodes)
         try:
             return [Rates(network, ceiling_of, partial(in_turn, copying=copying))]

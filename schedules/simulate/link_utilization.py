@@ -10,7 +10,7 @@ from topoloom.schedules.model.schedule import (
     SequenceSchedule,
     StepSchedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.schedules.simulate.routes_as_chains import chains
 from topoloom.schedules.verify import step_cost, tree_inverse_rate, tree_loads
@@ -43,7 +43,7 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
     """
     if isinstance(schedule, RouteSchedule):
         schedule = chains(schedule, topology.switches)
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     capacity: dict[Hop, Fraction] = defaultdict(Fraction)
     for link in topology.links:
         capacity[link.source, link.target] += link.capacity

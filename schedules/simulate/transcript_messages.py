@@ -13,7 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 from topoloom.schedules.errors import InvalidProgram
-from topoloom.schedules.model.transcript import Transcript, levels
+from topoloom.schedules.model.transcript import Transcript, message_rounds
 from topoloom.schedules.simulate.messages import Messages
 from topoloom.schedules.simulate.widest_paths import Paths
 from topoloom.synth.topology.topology import Topology
@@ -22,8 +22,8 @@ from topoloom.synth.topology.topology import Topology
 def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messages:
     """Return the messages of a transcript, whose rank i is compute node i of the topology.
 
-    Messages are in program order by `transcript.levels`.  Piece p of a message waits for piece p
-    of its dependencies: runtimes execute the whole program once for each slice of the data.
+    Messages are in program order by `transcript.message_rounds`.  Piece p of a message waits for
+    piece p of its dependencies: runtimes execute the whole program once for each slice of the data.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messag
     if len(transcript.ranks) != len(nodes):
         rule = f"must be for the {len(nodes)} compute nodes, not for {len(transcript.ranks)}"
         raise InvalidProgram("/ranks", rule)
-    level = levels(transcript)
+    level = message_rounds(transcript)
     order = sorted(range(len(level)), key=level.__getitem__)
     place = {number: at for at, number in enumerate(order)}
     told = [transcript.messages[number] for number in order]

@@ -130,8 +130,8 @@ def cost(topology: Topology, max_chunks: int | None = None) -> Cost:
 
 def _chunks(loads: Sequence[Fraction], most: int | None) -> int:
     if most is not None:
-        return chunking.best(loads, most)
-    chunks = chunking.fewest(loads)
+        return chunking.best_chunks(loads, most)
+    chunks = chunking.exact_chunks(loads)
     if chunks > MAX_CHUNKS:
         raise TooLarge(
             "/topology",

@@ -23,16 +23,16 @@ MAX_GIVEN = 1 << 16
 """Largest bound on the chunks per shard."""
 
 
-def fewest(loads: Sequence[Fraction]) -> int:
+def exact_chunks(loads: Sequence[Fraction]) -> int:
     """Return the least number of chunks per shard that reaches the exact loads.
 
-    >>> fewest([Fraction(1), Fraction(7, 4), Fraction(5, 6)])
+    >>> exact_chunks([Fraction(1), Fraction(7, 4), Fraction(5, 6)])
     12
     """
     return lcm(*(load.denominator for load in loads))
 
 
-def best(loads: Sequence[Fraction], most: int) -> int:
+def best_chunks(loads: Sequence[Fraction], most: int) -> int:
     """Return the number of chunks per shard, at most ``most``, with the least bandwidth.
 
     Ties go to the smallest number.
@@ -53,12 +53,12 @@ def best(loads: Sequence[Fraction], most: int) -> int:
     More chunks are not always better: here 4 chunks beat 5 to 9.
 
     >>> loads = [Fraction(1), Fraction(3, 2), Fraction(6, 5)]
-    >>> [best(loads, most) for most in (1, 2, 3, 4, 9, 10, 100)]
+    >>> [best_chunks(loads, most) for most in (1, 2, 3, 4, 9, 10, 100)]
     [1, 2, 2, 4, 4, 10, 10]
     """
     if not 1 <= most <= MAX_GIVEN:
         raise NoSchedule("/max_chunks", f"must be in 1 .. {MAX_GIVEN}")
-    needed = fewest(loads)
+    needed = exact_chunks(loads)
     if needed <= most:
         return needed
     broken = Counter(
@@ -75,28 +75,28 @@ def best(loads: Sequence[Fraction], most: int) -> int:
     return chosen
 
 
-class Rung(NamedTuple):
+class ChunkOption(NamedTuple):
     """Chunks per shard, and the chunks on the busiest links summed over all steps."""
 
     chunks: int
     carried: int
 
 
-def ladder(loads: Sequence[Fraction], most: int) -> tuple[Rung, ...]:
-    """Return each number of chunks, up to ``most``, that beats all smaller ones, then `fewest`.
+def chunk_options(loads: Sequence[Fraction], most: int) -> tuple[ChunkOption, ...]:
+    """Return the numbers of chunks up to ``most`` that beat all smaller ones, then `exact_chunks`.
 
-    Each is the result of `best` for itself as the bound, with less bandwidth than the one before.
+    Each is the result of `best_chunks` with itself as the bound.  Bandwidths decrease.
 
     Examples
     --------
-    >>> [tuple(rung) for rung in ladder([Fraction(1), Fraction(3, 2), Fraction(6, 5)], 5)]
+    >>> [tuple(rung) for rung in chunk_options([Fraction(1), Fraction(3, 2), Fraction(6, 5)], 5)]
     [(1, 5), (2, 8), (4, 15), (10, 37)]
     """
-    needed, rungs = fewest(loads), list[Rung]()
+    needed, rungs = exact_chunks(loads), list[ChunkOption]()
     for chunks in (*range(1, min(most, needed - 1) + 1), needed):
         carried = sum(whole_loads(loads, chunks))
         if not rungs or carried * rungs[-1].chunks < rungs[-1].carried * chunks:
-            rungs.append(Rung(chunks, carried))
+            rungs.append(ChunkOption(chunks, carried))
     return tuple(rungs)
 
 

@@ -52,20 +52,20 @@ def sends(
     return made.ravel()
 
 
-def schedule_of(
+def allgather_from_sends(
     nodes: int, chunks: int, steps: Sequence[Sequence[NDArray[np.void]]]
 ) -> StepSchedule:
-    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps, to be `finished`.
+    """Return an allgather of ranks 0 .. nodes - 1 from pieces of its steps, not yet normalized.
 
     Steps without sends are dropped.
     """
-    require_chunks(chunks)
+    require_chunk_limit(chunks)
     joined = [np.concatenate([_NONE, *pieces]) for pieces in steps]
     filled = tuple(step for step in joined if len(step))
     return StepSchedule(Collective.ALLGATHER, "", tuple(range(nodes)), chunks, filled)
 
 
-def finished(schedule: StepSchedule, topology: Topology) -> StepSchedule:
+def normalized_schedule(schedule: StepSchedule, topology: Topology) -> StepSchedule:
     """Return the schedule on a topology, with sorted sends and the fewest equivalent chunks."""
     common = schedule.chunks_per_shard
     for step in schedule.steps:
@@ -88,13 +88,13 @@ def finished(schedule: StepSchedule, topology: Topology) -> StepSchedule:
     )
 
 
-def require_room(count: int) -> None:
+def require_send_limit(count: int) -> None:
     """Raise TooLarge if a number of sends exceeds the limit."""
     if count > MAX_SENDS:
         raise TooLarge("/topology", f"needs {count} sends; at most {MAX_SENDS}")
 
 
-def require_chunks(count: int) -> None:
+def require_chunk_limit(count: int) -> None:
     """Raise TooLarge if a number of chunks per shard exceeds the limit."""
     if count > MAX_CHUNKS:
         raise TooLarge("/topology", f"needs {count} chunks per shard; at most {MAX_CHUNKS}")

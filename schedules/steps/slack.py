@@ -16,10 +16,10 @@ from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps import chunking
 from topoloom.schedules.steps.bfb import parallel_index
 from topoloom.schedules.steps.send_arrays import (
-    finished,
-    require_chunks,
-    require_room,
-    schedule_of,
+    allgather_from_sends,
+    normalized_schedule,
+    require_chunk_limit,
+    require_send_limit,
     sends,
 )
 from topoloom.schedules.steps.slack_kernels import COLUMNS, arrivals
@@ -73,7 +73,7 @@ def allgather(
     >>> violations(schedule, graph), step_cost(schedule, graph), schedule.chunks_per_shard
     ([], Cost(steps=5, bandwidth=Fraction(29, 30)), 3)
     """
-    require_room(topology.node_count * (topology.node_count - 1))
+    require_send_limit(topology.node_count * (topology.node_count - 1))
     return from_labels(topology, _labels(topology, steps, moves, seed), max_chunks)
 
 
@@ -144,16 +144,16 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
     problem = problem_of(topology, labels.images, labels.pieces)
     loads = [load / problem.unit for load in labels.loads]
     chunks = _chunks(problem, labels, loads, max_chunks)
-    require_chunks(chunks)
+    require_chunk_limit(chunks)
     limits = _limits(problem, loads, chunks)
     in_piece = chunks // labels.pieces
     rows = _arrivals(problem, labels, limits, in_piece)
-    require_room(len(rows) * len(labels.images))
+    require_send_limit(len(rows) * len(labels.images))
     steps = [
         [_images(topology, problem, labels, part, in_piece)]
         for part in np.split(rows, np.searchsorted(rows[:, 0], np.arange(2, len(loads) + 1)))
     ]
-    return finished(schedule_of(topology.node_count, chunks, steps), topology)
+    return normalized_schedule(allgather_from_sends(topology.node_count, chunks, steps), topology)
 
 
 def _chunks(problem: Problem, labels: Labels, loads: list[Fraction], most: int | None) -> int:
@@ -164,7 +164,7 @@ def _chunks(problem: Problem, labels: Labels, loads: list[Fraction], most: int |
         return lcm(labels.pieces, *(limit.denominator for limit in limits))
     if len(capacities) > 1 or labels.pieces > 1:
         raise NoSchedule("/max_chunks", "is for links of one capacity and shards in one piece")
-    return chunking.best([load * capacities[0] for load in loads], most)
+    return chunking.best_chunks([load * capacities[0] for load in loads], most)
 
 
 def _capacities(problem: Problem) -> list[int]:

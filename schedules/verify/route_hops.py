@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import InvalidSchedule
-from topoloom.schedules.model.route_table import BLOCK, RouteTable, table_of
+from topoloom.schedules.model.route_table import BLOCK, RouteTable, route_table
 from topoloom.schedules.model.schedule import RouteSchedule
 from topoloom.synth.topology.topology import Topology
 
@@ -41,7 +41,7 @@ class RouteHops:
             if node in topology.position:
                 rank[topology.position[node]] = at
         rests = np.array([node not in topology.switches for node in topology.nodes] + [True])
-        return cls(table_of(schedule.routes, topology.nodes), pairs, rank, rests)
+        return cls(route_table(schedule.routes, topology.nodes), pairs, rank, rests)
 
     def links_of(self, tails: NDArray[Any], heads: NDArray[Any]) -> Integers:
         """Return the index of the link of each hop; -1 without a link."""

@@ -147,14 +147,14 @@ def test_the_best_number_of_chunks_is_found(loads, most):
     def total(chunks):
         return sum(Fraction(load) for load in chunking.whole_loads(loads, chunks)) / chunks
 
-    assert chunking.best(loads, most) == min(range(1, most + 1), key=lambda c: (total(c), c))
+    assert chunking.best_chunks(loads, most) == min(range(1, most + 1), key=lambda c: (total(c), c))
 
 
 @given(FRACTIONS)
 def test_the_fewest_chunks_make_every_load_whole(loads):
-    found = chunking.fewest(loads)
+    found = chunking.exact_chunks(loads)
     assert found == lcm(*(load.denominator for load in loads))
-    assert chunking.best(loads, chunking.MAX_GIVEN) == found
+    assert chunking.best_chunks(loads, chunking.MAX_GIVEN) == found
     assert [Fraction(load, found) for load in chunking.whole_loads(loads, found)] == loads
 
 

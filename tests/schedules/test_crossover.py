@@ -10,10 +10,10 @@ from topoloom.schedules.compare.crossover import (
     SIZES,
     Candidate,
     Line,
-    in_steps,
+    comparison_table,
     in_trees,
     ranges,
-    table,
+    step_candidate,
 )
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
@@ -56,8 +56,8 @@ def test_in_every_range_its_candidate_is_the_fastest_and_before_it_is_not(candid
 
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_two_lines_change_places_where_they_meet(steps, more):
-    few = in_steps("few", steps, Fraction(4, 3), ALPHA, RATE)
-    lean = in_steps("lean", steps + more, Fraction(1), ALPHA, RATE)
+    few = step_candidate("few", steps, Fraction(4, 3), ALPHA, RATE)
+    lean = step_candidate("lean", steps + more, Fraction(1), ALPHA, RATE)
     meeting = more * ALPHA / (Fraction(1, 3) / RATE)
     first, second = ranges([lean, few])
     assert (first.name, second.name, second.start) == ("few", "lean", meeting)
@@ -95,9 +95,9 @@ def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
     found = ranges(
         [
             in_trees("trees", [closed], 2**30),
-            in_steps("star", 1, Fraction(7), ALPHA, RATE),
-            in_steps("hypercube", 3, Fraction(21, 8), ALPHA, RATE),
-            in_steps("never", 9, Fraction(9), ALPHA, RATE),
+            step_candidate("star", 1, Fraction(7), ALPHA, RATE),
+            step_candidate("hypercube", 3, Fraction(21, 8), ALPHA, RATE),
+            step_candidate("never", 9, Fraction(9), ALPHA, RATE),
         ]
     )
     assert [each.name for each in found] == ["star", "hypercube", "trees"]
@@ -105,12 +105,12 @@ def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
 
 def test_a_table_has_the_times_the_winner_and_the_ratios():
     candidates = [
-        in_steps("kautz", 5, Fraction(341, 256), ALPHA, RATE),
-        in_steps("line-graph", 6, Fraction(261, 256), ALPHA, RATE),
+        step_candidate("kautz", 5, Fraction(341, 256), ALPHA, RATE),
+        step_candidate("line-graph", 6, Fraction(261, 256), ALPHA, RATE),
     ]
     work = Operation(Collective.ALLGATHER, 1, RATE, ALPHA)
     bound = lower_bound(1024, 4)
-    rows = table(candidates, work, (1024, 4), bound)
+    rows = comparison_table(candidates, work, (1024, 4), bound)
     assert [row.size_bytes for row in rows] == list(SIZES)
     changes = ranges(candidates)
     for row in rows:
@@ -129,9 +129,9 @@ def test_a_table_has_the_times_the_winner_and_the_ratios():
     "call",
     [
         lambda: ranges([]),
-        lambda: ranges([in_steps("a", 1, Fraction(1), ALPHA, RATE)] * 2),
-        lambda: table(
-            [in_steps("a", 1, Fraction(1), ALPHA, RATE)],
+        lambda: ranges([step_candidate("a", 1, Fraction(1), ALPHA, RATE)] * 2),
+        lambda: comparison_table(
+            [step_candidate("a", 1, Fraction(1), ALPHA, RATE)],
             Operation(Collective.ALLGATHER, 1, RATE, ALPHA),
             (4, 2),
             Cost(1, Fraction(1)),

@@ -23,7 +23,7 @@ from topoloom.schedules.design import (
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.verified_schedule import Facts
-from topoloom.schedules.options import NOTHING_ASKED
+from topoloom.schedules.options import DEFAULT_OPTIONS
 from topoloom.synth.errors import ClaimBroken, ImpossibleRequest
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.measure import measure_both
@@ -40,7 +40,7 @@ class Remembered(Generators):
     def __init__(self):
         self.asked = []
 
-    def schedule(self, recipe, collective, algorithm, options=NOTHING_ASKED):
+    def schedule(self, recipe, collective, algorithm, options=DEFAULT_OPTIONS):
         self.asked.append((recipe, collective, algorithm))
         return super().schedule(recipe, collective, algorithm, options)
 
@@ -165,7 +165,7 @@ def test_beyond_the_limit_the_schedule_is_left_out_and_it_is_said_why():
 
 def test_a_schedule_that_is_refused_as_too_large_is_left_out_with_the_reason():
     class Refusing(Generators):
-        def schedule(self, recipe, collective, algorithm, options=NOTHING_ASKED):
+        def schedule(self, recipe, collective, algorithm, options=DEFAULT_OPTIONS):
             raise TooLarge("/topology", "must have at most 3 nodes here; it has 12")
 
     found = asked(Hosts(12, 4), Workload((Task(ALLREDUCE, 10**6),)), Refusing())
@@ -175,7 +175,7 @@ def test_a_schedule_that_is_refused_as_too_large_is_left_out_with_the_reason():
 
 def test_a_schedule_that_costs_something_else_than_measured_is_no_answer():
     class Slower(Generators):
-        def schedule(self, recipe, collective, algorithm, options=NOTHING_ASKED):
+        def schedule(self, recipe, collective, algorithm, options=DEFAULT_OPTIONS):
             facts = super().schedule(recipe, collective, algorithm, options)
             return replace(facts, steps=facts.steps + 1)
 

@@ -14,7 +14,7 @@ import pytest
 from tests.flow_oracles import flow_rate
 from tests.oracles import random_topology
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, parts_of
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, schedule_parts
 from topoloom.schedules.optimum.collective_optimum import CollectiveOptimum, collective_optimum
 from topoloom.schedules.options import Options
 from topoloom.schedules.verify import tree_inverse_rate, violations
@@ -34,7 +34,7 @@ def question(seed: int) -> tuple[Topology, tuple[NodeId, ...]]:
 
 
 def algbw(schedule: Schedule, topology: Topology) -> Fraction:
-    first = parts_of(schedule)[0]
+    first = schedule_parts(schedule)[0]
     assert isinstance(first, TreeSchedule)
     return sum(first.sizes) / tree_inverse_rate(schedule, topology)
 

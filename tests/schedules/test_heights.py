@@ -17,7 +17,7 @@ from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
     tree_height,
 )
 from topoloom.schedules.options import Options
@@ -107,7 +107,7 @@ def test_every_pass_keeps_to_the_height(collective: str) -> None:
     boxes = fabric("dgx-1v")
     made = make(boxes, collective, "forestcoll", max_height=2)
     require_valid(made, boxes)
-    assert max(map(heights_of, parts_of(made))) == 2
+    assert max(map(heights_of, schedule_parts(made))) == 2
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])

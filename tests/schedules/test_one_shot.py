@@ -10,7 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom.schedules.baselines import Operation
-from topoloom.schedules.compare.topology_algorithms import ONE_SHOT, Offer, candidates
+from topoloom.schedules.compare.topology_algorithms import (
+    ONE_SHOT,
+    TopologyCosts,
+    topology_candidates,
+)
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.execute import execute
 from topoloom.schedules.formats import Options, write
@@ -55,7 +59,9 @@ def test_its_time_is_the_one_that_a_design_names(nodes, degree, size, seed):
     schedule = make(graph, "allreduce", "bfb-one-shot")
     taken = simulate(schedule, graph, network, size_bytes=size, synchronous=True)
     work = Operation(Collective.ALLREDUCE, size, RATE, ALPHA)
-    ways = {way.name: way for way in candidates(Offer(nodes, cost, cost), work, size)}
+    ways = {
+        way.name: way for way in topology_candidates(TopologyCosts(nodes, cost, cost), work, size)
+    }
     assert taken.seconds == ways[ONE_SHOT["bfb"]].seconds(size)
     assert simulate(schedule, graph, network, size_bytes=size).seconds <= taken.seconds
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.schedule_oracles import direct_topologies, ring, two_boxes
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.formats.schedule.binary import pack, unpack
-from topoloom.schedules.model.route_table import RouteTable, table_of
+from topoloom.schedules.model.route_table import RouteTable, route_table
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule
 from topoloom.schedules.routes import all_to_all
 from topoloom.schedules.verify import route_inverse_rate, route_phases, violations
@@ -33,14 +33,14 @@ ROUTES = st.lists(
 
 @given(ROUTES)
 def test_a_table_is_the_sequence_of_its_routes(routes):
-    table = table_of(routes, NODES)
+    table = route_table(routes, NODES)
     assert table == tuple(routes) and tuple(routes) == table
     assert list(table) == [table[at] for at in range(len(table))] == list(routes)
     assert table[1:-1] == tuple(routes[1:-1])
     assert pickle.loads(pickle.dumps(table)) == table
     assert hash(table) == hash(tuple(routes))
-    assert table_of(table, NODES) is table
-    assert table_of(table, NODES[::-1]) == tuple(routes)
+    assert route_table(table, NODES) is table
+    assert route_table(table, NODES[::-1]) == tuple(routes)
     with pytest.raises(IndexError):
         table[len(routes)]
 

@@ -10,7 +10,7 @@ from tests.flow_oracles import flow_rate
 from tests.oracles import random_topology
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, parts_of
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, schedule_parts
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.optimum.single_faults import fault_kinds
 from topoloom.schedules.options import Options
@@ -66,7 +66,7 @@ def randomly_limited(seed: int) -> Topology:
 
 
 def algbw(schedule: Schedule, topology: Topology) -> Fraction:
-    part = parts_of(schedule)[0]
+    part = schedule_parts(schedule)[0]
     assert isinstance(part, TreeSchedule)
     return sum(part.sizes) / tree_inverse_rate(schedule, topology)
 

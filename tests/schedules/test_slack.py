@@ -18,7 +18,7 @@ from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.steps import bfb, lift, slack
 from topoloom.schedules.steps.lift import cartesian_product, line_graph
 from topoloom.schedules.steps.lift import degree_expansion as degree
-from topoloom.schedules.steps.send_arrays import arrivals, finished
+from topoloom.schedules.steps.send_arrays import arrivals, normalized_schedule
 from topoloom.schedules.verify import step_cost, violations
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.edge_swaps.random_regular import random_regular
@@ -162,7 +162,7 @@ def test_a_line_graph_costs_one_step_and_one_nth_more(turned):
     whole = line_graph_of(SMALL)
     whole = whole.transpose() if turned else whole
     schedule = slack.allgather(base, diameter(base) + 1)
-    lifted = finished(line_graph.lift(schedule, SMALL, turned), whole)
+    lifted = normalized_schedule(line_graph.lift(schedule, SMALL, turned), whole)
     assert violations(lifted, whole) == []
     cost = step_cost(schedule, base)
     assert cost.bandwidth == optimal_bandwidth(13)
@@ -192,7 +192,7 @@ def test_a_product_of_optimal_schedules_is_optimal():
         for a in range(13)
     ]
     whole = Topology(range(91), links)
-    lifted = finished(cartesian_product.product(parts), whole)
+    lifted = normalized_schedule(cartesian_product.product(parts), whole)
     assert violations(lifted, whole) == []
     costs = [step_cost(schedule, graph) for graph, schedule in parts]
     assert step_cost(lifted, whole) == expand_product(costs, [13, 7])
@@ -209,7 +209,7 @@ def test_a_degree_expansion_costs_what_the_theorem_says_in_at_most_a_step_more(f
     ]
     whole = Topology(range(13 * factor), links)
     schedule = gathered(extra)(SMALL)
-    lifted = finished(degree.lift(schedule, SMALL, factor), whole)
+    lifted = normalized_schedule(degree.lift(schedule, SMALL, factor), whole)
     assert violations(lifted, whole) == []
     claimed = expand_degree(step_cost(schedule, SMALL), 13, 3, factor)
     found = step_cost(lifted, whole)

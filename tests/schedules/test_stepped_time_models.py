@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom.schedules.baselines import Operation
-from topoloom.schedules.compare.topology_algorithms import Offer, candidates
+from topoloom.schedules.compare.topology_algorithms import TopologyCosts, topology_candidates
 from topoloom.schedules.design import Generators, Hosts, Limits, Speed, Task, Workload, design
 from topoloom.schedules.design.sources import loads_on
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Network, simulate
-from topoloom.schedules.steps.chunking import best, fewest, ladder, whole_loads
+from topoloom.schedules.steps.chunking import best_chunks, chunk_options, exact_chunks, whole_loads
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.recipes.build import build
@@ -27,12 +27,12 @@ loads = st.lists(st.fractions(Fraction(1, 4), 20, max_denominator=12), min_size=
 
 @given(loads, st.integers(1, 40))
 def test_a_ladder_holds_every_number_of_chunks_that_is_the_best_of_some_bound(parts, most):
-    rungs = {one.chunks: one.carried for one in ladder(parts, most)}
+    rungs = {one.chunks: one.carried for one in chunk_options(parts, most)}
     for bound in range(1, most + 1):
-        chosen = best(parts, bound)
+        chosen = best_chunks(parts, bound)
         assert rungs[chosen] == sum(whole_loads(parts, chosen))
-    assert max(rungs) == fewest(parts)
-    assert rungs[fewest(parts)] == fewest(parts) * sum(parts)
+    assert max(rungs) == exact_chunks(parts)
+    assert rungs[exact_chunks(parts)] == exact_chunks(parts) * sum(parts)
 
 
 @pytest.mark.parametrize("recipe", ["BiRing(4)", "GeneralizedKautz(3, 11)", "Torus(3, 4)"])
@@ -43,7 +43,9 @@ def test_every_line_is_the_simulated_time_of_its_schedule(recipe, collective):
     told = loads_on(topology, Point(parse(recipe), *costs))
     work = Operation(Collective(collective), 10**6, RATE, ALPHA, ALPHA / 7, ALPHA / 50)
     network = Network(ALPHA, RATE / node_capacity(topology), ALPHA / 7, None, ALPHA / 50)
-    for way in candidates(Offer(topology.node_count, *costs, loads=told), work, 2**20):
+    for way in topology_candidates(
+        TopologyCosts(topology.node_count, *costs, loads=told), work, 2**20
+    ):
         assert len({line.max_chunks for line in way.lines}) == len(way.lines)
         for line in way.lines[:2] + way.lines[-1:]:
             schedule = make(topology, collective, way.name, max_chunks=line.max_chunks)

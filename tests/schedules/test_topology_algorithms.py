@@ -12,10 +12,10 @@ from topoloom.schedules.baselines import PASSES, Operation, baselines
 from topoloom.schedules.compare.crossover import ranges
 from topoloom.schedules.compare.topology_algorithms import (
     ONE_SHOT,
-    Offer,
     Routing,
-    candidates,
+    TopologyCosts,
     floor_seconds,
+    topology_candidates,
 )
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
@@ -34,7 +34,7 @@ def work(collective, size=1):
 
 def offers(nodes, degree, links=Links.UNIDIRECTIONAL):
     found = frontier(nodes, degree, links)
-    return found, [Offer(nodes, point.cost, point.transpose) for point in found.points]
+    return found, [TopologyCosts(nodes, point.cost, point.transpose) for point in found.points]
 
 
 @pytest.mark.parametrize("links", Links)
@@ -46,7 +46,9 @@ def test_no_baseline_is_faster_at_any_size(degree, links):
         except ImpossibleRequest:
             continue
         for collective in PASSES:
-            ways = [way for one in made for way in candidates(one, work(collective), 2**30)]
+            ways = [
+                way for one in made for way in topology_candidates(one, work(collective), 2**30)
+            ]
             for size in SIZES:
                 ours = min(way.seconds(size) for way in ways)
                 asked = work(collective, size)
@@ -67,7 +69,9 @@ def test_the_fastest_by_size_is_the_fastest_there(nodes, steps, bandwidth, colle
     whole = bandwidth / RATE
     rows = tuple((whole,) * (steps - level) for level in range(steps))
     trees = Lockstep(ALPHA, steps, rows)
-    ways = candidates(Offer(nodes, cost, cost, (trees, trees)), work(collective), 10**10)
+    ways = topology_candidates(
+        TopologyCosts(nodes, cost, cost, (trees, trees)), work(collective), 10**10
+    )
     parts = ranges(ways)
     assert parts[0].first_bytes == 1
     name = [part.name for part in parts if part.first_bytes <= size][-1]
@@ -76,23 +80,23 @@ def test_the_fastest_by_size_is_the_fastest_there(nodes, steps, bandwidth, colle
 
 
 def test_an_allreduce_in_one_pass_takes_half_the_steps_and_all_the_data():
-    offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(3, Fraction(1)))
-    times = {way.name: way for way in candidates(offer, work(Collective.ALLREDUCE), 2**30)}
+    offer = TopologyCosts(12, Cost(2, Fraction(11, 12)), Cost(3, Fraction(1)))
+    times = {way.name: way for way in topology_candidates(offer, work(Collective.ALLREDUCE), 2**30)}
     assert times["bfb"].seconds(0) == 5 * ALPHA
     assert times[ONE_SHOT["bfb"]].seconds(0) == 2 * ALPHA
     assert times[ONE_SHOT["bfb"]].seconds(1200) - 2 * ALPHA == Fraction(11, 12) * 12 * 1200 / RATE
 
 
 def test_a_reduce_scatter_costs_what_the_transpose_does():
-    offer = Offer(12, Cost(2, Fraction(11, 12)), Cost(3, Fraction(1)))
-    (way,) = candidates(offer, work(Collective.REDUCE_SCATTER), 2**30)
+    offer = TopologyCosts(12, Cost(2, Fraction(11, 12)), Cost(3, Fraction(1)))
+    (way,) = topology_candidates(offer, work(Collective.REDUCE_SCATTER), 2**30)
     assert way.seconds(0) == 3 * ALPHA
 
 
 def test_all_to_all_is_pipelined_over_its_hops():
     routings = (Routing("near", Cost(2, Fraction(3))), Routing("flow", Cost(4, Fraction(2))))
-    offer = Offer(12, Cost(2, Fraction(1)), Cost(2, Fraction(1)), routings=routings)
-    ways = candidates(offer, work(Collective.ALL_TO_ALL), 10**9)
+    offer = TopologyCosts(12, Cost(2, Fraction(1)), Cost(2, Fraction(1)), routings=routings)
+    ways = topology_candidates(offer, work(Collective.ALL_TO_ALL), 10**9)
     size = 10**7
     for way, routing in zip(ways, routings, strict=True):
         hops, wire = routing.cost.steps, routing.cost.bandwidth * size / RATE
@@ -102,10 +106,10 @@ def test_all_to_all_is_pipelined_over_its_hops():
 
 
 def test_what_is_not_offered_is_refused():
-    offer = Offer(12, Cost(2, Fraction(1)), Cost(2, Fraction(1)))
+    offer = TopologyCosts(12, Cost(2, Fraction(1)), Cost(2, Fraction(1)))
     for collective in (Collective.ALL_TO_ALL, Collective.BROADCAST):
         with pytest.raises(NoSchedule, match="/collective: nothing is offered"):
-            candidates(offer, work(collective), 2**30)
+            topology_candidates(offer, work(collective), 2**30)
 
 
 @settings(max_examples=60)

@@ -16,7 +16,7 @@ from topoloom.schedules.execute.programs.transcript_plan import plan_of_transcri
 from topoloom.schedules.formats import Options, write
 from topoloom.schedules.formats.inspection.check_program import REPLAYED, TRANSCRIBED, transcript_of
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.transcript import Message, Span, Transcript, levels
+from topoloom.schedules.model.transcript import Message, Span, Transcript, message_rounds
 from topoloom.schedules.simulate import Network, simulate, widest_paths
 from topoloom.synth.topology.topology import Topology
 
@@ -122,7 +122,7 @@ def test_rounds_of_any_program_of_any_graph_end_with_the_result(topology, data):
     sent = transcript(form, schedule, topology, **options)
     # The rounds are built by comparing contributions with the collective's promise.
     found = plan_of_transcript(sent, data.draw(st.integers(0, 1000)))
-    assert len(found.rounds) == max(levels(sent), default=-1) + 1
+    assert len(found.rounds) == max(message_rounds(sent), default=-1) + 1
     assert simulated(sent, topology).seconds <= simulated(sent, topology, synchronous=True).seconds
 
 
@@ -130,7 +130,7 @@ def test_messages_follow_what_they_need():
     for form, options in VARIANTS:
         for name, collective in EVERY:
             sent = transcript_by(form, options, name, collective)
-            level = levels(sent)
+            level = message_rounds(sent)
             for at, message in enumerate(sent.messages):
                 assert all(need < at and level[need] < level[at] for need in message.needs)
                 assert all(sent.messages[need].target == message.source for need in message.needs)
@@ -214,7 +214,7 @@ def test_too_many_pieces_are_refused(monkeypatch):
 def test_sums_that_need_what_was_complete_are_sent_as_early_as_they_can():
     full, part = (Span(0, 1, 3),), (Span(1, 2, 1),)
     messages = (Message(0, 1, full, ()), Message(1, 0, part, (0,)), Message(0, 1, full, (1,)))
-    assert levels(Transcript(Collective.ALLREDUCE, (0, 1, 2), messages)) == [0, 1, 2]
+    assert message_rounds(Transcript(Collective.ALLREDUCE, (0, 1, 2), messages)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("form", ["nccl-tuner-csv", "json", "dot"])

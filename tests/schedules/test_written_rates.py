@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.schedules.export_cases import schedule_of, topology_of
-from topoloom.schedules.compare.bandwidths import On, algbw_of, program_speed
+from topoloom.schedules.compare.bandwidths import On, algorithm_bandwidth, program_speed
 from topoloom.schedules.errors import NotExportable, ScheduleError
 from topoloom.schedules.formats import SENDING, Options, write
 from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
 from topoloom.schedules.formats.inspection.rank_traffic import traffic_of, traffic_rate
 from topoloom.schedules.formats.targets.runtimes import RUNTIMES
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.generate.make_and_verify import facts
+from topoloom.schedules.generate.make_and_verify import schedule_costs
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.synth.errors import Unreachable
 from topoloom.synth.fabrics import fabric
@@ -146,14 +146,15 @@ def test_trees_that_a_run_time_rounds_are_told_as_the_file_has_them():
     schedule = TreeSchedule(Collective.ALLGATHER, digest, ranks, 40_003, tuple(trees))
     files = written("msccl-xml", schedule, triangle, Options(dialect="rccl"))
     rate = traffic_rate(traffic_of("msccl-xml", files, "rccl"), triangle)
-    assert algbw_of(facts(schedule, triangle), triangle) == 3 / Fraction(40_006, 40_003)
+    costs = schedule_costs(schedule, triangle)
+    assert algorithm_bandwidth(costs, triangle) == 3 / Fraction(40_006, 40_003)
     assert rate == replayed_rate("msccl-xml", files, triangle, "rccl") == 3
 
 
 def test_a_program_without_copies_by_switches_is_slower_than_its_schedule():
     topology = fabric("dgx-h100-sharp-1")
     schedule = make(topology, "allreduce", "forestcoll")
-    exact = algbw_of(facts(schedule, topology), topology)
+    exact = algorithm_bandwidth(schedule_costs(schedule, topology), topology)
     lanes = written("mscclpp-json", schedule, topology, Options(ranks_per_node=8))
     nvls = Options(ranks_per_node=8, runtime="mscclpp-h100")
     copies = written("mscclpp-json", schedule, topology, nvls)
@@ -166,7 +167,7 @@ def test_a_program_without_copies_by_switches_is_slower_than_its_schedule():
         topology,
         on,
         transcript=lambda: transcript_of("mscclpp-json", lanes),
-        facts=facts(schedule, topology),
+        facts=schedule_costs(schedule, topology),
     )
     assert found.algbw < found.schedule_algbw == exact * 10**9
 

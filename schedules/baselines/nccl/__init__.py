@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from topoloom.schedules.baselines.nccl import pat_nvls, ring, tree
 from topoloom.schedules.errors import TooLarge
-from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, parts_of
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, schedule_parts
 from topoloom.schedules.simulate import Lockstep, Network, simulate, tree_depth
 from topoloom.schedules.verify import tree_inverse_rate
 from topoloom.synth.topology.topology import Topology
@@ -78,7 +78,7 @@ def on_fabric(
 
 def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes: int) -> OnFabric:
     """Return trees through switches that copy, as a pipeline in which every round is full."""
-    trees = [part for part in parts_of(schedule) if isinstance(part, TreeSchedule)]
+    trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
     depth = sum(map(tree_depth, trees))
     share = Fraction(size_bytes, sum(trees[0].sizes)) / network.unit_bytes_per_second
     whole = tree_inverse_rate(schedule, topology) * share

@@ -13,7 +13,7 @@ from topoloom.schedules.execute.limits import MAX_PIECES
 from topoloom.schedules.execute.programs.rank_program import DATA, OUTPUT, RELAY, Piece, Program
 from topoloom.schedules.execute.programs.route_program import Sent, block_size, program_of_hops
 from topoloom.schedules.model.schedule import COPY
-from topoloom.schedules.model.transcript import Message, Transcript, levels
+from topoloom.schedules.model.transcript import Message, Transcript, message_rounds
 
 
 def programs_of_exchange(transcript: Transcript, elements: int) -> tuple[Program, ...]:
@@ -40,7 +40,7 @@ def programs_of_exchange(transcript: Transcript, elements: int) -> tuple[Program
     """
     places = _Places(transcript, elements)
     sent: Sent = defaultdict(list)
-    pieces, level = 0, levels(transcript)
+    pieces, level = 0, message_rounds(transcript)
     for at in sorted(range(len(level)), key=level.__getitem__):
         message = transcript.messages[at]
         found = places.moved(at, message)

@@ -31,7 +31,7 @@ from topoloom.schedules.model.schedule import (
     SequenceSchedule,
     StepSchedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.synth.topology.topology import NodeId
 
@@ -130,7 +130,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     >>> [[(m.source, m.target, m.ranges.tolist()) for m in rounds] for rounds in found.rounds]
     [[(0, 1, [[0, 5, 0]])], [(0, 1, [[5, 10, 0]]), (1, 2, [[0, 5, 0]])], [(1, 2, [[5, 10, 0]])]]
     """
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     bounds = shard_bounds(parts[0], elements) if parts else (0,)
     if isinstance(schedule, SequenceSchedule) and schedule.together:
         return Plan(tuple(_together(parts, bounds, pipeline_chunks)), bounds)

@@ -21,7 +21,7 @@ from topoloom.schedules.execute.programs.rank_program import (
     Transfer,
     Turn,
 )
-from topoloom.schedules.model.route_parts import parts_of_routes
+from topoloom.schedules.model.route_parts import route_parts
 from topoloom.schedules.model.schedule import COPY, RouteSchedule
 
 Sent: TypeAlias = dict[tuple[int, int, int], list[tuple[Piece, Piece]]]
@@ -56,7 +56,7 @@ def programs_of_routes(schedule: RouteSchedule, elements: int) -> tuple[Program,
     ranks, unit = len(schedule.ranks), schedule.units_per_pair
     sent: Sent = defaultdict(list)
     relay, hops = [0] * ranks, 0
-    for stops, first, past in parts_of_routes(schedule):
+    for stops, first, past in route_parts(schedule):
         hops += len(stops) - 1
         if hops > MAX_PIECES:
             raise TooLarge("/routes", f"must have at most {MAX_PIECES} hops in all")

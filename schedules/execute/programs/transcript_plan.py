@@ -14,7 +14,7 @@ from topoloom.schedules.errors import InvalidProgram, TooLarge
 from topoloom.schedules.execute.limits import MAX_PIECES
 from topoloom.schedules.execute.programs.plan import Plan, grouped
 from topoloom.schedules.model.schedule import COPY, REDUCE, Collective
-from topoloom.schedules.model.transcript import Span, Transcript, levels
+from topoloom.schedules.model.transcript import Span, Transcript, message_rounds
 
 _Row = tuple[int, int, int, int, int, int]
 """Round, source, target, first and past in units, op."""
@@ -48,7 +48,7 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
     [[[[0, 5, 0]], [[5, 10, 0]]]]
     """
     held, rows = _Held(transcript), list[_Row]()
-    level = levels(transcript)
+    level = message_rounds(transcript)
     # Within a round in the order in which a rank takes its messages.
     order = sorted(range(len(level)), key=lambda at: (level[at], transcript.messages[at][:2]))
     for number, together in groupby(order, key=level.__getitem__):
@@ -146,12 +146,12 @@ class _Held:
     def require_result(self) -> None:
         """Raise unless every rank holds what the collective promises."""
         transcript = self.transcript
-        gathers, everyone = transcript.collective.outward, transcript.everyone
+        gathers, all_contributions = transcript.collective.outward, transcript.all_contributions
         scatters = transcript.collective.inward
         for rank, masks in enumerate(self.masks):
             if rank in transcript.idle:
                 continue
             for owner, mask in zip(self.owner.tolist(), masks, strict=True):
-                wanted = 1 << owner if gathers else everyone
+                wanted = 1 << owner if gathers else all_contributions
                 if mask != wanted and not (scatters and owner != rank):
                     raise self._several(len(transcript.messages), rank)

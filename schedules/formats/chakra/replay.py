@@ -22,7 +22,7 @@ from topoloom.schedules.formats.chakra.read import parse
 from topoloom.schedules.formats.chakra.replay_all_to_all import ExchangeRun
 from topoloom.schedules.formats.chakra.run_nodes import Run
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.transcript import Span, Transcript, joined
+from topoloom.schedules.model.transcript import Span, Transcript, merge_spans
 
 
 def replay(files: Sequence[bytes]) -> Traces:
@@ -129,7 +129,7 @@ class _Run(Run[_Values]):
         """Return what a message carries; a piece ends where the next one in the data begins."""
         cuts = self.data[0].cuts
         pasts = cuts[np.searchsorted(cuts, values[0], side="right")]
-        return joined(map(Span, values[0].tolist(), pasts.tolist(), values[1].tolist()))
+        return merge_spans(map(Span, values[0].tolist(), pasts.tolist(), values[1].tolist()))
 
     def _read(self, rank: int, region: Region) -> _Values:
         if region.buffer == "staging":
@@ -161,11 +161,11 @@ class _Run(Run[_Values]):
 
     def _require_result(self) -> None:
         gathers = self.traces.collective is Collective.ALLGATHER
-        everyone = (1 << self.count) - 1
+        all_contributions = (1 << self.count) - 1
         for rank, buffer in enumerate(self.data):
             scatters = self.traces.collective is Collective.REDUCE_SCATTER
             span = self._shard(buffer, rank) if scatters else slice(None)
-            wanted = np.full(len(buffer.masks), everyone, dtype=object)
+            wanted = np.full(len(buffer.masks), all_contributions, dtype=object)
             if gathers:
                 for owner in range(self.count):
                     wanted[self._shard(buffer, owner)] = 1 << owner

@@ -43,7 +43,7 @@ from topoloom.schedules.model.schedule import (
     Schedule,
     StepSchedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.synth.topology.topology import NodeId
 
@@ -102,7 +102,7 @@ def _uneven(
     schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int
 ) -> tuple[tuple[int, ...], frozenset[int]]:
     """Return where shards begin and end, if they are not equal, and which GPUs take no part."""
-    first = None if isinstance(schedule, RouteSchedule) else parts_of(schedule)[0]
+    first = None if isinstance(schedule, RouteSchedule) else schedule_parts(schedule)[0]
     if not isinstance(first, TreeSchedule) or not (first.shards or first.idle):
         return (), frozenset()
     idle = frozenset(at for at, node in enumerate(ranks) if node in set(first.idle))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.model.route_parts import parts_of_routes
+from topoloom.schedules.model.route_parts import route_parts
 from topoloom.schedules.model.schedule import (
     REDUCE,
     Collective,
@@ -32,7 +32,7 @@ from topoloom.schedules.model.schedule import (
     StepSchedule,
     Tree,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.synth.topology.topology import NodeId
 
@@ -92,7 +92,7 @@ def transfers(
         return chunks, _crossed(schedule, chunks)
     found: list[Transfer] = []
     stage, places = 0, count()
-    for part in parts_of(schedule):
+    for part in schedule_parts(schedule):
         if isinstance(part, StepSchedule):
             made = _sent(part, chunks, stage)
         else:
@@ -113,7 +113,7 @@ def shard_bounds(schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int) -> 
     (0, 30, 30, 40)
     """
     sizes = dict.fromkeys(ranks, 1)
-    first = None if isinstance(schedule, RouteSchedule) else parts_of(schedule)[0]
+    first = None if isinstance(schedule, RouteSchedule) else schedule_parts(schedule)[0]
     if isinstance(first, TreeSchedule):
         sizes = dict.fromkeys(ranks, 0) | dict(zip(first.ranks, first.sizes, strict=True))
     return tuple(accumulate((chunks * size for size in sizes.values()), initial=0))
@@ -136,14 +136,16 @@ def least_messages(schedule: Schedule, *, joined: bool) -> int:
         # Every rank hears from another at least; what goes the same way may be one message.
         return len(schedule.ranks) if joined else _hops(schedule)
     count = 0
-    for part in parts_of(schedule):
+    for part in schedule_parts(schedule):
         if isinstance(part, TreeSchedule):
             count += sum(len(tree.edges) for tree in part.trees) if not joined else 0
             continue
         for step in part.steps:
             count += _runs(step, part.chunks_per_shard) if joined else len(step)
     # The last message of a step and the first of the next may be one.
-    steps = sum(len(part.steps) for part in parts_of(schedule) if isinstance(part, StepSchedule))
+    steps = sum(
+        len(part.steps) for part in schedule_parts(schedule) if isinstance(part, StepSchedule)
+    )
     return max(0, count - steps) if joined else count
 
 
@@ -170,7 +172,7 @@ def chunks_per_shard(schedule: Schedule) -> int:
     if isinstance(schedule, RouteSchedule):
         unit = schedule.units_per_pair
         return unit // gcd(unit, *(route.weight for route in schedule.routes))
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     return lcm(*(total // grain for total, grain in map(_grain, parts)))
 
 
@@ -186,7 +188,7 @@ def require_plain(schedule: Schedule) -> None:
         names = ", ".join(COLLECTIVES)
         raise NotExportable("/collective", f"must be one of {names} for this format")
     require_few_hops(schedule)
-    parts = () if isinstance(schedule, RouteSchedule) else parts_of(schedule)
+    parts = () if isinstance(schedule, RouteSchedule) else schedule_parts(schedule)
     if any(isinstance(part, TreeSchedule) and (part.shards or part.idle) for part in parts):
         raise NotExportable("/shards", "must be equal, and of all compute nodes, for this format")
 
@@ -210,7 +212,7 @@ def _crossed(schedule: RouteSchedule, chunks: int) -> list[Transfer]:
     """Return the hops of all routes, by how many came before on their route."""
     ranks, unit = len(schedule.ranks), schedule.units_per_pair
     found = []
-    for stops, first, past in parts_of_routes(schedule):
+    for stops, first, past in route_parts(schedule):
         low, high = first * chunks // unit, past * chunks // unit
         chunk = (stops[0] * ranks + stops[-1]) * chunks + low
         found += [

@@ -31,7 +31,7 @@ from topoloom.schedules.model.schedule import (
     RouteSchedule,
     Schedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.synth.topology.topology import NodeId, Topology
 
@@ -69,7 +69,7 @@ def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) 
         return None
     hubs: set[NodeId] = set()
     sizes: tuple[int, ...] = ()
-    for part in parts_of(schedule):
+    for part in schedule_parts(schedule):
         if not isinstance(part, TreeSchedule) or part.idle or (sizes and part.sizes != sizes):
             return None
         sizes = part.sizes

@@ -27,7 +27,7 @@ from topoloom.schedules.model.schedule import (
     SequenceSchedule,
     StepSchedule,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rate
@@ -220,7 +220,7 @@ def _faster_sizes(
 ) -> list[int]:
     """Return those of `_SIZES` at which the schedule beats every line."""
     apart = not (isinstance(schedule, SequenceSchedule) and schedule.together)
-    parts = parts_of(schedule) if apart else [schedule]
+    parts = schedule_parts(schedule) if apart else [schedule]
     times = [_time(part, topology, alpha, unit) for part in parts]
     return [
         size
@@ -238,7 +238,7 @@ def _time(
         slope = cost.bandwidth / (node_capacity(topology) * unit)
         return lambda size: cost.steps * alpha + slope * size
     rate = tree_inverse_rate(part, topology) / len(topology.compute_nodes) / unit
-    trees = [each for each in parts_of(part) if isinstance(each, TreeSchedule)]
+    trees = [each for each in schedule_parts(part) if isinstance(each, TreeSchedule)]
     ahead = sum(map(tree_depth, trees)) - 1
 
     def piped(size: int) -> Fraction:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import InvalidSchedule
-from topoloom.schedules.model.route_table import RouteTable, table_of
+from topoloom.schedules.model.route_table import RouteTable, route_table
 from topoloom.schedules.model.schedule import (
     SEND,
     Collective,
@@ -175,7 +175,7 @@ def _put_routes(schedule: RouteSchedule, arrays: list[NDArray[Any]]) -> dict[str
     names = tuple(dict.fromkeys(node for route in routes for node in route.path))
     if isinstance(routes, RouteTable):
         names = routes.names
-    table = table_of(routes, names)
+    table = route_table(routes, names)
     columns = (table.weights, np.diff(table.starts), table.nodes)
     arrays.extend(_narrow(column) for column in columns)
     return {"kind": "routes", "units_per_pair": schedule.units_per_pair, "nodes": list(names)}

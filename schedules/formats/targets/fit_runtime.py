@@ -18,7 +18,7 @@ from topoloom.schedules.model.schedule import (
     SequenceSchedule,
     Tree,
     TreeSchedule,
-    parts_of,
+    schedule_parts,
 )
 
 _T = TypeVar("_T")
@@ -87,7 +87,7 @@ def _others(
 def _in_steps(schedule: Schedule) -> bool:
     if isinstance(schedule, RouteSchedule):
         return False
-    return any(not isinstance(part, TreeSchedule) for part in parts_of(schedule))
+    return any(not isinstance(part, TreeSchedule) for part in schedule_parts(schedule))
 
 
 def _size(schedule: Schedule) -> int:
@@ -119,7 +119,7 @@ def coarser(schedule: Schedule) -> Iterator[Schedule]:
             chunks = max(1, min(chunks // 2, _MOST_ROUNDED // len(schedule.ranks)))
             yield rounded_routes(schedule, chunks)
         return
-    parts = parts_of(schedule)
+    parts = schedule_parts(schedule)
     trees = [part for part in parts if isinstance(part, TreeSchedule)]
     if len(trees) < len(parts):
         return

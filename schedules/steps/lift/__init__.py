@@ -23,7 +23,7 @@ from topoloom.schedules.steps.lift import (
     degree_expansion,
     line_graph,
 )
-from topoloom.schedules.steps.send_arrays import arrivals, finished, require_room
+from topoloom.schedules.steps.send_arrays import arrivals, normalized_schedule, require_send_limit
 from topoloom.schedules.verify import step_cost
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
@@ -115,9 +115,9 @@ def allgather(
     Cost(steps=4, bandwidth=Fraction(33, 32))
     """
     nodes, _ = size(recipe)
-    require_room(nodes * (nodes - 1))
+    require_send_limit(nodes * (nodes - 1))
     _built(recipe, transposed).require_connected()
-    return finished(_lifted(recipe, transposed, gather), _built(recipe, transposed))
+    return normalized_schedule(_lifted(recipe, transposed, gather), _built(recipe, transposed))
 
 
 def allgather_on(topology: Topology) -> StepSchedule:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.bfb import parallel_index
-from topoloom.schedules.steps.send_arrays import require_room, schedule_of, sends
+from topoloom.schedules.steps.send_arrays import allgather_from_sends, require_send_limit, sends
 from topoloom.synth.topology.topology import Topology
 
 _NO_SENDS = sends(*(np.zeros(0, np.int64) for _ in range(6)))
@@ -24,7 +24,7 @@ _NO_SENDS = sends(*(np.zeros(0, np.int64) for _ in range(6)))
 
 def lift(there: StepSchedule, back: StepSchedule, whole: Topology) -> StepSchedule:
     """Return the allgather on ``whole``, from one on a graph and one on its transpose."""
-    require_room(sum(len(step) for part in (there, back) for step in part.steps))
+    require_send_limit(sum(len(step) for part in (there, back) for step in part.steps))
     half = lcm(there.chunks_per_shard, back.chunks_per_shard)
     steps = []
     for pair in zip_longest(there.steps, back.steps, fillvalue=_NO_SENDS):
@@ -33,7 +33,7 @@ def lift(there: StepSchedule, back: StepSchedule, whole: Topology) -> StepSchedu
             grain = half // part.chunks_per_shard
             pieces.append(_renamed(step, whole, grain, offset))
         steps.append(pieces)
-    return schedule_of(whole.node_count, 2 * half, steps)
+    return allgather_from_sends(whole.node_count, 2 * half, steps)
 
 
 def _renamed(step: NDArray[np.void], whole: Topology, grain: int, offset: int) -> NDArray[np.void]:

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import (
+    allgather_from_sends,
     arrivals,
-    require_chunks,
-    require_room,
-    schedule_of,
+    require_chunk_limit,
+    require_send_limit,
     sends,
 )
 from topoloom.synth.evaluation.load_balance import heaviest, scratch, spread
@@ -50,7 +50,7 @@ def power(base: StepSchedule, times: int) -> StepSchedule:
     """
     nodes, sent = len(base.ranks), sum(len(step) for step in base.steps)
     total, chunks = nodes**times, base.chunks_per_shard
-    require_room(times * sent * sum(nodes ** (times - 1 + phase) for phase in range(times)))
+    require_send_limit(times * sent * sum(nodes ** (times - 1 + phase) for phase in range(times)))
     weights = [nodes ** (times - 1 - place) for place in range(times)]
     steps: list[list[NDArray[np.void]]] = [[] for _ in range(times * len(base.steps))]
     for part, phase in tuples(range(times), range(times)):
@@ -72,7 +72,7 @@ def power(base: StepSchedule, times: int) -> StepSchedule:
                 column["link"],
             )
             steps[phase * len(base.steps) + number].append(made)
-    return schedule_of(total, chunks * times, steps)
+    return allgather_from_sends(total, chunks * times, steps)
 
 
 def _offsets(weights: Sequence[int], nodes: int) -> NDArray[np.int64]:
@@ -134,12 +134,12 @@ def product(parts: Sequence[tuple[Topology, StepSchedule]]) -> StepSchedule:
             for share, factor in zip(one.shares, factors, strict=True)
         )
     )
-    require_chunks(chunks)
-    require_room(sum(_room(factors, one) for found in classes for one in found))
+    require_chunk_limit(chunks)
+    require_send_limit(sum(_room(factors, one) for found in classes for one in found))
     steps = [
         [made for one in found for made in _class_sends(factors, one, chunks)] for found in classes
     ]
-    return schedule_of(prod(len(part[1].ranks) for part in parts), chunks, steps)
+    return allgather_from_sends(prod(len(part[1].ranks) for part in parts), chunks, steps)
 
 
 def _factors(parts: Sequence[tuple[Topology, StepSchedule]]) -> list[_Factor]:

@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.bfb import parallel_index
-from topoloom.schedules.steps.send_arrays import arrivals, require_room, schedule_of, sends
+from topoloom.schedules.steps.send_arrays import (
+    allgather_from_sends,
+    arrivals,
+    require_send_limit,
+    sends,
+)
 from topoloom.synth.topology.topology import Topology
 
 
@@ -32,7 +37,7 @@ def lift(base: StepSchedule, topology: Topology, factor: int) -> StepSchedule:
     """Return the allgather on the expansion of the base topology by ``factor``, at least 2."""
     nodes, degrees = topology.node_count, sorted(set(topology.in_degrees.tolist()))
     copies = topology.link_count * factor**2 + nodes * factor**2
-    require_room(factor**2 * sum(len(step) for step in base.steps) + copies)
+    require_send_limit(factor**2 * sum(len(step) for step in base.steps) + copies)
     # Each link into v_i takes C (n - 1) / (n d) chunks, a whole number.
     grain = lcm(
         *(factor * d // gcd(factor * d, base.chunks_per_shard * (factor - 1)) for d in degrees)
@@ -53,7 +58,7 @@ def lift(base: StepSchedule, topology: Topology, factor: int) -> StepSchedule:
         )
         steps[number].append(made)
     steps[meeting - 1] += [_copies(topology, degree, factor, chunks) for degree in degrees]
-    return schedule_of(nodes * factor, chunks, steps)
+    return allgather_from_sends(nodes * factor, chunks, steps)
 
 
 def _copies(topology: Topology, degree: int, factor: int, chunks: int) -> NDArray[np.void]:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.model.schedule import NO_LINK, StepSchedule
-from topoloom.schedules.steps.send_arrays import require_room, schedule_of, sends
+from topoloom.schedules.steps.send_arrays import allgather_from_sends, require_send_limit, sends
 from topoloom.synth.topology.topology import Topology
 
 
@@ -63,7 +63,7 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
         _end_to_end(step, degree, chunks, grain) if end_to_end else _alike(step, degree)
         for step in base.steps
     ]
-    require_room(links * degree + degree * sum(len(part.send) for part in parts))
+    require_send_limit(links * degree + degree * sum(len(part.send) for part in parts))
     for step, (send, place, first, length) in zip(base.steps, parts, strict=True):
         made = sends(
             _passed(step, forward, turned)[send][:, None],
@@ -74,7 +74,7 @@ def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
             NO_LINK,
         )
         steps.append([made[made["shard"] != made["target"]]])
-    return schedule_of(links, chunks, steps)
+    return allgather_from_sends(links, chunks, steps)
 
 
 class _Parts(NamedTuple):
