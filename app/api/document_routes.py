@@ -35,7 +35,7 @@ from topoloom.app.requests.document_ids import is_id
 from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options import listing as known
 from topoloom.app.requests.options import sweeps_and_jobs
-from topoloom.app.store.document_store import Artefact
+from topoloom.app.store.artifacts import Artefact
 
 E = TypeVar("E", bound=Callable[..., Any])
 

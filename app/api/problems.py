@@ -32,7 +32,6 @@ from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, WorkDied
 from topoloom.app.observability.logs import request_id
 from topoloom.app.requests.field_errors import FieldError, field_errors, pointer
 from topoloom.app.store.database import DatabaseNotReady
-from topoloom.app.store.document_store import InvalidCursor
 from topoloom.app.store.errors import (
     Ambiguous,
     BaseTaken,
@@ -45,6 +44,7 @@ from topoloom.app.store.errors import (
     NoVersion,
     OutOfSequence,
 )
+from topoloom.app.store.listing import InvalidCursor
 from topoloom.app.store.retention import Pinned, TooManyLabels
 from topoloom.learning_rate import errors as lr_errors
 from topoloom.schedules import errors as schedule_errors

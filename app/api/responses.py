@@ -15,7 +15,7 @@ from topoloom.app.jobs.worker_pool.operations import EXPORT, PART
 from topoloom.app.observability.logs import note
 from topoloom.app.requests.stored_documents import ExportQuestion, PartQuestion
 from topoloom.app.services.sparse_fields import part_of
-from topoloom.app.store.document_store import Artefact
+from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import ScheduleError
 
 IMMUTABLE = "public, max-age=31536000, immutable"

@@ -113,8 +113,8 @@ def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str
     from topoloom.app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused
     from topoloom.app.requests.field_errors import pointer
     from topoloom.app.store.database import DatabaseNotReady
-    from topoloom.app.store.document_store import InvalidCursor
     from topoloom.app.store.errors import Ambiguous, Conflict, Damaged, NotStored
+    from topoloom.app.store.listing import InvalidCursor
     from topoloom.app.store.retention import Pinned, TooManyLabels
     from topoloom.learning_rate import LearningRateError
     from topoloom.schedules.errors import ScheduleError

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, func, select, tuple_
 
 from topoloom.app.jobs.model import Job, JobId, State, Task
-from topoloom.app.store.document_store import InvalidCursor
 from topoloom.app.store.errors import NotStored
+from topoloom.app.store.listing import InvalidCursor
 from topoloom.app.store.tables import JobRow
 
 UNFINISHED = (State.QUEUED.value, State.RUNNING.value)

@@ -16,28 +16,15 @@ from typing import Any
 from sqlalchemy import Engine, Select, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed, canonical, compact, key
+from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed
 from topoloom.app.store.index_metadata import Facts
 from topoloom.app.store.indexing import note
 from topoloom.app.store.last_used import Uses
-from topoloom.app.store.listing import InvalidCursor, Wanted, entries, listed, page
+from topoloom.app.store.listing import Wanted, entries, listed, page
 from topoloom.app.store.retention import Keeping
 from topoloom.app.store.row_mapping import NAMED, StoredRow, row_of, unsealed
 from topoloom.app.store.tables import TABLES, TopologyRow
 from topoloom.app.store.write_behind import Pending, Unsaved
-
-__all__ = [
-    "Artefact",
-    "Asked",
-    "Computed",
-    "InvalidCursor",
-    "Listed",
-    "Store",
-    "Wanted",
-    "canonical",
-    "compact",
-    "key",
-]
 
 log = logging.getLogger(__name__)
 

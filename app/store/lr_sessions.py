@@ -25,8 +25,8 @@ from sqlalchemy import (
 )
 
 from topoloom.app.store.artifacts import ID_LENGTH
-from topoloom.app.store.document_store import InvalidCursor
 from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, NotStored
+from topoloom.app.store.listing import InvalidCursor
 from topoloom.app.store.tables import LrObservationRow, LrSessionRow
 from topoloom.learning_rate import Action, State
 from topoloom.learning_rate.state_machine.json_codec import decode, encode

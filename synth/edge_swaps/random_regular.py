@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, require_random_regular
+from topoloom.synth.edge_swaps.work_estimates import require_random_regular
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.kernels.reachability import connected
 from topoloom.synth.kernels.scalars import int64
 from topoloom.synth.kernels.splitmix import below, seeded, shuffled
 from topoloom.synth.topology.topology import Topology
-
-__all__ = ["MAX_NODES", "random_ends", "random_regular"]
 
 
 def random_regular(

@@ -14,8 +14,7 @@ from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.schedules import OptimumRequest, ScheduleRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import all_to_all, costs, designs, frontiers, schedules, topologies
-from topoloom.app.store.artifacts import Answer, Kind
-from topoloom.app.store.document_store import Artefact, Computed
+from topoloom.app.store.artifacts import Answer, Artefact, Computed, Kind
 from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options

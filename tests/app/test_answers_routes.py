@@ -15,7 +15,8 @@ from topoloom.app.requests.listing import BestRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.store.database import migrate, open_engine
-from topoloom.app.store.document_store import Store, Wanted
+from topoloom.app.store.document_store import Store
+from topoloom.app.store.listing import Wanted
 
 RING = {"recipe": "BiRing(5)"}
 DESIGN = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}

@@ -15,7 +15,7 @@ from topoloom.app.services import costs, designs
 from topoloom.app.services.open_context import context_on
 from topoloom.app.store.cache_transfer import exported, imported
 from topoloom.app.store.database import open_database
-from topoloom.app.store.document_store import Wanted
+from topoloom.app.store.listing import Wanted
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 

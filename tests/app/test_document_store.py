@@ -4,8 +4,10 @@ import pytest
 
 from tests.app.stored import get_or_compute
 from topoloom.app.store import artifacts as artefacts_module
+from topoloom.app.store.artifacts import Computed, canonical, key
 from topoloom.app.store.database import open_database
-from topoloom.app.store.document_store import Computed, InvalidCursor, Store, canonical, key
+from topoloom.app.store.document_store import Store
+from topoloom.app.store.listing import InvalidCursor
 
 
 @pytest.fixture

@@ -268,6 +268,6 @@ def test_an_artefact_tells_its_content_by_its_digest(context):
 
 
 def _computed():
-    from topoloom.app.store.document_store import Computed
+    from topoloom.app.store.artifacts import Computed
 
     return Computed.json({"same": True}, {})

@@ -12,11 +12,11 @@ from tests.app.stored import get_or_compute
 from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options.listing import SortName
 from topoloom.app.requests.options.option import choices
-from topoloom.app.store.artifacts import KINDS
+from topoloom.app.store.artifacts import KINDS, Computed
 from topoloom.app.store.database import migrate, open_engine
-from topoloom.app.store.document_store import Computed, InvalidCursor, Store, Wanted
+from topoloom.app.store.document_store import Store
 from topoloom.app.store.index_metadata import facts_of, families_in, sortable
-from topoloom.app.store.listing import SORTS
+from topoloom.app.store.listing import SORTS, InvalidCursor, Wanted
 
 FRACTIONS = st.fractions(0, 10**6, max_denominator=10**9)
 

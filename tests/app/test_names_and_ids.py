@@ -13,8 +13,9 @@ from tests.app.stored import get_or_compute
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import costs, topologies
 from topoloom.app.services.open_context import open_context
+from topoloom.app.store.artifacts import Computed
 from topoloom.app.store.database import migrate, open_engine
-from topoloom.app.store.document_store import Computed, Store
+from topoloom.app.store.document_store import Store
 from topoloom.app.store.errors import Ambiguous, NotStored
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.recipes.build import build

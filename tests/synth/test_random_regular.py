@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from topoloom.synth.edge_swaps.random_regular import MAX_NODES, random_regular
+from topoloom.synth.edge_swaps.random_regular import random_regular
+from topoloom.synth.edge_swaps.work_estimates import MAX_NODES
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Links
 

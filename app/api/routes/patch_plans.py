@@ -41,7 +41,7 @@ from topoloom.app.requests.patch_plans import (
 )
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services import patch_plans, patch_progress
-from topoloom.app.store.document_store import Artefact
+from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.errors import ChangedMeanwhile, NoVersion
 from topoloom.app.store.patch_progress import PatchStore
 

@@ -12,7 +12,7 @@ from topoloom.app.requests.options import collectives, sweeps_and_jobs
 
 if TYPE_CHECKING:
     from topoloom.app.services.context import Context
-    from topoloom.app.store.document_store import Artefact
+    from topoloom.app.store.artifacts import Artefact
 
 app = typer.Typer()
 

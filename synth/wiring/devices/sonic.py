@@ -19,9 +19,6 @@ from topoloom.synth.wiring.devices.port_numbers import command_text, panel_block
 from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
 from topoloom.synth.wiring.plant import Kind, Pair, Plant, Present
 
-__all__ = ["read_config", "read_lines", "read_patches", "write_config", "write_lines"]
-__all__ += ["write_patches"]
-
 TABLE = "OCS_CROSS_CONNECT"
 
 MOST_TESTED = 250_000

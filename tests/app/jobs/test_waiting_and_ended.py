@@ -11,8 +11,8 @@ from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import State
 from topoloom.app.jobs.reconciler import Reconciler
 from topoloom.app.jobs.worker import WorkerLimits
-from topoloom.app.store.document_store import InvalidCursor
 from topoloom.app.store.errors import NotStored
+from topoloom.app.store.listing import InvalidCursor
 
 
 def test_a_job_that_waits_is_cancelled_at_once_and_never_carried_out(jobs, started, work):
