@@ -3,7 +3,6 @@
 import logging
 import sqlite3
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -21,16 +20,15 @@ LATER = {"recipe": "UniRing(7)"}
 
 
 @pytest.fixture
-def settings(settings):
+def settings(tmp_path):
     """Pages so small that no answer fits into what is left of one."""
-    path = Path(settings.database_url.removeprefix("sqlite:///"))
-    path.parent.mkdir()
+    path = tmp_path / "small.db"
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA page_size=512")
     connection.execute("CREATE TABLE one (x)")
     connection.execute("DROP TABLE one")
     connection.close()
-    return settings
+    return Settings(database_url=f"sqlite:///{path}")
 
 
 @contextmanager
