@@ -1,4 +1,8 @@
-"""LRU cache of recent results, limited by total size, shared by related computations."""
+"""LRU cache of recent results, limited by total size, shared by related computations.
+
+`functools.lru_cache` limits the number of values, not their sizes.  With cachetools, which adds a
+dependency and no lock, the class would be nine lines shorter.
+"""
 
 import hashlib
 from collections import OrderedDict
