@@ -7,11 +7,11 @@ import pytest
 from hypothesis import settings
 
 # The first example of a test may compile kernels, which no deadline should count.
-settings.register_profile("no-deadline", deadline=None)
+settings.register_profile("no-deadline", deadline=None, max_examples=50)
 settings.load_profile("no-deadline")
 # Where a change is taken or refused: the same change gets the same answer twice.  Elsewhere every
 # run draws examples that no run drew before.
-settings.register_profile("gate", deadline=None, derandomize=True)
+settings.register_profile("gate", deadline=None, max_examples=50, derandomize=True)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

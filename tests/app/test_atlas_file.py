@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom.app.documents.atlas import FORMATS, AtlasDocument
@@ -60,6 +60,7 @@ def test_all_forms_say_the_same(client):
         assert point.algorithm == ("bfb" if entry.within is None else "slack")
 
 
+@settings(max_examples=20)
 @given(
     st.fixed_dictionaries(
         {},

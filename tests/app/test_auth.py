@@ -63,7 +63,7 @@ def least(scope):
 def test_every_route_states_one_scope_and_describes_it(method, path, operation):
     assert operation.get("security"), (
         f"{method} {path} states no scope: name one of READ, DESIGN, PLAN, ADMIN of "
-        "app.auth.scopes in the dependencies of its decorator"
+        "topoloom.app.auth.scopes in the dependencies of its decorator"
     )
     [[scope]] = [needed["key"] for needed in operation["security"] if needed]
     assert scope in MEANINGS
