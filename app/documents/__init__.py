@@ -1,5 +1,5 @@
-"""Answers as they travel: one module a kind, each with its model, made from domain values.
+"""Answer documents: one module per kind, with models and conversions from domain values.
 
-Below this package no value is a dict.  A module has ``of(value) -> document`` and, where
-stored answers are read again, the way back; its `Kind` says how the store keeps it.
+Packages below this package use no dicts.  A module has ``of(value) -> document``, the inverse if
+stored answers are read again, and a `Kind` that defines the storage.
 """

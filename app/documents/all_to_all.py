@@ -1,4 +1,4 @@
-"""all-to-all/1: how fast every rank can send its own data to every other, between exact bounds."""
+"""all-to-all/1: the rate of an all-to-all, with exact bounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeAnswer:
-    """What an all-to-all takes on a topology, whose capacities are in a unit of their own."""
+    """The cost of an all-to-all on a topology, with the unit of the capacities."""
 
     subject: Subject
     bandwidth_unit: str
@@ -24,40 +24,40 @@ class ExchangeAnswer:
 
 
 class RoutingDocument(Document):
-    """One way to route an all-to-all."""
+    """A routing of an all-to-all."""
 
-    method: str = Field(description="how it was found: linear-program or shortest-paths")
-    steps: int = Field(description="most hops of any route", ge=1)
+    method: str = Field(description="method: linear-program or shortest-paths")
+    steps: int = Field(description="hops of the longest route", ge=1)
     bandwidth: Exact = Field(description="T_B in units of M/B, exact")
 
 
 class PointExchange(Document):
-    """What a point of a frontier says of all-to-all."""
+    """All-to-all cost of a frontier point."""
 
     bandwidth: Exact = Field(description="T_B of the fastest routing, in units of M/B")
-    bound: Exact = Field(description="T_B that no routing on this topology can undercut")
-    proved: bool = Field(description="whether both are equal: then it is the optimum")
+    bound: Exact = Field(description="lower bound of T_B on this topology")
+    proved: bool = Field(description="whether T_B equals the bound and is optimal")
     routings: list[RoutingDocument] = Field(
-        description="the routing of fewest hops, then the fastest for much data if it differs"
+        description="the routing with the fewest hops, then the fastest for large data if different"
     )
 
 
 class AllToAllDocument(AboutTopology[Literal["all-to-all/1"]]):
-    """all-to-all/1: the best all-to-all of a topology, and a bound that proves how good."""
+    """all-to-all/1: the best all-to-all found for a topology, and a bound."""
 
     collective: Literal["all-to-all"] = Field(description="all-to-all")
-    bandwidth_unit: str = Field(description="unit of the topology's capacities and of algbw")
+    bandwidth_unit: str = Field(description="unit of capacities and algbw")
     nodes: int = Field(description="number of compute nodes", ge=2)
     inverse_rate: Exact = Field(
-        description="time in which every node sends one unit to every other, in 1 / bandwidth_unit"
+        description="time for every node to send one unit to every other, in 1 / bandwidth_unit"
     )
-    lower_bound: Exact = Field(description="what no routing can undercut, in the same unit")
-    bandwidth_bound: Exact = Field(description="the same as T_B, in units of M/B")
+    lower_bound: Exact = Field(description="lower bound of the inverse rate, in the same unit")
+    bandwidth_bound: Exact = Field(description="lower bound of T_B, in units of M/B")
     proved: bool = Field(description="whether inverse_rate meets the bound")
-    gap: float = Field(description="share by which it may miss the optimum at most", ge=0)
+    gap: float = Field(description="upper bound of the distance from the optimum, as a share", ge=0)
     algbw: float = Field(description="data of all nodes per time, in bandwidth_unit", ge=0)
     routings: list[RoutingDocument] = Field(
-        description="the routing of fewest hops, then the fastest for much data if it differs"
+        description="the routing with the fewest hops, then the fastest for large data if different"
     )
 
 
@@ -82,7 +82,7 @@ def of(answer: ExchangeAnswer, identity: str) -> AllToAllDocument:
 
 
 def point_exchange(found: "Exchange") -> PointExchange:
-    """Return what a point of a frontier says of all-to-all."""
+    """Return the all-to-all cost of a frontier point."""
     return PointExchange(
         bandwidth=str(found.bandwidth(found.best)),
         bound=str(found.bandwidth_bound),
@@ -92,7 +92,7 @@ def point_exchange(found: "Exchange") -> PointExchange:
 
 
 def value_of(document: Mapping[str, Any]) -> ExchangeAnswer:
-    """Return what an all-to-all/1 document tells of a topology."""
+    """Return the answer of an all-to-all/1 document."""
     from topoloom.schedules.routes.routing_choices import Exchange, Way
 
     lower = Fraction(document["lower_bound"])
@@ -123,4 +123,4 @@ def _decode(artefact: Artefact) -> ExchangeAnswer:
 
 
 ALL_TO_ALL = Kind("optimum", _encode, _decode)
-"""Kept in one table with the optima of the other collectives."""
+"""Stored in the table of optima, with the other collectives."""

@@ -1,4 +1,4 @@
-"""atlas/1: the topologies that come with the package, as a file to download and to cite."""
+"""atlas/1: the packaged topologies, as a file to download and cite."""
 
 import csv
 import hashlib
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from topoloom.synth.atlas.entries import Atlas, Entry
 
 FORMATS = {"json": "application/json", "tsv": "text/tab-separated-values", "csv": "text/csv"}
-"""What the atlas is written as, and the media types."""
+"""Formats of the atlas -> media types."""
 
 
 class AtlasPointDocument(Document):
-    """A topology that was found, and what it costs."""
+    """A topology of the atlas with its cost."""
 
     nodes: int = Field(description="number of hosts", ge=2)
     degree: int = Field(description="ports of each host", ge=1)
     links: Literal["unidirectional", "bidirectional"] = Field(
-        description="bidirectional: every link has a partner the other way"
+        description="bidirectional: every link has a reverse link"
     )
     algorithm: Literal["bfb", "slack"] = Field(
-        description="what has this cost: bfb, breadth-first broadcast; slack, labels"
+        description="schedules with this cost: bfb, breadth-first broadcast; slack, slack schedules"
     )
     within_steps: int = omitted(
-        "slack: within how many steps of each pass; the option steps of its schedules", ge=1
+        "slack: limit of steps per pass, the option steps of its schedules", ge=1
     )
     steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=0)
     bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
     transpose: PassCost = Field(
-        description="the same on the transposed graph: the cost of a reduce-scatter"
+        description="cost of a reduce-scatter: the same on the transposed graph"
     )
-    recipe: str = Field(description="how it is made; a generator, its seed among the arguments")
+    recipe: str = Field(description="recipe; a generator has its seed among the arguments")
     found: str = Field(description="by which seed and round of the search; known: by none")
 
 
@@ -46,16 +46,16 @@ class AtlasDocument(Document):
     """atlas/1."""
 
     schema_: Literal["atlas/1"] = Field(alias="schema", description="atlas/1")
-    version: str = Field(description="the version of the program it comes with")
-    kernel_version: str = Field(description="what measured it")
-    digest: Digest = Field(description="SHA-256 of the tab-separated form without its remarks")
-    cite: str = Field(description="how to cite it")
-    request: AtlasRequest = Field(description="which points were asked for")
-    points: list[AtlasPointDocument] = Field(description="by size, then by steps")
+    version: str = Field(description="version of the package")
+    kernel_version: str = Field(description="version of the kernels that measured the costs")
+    digest: Digest = Field(description="SHA-256 of the tab-separated form without comments")
+    cite: str = Field(description="citation")
+    request: AtlasRequest = Field(description="filter of the points")
+    points: list[AtlasPointDocument] = Field(description="points, by size, then by steps")
 
 
 def digest_of(atlas: "Atlas") -> str:
-    """Return what the points are, in whichever form; the same for the same points."""
+    """Return the digest of the points, independent of the format."""
     return f"sha256:{hashlib.sha256(atlas.text().encode()).hexdigest()}"
 
 

@@ -1,4 +1,4 @@
-"""What all answers share: members that are described, none besides, exact numbers as texts."""
+"""Base classes of answers: described members only, exact numbers as texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,31 +19,31 @@ Exact = Annotated[str, Field(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
 """An exact number: an integer or a fraction in lowest terms, such as ``"277/256"``."""
 
 Identity = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""What an answer is stored under."""
+"""The id of a stored answer."""
 
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-"""What a topology is, apart from its name."""
+"""The digest of a topology, independent of its name."""
 
 Node = NodeId
 """The id of a node, a text or an integer."""
 
 
 Presented: TypeAlias = Mapping[str, Any]
-"""A finished document, handed on as it is: no code reads its members."""
+"""A finished document; no code reads its members."""
 
 
 class Document(BaseModel):
-    """Base of all answers: every member is described, and there are no others."""
+    """Base of all answers: every member has a description; unknown members are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def given(self) -> dict[str, Any]:
-        """Return the members that say something, as JSON values, in their order."""
+        """Return the members that are set, as JSON values, in order."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def omitted(description: str, **rules: Any) -> Any:
-    """Return a member that is left out where it has nothing to say; it is never null."""
+    """Return an optional member: absent or set, never null."""
     return Field(default=None, description=description, json_schema_extra=_no_default, **rules)
 
 
@@ -59,12 +59,12 @@ class PassCost(Document):
 
     @classmethod
     def of(cls, cost: Cost) -> "PassCost":
-        """Return a cost as it travels."""
+        """Return the document of a cost."""
         return cls(steps=cost.steps, bandwidth=str(cost.bandwidth))
 
 
 def cost_of(facts: Mapping[str, Any]) -> Cost:
-    """Return the cost that an object with steps and bandwidth says.
+    """Return the cost of an object with steps and bandwidth.
 
     >>> cost_of({"steps": 2, "bandwidth": "11/12"})
     Cost(steps=2, bandwidth=Fraction(11, 12))
@@ -73,7 +73,7 @@ def cost_of(facts: Mapping[str, Any]) -> Cost:
 
 
 def rounded(value: Fraction) -> float:
-    """Return a number for people: four decimals.
+    """Return a number rounded to four decimals.
 
     >>> rounded(Fraction(1, 3))
     0.3333
@@ -82,20 +82,22 @@ def rounded(value: Fraction) -> float:
 
 
 class AssumptionDocument(Document):
-    """A fact that a file does not state, and the value taken for it."""
+    """A fact that a file does not state, and its assumed value."""
 
-    text: str = Field(description="a sentence that names the fact and the value taken for it")
-    option: str = omitted("the option of reading that changes it, such as link_bandwidth")
+    text: str = Field(description="sentence with the fact and the assumed value")
+    option: str = omitted("reading option that changes the value, such as link_bandwidth")
 
 
 def assumed_field() -> Any:
-    """Return the member that `assumed_members` fills."""
-    return omitted("of a topology read from a file: what the file does not state, and was assumed")
+    """Return the member for the result of `assumed_members`."""
+    return omitted(
+        "topology read from a file: facts that the file does not state, with assumed values"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A stored topology as people and programs name it."""
+    """Id and name of a stored topology."""
 
     id: str
     name: str
@@ -103,10 +105,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The topology of an answer: what it is stored under, what it is, what it is called.
-
-    ``assumed`` is what the file that describes it does not state.
-    """
+    """The topology of an answer: id, digest, name, and the assumptions about its file."""
 
     id: str
     digest: str
@@ -115,19 +114,19 @@ class Subject:
 
     @classmethod
     def of(cls, identity: str, topology: Topology) -> "Subject":
-        """Return a stored topology as the subject of an answer."""
+        """Return the subject for a stored topology."""
         return cls(identity, topology.digest, topology.name, topology.assumed)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Subject":
-        """Return what an answer says it is about."""
-        # Answers of before called the digest what it is the digest of.
+        """Return the subject of a stored answer."""
+        # Older answers store the digest as `topology`.
         digest = document.get("topology_digest") or document["topology"]
         assumed = assumptions_from_document(document.get("assumed", []))
         return cls(document["topology_id"], digest, document["name"], assumed)
 
     def members(self) -> dict[str, Any]:
-        """Return the members of an answer that say which topology it is about."""
+        """Return the members of an answer that identify its topology."""
         return {
             "topology_id": self.id,
             "topology_digest": self.digest,
@@ -140,13 +139,11 @@ Schema = TypeVar("Schema", bound=str)
 
 
 class AboutTopology(Document, Generic[Schema]):
-    """The head of an answer about a topology."""
+    """Common members of answers about a topology."""
 
     schema_: Schema = Field(alias="schema", description="kind and version of the document")
-    id: Identity = Field(description="what the answer is stored under")
-    topology_id: Identity = Field(description="what the topology is stored under")
-    topology_digest: Digest = Field(
-        description="digest of the topology: what it is, without its name"
-    )
-    name: str = Field(description="name of the topology, for people; empty if it has none")
+    id: Identity = Field(description="id of the answer")
+    topology_id: Identity = Field(description="id of the topology")
+    topology_digest: Digest = Field(description="digest of the topology, independent of its name")
+    name: str = Field(description="name of the topology; may be empty")
     assumed: list[AssumptionDocument] = assumed_field()

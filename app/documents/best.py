@@ -1,4 +1,4 @@
-"""best/1: the best topologies that are known for some hosts, and where they are known from."""
+"""best/1: the best known topologies for some hosts, with sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BestAnswer:
-    """The best of what is known, and which document a search that was asked for has stored."""
+    """The best known topologies, and the document stored by a requested search."""
 
     request: BestRequest
     rated: "Sequence[Rated]"
@@ -23,53 +23,53 @@ class BestAnswer:
 
 
 class SourceDocument(Document):
-    """Where a topology is known from."""
+    """The source of a known topology."""
 
     kind: Literal["atlas", "design", "frontier", "cost"] = Field(
-        description="the atlas that comes with the package, or a kind of stored document"
+        description="the packaged atlas, or a kind of stored document"
     )
     id: Identity = omitted("what the document is stored under")
 
 
 class CandidateDocument(Document):
-    """A known topology that no other known one of its size dominates."""
+    """A known topology that no other known topology of its size dominates."""
 
-    recipe: str = omitted("how it is made; left out of a graph that somebody brought")
-    name: str = Field(description="its short name; may be empty")
+    recipe: str = omitted("recipe; absent for a topology from a file")
+    name: str = Field(description="short name of the topology; may be empty")
     nodes: int = Field(description="number of hosts", ge=2)
     degree: int = Field(description="ports of each host", ge=1)
     steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=0)
     bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
     transpose: PassCost = Field(
-        description="the same on the transposed graph: the cost of a reduce-scatter"
+        description="cost of a reduce-scatter: the same on the transposed graph"
     )
     algorithm: Literal["bfb", "slack"] = Field(
-        description="what has these costs: breadth-first broadcast, or labels"
+        description="schedules with these costs: bfb, breadth-first broadcast, or slack"
     )
     within_steps: int = omitted(
-        "slack: within how many steps of each pass; the option steps of its schedules", ge=1
+        "slack: limit of steps per pass, the option steps of its schedules", ge=1
     )
-    bounds: PassCost = Field(description="what no topology of its size can undercut")
+    bounds: PassCost = Field(description="lower bounds for all topologies of this size")
     gap: PassCost = Field(
-        description="by how many steps, and by what share of the bound on bandwidth, the worse "
-        "of both directions misses the bounds"
+        description="distance of the worse of both directions from the bounds: steps, and T_B as a "
+        "share of its bound"
     )
-    seconds: float = omitted("time of the workload by its algorithm", ge=0)
-    exact_seconds: Exact = omitted("the same, exact")
+    seconds: float = omitted("time of the workload with the algorithm", ge=0)
+    exact_seconds: Exact = omitted("exact time")
     bound_seconds: float = omitted("time of the workload at the bounds", ge=0)
-    topology_id: Identity = omitted("what it is stored under, where it is or was stored")
-    known_from: list[SourceDocument] = Field(description="where its costs are known from")
+    topology_id: Identity = omitted("id of the topology, if it is or was stored")
+    known_from: list[SourceDocument] = Field(description="sources of the costs")
 
 
 class BestDocument(Document):
     """best/1."""
 
     schema_: Literal["best/1"] = Field(alias="schema", description="best/1")
-    request: BestRequest = Field(description="the question, defaults filled in")
-    searched: SourceDocument = omitted("what the search that was asked for has stored")
+    request: BestRequest = Field(description="request with defaults")
+    searched: SourceDocument = omitted("document stored by the requested search")
     candidates: list[CandidateDocument] = Field(
-        description="the least time above its bound first; without a workload the fewest steps "
-        "above the bound, then the least bandwidth; empty where nothing is known"
+        description="smallest time relative to its bound first; without a workload fewest steps "
+        "above the bound, then least T_B; empty if no topology is known"
     )
 
 
@@ -84,7 +84,7 @@ def of(answer: BestAnswer) -> dict[str, Any]:
         candidates=[_candidate(one) for one in answer.rated],
         **more,
     )
-    # The request with its defaults filled in, which it was not given.
+    # The request member includes defaults.
     return document.given() | {"request": answer.request.canonical()}
 
 

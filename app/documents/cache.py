@@ -1,4 +1,4 @@
-"""cache/1: how much is stored, and how much may be."""
+"""cache/1: size of the stored documents, and the limit."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -11,20 +11,20 @@ from topoloom.app.store.eviction import Usage
 
 
 class KindUsage(Document):
-    """What is stored of a kind."""
+    """Stored documents of a kind."""
 
-    documents: int = Field(description="how many", ge=0)
-    bytes: int = Field(description="their size as they are stored", ge=0)
-    pinned: int = Field(description="how many are pinned", ge=0)
-    labelled: int = Field(description="how many have labels", ge=0)
+    documents: int = Field(description="number of documents", ge=0)
+    bytes: int = Field(description="stored size in bytes", ge=0)
+    pinned: int = Field(description="number of pinned documents", ge=0)
+    labelled: int = Field(description="number of documents with labels", ge=0)
 
 
 class CacheDocument(KindUsage):
     """cache/1."""
 
     schema_: Literal["cache/1"] = Field(alias="schema", description="cache/1")
-    limit_bytes: int = Field(description="largest size of all documents; 0 for no limit", ge=0)
-    kinds: dict[str, KindUsage] = Field(description="the same of each kind, by its plural")
+    limit_bytes: int = Field(description="limit of the total size; 0 for no limit", ge=0)
+    kinds: dict[str, KindUsage] = Field(description="plural of the kind -> usage of the kind")
 
 
 def of(found: Mapping[str, Usage], limit_bytes: int) -> dict[str, Any]:

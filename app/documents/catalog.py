@@ -1,4 +1,4 @@
-"""What is known by name: families and operators of recipes, fabrics, preset workloads."""
+"""Named families and operators of recipes, fabrics and preset workloads."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 class FamilyDocument(Document):
     """A family of bases, or an operator."""
 
-    name: str = Field(description="as it stands in recipes")
-    signature: str = Field(description="with its arguments; ? may be left out, * repeated")
-    title: str = Field(description="what it is")
-    source: str = Field(description="where it comes from")
-    operator: bool = Field(description="whether it makes a topology of others")
+    name: str = Field(description="name in recipes")
+    signature: str = Field(description="name with arguments; ? optional, * repeatable")
+    title: str = Field(description="title")
+    source: str = Field(description="source in the literature")
+    operator: bool = Field(description="whether it constructs a topology from others")
 
 
 class FamilyList(Document):
@@ -31,30 +31,30 @@ class FamilyList(Document):
 
 
 class FabricDocument(Document):
-    """A fabric known by name."""
+    """A named fabric."""
 
-    name: str = Field(description="a capital letter stands for a number")
+    name: str = Field(description="name of the fabric; a capital letter stands for a number")
 
 
 class FabricList(Document):
     """All fabrics."""
 
-    items: list[FabricDocument] = Field(description="the fabrics")
+    items: list[FabricDocument] = Field(description="fabrics")
 
 
 class PresetDocument(Document):
-    """A workload known by name."""
+    """A named workload."""
 
-    name: str = Field(description="as designs take it")
-    title: str = Field(description="what it is")
-    source: str = Field(description="where its dimensions are printed")
-    tasks: list[TaskDocument] = Field(description="the collectives of one training step")
+    name: str = Field(description="name for the member preset of a design")
+    title: str = Field(description="title")
+    source: str = Field(description="source of the dimensions")
+    tasks: list[TaskDocument] = Field(description="collectives of one training step")
 
 
 class PresetList(Document):
     """All presets."""
 
-    items: list[PresetDocument] = Field(description="the presets")
+    items: list[PresetDocument] = Field(description="presets")
 
 
 def families(bases: "Iterable[type[Base]]", operators: "Iterable[type[Operator]]") -> FamilyList:

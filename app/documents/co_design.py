@@ -1,4 +1,4 @@
-"""What runs on the one topology of a job: the member ``co_design`` of design/1."""
+"""The member ``co_design`` of design/1: one topology and the fastest algorithms on it."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,75 +16,75 @@ if TYPE_CHECKING:
 class TaskDocument(Document):
     """One collective of the workload."""
 
-    collective: str = Field(description="what is run")
-    bytes: int = Field(description="on how many bytes", ge=1)
-    count: int = Field(description="how often", ge=1)
+    collective: str = Field(description="collective to run")
+    bytes: int = Field(description="data size", ge=1)
+    count: int = Field(description="number of runs", ge=1)
 
 
 class PlannedTask(TaskDocument):
-    """What runs a task, and how long it takes once."""
+    """Algorithm and time of a task."""
 
-    algorithm: str = Field(description="the fastest for this size")
-    chunks: int = Field(description="into how many pieces messages are cut", ge=1)
-    max_chunks: int = omitted("where chunks cost time: into how many a shard is cut at most", ge=1)
-    steps: int = Field(description="rounds, each as long as one hop latency at least", ge=0)
-    seconds: float = Field(description="time of once")
+    algorithm: str = Field(description="fastest algorithm for this size")
+    chunks: int = Field(description="chunks per message", ge=1)
+    max_chunks: int = omitted("limit of chunks per shard, if chunks cost time", ge=1)
+    steps: int = Field(description="rounds, each of at least one hop latency", ge=0)
+    seconds: float = Field(description="time of one run")
     floor_seconds: float = Field(
-        description="time of once that no algorithm on any topology of these hosts can beat"
+        description="lower bound of the time of one run, over all topologies of the hosts"
     )
 
 
 class SwitchDocument(Document):
-    """From so many bytes on this algorithm is the fastest on the topology."""
+    """The fastest algorithm on the topology, from a message size on."""
 
-    collective: str = Field(description="of which collective")
-    from_bytes: int = Field(description="smallest size for which it is the fastest", ge=1)
-    algorithm: str = Field(description="the fastest from there on")
+    collective: str = Field(description="collective")
+    from_bytes: int = Field(description="smallest size for which the algorithm is fastest", ge=1)
+    algorithm: str = Field(description="fastest algorithm from this size on")
 
 
 class UsedSchedule(Document):
-    """A verified schedule of an algorithm in use."""
+    """A verified schedule of the design."""
 
-    collective: str = Field(description="the collective of the workload")
-    algorithm: str = Field(description="the algorithm in use")
-    within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
-    max_chunks: int = omitted("where chunks cost time: at most so many a shard", ge=1)
-    id: Identity | None = Field(description="what it is stored under; null where left out")
-    left_out: str = omitted("why there is no schedule")
+    collective: str = Field(description="collective of the workload")
+    algorithm: str = Field(description="algorithm")
+    within_steps: int = omitted("slack: limit of steps per pass", ge=1)
+    max_chunks: int = omitted("limit of chunks per shard, if chunks cost time", ge=1)
+    id: Identity | None = Field(description="id of the schedule; null if absent")
+    left_out: str = omitted("reason for the absence of a schedule")
 
 
 class LeftOutAlgorithm(Document):
-    """An algorithm that was weighed and not made, and why."""
+    """An algorithm without a schedule, with the reason."""
 
-    name: str = Field(description="which algorithm")
+    name: str = Field(description="name of the algorithm")
     at_least_seconds: float = Field(
-        description="time of the workload that it cannot beat, on any point where it was not made"
+        description="lower bound of its time of the workload, on the points without a schedule"
     )
-    reason: str = Field(description="why it was not made")
+    reason: str = Field(description="reason")
 
 
 class PointSeconds(Document):
-    """The time of a point of the frontier, used in the same way."""
+    """The time of a point of the frontier with the fastest algorithms."""
 
-    topology_id: Identity = Field(description="the point")
-    seconds: float = Field(description="time of the workload there")
+    topology_id: Identity = Field(description="id of the topology")
+    seconds: float = Field(description="time of the workload on the topology")
 
 
 class CoDesign(Document):
-    """One topology, and the fastest algorithm for every message size."""
+    """One topology, with the fastest algorithm for every message size."""
 
-    recipe: str = Field(description="how the topology is made")
-    name: str = Field(description="its short name")
-    topology_id: Identity = Field(description="what the topology is stored under")
-    algorithm: str = Field(description="of the point: bfb or slack")
-    within_steps: int = omitted("of the point: within how many steps of each pass", ge=1)
+    recipe: str = Field(description="recipe of the topology")
+    name: str = Field(description="short name of the topology")
+    topology_id: Identity = Field(description="id of the topology")
+    algorithm: str = Field(description="schedules of the point: bfb or slack")
+    within_steps: int = omitted("slack: limit of steps per pass", ge=1)
     seconds: float = Field(description="time of the workload")
-    floor_seconds: float = Field(description="time of the workload that nothing can beat")
-    tasks: list[PlannedTask] = Field(description="what runs each task")
-    switch_over: list[SwitchDocument] = Field(description="which algorithm from which size on")
-    schedules: list[UsedSchedule] = Field(description="verified schedules of all that is used")
-    points: list[PointSeconds] = Field(description="every point of the frontier, in its order")
-    left_out: list[LeftOutAlgorithm] = omitted("algorithms that were weighed and not made")
+    floor_seconds: float = Field(description="lower bound of the time of the workload")
+    tasks: list[PlannedTask] = Field(description="algorithm and time of each task")
+    switch_over: list[SwitchDocument] = Field(description="fastest algorithm by message size")
+    schedules: list[UsedSchedule] = Field(description="verified schedules of all used algorithms")
+    points: list[PointSeconds] = Field(description="all points of the frontier, in order")
+    left_out: list[LeftOutAlgorithm] = omitted("algorithms without a schedule")
 
 
 def of(
@@ -123,7 +123,7 @@ def of(
 
 
 def _left_out(design: "Design") -> dict[str, Any]:
-    """Return what is said of trees that were not packed, if they were weighed."""
+    """Return the entry for trees that were estimated and not packed, if any."""
     least, fastest = design.trees_at_least, design.co_design.seconds
     if least is None:
         return {}
@@ -137,7 +137,7 @@ def _left_out(design: "Design") -> dict[str, Any]:
 
 
 def said_of(used: "Used") -> dict[str, Any]:
-    """Return what was asked of an algorithm, as members of a document."""
+    """Return the options of an algorithm, as members of a document."""
     said = {"within_steps": used.options.steps, "max_chunks": used.options.max_chunks}
     return {name: value for name, value in said.items() if value is not None}
 

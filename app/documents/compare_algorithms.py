@@ -1,4 +1,4 @@
-"""What comparison/1 says of a fabric: every way to run a collective there, by message size."""
+"""The member ``fabric`` of comparison/1: all algorithms for a collective, by message size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFabric:
-    """All ways to run a collective on a stored topology, and the sizes that times are told for."""
+    """All algorithms for a collective on a stored topology, and the sizes of the times."""
 
     subject: Subject
     ranks: int
@@ -36,67 +36,71 @@ class ComparedFabric:
 
 
 class WayDocument(Document):
-    """A way to run the collective."""
+    """An algorithm for the collective."""
 
     name: str = Field(
-        description="what topoloom schedule --algorithm takes to make it, or an opponent's name"
+        description="value of topoloom schedule --algorithm, or the name of a baseline"
     )
-    kind: Literal["steps", "trees", "routes"] = Field(description="what its schedule is made of")
-    hops: int = Field(description="latencies that the smallest message pays", ge=0)
-    algbw: float = Field(description="bytes per time of much data, GB/s", ge=0)
-    trees_per_root: int = omitted("of trees: how many each shard has", ge=1)
+    kind: Literal["steps", "trees", "routes"] = Field(description="form of the schedule")
+    hops: int = Field(description="hop latencies of the smallest message", ge=0)
+    algbw: float = Field(description="bytes per time for large data, GB/s", ge=0)
+    trees_per_root: int = omitted("trees: number per shard", ge=1)
 
 
 class SwitchDocument(Document):
-    """From which size on a way is the fastest."""
+    """The fastest algorithm, from a data size on."""
 
-    from_bytes: int = Field(description="the first whole number of bytes", ge=1)
-    start: Exact = Field(description="the size at which it is as fast as the one before, exactly")
-    name: str = Field(description="name of the way")
+    from_bytes: int = Field(description="first integer number of bytes", ge=1)
+    start: Exact = Field(description="exact size of equal time with the previous algorithm")
+    name: str = Field(description="name of the algorithm")
 
 
 class TimeDocument(Document):
-    """How long a way takes for a size."""
+    """The time of an algorithm for a data size."""
 
-    name: str = Field(description="name of the way")
-    seconds: float = Field(description="its time", ge=0)
-    chunks: int = Field(description="pieces that each tree's data is cut into; 1 of steps", ge=1)
+    name: str = Field(description="name of the algorithm")
+    seconds: float = Field(description="time", ge=0)
+    chunks: int = Field(description="chunks of each tree's data; 1 for steps", ge=1)
 
 
 class SizeDocument(Document):
-    """A size of data, and what every way takes for it."""
+    """The times of all algorithms for a data size."""
 
     bytes: int = Field(
-        description="allgather: size of the result; else of every rank's input", ge=1
+        description="data size: the result of an allgather, else the input of every rank", ge=1
     )
-    fastest: str = Field(description="name of the fastest way")
-    times: list[TimeDocument] = Field(description="of every way, in their order")
+    fastest: str = Field(description="name of the fastest algorithm")
+    times: list[TimeDocument] = Field(description="times of all algorithms, in order")
 
 
 class LeftOutDocument(Document):
-    """A way that is not compared."""
+    """An algorithm that is not compared."""
 
-    name: str = Field(description="what would make it")
-    reason: str = Field(description="why it does not run there, or was not made")
+    name: str = Field(description="name of the algorithm")
+    reason: str = Field(description="reason")
 
 
 class FabricDocument(Document):
-    """Every way to run a collective on a topology."""
+    """All algorithms for a collective on a topology."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
-    name: str = Field(description="its name; empty if it has none")
+    topology_id: Identity = Field(description="id of the topology")
+    name: str = Field(description="name of the topology; may be empty")
     assumed: list[AssumptionDocument] = assumed_field()
     nodes: int = Field(description="number of ranks", ge=1)
-    collective: str = Field(description="what is run")
-    root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
-    ways: list[WayDocument] = Field(description="all ways; of those alike the first")
-    switch_over: list[SwitchDocument] = Field(description="who is fastest from which size on")
-    sizes: list[SizeDocument] = Field(description="the times of some sizes")
-    left_out: list[LeftOutDocument] = Field(description="what is not compared, and why")
+    collective: str = Field(description="collective to run")
+    root: Node = omitted("source of a broadcast or destination of a reduce")
+    ways: list[WayDocument] = Field(
+        description="algorithms; of equivalent algorithms only the first"
+    )
+    switch_over: list[SwitchDocument] = Field(description="fastest algorithm by data size")
+    sizes: list[SizeDocument] = Field(description="times for some data sizes")
+    left_out: list[LeftOutDocument] = Field(
+        description="algorithms that are not compared, with reasons"
+    )
 
 
 def fabric_document(answer: ComparedFabric) -> FabricDocument:
-    """Return a comparison on a fabric as it travels."""
+    """Return the document of a comparison on a fabric."""
     found = answer.found
     more: dict[str, Any] = assumed_members(answer.subject.assumed)
     if answer.root is not None:

@@ -1,4 +1,4 @@
-"""comparison/1: stored designs, or schedules, or all ways to run a collective, side by side."""
+"""comparison/1: stored designs, stored schedules, or algorithms on a topology."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ from topoloom.synth.topology.assumptions import assumed_members
 
 @dataclass(frozen=True, slots=True)
 class ComparedDesigns:
-    """Stored designs, in the order in which they were named."""
+    """Stored designs, in the order of the request."""
 
     designs: Sequence[Artefact]
 
 
 @dataclass(frozen=True, slots=True)
 class TimedSchedule:
-    """A stored schedule, how fast it is, and how many hosts it is for."""
+    """A stored schedule with its speed and number of hosts."""
 
     id: str
     kept: Kept
@@ -46,49 +46,51 @@ class TimedSchedule:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSchedules:
-    """Stored schedules, in the order in which they were named."""
+    """Stored schedules, in the order of the request."""
 
     schedules: Sequence[TimedSchedule]
 
 
 Compared: TypeAlias = ComparedDesigns | ComparedSchedules | ComparedFabric
-"""What is put side by side."""
+"""The compared answers."""
 
 
 class ComparedDesign(Document):
-    """A design, in short, beside others."""
+    """A design of a comparison."""
 
-    id: Identity = Field(description="what the design is stored under")
-    request: DesignRequest = Field(description="its question, defaults filled in")
-    recipe: str = Field(description="how the best topology is made")
-    name: str = Field(description="its short name")
-    topology_id: Identity = Field(description="what it is stored under")
-    steps: int = Field(description="T_L of an allgather there", ge=0)
-    bandwidth: Exact = Field(description="T_B of an allgather there, in units of M/B")
-    seconds: float = Field(description="time of the workload there")
+    id: Identity = Field(description="id of the design")
+    request: DesignRequest = Field(description="request of the design, with defaults")
+    recipe: str = Field(description="recipe of the best topology")
+    name: str = Field(description="short name of the topology")
+    topology_id: Identity = Field(description="id of the topology")
+    steps: int = Field(description="T_L of an allgather on the topology", ge=0)
+    bandwidth: Exact = Field(description="T_B of an allgather on the topology, in units of M/B")
+    seconds: float = Field(description="time of the workload on the topology")
     co_design_seconds: float = Field(
-        description="time of the workload when every message size has its fastest algorithm"
+        description="time of the workload if every message size has its fastest algorithm"
     )
-    bound_seconds: float = Field(description="what no topology of its hosts can beat")
-    baseline: str = Field(description="the fastest of today's baselines on the same hosts")
-    baseline_seconds: float = Field(description="its time of the workload")
-    speed_up: float = Field(description="so many times as fast as that baseline", ge=0)
+    bound_seconds: float = Field(
+        description="lower bound of the time for all topologies of these hosts"
+    )
+    baseline: str = Field(description="fastest baseline on the same hosts")
+    baseline_seconds: float = Field(description="time of the workload with the baseline")
+    speed_up: float = Field(description="speed-up over the baseline", ge=0)
 
 
 class ComparedSchedule(CostFacts):
-    """A schedule, in short, beside others."""
+    """A schedule of a comparison."""
 
-    id: Identity = Field(description="what the schedule is stored under")
-    algorithm: str = Field(description="what made it")
-    topology_id: Identity = Field(description="what its topology is stored under")
-    name: str = Field(description="name of its topology; empty if it has none")
+    id: Identity = Field(description="id of the schedule")
+    algorithm: str = Field(description="algorithm")
+    topology_id: Identity = Field(description="id of the topology")
+    name: str = Field(description="name of the topology; may be empty")
     assumed: list[AssumptionDocument] = assumed_field()
     nodes: int = Field(description="number of ranks", ge=1)
-    algbw: float = Field(description="bytes per time of much data, GB/s", ge=0)
-    busbw: float = Field(description="the same times the factor of nccl-tests, GB/s", ge=0)
+    algbw: float = Field(description="bytes per time for large data, GB/s", ge=0)
+    busbw: float = Field(description="algbw times the factor of nccl-tests, GB/s", ge=0)
     seconds: float = omitted(
-        "time of the size that was asked for, by the alpha-beta model; where messages or chunks "
-        "cost time, as simulated step by step",
+        "time for the requested size, by the alpha-beta model; simulated step by step if "
+        "messages or chunks cost time",
         ge=0,
     )
 
@@ -97,28 +99,28 @@ class ComparisonDocument(Document):
     """comparison/1."""
 
     schema_: Literal["comparison/1"] = Field(alias="schema", description="comparison/1")
-    id: Identity = Field(description="what the answer is stored under")
-    designs: list[ComparedDesign] = omitted("the designs, in the order of the question")
-    schedules: list[ComparedSchedule] = omitted("the schedules, in the order of the question")
-    fabric: FabricDocument = omitted("all ways to run a collective on a topology")
+    id: Identity = Field(description="id of the answer")
+    designs: list[ComparedDesign] = omitted("designs, in the order of the request")
+    schedules: list[ComparedSchedule] = omitted("schedules, in the order of the request")
+    fabric: FabricDocument = omitted("algorithms for a collective on a topology")
     fastest: Identity = omitted(
-        "of designs and schedules: the one of least seconds, else of highest algbw; the first of"
-        " equals"
+        "designs, schedules: id of the entry with the least seconds, else with the highest "
+        "algbw; the first of equals"
     )
 
 
 class ComparisonSummary(Document):
-    """What lists say of a comparison."""
+    """Summary of a comparison in lists."""
 
-    compared: int = Field(description="how many are side by side", ge=1)
-    fastest: Identity = omitted("the fastest of stored ones")
+    compared: int = Field(description="number of compared entries", ge=1)
+    fastest: Identity = omitted("id of the fastest stored entry")
 
 
 def _design(artefact: Artefact) -> ComparedDesign:
     document = artefact.document()
     best, bounds = document["best"], document["bounds"]
     point = next(p for p in document["frontier"] if p["topology_id"] == best["topology_id"])
-    today = min(document["baselines"], key=lambda one: one["seconds"])
+    baseline = min(document["baselines"], key=lambda entry: entry["seconds"])
     return ComparedDesign(
         id=artefact.id,
         request=DesignRequest.model_validate(document["request"]),
@@ -130,9 +132,9 @@ def _design(artefact: Artefact) -> ComparedDesign:
         seconds=best["seconds"],
         co_design_seconds=document["co_design"]["seconds"],
         bound_seconds=bounds["seconds"],
-        baseline=today["name"],
-        baseline_seconds=today["seconds"],
-        speed_up=round(today["seconds"] / best["seconds"], 6),
+        baseline=baseline["name"],
+        baseline_seconds=baseline["seconds"],
+        speed_up=round(baseline["seconds"] / best["seconds"], 6),
     )
 
 

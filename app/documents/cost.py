@@ -1,4 +1,4 @@
-"""cost/1: what collectives cost on a topology by breadth-first broadcast, exactly."""
+"""cost/1: the exact cost of collectives on a topology by breadth-first broadcast."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CostAnswer:
-    """The cost of a topology; of a changed one also that of the healthy topology."""
+    """The cost of a topology; for a changed topology, also of the healthy topology."""
 
     subject: Subject
     found: "Measurement"
@@ -33,14 +33,14 @@ class CostAnswer:
 
 
 class HealthyCost(Document):
-    """The cost of the topology before parts were lost or slow."""
+    """The cost of the topology before its changes."""
 
-    topology_id: Identity = Field(description="what the healthy topology is stored under")
-    name: str = Field(description="its name")
+    topology_id: Identity = Field(description="id of the healthy topology")
+    name: str = Field(description="name of the topology")
     degree: int = Field(description="ports of each host", ge=1)
-    steps: int = Field(description="steps of its allgather", ge=0)
-    bandwidth: Exact = Field(description="T_B of its allgather, in units of M/B")
-    transpose: PassCost = Field(description="cost of its reduce-scatter")
+    steps: int = Field(description="steps of an allgather", ge=0)
+    bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B")
+    transpose: PassCost = Field(description="cost of a reduce-scatter")
 
 
 class CostDocument(AboutTopology[Literal["cost/1"]]):
@@ -48,22 +48,22 @@ class CostDocument(AboutTopology[Literal["cost/1"]]):
 
     nodes: int = Field(description="number of hosts", ge=1)
     degree: int = Field(description="ports of each host", ge=1)
-    links: Links = Field(description="whether every link has a partner the other way")
+    links: Links = Field(description="bidirectional if every link has a reverse link")
     steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=0)
     bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
     transpose: PassCost = Field(
-        description="the same on the transposed graph: the cost of a reduce-scatter"
+        description="cost of a reduce-scatter: the same on the transposed graph"
     )
     bounds: PassCost = Field(
-        description="what no topology of so many hosts, ports and such links can undercut"
+        description="lower bounds for all topologies of this size with this kind of links"
     )
-    healthy: HealthyCost = omitted("of a topology made by changes: its cost before them")
+    healthy: HealthyCost = omitted("changed topology: the cost before the changes")
 
 
 class CostSummary(Document):
-    """What lists say of a cost."""
+    """Summary of a cost in lists."""
 
-    name: str = Field(description="name of the topology; empty if it has none")
+    name: str = Field(description="name of the topology; may be empty")
     steps: int = Field(description="T_L of an allgather", ge=0)
     bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B")
 
@@ -101,7 +101,7 @@ def _healthy(answer: CostAnswer) -> HealthyCost:
 
 
 def value_of(document: Mapping[str, Any]) -> CostAnswer:
-    """Return the measured topology that a cost/1 document tells of, without `healthy`."""
+    """Return the answer of a cost/1 document, without `healthy`."""
     from topoloom.synth.evaluation.measurement import Measurement
 
     found = Measurement(

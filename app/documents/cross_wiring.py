@@ -1,4 +1,4 @@
-"""cross-wiring/1: which receive fibres of a plant to exchange once."""
+"""cross-wiring/1: receive fibers of a plant to exchange once."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,23 +12,21 @@ if TYPE_CHECKING:
 
 
 class FibreDocument(Document):
-    """A receive fibre that is cabled to another port of panels."""
+    """A receive fiber that moves to another panel port."""
 
-    host: str = Field(description="the host")
-    port: str = Field(description="its port")
-    before: str = Field(description="the port of a panel where the fibre is, panel/port")
-    after: str = Field(description="the port of a panel where it goes")
+    host: str = Field(description="host")
+    port: str = Field(description="port of the host")
+    before: str = Field(description="present panel port of the fiber, panel/port")
+    after: str = Field(description="new panel port of the fiber")
 
 
 class CrossWiringDocument(Document):
     """cross-wiring/1."""
 
     schema_: Literal["cross-wiring/1"] = Field(alias="schema", description="cross-wiring/1")
-    exchanges: int = Field(description="pairs of ports whose receive fibres change places", ge=0)
-    fibres: list[FibreDocument] = Field(
-        description="every fibre that moves; none where no exchange helps"
-    )
-    plant: dict[str, Any] = omitted("the plant as it is afterwards, plant/1")
+    exchanges: int = Field(description="pairs of ports with exchanged receive fibers", ge=0)
+    fibres: list[FibreDocument] = Field(description="all moved fibers; empty if no exchange helps")
+    plant: dict[str, Any] = omitted("plant/1 after the exchange")
 
 
 def of(plant: "Plant", found: "CrossWiring | None") -> Presented:

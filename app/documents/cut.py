@@ -1,4 +1,4 @@
-"""Cuts and proofs as documents: the node sets that say why nothing is faster."""
+"""Cuts and proofs of optimum/1: node sets that prove an upper bound of the rate."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,68 +11,70 @@ if TYPE_CHECKING:
 
 
 class BoxDocument(Document):
-    """What a cut holds of one box, or, with an empty `box`, between the boxes."""
+    """Nodes of a cut in one box, or, with an empty `box`, between the boxes."""
 
-    box: str = Field(description="number of the box, as ids begin with; empty for none")
+    box: str = Field(description="number of the box, the prefix of its ids; empty for no box")
     compute: list[Node] = Field(description="compute nodes of the box inside the cut")
     missing: list[Node] = Field(description="compute nodes of the box outside the cut")
     switches: list[Node] = Field(description="switches of the box inside the cut")
 
 
 class CrossingDocument(Document):
-    """Links across a cut that are alike."""
+    """Equivalent links across a cut."""
 
-    sources: list[Node] = Field(description="nodes that they come from")
-    targets: list[Node] = Field(description="nodes that they lead to")
+    sources: list[Node] = Field(description="source nodes")
+    targets: list[Node] = Field(description="target nodes")
     count: int = Field(description="number of links", ge=1)
-    capacity: Exact = Field(description="of each, in bandwidth_unit")
+    capacity: Exact = Field(description="capacity of each link, in bandwidth_unit")
 
 
 class CutDocument(Document):
-    """A set of nodes whose links to the rest allow nothing faster."""
+    """A set of nodes whose links to the rest limit the rate."""
 
-    nodes: list[Node] = Field(description="ids of the nodes, in the order of the topology")
-    compute_inside: int = Field(description="how many of them take part", ge=0)
-    data_inside: int = Field(description="size of their shards", ge=0)
-    exit_capacity: Exact = omitted("capacity of all links out of the set, in bandwidth_unit")
+    nodes: list[Node] = Field(description="node ids, in topology order")
+    compute_inside: int = Field(description="number of participating nodes in the set", ge=0)
+    data_inside: int = Field(description="total size of their shards", ge=0)
+    exit_capacity: Exact = omitted("total capacity of the links out of the set, in bandwidth_unit")
     entry_capacity: Exact = omitted(
-        "of a collective that gathers data: capacity of all links into the set"
+        "gathering collectives: total capacity of the links into the set"
     )
-    boxes: list[BoxDocument] = Field(description="what the set holds, box by box")
-    links: list[CrossingDocument] = Field(description="the links that cross, alike ones together")
+    boxes: list[BoxDocument] = Field(description="nodes of the set, by box")
+    links: list[CrossingDocument] = Field(
+        description="links across the cut, grouped by equivalence"
+    )
 
 
 class SetDocument(Document):
     """A node set of a proof, with its weight."""
 
-    nodes: list[Node] = Field(description="ids of the nodes, in the order of the topology")
-    weight: Exact = Field(description="from 0")
+    nodes: list[Node] = Field(description="node ids, in topology order")
+    weight: Exact = Field(description="nonnegative weight")
 
 
 class PriceDocument(Document):
-    """The weight of a node that only forwards."""
+    """The weight of a forwarding node."""
 
     node: Node = Field(description="id of the node")
-    weight: Exact = Field(description="from 0")
+    weight: Exact = Field(description="nonnegative weight")
 
 
 class LimitPriceDocument(Document):
-    """The weight of a limit that several links share."""
+    """The weight of a limit shared by several links."""
 
-    place: int = Field(description="place in `shared` of the topology, from 0", ge=0)
-    weight: Exact = Field(description="from 0")
+    place: int = Field(description="index in `shared` of the topology, from 0", ge=0)
+    weight: Exact = Field(description="nonnegative weight")
 
 
 class ProofDocument(Document):
-    """Why nothing is faster where no cut alone says so: by nodes that forward, or shared limits."""
+    """A proof of the rate if no single cut proves it: weights of sets, forwarding nodes, limits."""
 
-    sets: list[SetDocument] = Field(description="sets of nodes that each miss a rank")
-    prices: list[PriceDocument] = Field(description="of nodes that only forward")
-    sharing: list[LimitPriceDocument] = omitted("of limits that links share")
+    sets: list[SetDocument] = Field(description="sets of nodes that each exclude a rank")
+    prices: list[PriceDocument] = Field(description="weights of forwarding nodes")
+    sharing: list[LimitPriceDocument] = omitted("weights of shared limits")
 
 
 def cut_document(cut: "Cut", *, outward: bool) -> CutDocument:
-    """Return a cut; ``outward`` says whether it counts what leaves it or what enters it."""
+    """Return a cut; ``outward`` selects the capacity out of the set, else into the set."""
     side = "exit_capacity" if outward else "entry_capacity"
     capacity: dict[str, Any] = {side: str(cut.capacity)}
     return CutDocument(
@@ -102,7 +104,7 @@ def cut_document(cut: "Cut", *, outward: bool) -> CutDocument:
 
 
 def proof_document(proof: "BalanceProof") -> ProofDocument:
-    """Return the sets and weights of a proof."""
+    """Return the document of a proof."""
     more: dict[str, Any] = {}
     if proof.sharing:
         more["sharing"] = [

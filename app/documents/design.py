@@ -1,4 +1,4 @@
-"""design/1: the best topology for a workload, what runs on it, and what stands behind it."""
+"""design/1: the best topology for a workload, its schedules, bounds and baselines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DesignAnswer:
-    """A design, and what its topologies and schedules are stored under."""
+    """A design, and functions from its topologies and schedules to their ids."""
 
     request: DesignRequest
     design: "Design"
@@ -37,135 +37,136 @@ class TimedCost(PassCost):
     """The bounds of one pass, and the time of the workload."""
 
     seconds: float = Field(
-        description="time of the workload that no topology can beat in as many passes as usual"
+        description="lower bound of the time of the workload in the usual number of passes"
     )
 
 
 class MovesDocument(Document):
-    """How a topology is reached from today's wiring."""
+    """Moves from the present wiring to a topology."""
 
     moves: int | None = Field(
-        description="removes and adds together; null where it does not fit the plant"
+        description="removes plus adds; null if the topology does not fit the plant"
     )
-    lower_bound: int = omitted("moves that no plan can undercut", ge=0)
-    kept: int = omitted("links that stay on the pair they have", ge=0)
-    optimal: bool = omitted("whether no plan with fewer moves exists; false: not known")
-    seconds: float = omitted("what the plan takes in one stage, by the panels", ge=0)
-    drained: int = omitted("hosts at which it takes light away", ge=0)
-    objective: GoalDocument = omitted("what is weighed, where that is not moves")
-    does_not_fit: str = omitted("why there is no plan")
+    lower_bound: int = omitted("lower bound of the moves", ge=0)
+    kept: int = omitted("links that keep their pair", ge=0)
+    optimal: bool = omitted("whether the moves are proven minimal")
+    seconds: float = omitted("time of the plan in one stage, from the speeds of the panels", ge=0)
+    drained: int = omitted("hosts that lose a link during the work", ge=0)
+    objective: GoalDocument = omitted("objective, if other than moves")
+    does_not_fit: str = omitted("reason for the absence of a plan")
 
 
 class TradeOff(Document):
-    """A topology that no other point of the frontier beats in time and in what is weighed."""
+    """A point that no other point beats in both time and objective."""
 
-    recipe: str = Field(description="how the topology is made")
-    name: str = Field(description="its short name")
-    topology_id: Identity = Field(description="what the topology is stored under")
-    seconds: float = Field(description="time of the workload, as the best is chosen by")
-    moves: int = Field(description="moves from today's wiring", ge=0)
-    lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
+    recipe: str = Field(description="recipe of the topology")
+    name: str = Field(description="short name of the topology")
+    topology_id: Identity = Field(description="id of the topology")
+    seconds: float = Field(description="time of the workload, the criterion of the best point")
+    moves: int = Field(description="moves from the present wiring", ge=0)
+    lower_bound: int = Field(description="lower bound of the moves", ge=0)
     rewiring_seconds: float = Field(
-        description="what the moves take in one stage, by the panels", ge=0
+        description="time of the moves in one stage, from the speeds of the panels", ge=0
     )
-    drained: int = Field(description="hosts at which the moves take light away", ge=0)
-    objective: GoalDocument = omitted("what is weighed, where that is not moves")
+    drained: int = Field(description="hosts that lose a link during the moves", ge=0)
+    objective: GoalDocument = omitted("objective, if other than moves")
 
 
 class TimedPoint(PointDocument):
     """A point of the frontier, timed."""
 
-    all_to_all: PointExchange = omitted("what all-to-all takes there, where it is run")
+    all_to_all: PointExchange = omitted("cost of all-to-all, if the workload has one")
     seconds: float = Field(
-        description="time of the workload in these steps, of its all-to-alls by their fastest "
-        "routing"
+        description="time of the workload with the schedules of the point; all-to-all with the "
+        "fastest routing"
     )
-    topology_id: Identity = Field(description="what the topology is stored under")
-    rewiring: MovesDocument = omitted("how it is reached from today's wiring, where that is given")
+    topology_id: Identity = Field(description="id of the topology")
+    rewiring: MovesDocument = omitted("moves from the present wiring, if given")
 
 
 class BestSchedule(Document):
-    """The verified schedule of the best point, and what its sends cost."""
+    """The verified schedule of the best point, with its cost."""
 
-    id: Identity = Field(description="what the schedule is stored under")
-    algorithm: str = Field(description="what made it: bfb or slack, or mcf for all-to-all")
-    within_steps: int = omitted("slack: within how many steps of each pass", ge=1)
-    collective: str = Field(description="what it carries out")
-    steps: int = Field(description="number of steps, or most hops of a route", ge=0)
+    id: Identity = Field(description="id of the schedule")
+    algorithm: str = Field(description="algorithm: bfb or slack; mcf for all-to-all")
+    within_steps: int = omitted("slack: limit of steps per pass", ge=1)
+    collective: str = Field(description="collective of the schedule")
+    steps: int = Field(description="number of steps, or hops of the longest route", ge=0)
     bandwidth: Exact = Field(description="T_B in units of M/B, exact")
-    max_chunks: int = omitted("where chunks cost time: at most so many a shard", ge=1)
-    chunks_per_shard: int = omitted("into how many chunks each shard is cut", ge=1)
-    parts: list[PartFacts] = omitted("of an allreduce: reduce-scatter, then allgather")
+    max_chunks: int = omitted("limit of chunks per shard, if chunks cost time", ge=1)
+    chunks_per_shard: int = omitted("chunks per shard", ge=1)
+    parts: list[PartFacts] = omitted("allreduce: reduce-scatter, then allgather")
 
 
 class Best(Document):
-    """The point of least time."""
+    """The point with the least time."""
 
-    recipe: str = Field(description="how the topology is made")
-    name: str = Field(description="its short name")
-    seconds: float = Field(description="time of the workload there")
-    topology_id: Identity = Field(description="what the topology is stored under")
-    algorithm: str = Field(description="of the point: bfb or slack")
-    within_steps: int = omitted("of the point: within how many steps of each pass", ge=1)
+    recipe: str = Field(description="recipe of the topology")
+    name: str = Field(description="short name of the topology")
+    seconds: float = Field(description="time of the workload on the topology")
+    topology_id: Identity = Field(description="id of the topology")
+    algorithm: str = Field(description="schedules of the point: bfb or slack")
+    within_steps: int = omitted("slack: limit of steps per pass", ge=1)
     schedule: BestSchedule | None = Field(
-        description="of a single collective; null where it is left out"
+        description="schedule of a single collective; null if absent"
     )
-    schedule_left_out: str = omitted("why there is no schedule")
+    schedule_left_out: str = omitted("reason for the absence of a schedule")
 
 
 class WorkloadDocument(Document):
-    """What is run."""
+    """The workload of a design."""
 
     preset: str = omitted("name of the preset")
-    title: str = omitted("what the preset is")
-    tasks: list[TaskDocument] = Field(description="the collectives, equal ones counted together")
+    title: str = omitted("title of the preset")
+    tasks: list[TaskDocument] = Field(
+        description="collectives, with the counts of equal collectives added up"
+    )
 
 
 class BaselineDocument(Document):
-    """What is run today on the same hosts."""
+    """A baseline on the same hosts."""
 
-    name: str = Field(description="which baseline")
-    seconds: float = Field(description="its time of the workload")
-    steps: int = Field(description="its steps, of the whole workload", ge=0)
-    chunks: int = Field(description="into how many chunks it cuts at most", ge=1)
-    assumption: str = omitted("what it has beyond cables between the hosts")
+    name: str = Field(description="name of the baseline")
+    seconds: float = Field(description="time of the workload with the baseline")
+    steps: int = Field(description="steps of the whole workload", ge=0)
+    chunks: int = Field(description="largest number of chunks", ge=1)
+    assumption: str = omitted("equipment beyond cables between the hosts")
 
 
 class DesignDocument(Document):
     """design/1."""
 
     schema_: Literal["design/1"] = Field(alias="schema", description="design/1")
-    id: Identity = Field(description="what the answer is stored under")
-    request: DesignRequest = Field(description="the question, defaults filled in")
-    workload: WorkloadDocument = Field(description="what is run")
-    bounds: TimedCost = Field(description="what no topology of these hosts can undercut")
-    frontier: list[TimedPoint] = Field(description="the Pareto frontier, sorted by steps")
+    id: Identity = Field(description="id of the answer")
+    request: DesignRequest = Field(description="request with defaults")
+    workload: WorkloadDocument = Field(description="workload")
+    bounds: TimedCost = Field(description="lower bounds for all topologies of these hosts")
+    frontier: list[TimedPoint] = Field(description="Pareto frontier, sorted by steps")
     trade_off: list[TradeOff] = omitted(
-        "the points that no other beats in time and in what is weighed, fastest first, where "
-        "today's wiring is given"
+        "nondominated points in time and objective, fastest first, if the present wiring is given"
     )
     best: Best = Field(
-        description="the point of least time, within the limits that are given, with its schedule"
+        description="point with the least time within the given limits, with its schedule"
     )
     co_design: CoDesign = Field(
-        description="the topology of least time when every message size has its algorithm"
+        description="topology with the least time if every message size has its fastest algorithm"
     )
-    baselines: list[BaselineDocument] = Field(description="what the same hosts take today")
+    baselines: list[BaselineDocument] = Field(description="baselines on the same hosts")
     assumed: list[BaselineDocument] = Field(
-        default=[], description="what they would take with more than cables, as each assumes"
+        default=[], description="baselines with assumptions beyond cables"
     )
 
 
 class DesignSummary(Document):
-    """What lists say of a design."""
+    """Summary of a design in lists."""
 
     recipe: str = Field(description="recipe of the best topology")
-    name: str = Field(description="its short name")
-    seconds: float = Field(description="time of the workload there")
+    name: str = Field(description="short name of the topology")
+    seconds: float = Field(description="time of the workload on the topology")
 
 
 def question_of(artefact: Artefact) -> DesignRequest:
-    """Return the question that a stored design answers."""
+    """Return the request of a stored design."""
     return DesignRequest.model_validate(artefact.document()["request"])
 
 
@@ -215,7 +216,7 @@ def _workload(design: "Design") -> WorkloadDocument:
 
 
 def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
-    """Return time against moves; nothing where today's wiring is not given."""
+    """Return the trade-off of time and moves; empty without a present wiring."""
     from topoloom.schedules.design.rewiring import not_beaten
 
     design = answer.design

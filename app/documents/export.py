@@ -1,4 +1,4 @@
-"""Files in the formats of others, as they are kept: packed, with what they were made from."""
+"""Stored exports: compressed files in other formats."""
 
 import gzip
 import io
@@ -10,15 +10,15 @@ from topoloom.app.store.artifacts import PACKED, Artefact, Computed, Kind
 from topoloom.schedules.errors import TooLarge
 
 LEVEL = 4
-"""Of compression: four times as fast as the usual one, for a tenth more bytes."""
+"""Compression level: 4 times as fast as the default, with 10 % more bytes."""
 
 PIECE = 256 * 2**10
-"""Bytes that are sent at once."""
+"""Size of a piece in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A document in another format: its bytes, or its text in pieces, of at most ``limit``."""
+    """A document in another format: bytes, or text in pieces, of at most ``limit`` bytes."""
 
     of: str
     id: str
@@ -29,7 +29,7 @@ class Exported:
 
 
 def unpacked(artefact: Artefact) -> Iterator[bytes]:
-    """Yield a packed document's bytes in pieces, so that the whole is nowhere at once."""
+    """Yield the bytes of a packed document in pieces of bounded size."""
     with gzip.GzipFile(fileobj=io.BytesIO(artefact.content)) as file:
         while piece := file.read(PIECE):
             yield piece
@@ -46,9 +46,9 @@ def _encode(exported: Exported, identity: str) -> Computed:
 
 
 def _packed(pieces: Iterable[str], limit: int) -> tuple[bytes, int]:
-    """Return a text gzipped, and its size."""
+    """Return a gzipped text and its unpacked size."""
     buffer, size = io.BytesIO(), 0
-    # mtime=0: the same document gives the same bytes.
+    # mtime=0 makes the bytes reproducible.
     with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=LEVEL, mtime=0) as file:
         for piece in pieces:
             data = piece.encode()
@@ -60,7 +60,7 @@ def _packed(pieces: Iterable[str], limit: int) -> tuple[bytes, int]:
 
 def _require_within(size: int, limit: int) -> None:
     if size > limit:
-        raise TooLarge("/format", f"must make a file of at most {limit} bytes here")
+        raise TooLarge("/format", f"must give a file of at most {limit} bytes")
 
 
 EXPORT = Kind("export", _encode)

@@ -1,4 +1,4 @@
-"""Rows of a survey of faults: their order and their names.
+"""Rows of a fault survey: order and names.
 
 The fast path of the command line loads this module, so it imports no models.
 """
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def worst_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the faults in the order of what they leave; those that leave nothing come first."""
+    """Return the faults, smallest remaining share first."""
     return sorted(rows, key=lambda row: Fraction(row.get("left", -1)))
 
 
 def lost_of(row: dict[str, Any]) -> str:
-    """Return what a row of a survey says is lost.
+    """Return the lost part of a row.
 
     >>> lost_of({"link": ["a", "b"]}), lost_of({"node": 3})
     ('a-b', '3')

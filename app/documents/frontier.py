@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrontierAnswer:
-    """A frontier; for every point its stored topology, and all-to-all where it was asked for."""
+    """A frontier with the stored topology and optional all-to-all cost of each point."""
 
     asked: Asked
     found: "Frontier"
@@ -38,57 +38,57 @@ class FrontierAnswer:
 
 
 class PointDocument(Document):
-    """A topology of the frontier, measured on the built graph."""
+    """A topology of the frontier with its measured cost."""
 
-    recipe: str = Field(description="how the topology is made; the text identifies it")
-    name: str = Field(description="its short name")
+    recipe: str = Field(description="recipe of the topology")
+    name: str = Field(description="short name of the topology")
     nodes: int = Field(description="number of hosts", ge=2)
     degree: int = Field(description="ports of each host", ge=1)
     steps: int = Field(description="T_L of an allgather, in units of the hop latency", ge=1)
     bandwidth: Exact = Field(description="T_B of an allgather, in units of M/B, exact")
     transpose: PassCost = Field(
-        description="the same on the transposed graph: the cost of a reduce-scatter"
+        description="cost of a reduce-scatter: the same on the transposed graph"
     )
     algorithm: Literal["bfb", "slack"] = Field(
-        description="what has this cost: bfb, breadth-first broadcast; slack, labels"
+        description="schedules with this cost: bfb, breadth-first broadcast; slack, slack schedules"
     )
     within_steps: int = omitted(
-        "slack: within how many steps of each pass; the option steps of its schedules", ge=1
+        "slack: limit of steps per pass, the option steps of its schedules", ge=1
     )
     status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"] = Field(
-        description="which bounds the worse of both directions meets"
+        description="bounds that the worse of both directions meets"
     )
     gap: PassCost = Field(
-        description="by how many steps, and by what share of the bound on bandwidth, the worse "
-        "of both directions misses the bounds"
+        description="distance of the worse of both directions from the bounds: steps, and T_B as a "
+        "share of its bound"
     )
 
 
 class FrontierPoint(PointDocument):
     """A point of frontier/1."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
-    all_to_all: PointExchange = omitted("what all-to-all takes there, where it was asked for")
+    topology_id: Identity = Field(description="id of the topology")
+    all_to_all: PointExchange = omitted("cost of all-to-all, if requested")
 
 
 class FrontierDocument(Document):
-    """frontier/1: sorted by steps, without dominated points."""
+    """frontier/1: nondominated points, sorted by steps."""
 
     schema_: Literal["frontier/1"] = Field(alias="schema", description="frontier/1")
-    id: Identity = Field(description="what the answer is stored under")
-    request: FrontierRequest = Field(description="the question, defaults filled in")
-    bounds: PassCost = Field(description="what no topology of these hosts can undercut")
-    frontier: list[FrontierPoint] = Field(description="the points, sorted by steps")
+    id: Identity = Field(description="id of the answer")
+    request: FrontierRequest = Field(description="request with defaults")
+    bounds: PassCost = Field(description="lower bounds for all topologies of these hosts")
+    frontier: list[FrontierPoint] = Field(description="points, sorted by steps")
 
 
 class FrontierSummary(Document):
-    """What lists say of a frontier."""
+    """Summary of a frontier in lists."""
 
-    points: int = Field(description="how many topologies it has", ge=1)
+    points: int = Field(description="number of topologies", ge=1)
 
 
 def asked_of(hosts: "Hosts", *, all_to_all: bool = False) -> dict[str, Any]:
-    """Return the question for the frontier of some hosts as plain JSON, the key of its answer.
+    """Return the frontier request for some hosts as plain JSON, the key of its answer.
 
     >>> from topoloom.synth.search.hosts import Hosts
     >>> asked = asked_of(Hosts(12, 4, max_steps=3))
@@ -153,13 +153,13 @@ def measured(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any
 
 
 def algorithm_of(point: "Point") -> dict[str, Any]:
-    """Return the members that say what has the cost of a point."""
+    """Return the members that identify the schedules of a point."""
     within = {} if point.within is None else {"within_steps": point.within}
     return {"algorithm": point.algorithm, **within}
 
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
-    """Return the frontier that a frontier/1 document tells of, without all-to-all."""
+    """Return the frontier of a frontier/1 document, without all-to-all."""
     from topoloom.synth.search.frontier import Frontier, Point
 
     asked = document["request"]

@@ -1,4 +1,4 @@
-"""Gaps of a size to the bounds of its frontier, as `topoloom gaps` and plots show them."""
+"""Gaps between a frontier and its bounds, for `topoloom sweep gaps` and plots."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from topoloom.synth.evaluation.gaps import Gaps
 
 @dataclass(frozen=True, slots=True)
 class SizeGaps:
-    """A size, its bound on steps and its gaps; of a size without topologies, the reason."""
+    """A size with its step bound and gaps; ``problem`` is the reason if there is no topology."""
 
     asked: FrontierRequest
     bound_steps: int | None = None

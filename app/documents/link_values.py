@@ -1,4 +1,4 @@
-"""What links are worth, and what undoing changes brings: parts of optimum/1."""
+"""Link values and effects of repairs: members of optimum/1."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,35 +15,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What links are worth and what undoing changes brings; None is not asked, or no changes."""
+    """Link values and effects of repairs; None if not requested, or without changes."""
 
     values: "Sequence[LinkValue] | None" = None
     restored: "Sequence[Restored] | None" = None
 
 
 class LinkValueDocument(Document):
-    """What the links of one kind are worth, both ways, parallel ones together."""
+    """Values of equivalent links, in both directions and with parallel links."""
 
-    ends: list[Node] = Field(description="two nodes that such links join")
-    alike: int = Field(description="how many pairs of nodes symmetry makes like these", ge=1)
+    ends: list[Node] = Field(description="two nodes joined by such links")
+    alike: int = Field(description="number of equivalent pairs of nodes", ge=1)
     capacity: Exact = Field(description="from the first node to the second, in bandwidth_unit")
     back: Exact = Field(description="from the second node to the first, in bandwidth_unit")
-    more: Exact = omitted("algbw gained by each unit of bandwidth more between these two nodes")
-    each_more: Exact = omitted("algbw gained by each unit more between every pair alike at once")
-    less: Exact = omitted("algbw lost by each unit of bandwidth less between these two nodes")
-    doubled: Exact = omitted("algbw where all links between these two are there twice")
-    all_doubled: Exact = omitted("algbw where the links of every pair alike are there twice")
+    more: Exact = omitted("algbw gained per additional unit of bandwidth between the two nodes")
+    each_more: Exact = omitted("algbw gained per additional unit between all equivalent pairs")
+    less: Exact = omitted("algbw lost per unit of bandwidth removed between the two nodes")
+    doubled: Exact = omitted("algbw with all links between the two nodes doubled")
+    all_doubled: Exact = omitted("algbw with the links of all equivalent pairs doubled")
 
 
 class RestoredDocument(Document):
-    """The optimum with one change undone."""
+    """The optimum after the repair of one change."""
 
-    nodes: list[Node] = Field(description="the node, or the two between which links were changed")
-    algbw: Exact = Field(description="with that as it was before, in bandwidth_unit")
+    nodes: list[Node] = Field(
+        description="the repaired node, or the two nodes of the repaired links"
+    )
+    algbw: Exact = Field(description="algbw after the repair, in bandwidth_unit")
 
 
 def worth_members(worth: Worth) -> dict[str, Any]:
-    """Return the members `values` and `restored` of optimum/1, those that were asked for."""
+    """Return the members `values` and `restored` of optimum/1, if requested."""
     members: dict[str, Any] = {}
     if worth.values is not None:
         members["values"] = _values(worth.values)
@@ -55,7 +57,7 @@ def worth_members(worth: Worth) -> dict[str, Any]:
 
 
 def _values(values: "Sequence[LinkValue]") -> list[LinkValueDocument]:
-    """Return what links are worth; what is not known is left out."""
+    """Return the link values, without unknown members."""
     found = []
     for value in values:
         known: dict[str, Fraction | None] = {

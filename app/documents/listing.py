@@ -1,7 +1,7 @@
-"""Lists: what was asked and answered of a kind, newest first, one page at a time.
+"""Lists: pages of stored requests and summaries of one kind.
 
-Pages may hold answers of earlier versions, whose members were others: a page is written
-as it is stored, and the models say what the present version writes.
+Pages can hold answers of earlier versions with other members: a page is returned as stored, and
+the models describe the present version.
 """
 
 from collections.abc import Sequence
@@ -42,137 +42,137 @@ Summary = TypeVar("Summary", bound=BaseModel)
 class Entry(Document, Generic[Asked, Summary]):
     """One stored answer in a list."""
 
-    id: Identity = Field(description="what the answer is stored under")
-    kernel_version: str = Field(description="version of the kernels that computed it")
-    created_at: datetime = Field(description="when it was first computed, UTC")
-    request: Asked = Field(description="the question")
-    summary: Summary = Field(description="what the answer says, in short")
-    pinned: bool = Field(description="whether it is kept whatever is let go")
-    labels: list[str] = Field(description="its labels, sorted")
+    id: Identity = Field(description="id of the answer")
+    kernel_version: str = Field(description="version of the kernels that computed the answer")
+    created_at: datetime = Field(description="time of the first computation, UTC")
+    request: Asked = Field(description="request")
+    summary: Summary = Field(description="summary of the answer")
+    pinned: bool = Field(description="whether the document is protected from deletion and eviction")
+    labels: list[str] = Field(description="labels, sorted")
 
 
 class Page(Document, Generic[Asked, Summary]):
-    """A page of a list, newest first unless asked otherwise."""
+    """A page of a list; newest first by default."""
 
-    items: list[Entry[Asked, Summary]] = Field(description="the entries of the page")
+    items: list[Entry[Asked, Summary]] = Field(description="entries of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
 
 
 class ResolvedChanges(Document):
-    """What of a topology is lost or slow."""
+    """Lost and slow parts of a topology."""
 
-    without_nodes: list[Node] = Field(description="nodes that are lost with all their links")
-    without_links: list[list[Node]] = Field(description="pairs between which links are lost")
+    without_nodes: list[Node] = Field(description="lost nodes, with all their links")
+    without_links: list[list[Node]] = Field(description="pairs of nodes with lost links")
     slow_links: list[list[Node]] = Field(
-        description="pairs, and the share of their capacity that is left"
+        description="pairs of nodes with the remaining share of their capacity"
     )
 
 
 class AskedTopology(Document):
-    """What a stored topology was made from: one of four."""
+    """The source of a stored topology: exactly one of recipe, fabric, document, topology_id."""
 
     recipe: str = omitted("recipe text")
-    fabric: str = omitted("name of a known fabric")
-    document: str = omitted("digest of a topology that came as it is, with its name")
-    name: str = omitted("of a topology that came as it is")
+    fabric: str = omitted("name of a fabric")
+    document: str = omitted("digest of a topology document, with its name")
+    name: str = omitted("name of the topology document")
     assumed: list[AssumptionDocument] = assumed_field()
-    notes: list[str] = omitted("of a topology of version 16 and before: what was assumed")
-    topology_id: Identity = omitted("id of the topology that was changed, with its changes")
-    changes: ResolvedChanges = omitted("what of it is lost or slow")
+    notes: list[str] = omitted("kernel versions up to 16: sentences of the assumptions")
+    topology_id: Identity = omitted("id of the healthy topology of a changed topology")
+    changes: ResolvedChanges = omitted("lost and slow parts")
 
 
 class AskedSchedule(ForestRequest):
-    """Which schedule was asked for, on which stored topology."""
+    """The request of a stored schedule."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
-    collective: str = Field(description="what the schedule carries out")
-    algorithm: str = Field(description="what makes it")
-    max_chunks: int = omitted("into how many chunks each shard is cut at most", ge=1)
-    steps: int = omitted("slack: steps of each pass at most", ge=1)
-    max_height: int = omitted("forestcoll: hops of a tree at most", ge=1)
+    topology_id: Identity = Field(description="id of the topology")
+    collective: str = Field(description="collective of the schedule")
+    algorithm: str = Field(description="algorithm")
+    max_chunks: int = omitted("limit of chunks per shard", ge=1)
+    steps: int = omitted("slack: limit of steps per pass", ge=1)
+    max_height: int = omitted("forestcoll: limit of hops of a tree", ge=1)
 
 
 class AskedPatchPlan(Document):
-    """Which topology is to be plugged, on which panels, starting from which wiring."""
+    """The request of a stored patch plan."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
+    topology_id: Identity = Field(description="id of the topology")
     panels: str = omitted("per-port or single")
-    hosts: int = omitted("hosts that are cabled", ge=1)
-    lanes: int = omitted("ports of each host that are cabled", ge=1)
+    hosts: int = omitted("number of cabled hosts", ge=1)
+    lanes: int = omitted("number of cabled ports per host", ge=1)
     present: list[list[int]] = omitted("plugged pairs: panel, A port, B port")
-    plant: dict[str, Any] = omitted("instead: the plant/1 document, with what is plugged")
-    spares: bool = omitted("true where spare ports may be used")
-    place: str = omitted("free where nodes may sit on any host")
-    max_links_down: int = omitted("most links that are taken away in one stage", ge=1)
-    stay_connected: bool = omitted("true where the hosts must stay connected")
-    make_first: bool = omitted("true where what has free ports comes first")
+    plant: dict[str, Any] = omitted("plant/1 document with the present wiring, instead of panels")
+    spares: bool = omitted("true if the plan may use spare ports")
+    place: str = omitted("free if the plan may place nodes on any host")
+    max_links_down: int = omitted("limit of links down in one stage", ge=1)
+    stay_connected: bool = omitted("true if the hosts must stay connected")
+    make_first: bool = omitted("true if links with free ports come first")
 
 
 class AskedCost(Document):
-    """Which topology was measured."""
+    """The request of a stored cost."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
+    topology_id: Identity = Field(description="id of the topology")
 
 
 class AskedOptimum(ForestRequest):
-    """Of which stored topology, and of which collective, the optimum was wanted."""
+    """The request of a stored optimum."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
-    collective: str = omitted("whose optimum; left out, that of allgather")
+    topology_id: Identity = Field(description="id of the topology")
+    collective: str = omitted("collective; default: allgather")
 
 
 class AskedOfSchedule(Document):
-    """Which schedule was looked at, on which stored topology."""
+    """The schedule and topology of a stored verification."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
-    schedule_id: Identity = omitted("of a stored schedule: what it is stored under")
-    format: str = omitted("of a schedule that was sent: what it is written as")
-    content: str = omitted("of a schedule that was sent: SHA-256 of what was sent")
-    dialect: str = omitted("of MSCCL XML: its dialect")
-    runtime: str = omitted("of programs: the run-time whose limits they keep")
+    topology_id: Identity = Field(description="id of the topology")
+    schedule_id: Identity = omitted("id of the schedule, if stored")
+    format: str = omitted("schedule from the request body: format")
+    content: str = omitted("schedule from the request body: SHA-256 of the content")
+    dialect: str = omitted("MSCCL XML: dialect")
+    runtime: str = omitted("programs: runtime whose limits apply")
 
 
 class AskedSimulation(AskedOfSchedule):
-    """Which schedule was simulated, and on how fast a fabric."""
+    """The request of a stored simulation."""
 
-    simulation: SimulationRequest = Field(description="how much data, on how fast a fabric")
+    simulation: SimulationRequest = Field(description="data size and speed of the fabric")
 
 
 class AskedComparison(Document):
-    """What was put side by side."""
+    """The request of a stored comparison."""
 
     of: dict[str, list[str]] = Field(
-        description="by kind, the ids of what is compared, or of the topology it is compared on"
+        description="kind -> ids of the compared documents, or of the topology"
     )
-    collective: str = omitted("of a topology: what is run there")
-    root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
-    bytes: int = omitted("size of the data that times are told for", ge=1)
+    collective: str = omitted("topology: collective")
+    root: Node = omitted("source of a broadcast or destination of a reduce")
+    bytes: int = omitted("data size of the times", ge=1)
     alpha_us: float = omitted("latency of one hop, microseconds", ge=0)
-    node_gbps: float = omitted("what one host sends at most, Gbit/s", ge=0)
-    overhead_us: float = omitted("how long a message keeps its link busy, microseconds", ge=0)
-    chunk_us: float = omitted("the same for each of its chunks, microseconds", ge=0)
+    node_gbps: float = omitted("send rate of one host, Gbit/s", ge=0)
+    overhead_us: float = omitted("link time of each message beside its bytes, microseconds", ge=0)
+    chunk_us: float = omitted("link time of each chunk beside its bytes, microseconds", ge=0)
 
 
 class AskedPlot(Document):
-    """What was drawn."""
+    """The request of a stored plot."""
 
     plot: str = Field(description="frontier, sizes, load, survey or tree")
-    of: dict[str, list[str]] = Field(description="by kind, the ids of what is drawn")
-    request: SizesRequest = omitted("sizes: what is run, on how fast hosts, for which sizes")
-    root: str = omitted("tree: id of the rank whose shard is followed")
-    tree: int = omitted("tree: which tree of the root", ge=1)
-    part: int = omitted("tree: which part of an allreduce", ge=1)
+    of: dict[str, list[str]] = Field(description="kind -> ids of the drawn documents")
+    request: SizesRequest = omitted("sizes: hosts, workload and range of sizes")
+    root: str = omitted("tree: id of the rank whose shard is drawn")
+    tree: int = omitted("tree: number of the tree of the root", ge=1)
+    part: int = omitted("tree: number of the part of an allreduce", ge=1)
 
 
 class AskedSweep(Document):
-    """Which question was asked of what."""
+    """The request of a stored sweep."""
 
-    over: str = Field(description="what the questions differ in")
+    over: str = Field(description="what differs between the requests: sizes, time or faults")
     nodes: list[int] = omitted("sizes, time: numbers of hosts")
     degrees: list[int] = omitted("sizes, time: ports of each host")
-    topology_id: Identity = omitted("faults: what the topology is stored under")
-    lost: list[str] = omitted("faults: which parts are lost, one at a time")
-    question: dict[str, Any] = Field(description="the rest of every question")
+    topology_id: Identity = omitted("faults: id of the topology")
+    lost: list[str] = omitted("faults: kinds of lost parts, one part at a time")
+    question: dict[str, Any] = Field(description="other members of each request")
 
 
 PAGES: dict[str, type[BaseModel]] = {

@@ -1,4 +1,4 @@
-"""lr-session/1 and lr-history/1: a tuned learning rate, what it knows and what came of it."""
+"""lr-session/1 and lr-history/1: state and history of a learning-rate tuning session."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,147 +20,155 @@ CSV_HEAD = "run,step,lr,loss,stage,trial,kept,unasked\n"
 
 
 class ActionDocument(Document):
-    """What the trainer does next, and then reports."""
+    """The next action of the trainer."""
 
     do: Literal["set_lr", "go_on", "save", "restore", "evaluate", "stop"] = Field(
-        description="set_lr, go_on: run steps; save, restore: a checkpoint; evaluate: tell the "
-        "validation loss; stop: the run is over"
+        description="set_lr, go_on: run steps; save, restore: a checkpoint; evaluate: report the "
+        "validation loss; stop: end the run"
     )
-    lr: float = omitted("of set_lr and go_on: the rate that is set")
-    steps: int = omitted("of set_lr and go_on: how many steps are run before the report", ge=1)
-    slot: str = omitted("of save and restore: the checkpoint")
-    keep: list[str] = omitted("of save and restore: the checkpoints that may yet be restored")
-    reason: Literal["finished", "diverged"] = omitted("of stop: why")
+    lr: float = omitted("set_lr, go_on: learning rate")
+    steps: int = omitted("set_lr, go_on: number of steps before the report", ge=1)
+    slot: str = omitted("save, restore: checkpoint")
+    keep: list[str] = omitted("save, restore: checkpoints to keep for a later restore")
+    reason: Literal["finished", "diverged"] = omitted("stop: reason")
 
     @classmethod
     def of(cls, action: Action) -> "ActionDocument":
-        """Return an action as it travels."""
-        told = encode(action).items()
-        return cls(**{name: value for name, value in told if value not in (None, 0, [])})
+        """Return the document of an action."""
+        members = encode(action).items()
+        return cls(**{name: value for name, value in members if value not in (None, 0, [])})
 
 
 class LrReply(Document):
-    """What a trainer is told after an observation."""
+    """The reply to an observation."""
 
-    id: Identity = Field(description="of the session")
-    state: StatusName = Field(description="running until the run is over or was cancelled")
-    sequence: int = Field(description="number of the observation that this answers", ge=0)
-    step: int = Field(description="step that the trainer is at", ge=0)
-    spent: int = Field(description="steps run in all, those thrown away included", ge=0)
-    action: ActionDocument = Field(description="what the trainer does next")
+    id: Identity = Field(description="id of the session")
+    state: StatusName = Field(description="running until the run ends or is cancelled")
+    sequence: int = Field(description="number of the observation", ge=0)
+    step: int = Field(description="current step of the trainer", ge=0)
+    spent: int = Field(description="total steps, including discarded steps", ge=0)
+    action: ActionDocument = Field(description="next action of the trainer")
 
 
 class LrOptions(Document):
-    """What was asked for, every default filled in."""
+    """The options of the session, with defaults."""
 
-    min_lr: float = Field(description="least rate that is searched")
-    max_lr: float = Field(description="largest rate that is searched")
-    total_steps: int = Field(description="steps of the run that is kept")
-    method: MethodName = Field(description="ours, or AutoLRS as published")
-    seed: int = Field(description="of the paper's first candidates")
+    min_lr: float = Field(description="smallest learning rate")
+    max_lr: float = Field(description="largest learning rate")
+    total_steps: int = Field(description="steps of the kept run")
+    method: MethodName = Field(description="topoloom, or paper: AutoLRS as published")
+    seed: int = Field(description="seed of the first candidates of the method paper")
     warmup_steps: int = Field(description="steps of linear warm-up")
-    warmup_lr: float = Field(description="rate at which warm-up ends")
+    warmup_lr: float = Field(description="rate at the end of warm-up")
     tau_min: int = Field(description="length of the first stage, steps")
     tau_max: int = Field(description="length of the longest stage, steps")
-    trial_fraction: float = Field(description="length of a trial, as a share of its stage")
-    side_by_side: int = Field(description="candidates that are chosen at once")
-    candidates: int = Field(description="most rates tried in a stage")
+    trial_fraction: float = Field(description="length of a trial as a share of its stage")
+    side_by_side: int = Field(description="candidates per batch")
+    candidates: int = Field(description="limit of rates tried in a stage")
     kappa: float = Field(description="weight of uncertainty in the search")
     validation: ValidationName = Field(description="whether long stages use validation loss")
-    eps: float = Field(description="share of the best gain within which the largest rate wins")
-    anchor: AnchorName = Field(description="the shape that rates are multiples of")
-    decay_share: float = Field(description="share of the steps over which wsd goes to zero")
-    continue_winner: bool = Field(description="whether the winner's trial goes on")
-    stop_hopeless: bool = Field(description="whether candidates clearly behind are given up")
-    warm_start: bool = Field(description="whether a stage begins with what is known")
-    hold_rate: bool = Field(description="whether smaller rates must promise clearly more")
-    look_above: bool = Field(description="whether a rate above warm-up's last is tried first")
-    stop_rises: bool = Field(description="whether a loss that rises again halves the rate")
+    eps: float = Field(description="the largest rate within this share of the best gain is chosen")
+    anchor: AnchorName = Field(description="shape of the base schedule")
+    decay_share: float = Field(description="share of the steps in which wsd decays to zero")
+    continue_winner: bool = Field(description="whether the run continues from the winner's trial")
+    stop_hopeless: bool = Field(description="whether clearly worse candidates are stopped")
+    warm_start: bool = Field(description="whether a stage starts with the last stage's results")
+    hold_rate: bool = Field(description="whether a smaller rate must be clearly better")
+    look_above: bool = Field(
+        description="whether a rate above the last rate of warm-up is tried first"
+    )
+    stop_rises: bool = Field(description="whether a clear rise of the loss halves the rate")
     max_overhead: float | Literal["inf"] = Field(
-        description="steps that may be thrown away, as a share of all"
+        description="limit of discarded steps, as a share of all steps"
     )
 
 
 class AttemptDocument(Document):
-    """A rate that was tried."""
+    """A tried rate."""
 
-    rate: float = Field(description="the rate, of an anchor its peak")
+    rate: float = Field(description="rate; with an anchor, the peak rate")
     status: Literal["running", "finished", "hopeless", "diverged"] = Field(
-        description="how the trial ended"
+        description="state of the trial"
     )
-    steps: int = Field(description="steps that it ran", ge=0)
-    forecast: float = omitted("the loss forecast at the end of the stage")
+    steps: int = Field(description="steps of the trial", ge=0)
+    forecast: float = omitted("forecast of the loss at the end of the stage")
     deviation: float = omitted("standard deviation of the forecast's error", ge=0)
 
     @classmethod
     def of(cls, attempt: Attempt) -> "AttemptDocument":
-        """Return an attempt as it travels; a forecast that is no number is left out."""
-        told = {"forecast": attempt.forecast, "deviation": attempt.deviation}
-        known = {n: v for n, v in told.items() if v is not None and math.isfinite(v)}
+        """Return the document of an attempt, without a forecast that is not finite."""
+        numbers = {"forecast": attempt.forecast, "deviation": attempt.deviation}
+        known = {n: v for n, v in numbers.items() if v is not None and math.isfinite(v)}
         return cls(rate=attempt.rate, status=attempt.status, steps=attempt.steps, **known)  # pyright: ignore[reportArgumentType]
 
 
 class StageDocument(Document):
-    """A stage: what was tried in it, and the rate it runs at."""
+    """A stage: tried rates and the chosen rate."""
 
-    start: int = Field(description="its first step", ge=0)
-    tau: int = Field(description="its length, steps", ge=0)
-    rate: float = omitted("the rate that was chosen, of an anchor its peak")
-    attempts: list[AttemptDocument] = Field(description="the rates tried, in their order")
+    start: int = Field(description="first step", ge=0)
+    tau: int = Field(description="length, steps", ge=0)
+    rate: float = omitted("chosen rate; with an anchor, the peak rate")
+    attempts: list[AttemptDocument] = Field(description="tried rates, in order")
 
 
 class LrSummary(LrReply):
     """A session in a list."""
 
-    schema_: Literal["lr-session/1"] = Field(alias="schema", description="what this document is")
-    name: str = Field(description="what people call the job")
-    peak: float = omitted("the first stage's winner, around which later ones search")
-    options: LrOptions = Field(description="what was asked for")
-    created_at: datetime = Field(description="when it was created, UTC")
-    seen_at: datetime = Field(description="when its trainer last reported or attached, UTC")
+    schema_: Literal["lr-session/1"] = Field(
+        alias="schema", description="lr-session/1 or lr-history/1"
+    )
+    name: str = Field(description="name of the job")
+    peak: float = omitted("chosen rate of the first stage, the center of later searches")
+    options: LrOptions = Field(description="options of the session")
+    created_at: datetime = Field(description="creation time, UTC")
+    seen_at: datetime = Field(description="time of the last observation or attach, UTC")
 
 
 class LrSession(LrSummary):
     """A session."""
 
-    stages: list[StageDocument] = Field(description="the stages so far, the last may be running")
-    lease: str = omitted("what the trainer shows with every observation; told once")
+    stages: list[StageDocument] = Field(description="stages; the last may be running")
+    lease: str = omitted("lease for observations; returned by create and attach only")
 
 
 class LrPage(Document):
     """A page of the list, newest first."""
 
-    items: list[LrSummary] = Field(description="the sessions of the page")
+    items: list[LrSummary] = Field(description="sessions of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
 
 
 class EntryDocument(Document):
     """One observation."""
 
-    sequence: int = Field(description="its number", ge=1)
-    do: str = Field(description="the action that was due")
-    slot: str = omitted("the checkpoint that was saved or restored")
-    lr: float = omitted("the rate that its steps ran at")
-    stage: int = Field(description="the stage, from 0; -1 in warm-up")
-    trial: int = omitted("the candidate of the stage, from 0; left out on the kept branch", ge=0)
-    step: int = Field(description="the trainer's step before it", ge=0)
-    losses: list[Loss] = Field(description="what was reported")
-    unasked: bool = Field(description="whether nobody had asked for these steps")
-    kept: bool = Field(description="whether these steps are of the run that is kept")
+    sequence: int = Field(description="number of the observation", ge=1)
+    do: str = Field(description="action")
+    slot: str = omitted("saved or restored checkpoint")
+    lr: float = omitted("learning rate of the steps")
+    stage: int = Field(description="stage number from 0; -1 in warm-up")
+    trial: int = omitted("candidate number from 0; absent on the kept branch", ge=0)
+    step: int = Field(description="step before the observation", ge=0)
+    losses: list[Loss] = Field(description="reported losses")
+    unasked: bool = Field(description="whether the steps had no action")
+    kept: bool = Field(description="whether the steps belong to the kept run")
 
 
 class LrHistory(Document):
-    """What was tried, forecast, chosen and observed."""
+    """lr-history/1: stages and observations of a session."""
 
-    schema_: Literal["lr-history/1"] = Field(alias="schema", description="what this document is")
-    id: Identity = Field(description="of the session")
-    stages: list[StageDocument] = Field(description="the stages so far, the last may be running")
+    schema_: Literal["lr-history/1"] = Field(
+        alias="schema", description="lr-session/1 or lr-history/1"
+    )
+    id: Identity = Field(description="id of the session")
+    stages: list[StageDocument] = Field(description="stages; the last may be running")
     entries: list[EntryDocument] = Field(description="observations, oldest first")
-    next_after: int | None = Field(description="number to go on after; null at the end")
+    next_after: int | None = Field(
+        description="value of `after` for the next page; null at the end"
+    )
 
 
 def reply_of(reply: Reply) -> dict[str, Any]:
-    """Return the answer to an observation."""
+    """Return the reply to an observation."""
     return LrReply(
         id=reply.id,
         state=reply.status,  # pyright: ignore[reportArgumentType]
@@ -172,7 +180,7 @@ def reply_of(reply: Reply) -> dict[str, Any]:
 
 
 def session_of(session: Session, lease: str | None = None) -> dict[str, Any]:
-    """Return lr-session/1; with the lease where it was given out just now."""
+    """Return lr-session/1, with a new lease if given."""
     more = {} if lease is None else {"lease": lease}
     return LrSession(**_summary(session), stages=_stages(session), **more).given()  # pyright: ignore[reportArgumentType]
 
@@ -202,7 +210,7 @@ def _summary(session: Session) -> dict[str, Any]:
 
 
 def _stages(session: Session) -> list[StageDocument]:
-    """Return the stages before, and the present one once it has begun."""
+    """Return the completed stages, and the present stage if it has begun."""
     state = session.state
     found = [
         StageDocument(
@@ -225,7 +233,7 @@ def _stages(session: Session) -> list[StageDocument]:
 
 
 def history_of(session: Session, points: Sequence[Point], most: int) -> dict[str, Any]:
-    """Return lr-history/1 with at most so many observations; of more, where to go on."""
+    """Return lr-history/1 with at most ``most`` observations, and the start of the next page."""
     shown = points[:most]
     return {
         "schema": "lr-history/1",
@@ -238,7 +246,7 @@ def history_of(session: Session, points: Sequence[Point], most: int) -> dict[str
 
 def _entry(point: Point) -> dict[str, Any]:
     entry = point.entry
-    told = {"slot": entry.action.slot, "lr": point.lr, "trial": entry.trial}
+    optional = {"slot": entry.action.slot, "lr": point.lr, "trial": entry.trial}
     return {
         "sequence": entry.sequence,
         "do": entry.action.do,
@@ -247,13 +255,13 @@ def _entry(point: Point) -> dict[str, Any]:
         "losses": encode(entry.losses),
         "unasked": entry.unasked,
         "kept": point.kept,
-    } | {name: value for name, value in told.items() if value is not None}
+    } | {name: value for name, value in optional.items() if value is not None}
 
 
 def csv_rows(points: Iterator[Point]) -> Iterator[str]:
-    """Yield the lines of a history as CSV: one for each step that was run.
+    """Yield the lines of a history as CSV, one per step.
 
-    ``run`` counts all steps that were run, from 0; ``step`` those of the branch.
+    ``run`` numbers all steps from 0; ``step`` numbers the steps of the branch.
     """
     yield CSV_HEAD
     run = 0

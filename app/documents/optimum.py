@@ -1,4 +1,4 @@
-"""optimum/1: the best any schedule could do for a collective, with the cut that proves it."""
+"""optimum/1: the optimal throughput of a collective, with the cut that proves it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What an optimum is compared by: so much data in so long a time."""
+    """The rate of an optimum: data per time."""
 
     nodes: int
     data: int
@@ -53,10 +53,9 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class OptimumAnswer:
-    """The rate of a collective on a topology, and of a changed one that of the healthy one.
+    """The rate of a collective on a topology, and on the healthy topology of a changed one.
 
-    ``found`` is the whole optimum, as long as it was computed just now; of a stored one the
-    rate is all that is computed with again.
+    ``found`` is the computed optimum; a stored answer keeps only the rate.
     """
 
     subject: Subject
@@ -69,13 +68,13 @@ class OptimumAnswer:
 
     @property
     def left(self) -> Fraction:
-        """The share of the healthy topology's algbw that is left."""
+        """The remaining share of the healthy topology's algbw."""
         assert self.healthy is not None
         return self.rate.algbw / self.healthy.rate.algbw
 
 
 class SequentialDocument(Document):
-    """An allreduce whose passes run one after the other."""
+    """An allreduce with sequential passes."""
 
     inverse_rate: Exact = Field(description="time per byte of a shard of size 1")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
@@ -84,118 +83,118 @@ class SequentialDocument(Document):
 class PartDocument(Document):
     """The optimum of one pass of an allreduce."""
 
-    collective: str = Field(description="which pass: reduce-scatter or allgather")
-    nodes: int = Field(description="how many compute nodes take part", ge=1)
-    data: int = Field(description="size of all shards together", ge=1)
+    collective: str = Field(description="reduce-scatter or allgather")
+    nodes: int = Field(description="number of participating compute nodes", ge=1)
+    data: int = Field(description="total size of the shards", ge=1)
     inverse_rate: Exact = Field(
-        description="time per byte of a shard of size 1, in 1 / bandwidth_unit: "
-        "M bytes take M / data of it"
+        description="time per byte of a shard of size 1, in 1 / bandwidth_unit; "
+        "M bytes take M / data times as long"
     )
-    trees_per_root: int = Field(description="trees per unit of size of a shard", ge=1)
+    trees_per_root: int = Field(description="trees per unit of shard size", ge=1)
     least: bool = omitted(
-        "where no number of trees and no gap was asked for: whether cuts forbid every smaller one"
+        "without trees_per_root and max_gap: whether cuts exclude every smaller number of trees"
     )
     unit_bandwidth: Exact = Field(description="bandwidth of one tree, in bandwidth_unit")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
     bottleneck: CutDocument = Field(description="a cut that proves the rate")
     proof: ProofDocument = omitted(
-        "where forwarding nodes let out more than they take in: the sets that prove the rate; the "
-        "bottleneck's capacity is then what such nodes can use"
+        "if forwarding nodes have more output than input capacity: the sets that prove the rate; "
+        "the capacity of the bottleneck then counts only usable capacity"
     )
     bound_inverse_rate: Exact = omitted(
-        "where switches that copy let out more than they take in and it is not known to be "
-        "reached: what no inverse rate is below, by the bottleneck or the proof"
+        "if multicast switches have more output than input capacity and the bound is not known "
+        "to be tight: lower bound of the inverse rate, by the bottleneck or the proof"
     )
-    max_gap: Exact = omitted("the gap that was asked for")
-    gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
-    optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
+    max_gap: Exact = omitted("requested gap")
+    gap: Exact = omitted("gap of these trees, as a share of the optimum")
+    optimal_inverse_rate: Exact = omitted("optimal inverse rate over all numbers of trees")
 
 
 class BoundDocument(Document):
-    """How fast both passes of an allreduce could be at once."""
+    """A bound of the rate of both passes of an allreduce at once."""
 
-    inverse_rate: Exact = Field(description="time per byte of both passes at once, at the least")
-    algbw: float = Field(description="bytes per time at the most, in bandwidth_unit", ge=0)
-    gap: Exact = Field(description="share by which one pass after the other takes longer")
-    exact: bool = Field(description="whether the bound is known to be reached")
-    feasible_algbw: float = omitted("where it is not known: what is reached", ge=0)
+    inverse_rate: Exact = Field(description="least time per byte of both passes at once")
+    algbw: float = Field(description="largest bytes per time, in bandwidth_unit", ge=0)
+    gap: Exact = Field(description="additional time of sequential passes, as a share")
+    exact: bool = Field(description="whether the bound is known to be tight")
+    feasible_algbw: float = omitted("if not known to be tight: feasible bytes per time", ge=0)
 
 
 class HealthyOptimum(Document):
-    """The optimum of the topology before parts were lost or slow."""
+    """The optimum of the topology before its changes."""
 
-    topology_id: Identity = Field(description="what the healthy topology is stored under")
-    name: str = Field(description="its name")
-    nodes: int = Field(description="how many compute nodes take part", ge=1)
-    inverse_rate: Exact = Field(description="its inverse rate, in 1 / bandwidth_unit")
-    algbw: float = Field(description="its bytes per time, in bandwidth_unit", ge=0)
-    ratio: Exact = Field(description="share of its algbw that is left")
+    topology_id: Identity = Field(description="id of the healthy topology")
+    name: str = Field(description="name of the topology")
+    nodes: int = Field(description="number of participating compute nodes", ge=1)
+    inverse_rate: Exact = Field(description="inverse rate, in 1 / bandwidth_unit")
+    algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
+    ratio: Exact = Field(description="remaining share of the healthy algbw")
 
 
 class ShardDocument(Document):
     """The size of the shard of one rank."""
 
     rank: Node = Field(description="id of the compute node")
-    size: int = Field(description="size of its shard, relative to the others", ge=0)
+    size: int = Field(description="relative size of the shard", ge=0)
 
 
 class OptimumDocument(AboutTopology[Literal["optimum/1"]]):
-    """optimum/1: of an allreduce the best that is reached; each pass alone is in `parts`."""
+    """optimum/1: the optimum of a collective; for an allreduce, with each pass in `parts`."""
 
-    bandwidth_unit: str = Field(description="unit of the topology's capacities and of algbw")
-    collective: str = Field(description="whose optimum it is")
-    root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
+    bandwidth_unit: str = Field(description="unit of capacities and algbw")
+    collective: str = Field(description="collective of the optimum")
+    root: Node = omitted("source of a broadcast or destination of a reduce")
     shards: list[ShardDocument] | dict[str, Exact] = omitted(
-        "relative sizes of the shards, where not all equal; of an allreduce whose passes run at "
-        "once, where they need unequal ones: the share of every root, 1 in all"
+        "relative sizes of the shards, if unequal; for an allreduce with simultaneous passes and "
+        "unequal shards: the share of every root, with sum 1"
     )
-    participants: list[Node] = omitted("compute nodes that take part, where not all do")
-    nodes: int = Field(description="how many compute nodes take part", ge=1)
-    data: int = Field(description="size of all shards together", ge=1)
+    participants: list[Node] = omitted("participating compute nodes, if not all")
+    nodes: int = Field(description="number of participating compute nodes", ge=1)
+    data: int = Field(description="total size of the shards", ge=1)
     inverse_rate: Exact = Field(
-        description="time per byte of a shard of size 1, in 1 / bandwidth_unit: "
-        "M bytes take M / data of it"
+        description="time per byte of a shard of size 1, in 1 / bandwidth_unit; "
+        "M bytes take M / data times as long"
     )
-    trees_per_root: int = omitted("trees per unit of size of a shard", ge=1)
+    trees_per_root: int = omitted("trees per unit of shard size", ge=1)
     least: bool = omitted(
-        "where no number of trees and no gap was asked for: whether cuts forbid every smaller one"
+        "without trees_per_root and max_gap: whether cuts exclude every smaller number of trees"
     )
     unit_bandwidth: Exact = omitted("bandwidth of one tree, in bandwidth_unit")
     algbw: float = Field(description="bytes per time, in bandwidth_unit", ge=0)
     bottleneck: CutDocument = omitted("a cut that proves the rate")
-    proof: ProofDocument = omitted("as in `parts`, where no cut alone proves the rate")
+    proof: ProofDocument = omitted("as in `parts`, if no single cut proves the rate")
     bound_inverse_rate: Exact = omitted(
-        "where switches that copy let out more than they take in and it is not known to be "
-        "reached: what no inverse rate is below, by the bottleneck or the proof"
+        "if multicast switches have more output than input capacity and the bound is not known "
+        "to be tight: lower bound of the inverse rate, by the bottleneck or the proof"
     )
-    max_gap: Exact = omitted("the gap that was asked for")
-    gap: Exact = omitted("the gap that these trees have, as a share of the optimum")
-    optimal_inverse_rate: Exact = omitted("the inverse rate of any number of trees")
-    parts: list[PartDocument] = omitted("of an allreduce: the optima of its two passes")
-    together: bool = omitted("of an allreduce: whether its passes run at once")
+    max_gap: Exact = omitted("requested gap")
+    gap: Exact = omitted("gap of these trees, as a share of the optimum")
+    optimal_inverse_rate: Exact = omitted("optimal inverse rate over all numbers of trees")
+    parts: list[PartDocument] = omitted("allreduce: optima of both passes")
+    together: bool = omitted("allreduce: whether the passes run simultaneously")
     sequential: SequentialDocument = omitted(
-        "of an allreduce whose passes run at once: one after the other, with equal shards"
+        "allreduce with simultaneous passes: rate of sequential passes with equal shards"
     )
-    bound: BoundDocument = omitted("of an allreduce: how fast both passes could be at once")
-    bound_left_out: str = omitted("of an allreduce without `bound`: why it is missing")
-    healthy: HealthyOptimum = omitted("of a topology made by changes: its optimum before them")
+    bound: BoundDocument = omitted("allreduce: bound of the rate of both passes at once")
+    bound_left_out: str = omitted("allreduce without `bound`: reason")
+    healthy: HealthyOptimum = omitted("changed topology: the optimum before the changes")
     values: list[LinkValueDocument] = omitted(
-        "where asked for: what every kind of link is worth, the most valuable first"
+        "if requested: values of all kinds of links, most valuable first"
     )
     restored: list[RestoredDocument] = omitted(
-        "where asked for, of a topology made by changes: the optimum with each one undone"
+        "if requested, for a changed topology: the optimum after the repair of each change"
     )
 
 
 class OptimumSummary(Document):
-    """What lists say of an optimum."""
+    """Summary of an optimum in lists."""
 
-    name: str = Field(description="name of the topology; empty if it has none")
+    name: str = Field(description="name of the topology; may be empty")
     inverse_rate: Exact = Field(description="time per byte, in 1 / bandwidth unit")
 
 
 def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
-    """Return the optimum/1 document of an optimum that was computed just now."""
+    """Return the optimum/1 document of a computed optimum."""
     subject, found = answer.subject, answer.found
     assert found is not None
     asked = asked_of(answer.options)
@@ -217,7 +216,7 @@ def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
 
 
 def rate_of(document: Mapping[str, Any]) -> OptimumAnswer:
-    """Return the rate that an optimum/1 document tells of."""
+    """Return the rate of an optimum/1 document."""
     rate = Rate(document["nodes"], document["data"], Fraction(document["inverse_rate"]))
     return OptimumAnswer(Subject.from_document(document), document["bandwidth_unit"], rate)
 

@@ -1,6 +1,6 @@
-"""patch-plan/1: which port to plug where, and the work order for people.
+"""patch-plan/1: model of a plan of moves, and its storage with the work order.
 
-`synth.wiring.plans.document_writer` writes it; the model here says what is in it.
+`synth.wiring.plans.document_writer` writes the document.
 """
 
 from dataclasses import dataclass
@@ -38,27 +38,33 @@ class PlanAnswer:
 
 
 class PanelsDocument(Document):
-    """The panels, and who is cabled to them."""
+    """Regular panels, and the hosts cabled to them."""
 
     layout: Literal["per-port", "single"] = Field(
-        description="one panel for each port of the hosts, or one for all"
+        description="per-port: one panel for each port of a host; single: one panel for all ports"
     )
-    hosts: int = Field(description="hosts that are cabled", ge=1)
-    lanes: int = Field(description="ports of each host that are cabled", ge=1)
+    hosts: int = Field(description="number of cabled hosts", ge=1)
+    lanes: int = Field(description="number of cabled ports per host", ge=1)
 
 
 class PlantDocument(Document):
-    """The plant that was given."""
+    """The plant of the request."""
 
-    name: str = Field(description="its name; empty if it has none")
-    digest: Digest = Field(description="of the plant/1 document without name and cross-connects")
-    assumed: list[AssumptionDocument] = omitted("what the text of the plant does not state")
+    name: str = Field(description="name of the plant; may be empty")
+    digest: Digest = Field(
+        description="digest of the plant/1 document without name and cross-connects"
+    )
+    assumed: list[AssumptionDocument] = omitted(
+        "facts that the text of the plant does not state, with assumed values"
+    )
 
 
 class BaseState(Document):
-    """The state of a panel that the plan was made from."""
+    """The initial state of a panel."""
 
-    digest: Digest = Field(description="of the canonical JSON list of the pairs, sorted by A port")
+    digest: Digest = Field(
+        description="digest of the canonical JSON list of the pairs, sorted by A port"
+    )
     pairs: int = Field(description="number of plugged pairs", ge=0)
 
 
@@ -66,9 +72,10 @@ class DeviceDocument(Document):
     """A panel."""
 
     id: str = Field(description="name of the panel")
-    a_ports: int = Field(description="ports on its A side, where hosts send", ge=1)
+    a_ports: int = Field(description="ports on the A side, where hosts send", ge=1)
     b_ports: int = Field(
-        description="ports on its B side, where hosts receive; 0 where any two are joined", ge=0
+        description="ports on the B side, where hosts receive; 0 if the panel joins any two ports",
+        ge=0,
     )
 
 
@@ -76,77 +83,77 @@ class Endpoint(Document):
     """A port of a host."""
 
     node: Node = Field(description="id of the node")
-    host: str = omitted("on a given plant: the host that the node sits on")
-    port: int | str = Field(description="its port, from 0, or its name on a given plant")
+    host: str = omitted("with a plant: host of the node")
+    port: int | str = Field(description="port number from 0, or port name of the plant")
 
 
 class PortDocument(Document):
-    """What sits on a port of a panel."""
+    """The host port at a panel port."""
 
-    device: str = Field(description="the panel")
-    port: str = Field(description="the panel's port, such as 3A")
-    side: Literal["A", "B"] = Field(description="A: the host sends there; B: it receives")
-    endpoint: Endpoint = Field(description="the port of the host")
+    device: str = Field(description="name of the panel")
+    port: str = Field(description="panel port, such as 3A")
+    side: Literal["A", "B"] = Field(description="A: the host sends; B: the host receives")
+    endpoint: Endpoint = Field(description="host port")
     label: str = Field(description="node:port:tx, node:port:rx or node:port:both")
 
 
 class Operation(Document):
     """One move, or one check."""
 
-    n: int = Field(description="place in the list, from 1", ge=1)
-    op: Literal["remove", "add", "verify"] = Field(description="what is done")
-    device: str = Field(description="the panel")
+    n: int = Field(description="index in the list, from 1", ge=1)
+    op: Literal["remove", "add", "verify"] = Field(description="kind of the operation")
+    device: str = Field(description="name of the panel")
     a: str = Field(description="port on the A side")
     b: str = Field(description="port on the B side")
-    link: str = omitted("the link that the pair carries: l and its index in the topology")
-    expect: str = omitted("of remove: the pair that must be there")
+    link: str = omitted("link on the pair: l and its index in the topology")
+    expect: str = omitted("remove: pair that must be plugged")
 
 
 class Effect(Document):
-    """What the kept links alone can do, while all else is dark."""
+    """Capacity during a stage: kept links only."""
 
-    links_down: int = Field(description="pairs that are taken away", ge=0)
+    links_down: int = Field(description="removed pairs", ge=0)
     capacity_left: Exact = Field(description="share of the topology's capacity on kept links")
-    connected: bool = Field(description="whether every node still reaches every other")
-    seconds: float = omitted("how long its moves take, by the panels", ge=0)
-    hosts_drained: list[str] = omitted("hosts at whose ports something is taken away")
-    bandwidth_left: Exact = omitted("share of the topology's best allgather rate that is left")
+    connected: bool = Field(description="whether every node reaches every other")
+    seconds: float = omitted("time of the moves, from the speeds of the panels", ge=0)
+    hosts_drained: list[str] = omitted("hosts that lose a pair")
+    bandwidth_left: Exact = omitted("remaining share of the topology's best allgather rate")
 
 
 class Stage(Document):
-    """Moves that are made together."""
+    """Moves of one stage."""
 
-    id: int = Field(description="from 1", ge=1)
-    ops: list[Operation] = Field(description="all removes, then all adds, then their checks")
-    undo: list[Operation] = Field(description="the inverse of the moves, in inverse order")
-    effect: Effect = Field(description="what is left while the stage runs")
+    id: int = Field(description="number of the stage, from 1", ge=1)
+    ops: list[Operation] = Field(description="removes, then adds, then checks")
+    undo: list[Operation] = Field(description="inverse moves, in reverse order")
+    effect: Effect = Field(description="capacity during the stage")
 
 
 class GoalDocument(Document):
-    """What a plan was chosen for, beside its moves."""
+    """The objective of a plan, if other than moves."""
 
     least: Literal["seconds", "drained"] = Field(
-        description="seconds: what the moves take in one stage, by the panels; drained: hosts at "
-        "which light is taken away"
+        description="seconds: time of the moves in one stage, from the speeds of the panels; "
+        "drained: hosts that lose a link"
     )
-    value: float = Field(description="what the plan takes of it", ge=0)
-    lower_bound: float = Field(description="what no plan can undercut", ge=0)
-    gap: float = Field(description="value less lower_bound", ge=0)
-    optimal: bool = Field(description="whether no plan takes less; false: not known")
+    value: float = Field(description="value of the plan", ge=0)
+    lower_bound: float = Field(description="lower bound of the value", ge=0)
+    gap: float = Field(description="value minus lower_bound", ge=0)
+    optimal: bool = Field(description="whether the value is proven minimal")
 
 
 class PlanSummary(Document):
-    """How many moves, and how few there could be."""
+    """Number of moves, and their lower bound."""
 
-    moves: int = Field(description="removes and adds together", ge=0)
-    removes: int = Field(description="pairs taken away", ge=0)
-    adds: int = Field(description="pairs plugged", ge=0)
-    kept: int = Field(description="links that stay on the pair they have", ge=0)
-    lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
-    optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
+    moves: int = Field(description="removes plus adds", ge=0)
+    removes: int = Field(description="removed pairs", ge=0)
+    adds: int = Field(description="added pairs", ge=0)
+    kept: int = Field(description="links that keep their pair", ge=0)
+    lower_bound: int = Field(description="lower bound of the moves", ge=0)
+    optimal: bool = Field(description="whether the moves are proven minimal")
     stages: int = Field(description="number of stages", ge=0)
-    seconds: float = omitted("how long all stages take, by the panels", ge=0)
-    objective: GoalDocument = omitted("what the plan was chosen for, where that is not moves")
+    seconds: float = omitted("time of all stages, from the speeds of the panels", ge=0)
+    objective: GoalDocument = omitted("objective, if other than moves")
 
 
 class FinalPair(Document):
@@ -154,49 +161,49 @@ class FinalPair(Document):
 
     a: str = Field(description="port on the A side")
     b: str = Field(description="port on the B side")
-    link: str = omitted("the link that the pair carries: l and its index in the topology")
-    foreign: bool = omitted("true of pairs of others, which must not be touched")
+    link: str = omitted("link on the pair: l and its index in the topology")
+    foreign: bool = omitted("true for pairs of other users, which must stay")
 
 
 class FinalState(Document):
     """The state of a panel after the plan."""
 
-    digest: Digest = Field(description="of the pairs, as in base")
+    digest: Digest = Field(description="digest of the pairs, as in base")
     pairs: list[FinalPair] = Field(description="all plugged pairs")
 
 
 class PlainPlanDocument(Document):
-    """patch-plan/1 of a plan that is not stored."""
+    """patch-plan/1 of a plan without an id."""
 
     schema_: Literal["patch-plan/1"] = Field(alias="schema", description="patch-plan/1")
     plan_id: Digest = Field(description="SHA-256 of the document without this member and id")
     topology_digest: Digest = Field(description="digest of the topology")
-    panels: PanelsDocument = omitted("regular panels, and who is cabled to them")
-    plant: PlantDocument = omitted("instead: the plant that was given")
-    base: dict[str, BaseState] = Field(description="by panel: the state the plan was made from")
-    devices: list[DeviceDocument] = Field(description="the panels")
-    ports: list[PortDocument] = Field(description="the cabling map of the topology's hosts")
-    stages: list[Stage] = Field(description="one, or as many as the limits need, or none")
-    summary: PlanSummary = Field(description="how many moves")
-    final: dict[str, FinalState] = Field(description="by panel: the state after the plan")
+    panels: PanelsDocument = omitted("regular panels, and the hosts cabled to them")
+    plant: PlantDocument = omitted("plant of the request, instead of panels")
+    base: dict[str, BaseState] = Field(description="panel id -> initial state")
+    devices: list[DeviceDocument] = Field(description="panels")
+    ports: list[PortDocument] = Field(description="host ports at the panel ports")
+    stages: list[Stage] = Field(description="stages; one, more if the limits require it, or none")
+    summary: PlanSummary = Field(description="number of moves and lower bound")
+    final: dict[str, FinalState] = Field(description="panel id -> final state")
 
 
 class PatchPlanDocument(PlainPlanDocument):
     """patch-plan/1."""
 
-    id: Identity = Field(description="what the plan is stored under")
+    id: Identity = Field(description="id of the plan")
 
 
 class PatchPlanSummary(Document):
-    """What lists say of a patch plan."""
+    """Summary of a patch plan in lists."""
 
-    topology_id: Identity = Field(description="what the topology is stored under")
-    name: str = Field(description="name of the topology; empty if it has none")
-    removes: int = Field(description="pairs taken away", ge=0)
-    adds: int = Field(description="pairs plugged", ge=0)
-    kept: int = Field(description="links that stay on the pair they have", ge=0)
-    lower_bound: int = Field(description="moves that no plan can undercut", ge=0)
-    optimal: bool = Field(description="whether no plan with fewer moves exists; false: not known")
+    topology_id: Identity = Field(description="id of the topology")
+    name: str = Field(description="name of the topology; may be empty")
+    removes: int = Field(description="removed pairs", ge=0)
+    adds: int = Field(description="added pairs", ge=0)
+    kept: int = Field(description="links that keep their pair", ge=0)
+    lower_bound: int = Field(description="lower bound of the moves", ge=0)
+    optimal: bool = Field(description="whether the moves are proven minimal")
 
 
 def of(answer: PlanAnswer, identity: str) -> dict[str, Any]:
@@ -209,13 +216,13 @@ def of(answer: PlanAnswer, identity: str) -> dict[str, Any]:
 
 
 def text_of(artefact: Artefact, form: str) -> str:
-    """Return a stored plan as text: ``json``, or ``csv`` for people."""
+    """Return a stored plan as text: ``json``, or ``csv``, the work order."""
     content = artefact.document()[form]
     return content if isinstance(content, str) else compact(content)
 
 
 def content_of(artefact: Artefact) -> "tuple[dict[str, Any], Plant | None]":
-    """Return a stored plan's document, and the plant that was given with the question."""
+    """Return the document of a stored plan, and the plant of its request."""
     from topoloom.synth.wiring.plant import read_plant
 
     content = artefact.document()
@@ -223,14 +230,14 @@ def content_of(artefact: Artefact) -> "tuple[dict[str, Any], Plant | None]":
 
 
 def subject_of(artefact: Artefact) -> Subject:
-    """Return which topology a stored plan wires."""
+    """Return the topology of a stored plan."""
     summary = artefact.summary
     digest = artefact.document()["json"]["topology_digest"]
     return Subject(summary["topology_id"], digest, summary["name"])
 
 
 def script_of(artefact: Artefact) -> "Script":
-    """Return what a stored plan says is to be done."""
+    """Return the moves of a stored plan."""
     from topoloom.synth.wiring.devices import read_script
 
     return read_script(*content_of(artefact))

@@ -1,4 +1,4 @@
-"""patch-progress/1: how far a plan is by what was seen of its panels, and what is wrong there."""
+"""patch-progress/1: progress of a plan from observations of its panels, with deviations."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What was seen of a panel: its pairs, those without light, the stage it was meant to be in."""
+    """Observation of a panel: plugged pairs, pairs without light, intended stage."""
 
     pairs: "frozenset[Pair]"
     dark: "frozenset[Pair]"
@@ -24,44 +24,41 @@ class Seen(NamedTuple):
 
 
 class SeenPair(Document):
-    """A pair, and what is cabled to its ends."""
+    """A pair with the host ports at its ends."""
 
     a: str = Field(description="port on the A side")
     b: str = Field(description="port on the B side")
-    label: str = Field(description="node:port--node:port, or the ports of the panel")
+    label: str = Field(description="node:port--node:port, or the panel ports")
 
 
 class PanelProgress(Document):
-    """A panel that was looked at."""
+    """Progress of an observed panel."""
 
-    device: str = Field(description="the panel")
+    device: str = Field(description="name of the panel")
     stage: int = Field(
-        description="the stage under way there, or the last complete one if the next has not begun",
+        description="the stage in progress, or the last complete stage if the next has not begun",
         ge=0,
     )
-    stages_done: int = Field(
-        description="stages, from the first on, whose moves are all made there", ge=0
-    )
+    stages_done: int = Field(description="number of complete stages, from the first", ge=0)
     exact: bool = Field(description="whether the panel is exactly in the state after that stage")
     moves_left: int = Field(
-        description="moves from what is plugged to the end of the plan, the repair included", ge=0
+        description="moves from the present wiring to the end of the plan, including the repair",
+        ge=0,
     )
     missing: list[SeenPair] = Field(
-        description="pairs that are wanted by the end of that stage and are not plugged"
+        description="pairs of the state after that stage that are not plugged"
     )
     outdated: list[SeenPair] = Field(
-        description="pairs that the plan removes by the end of that stage and that are plugged"
+        description="plugged pairs that the plan removes by the end of that stage"
     )
-    unexpected: list[SeenPair] = Field(
-        description="plugged pairs that the plan has neither before, nor after any stage"
-    )
+    unexpected: list[SeenPair] = Field(description="plugged pairs in no state of the plan")
     unrelated: list[SeenPair] = Field(
-        description="pairs of others, on ports that the plan does not need: they stay"
+        description="pairs of other users, on ports that the plan does not need; they stay"
     )
-    dark: list[SeenPair] = Field(description="pairs that are as they should be, without light")
-    ahead: list[str] = Field(description="moves of later stages that are made, as in repair")
+    dark: list[SeenPair] = Field(description="correct pairs without light")
+    ahead: list[str] = Field(description="completed moves of later stages, as in repair")
     repair: list[str] = Field(
-        description="the fewest moves that bring it to the end of that stage, such as remove 3A-9B"
+        description="fewest moves to the state after that stage, such as remove 3A-9B"
     )
 
 
@@ -69,17 +66,17 @@ class PatchProgress(Document):
     """patch-progress/1."""
 
     schema_: Literal["patch-progress/1"] = Field(alias="schema", description="patch-progress/1")
-    id: Identity = Field(description="the plan")
+    id: Identity = Field(description="id of the plan")
     plan_id: Digest = Field(description="digest of the plan")
-    version: int = Field(description="grows with every observation; the ETag", ge=0)
+    version: int = Field(description="increases with every observation; the ETag", ge=0)
     state: Literal["planned", "under-way", "done"] = Field(
-        description="under-way: it holds its plant, and no other plan may be carried out there"
+        description="under-way: the plan locks its plant for other plans"
     )
-    stages: int = Field(description="stages of the plan", ge=0)
-    stages_done: int = Field(description="stages that are complete on every panel that moves", ge=0)
-    moves_left: int = Field(description="moves to the end of the plan, by what was seen", ge=0)
-    panels: list[PanelProgress] = Field(description="panels that were looked at")
-    unseen: list[str] = Field(description="panels that move and were not looked at yet")
+    stages: int = Field(description="number of stages of the plan", ge=0)
+    stages_done: int = Field(description="stages that are complete on every panel with moves", ge=0)
+    moves_left: int = Field(description="moves to the end of the plan, from the observations", ge=0)
+    panels: list[PanelProgress] = Field(description="observed panels")
+    unseen: list[str] = Field(description="panels with moves and without an observation")
 
 
 def of(
@@ -89,7 +86,7 @@ def of(
     script: "Script",
     standings: "Mapping[int, Standing]",
 ) -> Presented:
-    """Return the document; panels not looked at are taken as the plan found them."""
+    """Return the document; panels without an observation count as being in their initial state."""
     rows = [_panel(script, panel, found) for panel, found in sorted(standings.items())]
     unseen = [panel for panel in script.panels if panel not in standings]
     left = sum(_size(script, panel) for panel in unseen)
@@ -142,7 +139,7 @@ def _panel(script: "Script", panel: int, found: "Standing") -> dict[str, Any]:
 
 
 def write_seen(seen: Mapping[int, Seen]) -> str:
-    """Return what was seen as it is kept: numbers of ports, by number of panel."""
+    """Return observations as JSON text: port numbers, by panel number."""
     return json.dumps(
         {
             str(panel): [
@@ -156,7 +153,7 @@ def write_seen(seen: Mapping[int, Seen]) -> str:
 
 
 def read_seen(text: str) -> dict[int, Seen]:
-    """Return what `write_seen` kept.
+    """Return the observations in a text of `write_seen`.
 
     >>> read_seen('{"0":[[[3,1,1]],2]}')[0].stage
     2

@@ -1,4 +1,4 @@
-"""Drawings as they are kept: SVG, and what is drawn."""
+"""Stored drawings: compressed SVG."""
 
 import gzip
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Drawing:
 
 
 class PlotSummary(Document):
-    """What lists say of a drawing."""
+    """Summary of a drawing in lists."""
 
     plot: str = Field(description="frontier, sizes, load, survey or tree")
     bytes: int = Field(description="size of the SVG", ge=1)
@@ -29,9 +29,9 @@ class PlotSummary(Document):
 
 def _encode(answer: Drawing, identity: str) -> Computed:
     summary = PlotSummary(plot=answer.plot, bytes=len(answer.svg))
-    # mtime=0: the same drawing gives the same bytes.
+    # mtime=0 makes the bytes reproducible.
     return Computed(gzip.compress(answer.svg, mtime=0), _PACKED, summary.given())
 
 
 PLOT = Kind("plot", _encode)
-"""The id of a drawing is not written in it: what is drawn does not depend on it."""
+"""The SVG does not contain the id of the drawing."""

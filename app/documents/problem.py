@@ -1,4 +1,4 @@
-"""Problems as RFC 9457 has them: what is wrong, with every field at fault."""
+"""Problem documents (RFC 9457) with all invalid fields."""
 
 from pydantic import Field
 
@@ -7,14 +7,12 @@ from topoloom.app.requests.field_errors import FieldError
 
 
 class ProblemDocument(Document):
-    """An error, as RFC 9457 describes it; ``errors`` names every offending field."""
+    """A problem (RFC 9457); ``errors`` lists every invalid field."""
 
-    type: str = Field(
-        description="kind of the problem: a path that docs/reference/rest.md explains"
-    )
-    title: str = Field(description="the kind in words")
-    status: int = Field(description="the HTTP status")
-    detail: str = Field(description="what is wrong with this request")
+    type: str = Field(description="problem type: a path, explained in docs/reference/rest.md")
+    title: str = Field(description="title of the problem type")
+    status: int = Field(description="HTTP status")
+    detail: str = Field(description="explanation of this problem")
     instance: str = Field(description="path of the request")
-    request_id: str = Field(description="X-Request-ID of the request, which is in the log, too")
-    errors: list[FieldError] = Field(default=[], description="every offending field")
+    request_id: str = Field(description="X-Request-ID of the request, as in the log")
+    errors: list[FieldError] = Field(default=[], description="invalid fields")

@@ -1,4 +1,4 @@
-"""files/1: which program of a set serves which sizes, and what is in none of them."""
+"""files/1: index of a set of programs, by data size, with missing algorithms."""
 
 import json
 from collections.abc import Mapping
@@ -17,47 +17,51 @@ INDEX, TUNER, PROGRAMS = "files.json", "tuner.csv", "programs/"
 
 
 class ProgramFile(Document):
-    """One program, and the sizes that it is for."""
+    """A program and its data sizes."""
 
-    file: str = Field(description="its name in the set")
-    collective: str = Field(description="what it runs")
-    algorithm: str = Field(description="by which algorithm of the design")
-    first_bytes: int = Field(description="the least size of data it is for", ge=0)
-    last_bytes: int | None = Field(description="the largest; null where there is no limit")
+    file: str = Field(description="file name in the set")
+    collective: str = Field(description="collective")
+    algorithm: str = Field(description="algorithm of the design")
+    first_bytes: int = Field(description="smallest data size", ge=0)
+    last_bytes: int | None = Field(description="largest data size; null for no limit")
     multiple: int = Field(
-        description="of so many elements (msccl-xml) or bytes (mscclpp-json) the size is a "
-        "multiple, else the library runs its own algorithm",
+        description="the data size must be a multiple of this number of elements (msccl-xml) or "
+        "bytes (mscclpp-json), else the library runs its own algorithm",
         ge=1,
     )
     scheduler_multiple: int = Field(
-        description="the same where the library msccl-scheduler chooses the file", ge=1
+        description="the same if msccl-scheduler chooses the file", ge=1
     )
-    channels: int = omitted("msccl-xml: NCCL_MIN_NCHANNELS must be no less", ge=1)
+    channels: int = omitted("msccl-xml: smallest NCCL_MIN_NCHANNELS", ge=1)
 
 
 class LeftOut(Document):
-    """An algorithm of the design that is in no file."""
+    """An algorithm of the design without a file."""
 
-    collective: str = Field(description="what it runs")
-    algorithm: str = Field(description="its name")
-    why: str = Field(description="what stands in the way, and the number needed")
+    collective: str = Field(description="collective")
+    algorithm: str = Field(description="name of the algorithm")
+    why: str = Field(description="reason, with the required number")
 
 
 class ProgramSetDocument(Document):
     """The index of a set of programs."""
 
     schema_: Literal["files/1"] = Field("files/1", alias="schema")
-    design_id: Identity = Field(description="of which design")
-    recipe: str = Field(description="the topology that the programs are for")
+    design_id: Identity = Field(description="id of the design")
+    recipe: str = Field(description="topology of the programs")
     format: str = Field(description="msccl-xml or mscclpp-json")
-    runtime: str = Field(description="by whose limits they are written; the largest of several")
-    files: list[ProgramFile] = Field(description="by collective and size; no two serve one size")
-    left_out: list[LeftOut] = Field(description="algorithms that are in no file")
-    tuner: str = omitted("the table for NCCL's tuner, for calls that no file takes")
+    runtime: str = Field(
+        description="runtime whose limits the programs keep; the largest of several"
+    )
+    files: list[ProgramFile] = Field(
+        description="programs by collective and size; sizes do not overlap"
+    )
+    left_out: list[LeftOut] = Field(description="algorithms without a file")
+    tuner: str = omitted("table for the NCCL tuner, for sizes without a file")
 
 
 def files_of(design_id: str, recipe: Recipe, form: str, found: "FileSet") -> Mapping[str, bytes]:
-    """Return the files of a set by name: its index, its table, its programs."""
+    """Return the files of a set by name: index, tuner table, programs."""
     index = _index(design_id, recipe, form, found)
     files = {INDEX: (json.dumps(index, indent=1) + "\n").encode()}
     if found.tuner:

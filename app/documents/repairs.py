@@ -1,4 +1,4 @@
-"""repairs/1: the ways to live with what is dead of a carried-out plan, side by side."""
+"""repairs/1: repairs of a wired plan with dead parts."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,7 +19,7 @@ WayName = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 
 
 class RateLeft(NamedTuple):
-    """The best allgather on what is wired, and its speed as a share of the healthy one's."""
+    """The best allgather on the remaining links, and its speed as a share of the healthy speed."""
 
     inverse_rate: "Fraction"
     trees_per_root: int
@@ -27,7 +27,7 @@ class RateLeft(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """A way out with what it costs; ``rate`` is None where it was not computed."""
+    """A repair with its cost; ``rate`` is None if not computed."""
 
     repair: "Repair"
     stages: "tuple[Stage, ...]"
@@ -35,39 +35,39 @@ class Weighed(NamedTuple):
 
 
 class LeftSchedule(Document):
-    """The best allgather schedule on the links that are wired then, by ForestColl."""
+    """The best allgather schedule after the repair, by ForestColl."""
 
-    inverse_rate: Exact = Field(description="1/x, as in optimum/1")
-    trees_per_root: int = Field(description="trees of each root that reach it", ge=1)
-    share: Exact = Field(description="its algbw as a share of the topology's before the faults")
+    inverse_rate: Exact = Field(description="inverse rate, as in optimum/1")
+    trees_per_root: int = Field(description="trees per root at this rate", ge=1)
+    share: Exact = Field(description="algbw as a share of the algbw before the faults")
 
 
 class RepairDocument(Document):
-    """One way out."""
+    """A repair."""
 
     way: WayName = Field(
-        description="re-patch: over free ports; spare-ports: over spare ones too; spare-host: dead "
-        "hosts, or those with dead ports, are replaced; left-out: what is dead is given up"
+        description="re-patch: use free ports; spare-ports: use spare ports also; spare-host: "
+        "replace hosts that are dead or have dead ports; left-out: drop the dead parts"
     )
-    moves: int = Field(description="removes and adds together", ge=0)
-    removes: int = Field(description="pairs taken away", ge=0)
-    adds: int = Field(description="pairs plugged", ge=0)
-    lower_bound: int = Field(description="moves that no plan of this way can undercut", ge=0)
-    seconds: float = Field(description="how long the moves take, by the panels", ge=0)
-    hosts_drained: int = Field(description="hosts at whose ports something is taken away", ge=0)
-    lost_links: int = Field(description="links that are given up", ge=0)
-    lost_nodes: int = Field(description="nodes that are given up", ge=0)
-    schedule: LeftSchedule = omitted("left out where the hosts are too many to compute it")
+    moves: int = Field(description="removes plus adds", ge=0)
+    removes: int = Field(description="removed pairs", ge=0)
+    adds: int = Field(description="added pairs", ge=0)
+    lower_bound: int = Field(description="lower bound of the moves of this repair", ge=0)
+    seconds: float = Field(description="time of the moves, from the speeds of the panels", ge=0)
+    hosts_drained: int = Field(description="hosts that lose a pair", ge=0)
+    lost_links: int = Field(description="dropped links", ge=0)
+    lost_nodes: int = Field(description="dropped nodes", ge=0)
+    schedule: LeftSchedule = omitted("best schedule after the repair; absent for too many hosts")
 
 
 class RepairsDocument(Document):
     """repairs/1."""
 
     schema_: Literal["repairs/1"] = Field(alias="schema", description="repairs/1")
-    plan_id: Digest = Field(description="the plan that was carried out")
-    repairs: list[RepairDocument] = Field(description="the ways, fewest moves first; maybe none")
-    plan: PlainPlanDocument = omitted("the plan of the way that was asked for")
-    plant: dict[str, Any] = omitted("with it: the plant/1 document that the plan is on")
+    plan_id: Digest = Field(description="digest of the wired plan")
+    repairs: list[RepairDocument] = Field(description="repairs, fewest moves first; may be empty")
+    plan: PlainPlanDocument = omitted("plan of the requested repair")
+    plant: dict[str, Any] = omitted("plant/1 document of that plan")
 
 
 def of(

@@ -1,4 +1,4 @@
-"""What people said of a stored document: its labels, and whether it is pinned."""
+"""Labels and pin of a stored document."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from topoloom.app.store.retention import Standing
 class StandingDocument(Document):
     """Labels and pin of a stored document."""
 
-    id: Identity = Field(description="what the document is stored under")
-    pinned: bool = Field(description="whether it is kept whatever is let go")
-    labels: list[str] = Field(description="its labels, sorted")
+    id: Identity = Field(description="id of the document")
+    pinned: bool = Field(description="whether the document is protected from deletion and eviction")
+    labels: list[str] = Field(description="labels, sorted")
 
 
 def of(found: Standing) -> dict[str, Any]:
-    """Return labels and pin as they travel."""
+    """Return the document of labels and pin."""
     return StandingDocument(id=found.id, pinned=found.pinned, labels=list(found.labels)).given()

@@ -1,7 +1,4 @@
-"""schedule/1: a schedule itself, send by send; the model only, since it is streamed.
-
-`schedules.formats.schedule` writes and reads it.
-"""
+"""schedule/1: model of a schedule document; `schedules.formats.schedule` reads and writes it."""
 
 from typing import Annotated, Literal
 
@@ -9,20 +6,22 @@ from pydantic import Field, RootModel
 
 from topoloom.app.documents.base import Digest, Document, Node, omitted
 
-_COLLECTIVE = "what it carries out"
-_TOPOLOGY = "digest of the topology it runs on"
+_COLLECTIVE = "collective of the schedule"
+_TOPOLOGY = "digest of the topology"
 
 
 class SendDocument(Document):
-    """Some chunks of a shard over one link."""
+    """Consecutive chunks of a shard on one link."""
 
-    source: Node = Field(description="rank that sends")
-    target: Node = Field(description="rank that receives")
-    shard: Node = Field(description="rank whose shard it is")
+    source: Node = Field(description="sending rank")
+    target: Node = Field(description="receiving rank")
+    shard: Node = Field(description="rank of the shard")
     first: int = Field(description="first chunk of the shard, from 0", ge=0)
     count: int = Field(description="number of chunks", ge=1)
-    op: Literal["copy", "reduce"] = Field(description="stored at the receiver, or added there")
-    link: int = omitted("which of several parallel links", ge=0)
+    op: Literal["copy", "reduce"] = Field(
+        description="copy: the receiver stores the data; reduce: the receiver adds it"
+    )
+    link: int = omitted("index among parallel links", ge=0)
 
 
 class Steps(Document):
@@ -32,7 +31,7 @@ class Steps(Document):
     kind: Literal["steps"] = Field(description="steps")
     collective: str = Field(description=_COLLECTIVE)
     topology: Digest = Field(description=_TOPOLOGY)
-    chunks_per_shard: int = Field(description="equal chunks that each shard is cut into", ge=1)
+    chunks_per_shard: int = Field(description="number of equal chunks per shard", ge=1)
     steps: list[list[SendDocument]] = Field(description="the sends of each step")
 
 
@@ -40,14 +39,16 @@ class ShardSizeDocument(Document):
     """The size of the shard of one rank."""
 
     rank: Node = Field(description="id of the compute node")
-    size: int = Field(description="relative to the others", ge=1)
+    size: int = Field(description="relative size of the shard", ge=1)
 
 
 class TreeDocument(Document):
     """A tree that carries a part of its root's shard."""
 
-    root: Node = Field(description="rank whose shard it is")
-    weight: int = Field(description="so many of trees_per_root, times the shard's size", ge=1)
+    root: Node = Field(description="rank of the shard")
+    weight: int = Field(
+        description="multiplicity, as part of trees_per_root times the shard size", ge=1
+    )
     edges: list[list[Node]] = Field(
         description="breadth-first from the root; an edge is a path: sender, switches, receiver"
     )
@@ -60,18 +61,20 @@ class Trees(Document):
     kind: Literal["trees"] = Field(description="trees")
     collective: str = Field(description=_COLLECTIVE)
     topology: Digest = Field(description=_TOPOLOGY)
-    trees_per_root: int = Field(description="weights of a root add up to it", ge=1)
-    root: Node = omitted("of a broadcast or reduce: where the data begins or ends")
-    shards: list[ShardSizeDocument] = omitted("sizes of the shards, where not all equal")
-    participants: list[Node] = omitted("compute nodes that take part, where not all do")
+    trees_per_root: int = Field(
+        description="sum of the weights of a root, per unit of shard size", ge=1
+    )
+    root: Node = omitted("source of a broadcast or destination of a reduce")
+    shards: list[ShardSizeDocument] = omitted("sizes of the shards, if unequal")
+    participants: list[Node] = omitted("participating compute nodes, if not all")
     trees: list[TreeDocument] = Field(description="the trees")
 
 
 class RouteDocument(Document):
     """A route from one rank to another."""
 
-    path: list[Node] = Field(description="sender, nodes that forward, receiver")
-    weight: int = Field(description="so many of units_per_pair", ge=1)
+    path: list[Node] = Field(description="sender, forwarding nodes, receiver")
+    weight: int = Field(description="number of units, as part of units_per_pair", ge=1)
 
 
 class Routes(Document):
@@ -81,8 +84,8 @@ class Routes(Document):
     kind: Literal["routes"] = Field(description="routes")
     collective: str = Field(description=_COLLECTIVE)
     topology: Digest = Field(description=_TOPOLOGY)
-    units_per_pair: int = Field(description="equal units that the data of a pair is cut into", ge=1)
-    routes: list[RouteDocument] = Field(description="the routes of all pairs")
+    units_per_pair: int = Field(description="number of equal units of the data of a pair", ge=1)
+    routes: list[RouteDocument] = Field(description="routes of all pairs")
 
 
 class Sequence(Document):
@@ -93,14 +96,14 @@ class Sequence(Document):
     collective: str = Field(description=_COLLECTIVE)
     topology: Digest = Field(description=_TOPOLOGY)
     parts: list[Annotated[Steps | Trees, Field(discriminator="kind")]] = Field(
-        description="schedules that run one after the other, or `together`"
+        description="schedules that run sequentially, or `together`"
     )
     together: bool = omitted(
-        "true where both parts run at once: each piece is spread as soon as it is summed"
+        "true if both parts run simultaneously: each piece is distributed as soon as it is reduced"
     )
 
 
 class ScheduleDocument(
     RootModel[Annotated[Steps | Trees | Routes | Sequence, Field(discriminator="kind")]]
 ):
-    """schedule/1: in steps, in trees, by routes, or a sequence."""
+    """schedule/1: steps, trees, routes, or a sequence."""

@@ -1,4 +1,4 @@
-"""simulation/1: the time of a schedule on a fabric of given speed, message by message."""
+"""simulation/1: the simulated time of a schedule on a fabric of given speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,30 +32,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """A finished simulation/1 document, and which topology it is about."""
+    """A finished simulation/1 document, and the name of its topology."""
 
     name: str
     document: Presented
 
 
 class SimulationSummary(Document):
-    """What lists say of a simulation."""
+    """Summary of a simulation in lists."""
 
-    name: str = Field(description="name of the topology; empty if it has none")
-    collective: str = Field(description="what the schedule carries out")
-    seconds: float = Field(description="until the last message has arrived", ge=0)
+    name: str = Field(description="name of the topology; may be empty")
+    collective: str = Field(description="collective of the schedule")
+    seconds: float = Field(description="time until the last message arrives", ge=0)
 
 
 class BusiestLink(Document):
-    """The link that carried data for the longest time."""
+    """The link with the longest busy time."""
 
-    index: int = Field(description="place among the topology's links, from 0", ge=0)
-    source: Node = Field(description="node that sends")
-    target: Node = Field(description="node that receives")
+    index: int = Field(description="index of the link in the topology, from 0", ge=0)
+    source: Node = Field(description="sending node")
+    target: Node = Field(description="receiving node")
 
 
 class Utilisation(Document):
-    """For which share of the time links carried data."""
+    """Share of the time in which links carry data."""
 
     busiest: float = Field(description="share of the busiest link, 0 to 1", ge=0)
     mean: float = Field(description="mean share of all links, 0 to 1", ge=0)
@@ -66,28 +66,27 @@ class SimulationDocument(Document):
     """simulation/1."""
 
     schema_: Literal["simulation/1"] = Field(alias="schema", description="simulation/1")
-    request: SimulationRequest = Field(description="the question, defaults filled in")
+    request: SimulationRequest = Field(description="request with defaults")
     topology_digest: Digest = Field(description="digest of the topology")
     assumed: list[AssumptionDocument] = assumed_field()
-    collective: str = Field(description="what the schedule carries out")
-    seconds: float = Field(description="until the last message has arrived", ge=0)
-    exact_seconds: Exact = Field(description="the same, exact")
-    algbw: float | None = Field(description="bytes over seconds, GB/s; null if no time passes")
+    collective: str = Field(description="collective of the schedule")
+    seconds: float = Field(description="time until the last message arrives", ge=0)
+    exact_seconds: Exact = Field(description="exact time")
+    algbw: float | None = Field(description="bytes per second, GB/s; null if the time is 0")
     algbw_large: float = omitted(
-        "the same for much data, GB/s: latency does not count, and links are never idle while "
-        "slices of the data follow one another, or, in steps, until the busiest link is done; "
-        "what topoloom schedule prints as algbw"
+        "the same for large data, GB/s, as topoloom schedule prints: without latency; links are "
+        "never idle between slices of the data, or, in steps, until the busiest link is done"
     )
-    chunks: int = Field(description="into how many pieces each message was cut", ge=1)
+    chunks: int = Field(description="chunks per message", ge=1)
     messages: int = Field(description="messages from rank to rank", ge=0)
-    events: int = Field(description="how often a piece was put on a link", ge=0)
-    utilisation: Utilisation = Field(description="how busy links were")
-    schedule_id: Identity = omitted("what the schedule is stored under")
+    events: int = Field(description="number of link transmissions", ge=0)
+    utilisation: Utilisation = Field(description="utilization of the links")
+    schedule_id: Identity = omitted("id of the schedule")
     notes: list[str] = omitted(
-        "of a file: as which dialect it is read, where that matters, and what no run-time reads; "
-        "what the simulation leaves out"
+        "file: dialect of the reading, if relevant, and content that no runtime reads; "
+        "limits of the simulation"
     )
-    id: Identity = omitted("what the answer is stored under, where it is")
+    id: Identity = omitted("id of the answer, if stored")
 
 
 def of(
@@ -100,9 +99,9 @@ def of(
     bytes_per_second: Fraction | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the simulation/1 document; ``identity`` is that of a stored schedule.
+    """Return the simulation/1 document.
 
-    ``bytes_per_second`` is the algbw for much data.
+    ``identity`` is the id of a stored schedule; ``bytes_per_second`` is the algbw for large data.
     """
     busiest = max(range(topology.link_count), key=found.busy_seconds.__getitem__)
     link = topology.links[busiest]
@@ -131,14 +130,14 @@ def of(
         ),
         **more,
     )
-    # The request with its defaults filled in, which it was not given.
+    # The request member includes defaults.
     return document.given() | {"request": request.canonical()}
 
 
 def _encode(answer: Simulated, identity: str) -> Computed:
     document = {**answer.document, "id": identity}
-    said = {name: document[name] for name in ("collective", "seconds")}
-    return Computed.json(document, SimulationSummary(name=answer.name, **said).given())
+    members = {name: document[name] for name in ("collective", "seconds")}
+    return Computed.json(document, SimulationSummary(name=answer.name, **members).given())
 
 
 SIMULATION = Kind("simulation", _encode)

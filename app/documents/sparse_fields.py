@@ -1,7 +1,7 @@
-"""Parts of documents: only the members that were asked for.
+"""Sparse fields: documents with only the requested members.
 
-A path names members within members, with dots; through a list it means the member of every
-entry.  What the model of the document does not have is refused, since nothing would be said.
+A path names nested members, with dots; in a list, the path applies to every entry.  Paths that the
+model of the document lacks are errors.
 """
 
 import json
@@ -14,11 +14,11 @@ from pydantic import BaseModel
 from topoloom.schedules.errors import ScheduleError, TooLarge
 
 MAX_PICKED = 4 * 2**20
-"""Documents of more bytes are sent whole only: to pick from one, all of it must be read."""
+"""Size limit for sparse fields, in bytes: selection needs the whole document in memory."""
 
 
 def picked(value: Any, paths: Sequence[str]) -> Any:
-    """Return a document with only the members of these paths, in the document's own order.
+    """Return a document with only the members of these paths, in the order of the document.
 
     >>> picked({"id": "a", "best": {"name": "x", "seconds": 1}, "n": [{"a": 1, "b": 2}]},
     ...        ["n.b", "best.name"])
@@ -40,24 +40,24 @@ def picked(value: Any, paths: Sequence[str]) -> Any:
 
 
 def check_paths(fields: str, model: Any) -> list[str]:
-    """Return the paths that a text names, with commas; raise for what the model does not have.
+    """Return the comma-separated paths of a text; raise for members that the model lacks.
 
     Raises
     ------
     ScheduleError
-        Naming the path and the members that there are.
+        The error states the path and the existing members.
     """
     paths = fields.split(",")
     for path in paths:
-        there: list[Any] = [model]
+        types: list[Any] = [model]
         for name in path.split("."):
-            members = _members(there)
+            members = _members(types)
             if members is None:
                 break
             if name not in members:
                 shown = ", ".join(sorted(members)) or "none"
                 raise ScheduleError("/fields", f"{path}: {name} must be one of {shown}")
-            there = members[name]
+            types = members[name]
     return paths
 
 
@@ -67,14 +67,14 @@ def parse_whole(pieces: str | bytes | Iterable[str | bytes]) -> Any:
     Raises
     ------
     TooLarge
-        It has more than `MAX_PICKED` bytes.
+        The text has more than `MAX_PICKED` bytes.
     """
     parts, size = [], 0
     for piece in [pieces] if isinstance(pieces, str | bytes) else pieces:
         part = piece.encode() if isinstance(piece, str) else piece
         size += len(part)
         if size > MAX_PICKED:
-            rule = f"must be left out for documents of more than {MAX_PICKED} bytes"
+            rule = f"must be absent for documents of more than {MAX_PICKED} bytes"
             raise TooLarge("/fields", rule)
         parts.append(part)
     return json.loads(b"".join(parts))
@@ -93,7 +93,7 @@ def _members(types: list[Any]) -> dict[str, list[Any]] | None:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel] | None]:
-    """Yield the models in an annotation; None for one that allows any object."""
+    """Yield the models in an annotation; None for a type that allows any object."""
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from _models(get_args(annotation)[0])

@@ -1,4 +1,4 @@
-"""survey/1: the worst failures of a plan that was carried out."""
+"""survey/1: the worst failures of a wired plan."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -12,34 +12,34 @@ if TYPE_CHECKING:
 
 
 class PartDocument(Document):
-    """What fails."""
+    """A failing part."""
 
-    kind: Literal["host", "panel", "pair"] = Field(description="what it is")
-    name: str = Field(description="its name; of a pair panel/port-port")
+    kind: Literal["host", "panel", "pair"] = Field(description="kind of the part")
+    name: str = Field(description="name of the part; panel/port-port for a pair")
 
 
 class FailureDocument(Document):
-    """What a failure leaves."""
+    """The effect of a failure."""
 
-    parts: list[PartDocument] = Field(description="what fails together")
-    lost_links: int = Field(description="lost links between hosts that are left", ge=0)
-    connected: bool = Field(description="whether the hosts that are left reach each other")
-    share: Exact = omitted("share of the algbw of the best allgather that is left, where computed")
+    parts: list[PartDocument] = Field(description="parts that fail simultaneously")
+    lost_links: int = Field(description="lost links between surviving hosts", ge=0)
+    connected: bool = Field(description="whether all surviving hosts reach each other")
+    share: Exact = omitted("remaining share of the algbw of the best allgather, if computed")
 
 
 class SurveyDocument(Document):
     """survey/1."""
 
     schema_: Literal["survey/1"] = Field(alias="schema", description="survey/1")
-    plan_id: Digest = Field(description="the plan that was carried out")
-    at_once: int = Field(description="how many parts fail together", ge=1)
-    count: int = Field(description="failures that were looked at", ge=0)
-    cut: int = Field(description="those of them that cut hosts off", ge=0)
-    failures: list[FailureDocument] = Field(description="the worst of them, the worst first")
+    plan_id: Digest = Field(description="digest of the wired plan")
+    at_once: int = Field(description="number of parts that fail simultaneously", ge=1)
+    count: int = Field(description="number of examined failures", ge=0)
+    cut: int = Field(description="number of failures that cut hosts off", ge=0)
+    failures: list[FailureDocument] = Field(description="worst failures, worst first")
 
 
 def of(plan_id: str, at_once: int, found: "Sequence[Failure]", worst: int) -> Presented:
-    """Return the survey/1 document of so many failures."""
+    """Return the survey/1 document with the ``worst`` worst failures."""
     return SurveyDocument(
         schema="survey/1",
         plan_id=plan_id,

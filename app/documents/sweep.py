@@ -1,4 +1,4 @@
-"""sweep/1: one row for every question of a sweep, with its figures or why there are none."""
+"""sweep/1: one row per request of a sweep, with figures or the reason of their absence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a sweep: of which hosts, or after which fault; and its answer.
+    """One request of a sweep, by hosts or by fault, with its answer.
 
-    ``rule`` says why there is no answer.
+    Without an answer, ``rule`` is the reason.
     """
 
     nodes: int | None = None
@@ -31,64 +31,66 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class SweepAnswer:
-    """What was asked, as a key, and every part in the order of the questions."""
+    """The request of a sweep as a key, and its parts in order."""
 
     asked: Asked
     parts: Sequence[Part]
 
 
 class SweepPoint(Document):
-    """A point of a frontier, in short."""
+    """A point of a frontier, abbreviated."""
 
     name: str = Field(description="short name of the topology")
     steps: int = Field(description="T_L in units of the hop latency: number of steps", ge=0)
     bandwidth: Exact = Field(description="T_B in units of M/B, exact")
-    topology_id: Identity = Field(description="what the topology is stored under")
+    topology_id: Identity = Field(description="id of the topology")
 
 
 class SweepRowDocument(Document):
-    """One question and its answer; of a question without answer, the reason."""
+    """One request with its answer, or with the reason of its absence."""
 
     nodes: int = omitted("sizes, time: number of hosts", ge=2)
     degree: int = omitted("sizes, time: ports of each host", ge=1)
-    part: PartName = omitted("faults: what is lost: all links between two nodes, or a node")
-    link: list[Node] = omitted("faults: the two nodes between which all links are lost")
-    node: Node = omitted("faults: the host or switch that is lost")
-    alike: int = omitted("faults: how many faults leave the same, this one counted", ge=1)
-    answer_id: Identity = omitted("what the whole answer is stored under")
+    part: PartName = omitted(
+        "faults: kind of the lost part: all links between two nodes, or a node"
+    )
+    link: list[Node] = omitted("faults: the two nodes of the lost links")
+    node: Node = omitted("faults: the lost host or switch")
+    alike: int = omitted("faults: number of equivalent faults, including this fault", ge=1)
+    answer_id: Identity = omitted("id of the complete answer")
     points: list[SweepPoint] = omitted("sizes: the frontier, sorted by steps")
     name: str = omitted("time: short name of the best topology")
-    topology_id: Identity = omitted("what the topology is stored under")
+    topology_id: Identity = omitted("id of the topology")
     seconds: float = omitted("time: time of the workload on the best topology")
-    bound_seconds: float = omitted("time: what no topology of these hosts can undercut")
+    bound_seconds: float = omitted("time: lower bound for all topologies of these hosts")
     inverse_rate: Exact = omitted("faults: time of a unit of data, exact")
     algbw: float = omitted("faults: algorithm bandwidth, in the unit of the topology")
-    left: Exact = omitted("faults: share of the algbw without fault that is left")
-    problem: str = omitted("why there is no answer")
+    left: Exact = omitted("faults: remaining share of the healthy algbw")
+    problem: str = omitted("reason for the absence of an answer")
 
 
 class SweepDocument(Document):
-    """sweep/1: the rows in the order of the questions."""
+    """sweep/1: rows in the order of the requests."""
 
     schema_: Literal["sweep/1"] = Field(alias="schema", description="sweep/1")
-    id: Identity = Field(description="what the answer is stored under")
-    over: SweepName = Field(description="what the questions differ in")
-    topology_id: Identity = omitted("faults: what the topology is stored under")
-    lost: list[PartName] = omitted("faults: which parts are lost, one at a time")
-    question: dict[str, Any] = Field(description="the rest of every question, defaults filled in")
-    rows: list[SweepRowDocument] = Field(description="one for every question")
+    id: Identity = Field(description="id of the answer")
+    over: SweepName = Field(description="what differs between the requests: sizes, time or faults")
+    topology_id: Identity = omitted("faults: id of the topology")
+    lost: list[PartName] = omitted("faults: kinds of lost parts, one part at a time")
+    question: dict[str, Any] = Field(description="other members of each request, with defaults")
+    rows: list[SweepRowDocument] = Field(description="one row per request")
 
 
 class SweepSummary(Document):
-    """What a sweep says, in short."""
+    """Summary of a sweep in lists."""
 
-    over: SweepName = Field(description="what the questions differ in")
-    rows: int = Field(description="how many questions", ge=1)
-    without_answer: int = Field(description="how many of them have none", ge=0)
+    over: SweepName = Field(description="what differs between the requests: sizes, time or faults")
+    rows: int = Field(description="number of requests", ge=1)
+    without_answer: int = Field(description="number of requests without an answer", ge=0)
 
 
 def over_of(document: Mapping[str, Any]) -> SweepName:
-    """Return what the questions of a sweep/1 document differ in."""
+    """Return the kind of a sweep/1 document."""
     return document["over"]
 
 
@@ -97,8 +99,8 @@ def _row(part: Part) -> SweepRowDocument:
     place: dict[str, Any] = {"nodes": part.nodes, "degree": part.degree}
     if part.fault is not None:
         kind, lost, alike = part.fault
-        what = {"link": list(lost)} if kind == "link" else {"node": lost[0]}
-        place = {"part": kind, "alike": alike, **what}
+        part_id = {"link": list(lost)} if kind == "link" else {"node": lost[0]}
+        place = {"part": kind, "alike": alike, **part_id}
     if part.answer is None:
         return SweepRowDocument(**place, problem=part.rule)
     figures = _FIGURES[part.answer.kind](part.answer.document())

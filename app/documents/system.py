@@ -1,4 +1,4 @@
-"""What operators ask: is it alive, is it ready, which version is it."""
+"""Answers of the health, readiness and version probes."""
 
 from pydantic import Field
 
@@ -12,8 +12,8 @@ class Status(Document):
 
 
 class VersionDocument(Document):
-    """What runs here."""
+    """Versions of the running service."""
 
-    version: str = Field(description="of the package")
-    kernel_version: str = Field(description="of the kernels; part of every answer's key")
-    database_revision: str = Field(description="of the tables that this version needs")
+    version: str = Field(description="version of the package")
+    kernel_version: str = Field(description="version of the kernels, part of every answer's key")
+    database_revision: str = Field(description="database revision that this version needs")

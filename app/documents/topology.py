@@ -1,7 +1,6 @@
-"""topology/1: a graph as it is stored, with the id that names it.
+"""topology/1: model and storage of a topology document.
 
-Stored text is handed out as it is: a topology of thousands of hosts passes through no
-model.  The model says what is in it.
+The service returns stored text unchanged, without the model: topologies have thousands of hosts.
 """
 
 from dataclasses import dataclass
@@ -56,12 +55,12 @@ FORMATS = {
     "sparse6": "text/x-sparse6",
     "digraph6": "text/x-digraph6",
 }
-"""The formats a topology comes in, and their media types."""
+"""Export formats of a topology -> media types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A topology, and the id of the one that it was before parts were lost or slow."""
+    """A topology, and the id of the healthy topology if the topology has changes."""
 
     topology: Topology
     healthy: str | None = None
@@ -70,55 +69,57 @@ class Registered:
 class NodeDocument(Document):
     """A compute node or a switch."""
 
-    id: Node = Field(description="unique; a text or an integer")
-    kind: Literal["compute", "switch"] = Field(description="switches only forward")
-    multicast: bool = omitted("of a switch: it can also copy, and add up")
+    id: Node = Field(description="unique id, a text or an integer")
+    kind: Literal["compute", "switch"] = Field(
+        description="compute node or switch; switches only forward"
+    )
+    multicast: bool = omitted("switch: can copy and reduce data")
 
 
 class LinkDocument(Document):
     """A directed link; parallel links are several entries."""
 
-    source: Node = Field(description="id of the node that sends")
-    target: Node = Field(description="id of the node that receives")
+    source: Node = Field(description="id of the sending node")
+    target: Node = Field(description="id of the receiving node")
     capacity: int | str = Field(
-        description='in bandwidth_unit: a positive integer, or a fraction as text "p/q"'
+        description='capacity in bandwidth_unit: a positive integer, or a fraction as text "p/q"'
     )
 
 
 class SharedDocument(Document):
-    """A limit that several links have together, as a PCIe switch or a shared network card."""
+    """A capacity limit shared by several links, such as a PCIe switch or a shared NIC."""
 
     links: list[tuple[Node, Node]] = Field(
-        description="source and target of each; all parallel links of the pair"
+        description="source and target of each link; means all parallel links"
     )
-    capacity: int | str = Field(description="of all of them together, as that of a link")
+    capacity: int | str = Field(description="total capacity, as for a link")
 
 
 class TopologyDocument(Document):
     """topology/1."""
 
     schema_: Literal["topology/1"] = Field(alias="schema", description="topology/1")
-    id: Identity = Field(description="what the topology is stored under")
-    name: str = Field(description="for people; may be empty")
-    recipe: str = omitted("how it was made, where a recipe says so")
+    id: Identity = Field(description="id of the topology")
+    name: str = Field(description="name of the topology; may be empty")
+    recipe: str = omitted("recipe of the topology, if any")
     bandwidth_unit: str = Field(description='unit of the capacities, such as "GB/s" or "link"')
     nodes: list[NodeDocument] = Field(description="compute nodes and switches")
     links: list[LinkDocument] = Field(description="directed links")
-    shared: list[SharedDocument] = omitted("limits that several links have together")
+    shared: list[SharedDocument] = omitted("capacity limits shared by several links")
     assumed: list[AssumptionDocument] = assumed_field()
     notes: list[str] = omitted("the sentences of assumed; deprecated")
 
 
 class TopologySummary(Document):
-    """What lists say of a topology."""
+    """Summary of a topology in lists."""
 
-    name: str = Field(description="for people; may be empty")
-    digest: Digest = Field(description="what the topology is, without its name")
-    nodes: int = Field(description="number of nodes, switches included", ge=1)
+    name: str = Field(description="name of the topology; may be empty")
+    digest: Digest = Field(description="digest of the topology, independent of its name")
+    nodes: int = Field(description="number of nodes, including switches", ge=1)
     compute_nodes: int = Field(description="number of compute nodes", ge=0)
     links: int = Field(description="number of directed links", ge=0)
-    degree: int = Field(description="ports a host needs", ge=0)
-    healthy: Identity = omitted("of a topology made by changes: id of the one before them")
+    degree: int = Field(description="required ports per host", ge=0)
+    healthy: Identity = omitted("changed topology: id of the healthy topology")
     assumed: list[AssumptionDocument] = assumed_field()
 
 
@@ -148,17 +149,17 @@ def _summary(answer: Registered) -> TopologySummary:
 
 
 def assumed_of(artefact: Artefact) -> tuple[Assumption, ...]:
-    """Return what was assumed in reading the file of a stored topology."""
+    """Return the assumptions about the file of a stored topology."""
     return assumptions_from_document(artefact.summary.get("assumed", []))
 
 
 def digest_of(entry: Listed) -> str:
-    """Return what a listed topology is, without its name."""
+    """Return the digest of a listed topology."""
     return entry.summary["digest"]
 
 
 def require_available(form: str) -> None:
-    """Raise `NotExportable` unless topologies come in this format."""
+    """Raise `NotExportable` for a format other than `FORMATS`."""
     if form not in FORMATS:
         raise NotExportable("/format", one_of(form, FORMATS))
 
@@ -170,7 +171,7 @@ def export(artefact: Artefact, form: str) -> str:
 
     require_available(form)
     if form == "json":
-        # As stored: with the id, unlike what the writer makes.
+        # The stored text has the id; the writer omits the id.
         return artefact.text()
     return WRITERS[form](topology_from_document(artefact.document()))
 

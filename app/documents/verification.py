@@ -1,4 +1,4 @@
-"""verification/1: what the independent checker says of a schedule on a topology."""
+"""verification/1: the result of the independent checker for a schedule on a topology."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from topoloom.app.documents.base import AboutTopology, Document, Identity, Subje
 from topoloom.app.store.artifacts import Computed, Kind
 
 MAX_SHOWN = 1000
-"""So many violations are written out; all are counted, up to ten thousand."""
+"""Limit of listed violations; counting ends at 10,000."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A schedule that was checked, and every violation as a sentence."""
+    """A checked schedule, with its violations as sentences."""
 
     subject: Subject
     form: str
@@ -25,23 +25,23 @@ class Checked:
 
 
 class VerificationSummary(Document):
-    """What lists say of a verification."""
+    """Summary of a verification in lists."""
 
-    name: str = Field(description="name of the topology; empty if it has none")
-    valid: bool = Field(description="whether the schedule does what it says")
-    found: int = Field(description="how many violations were found", ge=0)
+    name: str = Field(description="name of the topology; may be empty")
+    valid: bool = Field(description="whether the schedule is valid")
+    found: int = Field(description="number of violations", ge=0)
 
 
 class VerificationDocument(AboutTopology[Literal["verification/1"]]):
     """verification/1."""
 
-    format: str = Field(description="what the schedule was written as; json is schedule/1")
-    schedule_id: Identity = omitted("of a stored schedule: what it is stored under")
-    valid: bool = Field(description="whether the schedule does what it says, on this topology")
-    found: int = Field(description="how many violations were found; counting ends at 10000", ge=0)
-    violations: list[str] = Field(description=f"the first {MAX_SHOWN} of them, in words")
+    format: str = Field(description="format of the schedule; json is schedule/1")
+    schedule_id: Identity = omitted("id of the schedule, if stored")
+    valid: bool = Field(description="whether the schedule is valid on this topology")
+    found: int = Field(description="number of violations; counting ends at 10000", ge=0)
+    violations: list[str] = Field(description=f"the first {MAX_SHOWN} violations, as sentences")
     notes: list[str] = omitted(
-        "of a file: as which dialect it is read, where that matters, and what no run-time reads"
+        "file: dialect of the reading, if relevant, and content that no runtime reads"
     )
 
 
