@@ -70,7 +70,7 @@ def allgather(
         compute node sends more than it receives, and all of it is needed.  The node would have
         to copy data, and the cut bound may be unreachable.
     TooLarge
-        The flows kept during packing exceed `packing.MOST_FLOW_ENTRIES`.
+        The flows kept during packing exceed `limits.MAX_FLOW_ENTRIES`.
 
     Notes
     -----

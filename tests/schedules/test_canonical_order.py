@@ -10,7 +10,6 @@ from tests.cases import for_every
 from tests.oracles import random_topology
 from tests.schedules.test_node_orders import damaged, shuffled
 from topoloom.schedules.trees.flow.network import Network, network_of
-from topoloom.schedules.trees.symmetry import canonical_order as canonical
 from topoloom.schedules.trees.symmetry.canonical_order import canonical_order
 from topoloom.schedules.trees.symmetry.neighbor_order import renumbered
 from topoloom.synth.fabrics import fabric

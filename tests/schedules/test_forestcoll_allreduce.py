@@ -12,9 +12,9 @@ from tests.oracles import data_cuts, random_topology, torus
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forestcoll import optimum
+from topoloom.schedules.trees.limits import MAX_SIMPLEX_COLUMNS
 from topoloom.schedules.trees.linear_program.certificate import simple_proof
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
-from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, _question, allreduce_bound
 from topoloom.synth.errors import InvalidTopology, Unreachable
 from topoloom.synth.fabrics import fabric
@@ -176,5 +176,5 @@ def test_equal_shares_that_no_passes_can_have_are_told_apart_though_the_interior
     # HiGHS answers "solve error" to that, and the simplex method that there is no solution.
     topology = degraded(fabric("tpu-v5e-8x8"), without_links=[("0.0", "0.1")])
     program = FlowProgram(_question(network_of(topology), (), free=False))
-    assert program.columns > FEW_COLUMNS
+    assert program.columns > MAX_SIMPLEX_COLUMNS
     assert program.least(simple_proof(program, topology.nodes).rate) is None

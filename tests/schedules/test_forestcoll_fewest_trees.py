@@ -7,8 +7,8 @@ from tests.cases import for_every
 from tests.oracles import cuts, random_topology, torus, worst_ratio
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.forestcoll import allgather, optimum
-from topoloom.schedules.trees.rates import fewest_trees
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.schedules.verify.cuts import cut_inverse_rate
 from topoloom.synth.fabrics import fabric

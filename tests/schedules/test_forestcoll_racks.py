@@ -10,7 +10,6 @@ from tests.oracles import forest_faults
 from topoloom.schedules.model.schedule import tree_height
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forestcoll import allgather, optimum
-from topoloom.schedules.trees.forests import forest_at_rate
 from topoloom.schedules.trees.racks.contraction import contracted
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.topology.topology import Topology
@@ -51,7 +50,7 @@ def shuffled(topology: Topology, seed: int) -> Topology:
 @pytest.fixture
 def without_plain_packing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only networks without racks are packed host by host."""
-    monkeypatch.setattr(forest_at_rate, "FEW_STEPS", 0)
+    monkeypatch.setattr("topoloom.schedules.trees.limits.MAX_REPEATED_WORK", 0)
 
 
 @pytest.mark.usefixtures("without_plain_packing")

@@ -1,4 +1,19 @@
-"""Forests at a given rate, on the topology: by shortest paths, by symmetry, or packed."""
+"""Choose the method that makes a forest at a given rate.
+
+`forest_at` takes the first method that reaches the rate:
+
+1. Shortest-path trees, if all nodes are ranks with equal shards (`packing.shortest_path_trees`).
+   They are the fastest to find and the lowest.
+2. Symmetric trees, if all ranks have equal shards: trees of one root per orbit of a group of
+   automorphisms, and their images (`symmetry.rotations`, `symmetry.rank_order`,
+   `symmetry.symmetric_forest`).
+3. Packing: remove switches (`switch_removal`), pack trees between ranks (`packing.spanning_trees`),
+   reduce their height (`packing.height_reduction`). Racks are one rank each (`racks`). Small
+   networks are packed without racks, too, and in several orders of the nodes; the lowest forest
+   wins.
+
+All limits are in `topoloom.schedules.trees.limits`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -9,6 +24,7 @@ import numpy as np
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Tree, tree_height
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
 from topoloom.schedules.trees.flow.rank_distances import least_height
@@ -28,21 +44,15 @@ from topoloom.schedules.trees.symmetry.neighbor_order import (
 from topoloom.schedules.trees.symmetry.rank_order import in_order
 from topoloom.schedules.trees.symmetry.rotations import Action, acting, rotations
 from topoloom.schedules.trees.symmetry.symmetric_forest import pays, translated_trees
-from topoloom.synth.progress import as_one
+from topoloom.synth.progress import single_stage
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import NodeId, Topology
 
 __all__ = ["Packing", "forest_at", "of_shortest_paths", "packed"]
 
-MOST_ORDERS = 8
-"""Orders of the nodes in which trees are packed at most."""
-
-FEW_STEPS = 1 << 24
-"""Limit on ranks * ranks * arcs * trees per root, summed over these orders."""
-
 
 def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree]:
-    """Return trees at a rate that the cuts of a network allow, by the first way that can."""
+    """Return trees at a rate that the cuts of a network allow; the first method wins."""
     return (
         of_shortest_paths(topology, network, rate)
         or symmetric(topology, network, rate)
@@ -51,9 +61,9 @@ def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree
 
 
 def of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
-    """Return trees of shortest paths at this rate, or None if there are none.
+    """Return shortest-path trees at this rate, or None.
 
-    They are sought where all nodes are ranks with equal shards.
+    They are tried where all nodes are ranks with equal shards.
     """
     if not (network.sizes == 1).all():
         return None
@@ -73,9 +83,9 @@ def of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Itera
 
 
 def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
-    """Return images of the trees of a few roots, or None if there are none.
+    """Return images of the trees of a few roots, or None.
 
-    They are sought where all ranks have equal shards.
+    They are tried where all ranks have equal shards.
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
@@ -90,7 +100,7 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
 
 
 class _Numbered(NamedTuple):
-    """A network whose node i is node ``order[i]`` of another, and a group that moves its ranks."""
+    """A network whose node i is node ``order[i]`` of another, and a group acting on its ranks."""
 
     network: Network
     order: Ints
@@ -98,14 +108,14 @@ class _Numbered(NamedTuple):
 
     @property
     def roots(self) -> int:
-        """How many roots stand for all; as many as there are ranks where nothing moves them."""
+        """The number of representative roots: orbits of ranks under the group."""
         return len(self.network.terminals if self.action is None else self.action.roots)
 
 
 def _acting_on(topology: Topology, network: Network) -> _Numbered:
-    """Return the network as it is numbered for the group that leaves the fewest roots, and that.
+    """Return the renumbered network and its group with the fewest representative roots.
 
-    Groups are sought with less and less trust in how the nodes are numbered.
+    Candidate groups depend less and less on the numbering of the nodes.
     """
     same = np.arange(network.node_count)
     best = _Numbered(network, same, rotations(network))
@@ -116,14 +126,14 @@ def _acting_on(topology: Topology, network: Network) -> _Numbered:
     if best.roots == 1:
         return best
     all_ranks = len(network.terminals) == network.node_count
-    # How high trees of several kinds of ranks are depends on the numbers of the nodes.
+    # The heights of trees with several kinds of ranks depend on the node numbers.
     order = same if all_ranks else next(canonical_orders(network))
     other = renumbered(network, order)
     listed = in_order(other)
     if listed is not None:
         best = min(_Numbered(other, order, rotations(listed)), best, key=_roots)
     if all_ranks and best.roots > 1:
-        # What the recipe that the topology is named by knows of itself.
+        # Symmetry known from the topology's recipe.
         known = _Numbered(network, same, acting(network, semiregular_group(topology)))
         best = min(known, best, key=_roots)
     return best
@@ -134,7 +144,7 @@ def _roots(numbered: _Numbered) -> int:
 
 
 def _of_one_kind(network: Network) -> bool:
-    """Return whether as many arcs, as wide, lead into and out of every rank."""
+    """Return whether all ranks have the same number and widths of arcs in and out."""
     for ends in (network.head, network.tail):
         count = np.bincount(ends, minlength=network.node_count)[network.terminals]
         if count.min() < count.max():
@@ -147,26 +157,26 @@ def _of_one_kind(network: Network) -> bool:
 
 
 def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
-    """Return trees packed after the nodes that are no ranks are taken away.
+    """Return trees packed after the removal of all nodes that are no ranks.
 
-    Racks are one rank each while trees are packed (`racks`); small networks are packed without
-    that as well, and the lower forest is kept.
+    Racks are merged into one rank each during packing (`racks`).  Small networks are also packed
+    without this step, and the lower forest is kept.
 
-    Nodes are taken in an order that depends on the structure of the network alone, so that
-    any order of the topology has trees of the same heights; of a small network in several, for
-    the lowest trees.
+    The order of node removal depends on the structure of the network alone, so that any order of
+    the topology has trees of the same heights.  Small networks try several orders for lower
+    trees.
     """
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     found = contracted(network, room, rate.trees_per_root)
     forest = None if found is None else _between_racks(topology, rate, found)
-    if forest is None or _work(network, rate) <= FEW_STEPS:
+    if forest is None or _work(network, rate) <= limits.MAX_REPEATED_WORK:
         plain = list(_lowest(topology.nodes, network, rate).trees())
         forest = plain if forest is None else min(forest, plain, key=_worth)
     return sorted(forest, key=lambda tree: topology.position[tree.root])
 
 
 def _between_racks(topology: Topology, rate: Rate, found: Contracted) -> list[Tree] | None:
-    """Return trees packed between racks and spread in them; None if a switch had to copy."""
+    """Return trees packed between racks and expanded within; None if a switch had to copy."""
     between = Rate(Fraction(1), rate.trees_per_root, rate.inside[found.nodes])
     names = [topology.nodes[node] for node in found.nodes.tolist()]
     try:
@@ -185,28 +195,28 @@ def _work(network: Network, rate: Rate) -> int:
 
 
 def _lowest(names: Sequence[NodeId], network: Network, rate: Rate) -> "Packing":
-    """Return the packing of least height among those in a few orders."""
+    """Return the packing of least height among a few orders."""
     orders = canonical_orders(network)
-    tried = max(1, min(MOST_ORDERS, FEW_STEPS // _work(network, rate)))
+    tried = max(1, min(limits.MAX_ORDERS, limits.MAX_REPEATED_WORK // _work(network, rate)))
     lowest = Packing(names, network, rate, next(orders))
     least = least_height(network) if tried > 1 else 0
     for number, order in enumerate(islice(orders, tried - 1), start=1):
         if lowest.height == least:
             break
         try:
-            with as_one("packing trees in other orders", number, tried):
+            with single_stage("packing trees in other orders", number, tried):
                 other = Packing(names, network, rate, order)
         except NoSchedule:
-            # What a switch lets out too much of is given up in turn: not every order ends well.
+            # Excess outflow of a switch is dropped in turn: some orders fail.
             continue
         lowest = min(lowest, other, key=lambda one: (one.height, len(one.groups)))
     return lowest
 
 
 class Packing:
-    """Trees packed with the nodes of a network taken in a given order.
+    """Trees packed with the nodes of a network removed in a given order.
 
-    ``groups`` are trees between the ranks, ``height`` is that of the highest.
+    ``groups`` are trees between the ranks; ``height`` is the maximum height.
     """
 
     def __init__(self, names: Sequence[NodeId], network: Network, rate: Rate, order: Ints) -> None:
@@ -232,13 +242,13 @@ class Packing:
         self.height = max(group.height for group in self.groups)
 
     def trees(self) -> Iterator[Tree]:
-        """Yield the trees as they lie on the topology; once, for it uses the routes up."""
+        """Yield the trees on the topology; only once, since this consumes the routes."""
         pairs, routes = self._pairs, self._routes
         sole = pairs if routes is None else [routes.sole(pair) for pair in pairs]
         known: dict[Path, tuple[NodeId, ...]] = {}
         for path in pairs if routes is None else routes.paths():
             known[path] = tuple([self._nodes[place] for place in path])
-        # Most arcs stand for one path, of which no account need be kept.
+        # Most arcs represent a single path, which needs no accounting.
         ways = [() if path is None else known[path] for path in sole]
         several = {arc for arc, path in enumerate(sole) if path is None}
         ranks = self._ranks.tolist()

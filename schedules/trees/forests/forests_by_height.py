@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Tree, tree_height
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import Demand
 from topoloom.schedules.trees.flow.network import Network, network_of
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate_for
@@ -25,19 +26,8 @@ from topoloom.schedules.trees.forests.height_limited_trees import Grown, grown
 from topoloom.schedules.trees.rates.balanced_capacities import balanced
 from topoloom.schedules.trees.rates.topology_rate import rates
 from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import NodeId, Topology
-
-ORDERS = 64
-"""Maximum orders of the nodes in which forests of one rate are packed."""
-
-FEW = (1, 2, 3, 4)
-"""Numbers of trees per root to try besides those of the optimum."""
-
-SLACKS = (0, 1, 2, 3)
-
-MOST_PACKED = 1 << 30
-"""Limit on ranks * ranks * arcs * trees per root, summed over the orders of one rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +114,18 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
     yield _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
     wanted = [first]
     if count is None:
-        few = [k for k in FEW if k < first.trees_per_root]
+        few = [k for k in limits.FEW_TREES if k < first.trees_per_root]
         # If all links are full, rounding may lower the height of some trees.
         wanted += [free] if free.trees_per_root > first.trees_per_root else []
         wanted += [best_rate_for(network, k, free) for k in few]
     for number, rate in enumerate(wanted):
-        tell("packing low forests", number, len(wanted))
+        report_progress("packing low forests", number, len(wanted))
         yield from _in_orders(topology, network, rate)
     order = next(canonical_orders(network))
     inner, names = renumbered(network, order), [topology.nodes[node] for node in order.tolist()]
-    for slack in SLACKS:
-        tell("growing low forests", slack, len(SLACKS))
-        for k in FEW if count is None else (count,):
+    for slack in limits.HEIGHT_SLACKS:
+        report_progress("growing low forests", slack, len(limits.HEIGHT_SLACKS))
+        for k in limits.FEW_TREES if count is None else (count,):
             found = grown(inner, k, slack)
             if found is not None:
                 yield _low(network, topology, k, _named(names, found[0]))
@@ -145,7 +135,9 @@ def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low
     """Yield forests packed at one rate with the nodes in different orders."""
     ranks = len(network.terminals)
     work = ranks * ranks * len(network.tail) * rate.trees_per_root
-    for order in islice(canonical_orders(network), max(1, min(ORDERS, MOST_PACKED // work))):
+    for order in islice(
+        canonical_orders(network), max(1, min(limits.MAX_LOW_ORDERS, limits.MAX_LOW_WORK // work))
+    ):
         try:
             trees = Packing(topology.nodes, network, rate, order).trees()
             yield _low(network, topology, rate.trees_per_root, trees)

@@ -12,13 +12,10 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
-MOST_GROWTH = 40_000_000
-"""Limit on trees * arcs * rounds: about half a minute."""
-
-ROUNDS = 6
 _POWER = 2
 
 Path = tuple[int, ...]
@@ -129,11 +126,11 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
     Returns
     -------
     list of Grown, Fraction
-        None if growth would exceed `MOST_GROWTH`.
+        None if growth would exceed `limits.MAX_GROWTH`.
 
     Notes
     -----
-    The best of `ROUNDS` rounds, each of which regrows all trees.  Deterministic.
+    The best of `limits.GROWTH_ROUNDS` rounds, each of which regrows all trees.  Deterministic.
 
     Examples
     --------
@@ -147,7 +144,7 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
     sizes = network.sizes.tolist()
     ranks = network.terminals.tolist()
     wanted = [root for root in ranks for _ in range(trees_per_root * sizes[root])]
-    if len(wanted) * len(network.tail) * ROUNDS > MOST_GROWTH:
+    if len(wanted) * len(network.tail) * limits.GROWTH_ROUNDS > limits.MAX_GROWTH:
         return None
     growing = _Growing(network)
     hops = {root: growing.hops(root) for root in dict.fromkeys(wanted)}
@@ -159,8 +156,8 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
     }
     trees = [growing.grow(root, most[root]) for root in _dealt(wanted)]
     best, least = list(trees), growing.busiest()
-    for number in range(1, ROUNDS):
-        tell("growing low trees", number, ROUNDS)
+    for number in range(1, limits.GROWTH_ROUNDS):
+        report_progress("growing low trees", number, limits.GROWTH_ROUNDS)
         for place, tree in enumerate(trees):
             growing.add(tree, -1)
             trees[place] = growing.grow(tree.root, most[tree.root])

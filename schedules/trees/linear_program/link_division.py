@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfall
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.problem import Question, Solution
-from topoloom.schedules.trees.linear_program.solver import FEW_COLUMNS
 
 _DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
 
@@ -52,7 +52,7 @@ def exact_division(program: FlowProgram, rate: Fraction, *others: Solution) -> D
     """
     best: Division | None = None
     # Interior-point solutions of large programs are no vertices of the relevant polytope.
-    ways = (True, False) if program.columns > FEW_COLUMNS else (False, True)
+    ways = (True, False) if program.columns > limits.MAX_SIMPLEX_COLUMNS else (False, True)
     corners = (program.least(rate, varied=varied) for varied in ways)
     for solution in chain(takewhile(lambda one: one is not None, corners), others):
         assert solution is not None

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TooLarge
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.linear_program.problem import Question
 from topoloom.schedules.trees.linear_program.solver import Rows
 from topoloom.schedules.trees.symmetry.automorphisms import arc_images, generators, orbits
-from topoloom.synth.progress import tell
-
-MOST_COLUMNS = 40_000
-"""Limit on the columns of a linear program: about half a minute."""
+from topoloom.synth.progress import report_progress
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +29,7 @@ class FlowLayout:
     Raises
     ------
     TooLarge
-        The program has more than `MOST_COLUMNS` columns.
+        The program has more than `limits.MAX_COLUMNS` columns.
     """
 
     def __init__(self, question: Question) -> None:
@@ -78,7 +76,7 @@ class FlowLayout:
         for inward in range(laid):
             self._add_balance(bool(inward))
         for receiver in _first_of(self.nodes, question.receivers):
-            tell("laying out flows", len(self._kept), len(question.receivers))
+            report_progress("laying out flows", len(self._kept), len(question.receivers))
             self._add_flows(receiver, laid)
         self._add_links(kinds, laid)
         self._add_shared()
@@ -113,10 +111,10 @@ class FlowLayout:
             kinds, first = np.unique(arcs[useful], return_index=True)
             column = dict(zip(kinds.tolist(), range(self.columns, 1 << 62), strict=False))
             self.columns += len(kinds)
-            if self.columns > MOST_COLUMNS:
+            if self.columns > limits.MAX_COLUMNS:
                 raise TooLarge(
                     "/topology",
-                    f"the linear program of the flows has more than {MOST_COLUMNS} columns",
+                    f"the linear program of the flows has more than {limits.MAX_COLUMNS} columns",
                 )
             for kind, at in zip(kinds.tolist(), useful[first].tolist(), strict=True):
                 self._most.add({column[kind]: 1.0, self.base[inward] + int(self.arcs[at]): -1.0})

@@ -9,16 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TookTooLong
-from topoloom.synth.progress import attended
+from topoloom.schedules.trees.limits import MAX_SECONDS, MAX_SIMPLEX_COLUMNS
+from topoloom.synth.progress import run_in_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-MOST_SECONDS = 120.0
-"""Time limit of one linear program."""
-
-FEW_COLUMNS = 4_000
-"""Maximum columns for which the simplex method is faster."""
 
 # SciPy's status of numerical difficulties.
 _GAVE_UP = 4
@@ -68,11 +63,11 @@ def solve(
     Raises
     ------
     TookTooLong
-        The time exceeds `MOST_SECONDS`, or both methods fail numerically.
+        The time exceeds `MAX_SECONDS`, or both methods fail numerically.
     """
     from scipy.optimize import linprog
 
-    ends = monotonic() + MOST_SECONDS
+    ends = monotonic() + MAX_SECONDS
 
     def search(method: str) -> Any:
         return linprog(
@@ -87,19 +82,19 @@ def solve(
         )
 
     first, second = "highs-ds", "highs-ipm"
-    if len(goal) > FEW_COLUMNS:
+    if len(goal) > MAX_SIMPLEX_COLUMNS:
         first, second = second, first
-    found = attended("solving the linear program", partial(search, first))
+    found = run_in_thread("solving the linear program", partial(search, first))
     if found.status == _GAVE_UP:
         # The interior-point method fails numerically on some programs, many of which the simplex
         # method solves in time.
-        found = attended("solving the linear program", partial(search, second))
+        found = run_in_thread("solving the linear program", partial(search, second))
     if found.status == 2:
         return None
     if found.status == _GAVE_UP:
         raise TookTooLong("/topology", "both methods fail on the linear program numerically")
     if found.status == 1:
-        raise TookTooLong("/topology", f"the linear program took more than {MOST_SECONDS:g} s")
+        raise TookTooLong("/topology", f"the linear program took more than {MAX_SECONDS:g} s")
     if found.status:
         raise RuntimeError(f"the linear program was not solved: {found.message}")
     return found

@@ -13,7 +13,7 @@ from topoloom.schedules.trees.flow.max_flow import arcs_of
 from topoloom.schedules.trees.packing.height_reduction import shorten
 from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
 from topoloom.schedules.trees.packing.speculative_roots import Ahead, Growing, Grown
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 AT_ONCE = 4096
 """Nodes of trees grown between checks for cancellation: a few hundredths of a second."""
@@ -91,7 +91,7 @@ def _grown(growing: Growing) -> Iterator[Grown]:
     ahead, most = Ahead(growing), max(1, AT_ONCE // len(trees))
     index, warm = 0, False
     while index < len(roots):
-        tell("packing trees", index, len(roots))
+        report_progress("packing trees", index, len(roots))
         found = None if stack.depth[0] or ahead.tested else ahead.grown(index)
         if found is None:
             if not warm and not warm_up(forest, growing.left(index), index):

@@ -87,7 +87,7 @@ def allreduce_bound(
     InvalidTopology, Unreachable, NoSchedule
         As for `optimum`; the ranks must be strongly connected.
     TooLarge, TookTooLong
-        The linear program exceeds `orbit_layout.MOST_COLUMNS` or `solver.MOST_SECONDS`.
+        The linear program exceeds `limits.MAX_COLUMNS` or `limits.MAX_SECONDS`.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
     NoSchedule
         No capacities are found that carry the proved rate.
     TooLarge, TookTooLong
-        The linear program exceeds `orbit_layout.MOST_COLUMNS` or `solver.MOST_SECONDS`.
+        The linear program exceeds `limits.MAX_COLUMNS` or `limits.MAX_SECONDS`.
 
     Notes
     -----

@@ -24,7 +24,7 @@ from topoloom.schedules.trees.flow.optimality import (
     tree_capacities,
 )
 from topoloom.schedules.trees.rates.balanced_capacities import can_be_trimmed, excess
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 
 class LeastTrees(NamedTuple):
@@ -73,7 +73,7 @@ def least_trees(network: Network, best: Rate) -> LeastTrees:
     enough, proven = best.trees_per_root, True
     trials = _Trials(network)
     for trees in range(_step(network, best), enough, _step(network, best)):
-        tell("trying numbers of trees", trees, enough)
+        report_progress("trying numbers of trees", trees, enough)
         if trials.looks > limits.MAX_TREE_COUNT_VISITS:
             return LeastTrees(enough, proven=False)
         rate = Rate(best.inverse * trees, trees, best.inside)
@@ -157,7 +157,7 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     trials = _Trials(network)
     enough = enough_trees(network, best, max_gap)
     for trees in range(1, min(enough, limits.MAX_TREES_TRIED) + 1):
-        tell("trying numbers of trees", trees - 1, min(enough, limits.MAX_TREES_TRIED))
+        report_progress("trying numbers of trees", trees - 1, min(enough, limits.MAX_TREES_TRIED))
         if not trials.forbid(Rate(best.inverse * (1 + max_gap) * trees, trees, best.inside)):
             return trees
     raise TooLarge(

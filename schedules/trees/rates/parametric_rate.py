@@ -212,8 +212,8 @@ class Rates:
         Notes
         -----
         If the ceiling at the end also holds with equality at the start, it is the rate between, by
-        concavity.  Otherwise it intersects the lowest known ceiling of the start, and the next
-        evaluation is there: each time a piece closer to the start.
+        concavity.  Otherwise the next evaluation is at its intersection with the lowest known
+        ceiling of the start: each time a piece closer to the start.
         """
         sign = 1 if length > 0 else -1
         here = [one for one in self._ceilings if one.algbw == self.algbw]

@@ -129,7 +129,7 @@ def optimum(
         ``max_gap`` is no exact number or negative, or both are given.
     TooLarge
         Capacities scaled to integers do not fit 62 bits, or ``max_gap`` needs more than
-        `fewest_trees.MOST_TREES_TRIED` trees per root.
+        `limits.MAX_TREES_TRIED` trees per root.
 
     Notes
     -----

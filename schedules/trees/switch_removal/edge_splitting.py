@@ -19,7 +19,7 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.trees.switch_removal.even_splitting import even_shares
 from topoloom.schedules.trees.switch_removal.optimistic_splitting import OptimisticSplits, Pair, Way
 from topoloom.schedules.trees.switch_removal.path_bundles import Routes
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import NodeId
 
 
@@ -63,7 +63,7 @@ class Splitter:
             )
         switches = len(waiting)
         while waiting:
-            tell("removing switches", switches - len(waiting), switches)
+            report_progress("removing switches", switches - len(waiting), switches)
             batch = self._next_batch(waiting)
             waiting = [switch for switch in waiting if switch not in batch]
             self._remove(batch)
@@ -106,7 +106,7 @@ class Splitter:
         splits = self._optimistic(ways)
         ways.sort(key=lambda way: (way[0] == way[2], way[::2] in self.capacities))
         for done, way in enumerate(ways):
-            tell("splitting off pairs", done, len(ways))
+            report_progress("splitting off pairs", done, len(ways))
             self._commit(splits.split({way: splits.room(way)}))
         into, onward = self._ends(batch)
         for switch in batch:

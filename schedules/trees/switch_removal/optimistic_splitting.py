@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfall
 from topoloom.schedules.trees.flow.optimality import nearby_order
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 Pair: TypeAlias = tuple[int, int]
 Way: TypeAlias = tuple[int, int, int]
@@ -107,7 +107,7 @@ class OptimisticSplits:
 
     def _check(self, first: int) -> tuple[int, int]:
         """Return the first terminal from index ``first`` that misses units, and their number."""
-        tell("checking cuts", first, len(self.terminals))
+        report_progress("checking cuts", first, len(self.terminals))
         index, missing = shortfall(
             self.arcs,
             self.capacity,

@@ -19,7 +19,7 @@ from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.rank_distances import farthest
 from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
 from topoloom.schedules.trees.symmetry.rotations import Action
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 _MOST_ROOM = 1 << 31
 """Capacities are compared as 31-bit fractions."""
@@ -149,7 +149,7 @@ def _of_first_roots(
     is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
     at_once = max(1, _AT_ONCE // each)
     for first in range(0, len(roots), at_once):
-        tell("growing trees alike", first, len(roots))
+        report_progress("growing trees alike", first, len(roots))
         some = np.array(roots[first : first + at_once], np.int64)
         made = grown(arcs, is_rank, left, total, some, toll)
         if made[-1][2] < 0:

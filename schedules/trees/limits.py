@@ -1,0 +1,89 @@
+"""Every limit of ForestColl: what the limit limits, and why.
+
+*Visits* are arcs or pairs of neighbors that an algorithm looks at. *Work* is ranks * ranks * arcs *
+trees per root, which the time of packing grows with. Block sizes of kernels, and the work between
+two checks for cancellation, stay with their kernels.
+"""
+
+# The choice of a method: `forests.forest_at_rate`
+
+MAX_SHORTEST_ENTRIES = 1 << 28
+"""Nodes * nodes * trees per root of shortest-path trees: one byte each."""
+
+MAX_SHORTEST_IN_DEGREE = 64
+"""Arcs into a node of shortest-path trees: their sets are bits of one integer."""
+
+MAX_SYMMETRIC_VISITS = 1 << 30
+"""Visits for the trees of one root per orbit: some seconds, which packing may need less of."""
+
+MAX_PACKED_RANKS = 128
+"""Ranks up to which packing takes seconds, and yields lower trees for unequal ranks: symmetric
+trees of several orbits are used above only."""
+
+MAX_IMAGES = 1 << 26
+"""Ranks * nodes of a group of automorphisms: every element stores the image of each node, in 8
+bytes."""
+
+MAX_PARTS_AT_ONCE = 8
+"""Parts of a network that bliss orders at once in milliseconds. 8 boxes of NDv2 take 4 ms, 16 take
+6 s, 32 minutes; part by part they take milliseconds."""
+
+MAX_FLOW_ENTRIES = 1 << 28
+"""Nodes * arcs of a network that trees are packed into: the flows take 8 bytes each."""
+
+MAX_ORDERS, MAX_REPEATED_WORK = 8, 1 << 24
+"""Orders of the nodes in which trees are packed, for the lowest forest; and their work in all."""
+
+# Lower symmetric forests: `symmetry.symmetric_forest`
+
+MAX_LOWER_VISITS = 1 << 23
+"""Visits for lower trees."""
+
+MAX_ARC_ORDERS, MAX_EQUAL_ORDERS = 8, 3
+"""Orders of the arcs that are tried for lower trees, and orders in sequence with trees of one
+height after which the search ends."""
+
+# Packing: `packing`, `switch_removal`
+
+MIN_ROOTS_AT_ONCE = 4
+"""Roots that are grown together, untested: two or three are tested as fast."""
+
+MAX_TESTED_ROOTS = 64
+"""Roots that are tested before the next try without tests."""
+
+TREES_PER_NEW_TREE = 4
+"""Trees of a forest per tree that height reduction may add."""
+
+LOOSENINGS_PER_TREE = 1
+"""Times per tree that height reduction may loosen a forest."""
+
+MAX_SPLITTING_VISITS = 1 << 28
+"""Pairs of neighbors that removing switches visits in a second or two; above, portions grow."""
+
+# Numbers of trees and linear programs: `rates`, `linear_program`
+
+MAX_TREES_TRIED = 100_000
+"""Numbers of trees per root that are tried one after another."""
+
+MAX_TREE_COUNT_VISITS = 1 << 28
+"""Visits for the least number of trees at the optimal rate: about a second."""
+
+MAX_COLUMNS, MAX_SECONDS = 40_000, 120.0
+"""Columns of a linear program, about half a minute; and the time limit of the solver."""
+
+MAX_SIMPLEX_COLUMNS = 4_000
+"""Columns up to which the simplex method is faster than the interior-point method."""
+
+# Trees of limited height: `forests.forests_by_height`, `forests.height_limited_trees`
+
+MAX_LOW_ORDERS, MAX_LOW_WORK = 64, 1 << 30
+"""Orders of the nodes in which forests of one rate are packed, and their work in all."""
+
+FEW_TREES = (1, 2, 3, 4)
+"""Trees per root that are tried besides those of the optimum."""
+
+HEIGHT_SLACKS = (0, 1, 2, 3)
+"""Hops above the least height that are tried."""
+
+MAX_GROWTH, GROWTH_ROUNDS = 40_000_000, 6
+"""Trees * arcs * rounds of growing, about half a minute; and rounds."""
