@@ -27,12 +27,11 @@ from topoloom.synth.families import FAMILIES
 from topoloom.synth.recipes import build as recipes
 from topoloom.synth.recipes.claims import claim, claim_transpose
 from topoloom.synth.recipes.recipe import Base, Product, Recipe
+from topoloom.synth.search import limits
 from topoloom.synth.symmetry.orbits import representatives
 
 __all__ = ["Candidate", "exact_claims", "measured_unless_dominated", "undominated"]
 
-# Destinations that are looked at before others are asked whether they are better.
-_PROBES = (24, 24 * 8, 24 * 64)
 # Knuth's multiplicative hashing: 2**32 over the golden ratio.
 _STRIDE = 2_654_435_769
 _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}
@@ -109,7 +108,7 @@ def _looked(recipe: Recipe, rivals: Sequence[Candidate]) -> tuple[Cost, Cost] | 
         return cost, cost if scatter is gather else scatter.measure(destinations[some])
 
     seen = 0
-    for enough in (some for some in _PROBES if some < len(order)):
+    for enough in (some for some in limits.PROBED_DESTINATIONS if some < len(order)):
         least, seen = look(order[seen:enough]), enough
         if any(_makes_needless(one, recipe, least) for one in rivals):
             return None

@@ -9,13 +9,11 @@ from fractions import Fraction
 
 from topoloom.synth.errors import BeyondSearch, ImpossibleRequest, NoneKnown
 from topoloom.synth.evaluation.cost import Links
-from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
+from topoloom.synth.limits import MAX_DEGREE
+from topoloom.synth.search import limits
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 
-__all__ = ["MAX_NODES", "require_possible", "unknown"]
-
-MAX_NODES = MAX_HOSTS
-_FARTHEST = 64
+__all__ = ["require_possible", "unknown"]
 
 
 def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
@@ -38,7 +36,7 @@ link takes a port at both its ends; got 31 * 3; near are 30 or 32 nodes of degre
 or 4 for 31 nodes (2 leaves a port of every host idle, and with it 1/3 of its bandwidth)
     """
     for field, number, least, most in (
-        ("nodes", nodes, 2, MAX_NODES),
+        ("nodes", nodes, 2, limits.MAX_NODES),
         ("degree", degree, 1, MAX_DEGREE),
     ):
         if number < least:
@@ -67,7 +65,7 @@ def _require_pairs_of_ports(nodes: int, degree: int, parallel_links: bool) -> No
         return
     # Both are odd, and the degree is 3 or more.
     least = 2 if parallel_links else degree + 1
-    sizes = [str(near) for near in (nodes - 1, nodes + 1) if least <= near <= MAX_NODES]
+    sizes = [str(near) for near in (nodes - 1, nodes + 1) if least <= near <= limits.MAX_NODES]
     most = MAX_DEGREE if parallel_links else min(MAX_DEGREE, nodes - 1)
     degrees = [str(near) for near in (degree - 1, degree + 1) if near <= most]
     raise ImpossibleRequest(
@@ -102,7 +100,8 @@ of degree 4
         near.append(f"{' or '.join(map(str, sizes))} nodes of degree {degree}")
     if degrees:
         near.append(f"degree {' or '.join(map(str, degrees))} for {nodes} nodes")
-    said = f"; near are {', and '.join(near)}" if near else f", nor any within {_FARTHEST} of it"
+    none = f", nor any within {limits.MAX_SUGGESTION_DISTANCE} of it"
+    said = f"; near are {', and '.join(near)}" if near else none
     size = f"{nodes} nodes of degree {degree}"
     return NoneKnown(field, f"must leave some topology of {size}; none is known{said}")
 
@@ -119,7 +118,7 @@ def _has(wanted: Wanted, nodes: int, degree: int) -> bool:
 
 def _nearest(number: int, fits: Callable[[int], bool]) -> list[int]:
     """Return the nearest smaller and the nearest larger number that fit, where there are."""
-    smaller = range(number - 1, max(0, number - _FARTHEST - 1), -1)
-    larger = range(number + 1, number + _FARTHEST + 1)
+    smaller = range(number - 1, max(0, number - limits.MAX_SUGGESTION_DISTANCE - 1), -1)
+    larger = range(number + 1, number + limits.MAX_SUGGESTION_DISTANCE + 1)
     found = (next(filter(fits, tried), None) for tried in (smaller, larger))
     return [near for near in found if near is not None]

@@ -1,6 +1,23 @@
-"""The best topologies for so many hosts of so many ports: the exact Pareto frontier.
+"""Search the Pareto frontier of latency and bandwidth for N hosts of degree d.
 
-The search uses what theorems prove and measures the rest, and everything it returns.
+The search takes these steps. Each step keeps the undominated candidates only.
+
+1. Refuse sizes for which no graph exists or none is known (`feasibility`).
+2. Enumerate recipes: members of all families, and operators over members of divisors of N and d.
+   Take costs from theorems, measure other recipes (`recipe_enumeration`, `measuring_budget`,
+   `candidates`).
+3. Sample graphs of little symmetry, beside step 2: random graphs and resized graphs of near sizes,
+   or the graphs of the atlas if the atlas build was at this size (`sampled_candidates`,
+   `random_seeds`, `resized_candidates`).
+4. Make slack schedules on the candidates of steps 2 and 3, greedy ones first (`slack_candidates`).
+5. At large sizes, where step 3 does not apply: add resized graphs and a random graph, until an even
+   candidate of few steps is known (`large_sizes`).
+6. Add line graphs of smaller frontiers, unless a good candidate of few steps is known
+   (`line_graph_candidates`).
+7. Add a recipe of optimal bandwidth by theorem, unless a candidate reaches the bound.
+
+With ``schedule="bfb"`` the search consists of steps 1, 2 and 7. `limits` states every limit and
+threshold, with the reason for its value. All costs of the result are measured.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,8 +38,9 @@ from topoloom.synth.families import family
 from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
-from topoloom.synth.search.feasibility import MAX_NODES, require_possible, unknown
+from topoloom.synth.search.feasibility import require_possible, unknown
 from topoloom.synth.search.large_sizes import evened, takes_more
+from topoloom.synth.search.limits import MAX_NODES
 from topoloom.synth.search.line_graph_candidates import enough, lined
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 from topoloom.synth.search.sampled_candidates import (
@@ -197,53 +215,65 @@ def frontier(
 
 
 class _Search:
-    """Undominated candidates of one degree by the number of nodes."""
+    """Undominated candidates of one degree, by the number of nodes."""
 
     def __init__(self, wanted: Wanted, degree: int, schedule: Literal["bfb", "best"]) -> None:
         self._wanted, self._degree, self._schedule = wanted, degree, schedule
         self._short: dict[tuple[int, int], tuple[Candidate, ...]] = {}
 
     def found(self, nodes: int) -> tuple[Candidate, ...]:
-        """Return the candidates of so many nodes."""
+        """Return the candidates of this number of nodes: steps 2 to 7."""
+        wanted, degree = self._wanted, self._degree
+        catalogue = self._catalogue(nodes)
+        if self._schedule == "bfb":
+            found = undominated(_enumerated(catalogue))
+        else:
+            # Sampling takes up to a second, in kernels.
+            with ThreadPoolExecutor(1) as pool:
+                sampling = pool.submit(random_graphs, wanted, nodes, degree)
+                found = undominated(_enumerated(catalogue))
+                found = labelled(found, sampling.result(), nodes, degree)
+            found = evened(found, wanted, nodes, degree)
+            found = self._with_line_graphs(found, wanted, nodes, enough(nodes, degree))
+        if not catalogue.eager and not _reaches_bandwidth(found, nodes):
+            found = undominated([*found, *map(_measured, catalogue.most_even())])
+        return found
+
+    def _catalogue(self, nodes: int) -> Catalogue:
+        """Return the enumeration of recipes, narrowed where slack schedules serve better."""
         wanted, degree, best = self._wanted, self._degree, self._schedule == "best"
         eager = not best or not labels_serve(nodes, degree)
         two_way_alone = wanted.bidirectional and wanted.families is None
         few_kinds = best and takes_more(wanted, nodes, degree) and two_way_alone
-        catalogue = Catalogue(wanted, nodes, degree, eager=eager, few_kinds=few_kinds)
-        # Random graphs are drawn beside the rest: each takes up to a second, in kernels.
-        with ThreadPoolExecutor(1) as beside:
-            drawn = beside.submit(random_graphs, wanted, nodes, degree) if best else None
-            found = undominated(map(_measured, catalogue.asked()))
-            if drawn is not None:
-                found = labelled(found, drawn.result(), nodes, degree)
-                found = evened(found, wanted, nodes, degree)
-                found = self._lined(found, wanted, nodes, enough(nodes, degree))
-        if not eager and not _reaches_bandwidth(found, nodes):
-            found = undominated([*found, *map(_measured, catalogue.most_even())])
-        return found
+        return Catalogue(wanted, nodes, degree, eager=eager, few_kinds=few_kinds)
 
     def short(self, nodes: int, most: int) -> tuple[Candidate, ...]:
-        """Return candidates of at most so many steps, which line graphs can be made of.
+        """Return candidates of at most ``most`` steps as operands of line graphs: steps 2 to 6.
 
-        Random graphs have more, and bases that were given are of the size that is asked for.
+        Random graphs have more steps, and given bases have the size of the request.
         """
         if (nodes, most) not in self._short:
             wanted, degree = Wanted(), self._degree
-            catalogue = Catalogue(wanted, nodes, degree, eager=False)
-            few = [one for one in map(_measured, catalogue.asked()) if one.steps <= most]
-            graphs = short_graphs(wanted, nodes, degree)
-            found = labelled(few, graphs, nodes, degree, most_steps=most)
-            found = self._lined(found, wanted, nodes, most)
+            found = _enumerated(Catalogue(wanted, nodes, degree, eager=False))
+            few = [one for one in found if one.steps <= most]
+            sampled = short_graphs(wanted, nodes, degree)
+            found = labelled(few, sampled, nodes, degree, most_steps=most)
+            found = self._with_line_graphs(found, wanted, nodes, most)
             self._short[nodes, most] = tuple(one for one in found if one.steps <= most)
         return self._short[nodes, most]
 
-    def _lined(
+    def _with_line_graphs(
         self, found: tuple[Candidate, ...], wanted: Wanted, nodes: int, most: int
     ) -> tuple[Candidate, ...]:
-        """Return undominated candidates with line graphs; a sweep began with these."""
+        """Return undominated candidates with line graphs; the atlas build had these already."""
         if was_swept(wanted, nodes, self._degree):
             return found
         return lined(found, wanted, nodes, self._degree, most, self.short)
+
+
+def _enumerated(catalogue: Catalogue) -> list[Candidate]:
+    """Return the recipes of the catalogue with measured costs."""
+    return [_measured(candidate) for candidate in catalogue.asked()]
 
 
 def _known(families: Collection[str]) -> frozenset[str]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from topoloom.synth.edge_swaps.work_estimates import MAX_NODES
 from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
 from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
 from topoloom.synth.search.recipe_enumeration import Wanted
 from topoloom.synth.search.resized_candidates import resized
@@ -18,17 +19,7 @@ from topoloom.synth.search.sampled_candidates import drawn_for, labels_serve, sw
 from topoloom.synth.search.slack_candidates import labelled, optimal_within
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_STEPS
 
-__all__ = ["MAX_CELLS", "evened", "takes_more"]
-
-MAX_CELLS = 1 << 26
-"""Most cells for labels.  8192 nodes of 4 links take some four seconds of the processor for each
-number of steps and direction, and a gigabyte and a half; 16,384 would take four times that."""
-
-# Times the bound of bandwidth that is good, in few steps, and even, in steps above Moore's bound.
-_GOOD, _EVEN = Fraction(51, 50), Fraction(501, 500)
-_FEW_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
-# Graphs near in size on which labels are made, and where moves would take too long, too.
-_LABELLED, _LABELLED_HUGE = 2, 1
+__all__ = ["evened", "takes_more"]
 
 
 def takes_more(wanted: Wanted, nodes: int, degree: int) -> bool:
@@ -48,24 +39,24 @@ def evened(
 
     What a sweep found there, graphs near in size that are to be of fewer steps than anything good,
     and a random one unless something good is known of at most one step more than the bound on
-    steps.  They are judged by breadth-first broadcast and, up to `MAX_CELLS`, by labels, the
-    random one where nothing is even in few steps.  Where labels serve at once
+    steps.  They are judged by breadth-first broadcast and, up to `limits.MAX_LARGE_CELLS`, by
+    labels, the random one where nothing is even in few steps.  Where labels serve at once
     (`synth.search.sampled_candidates`) nothing is added.
     """
     if not takes_more(wanted, nodes, degree):
         return found
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
     least = lower_bound(nodes, degree, links).steps
-    few, labels = least + _FEW_STEPS[links], nodes**2 <= MAX_CELLS
+    few, labels = least + limits.EVEN_STEPS[links], nodes**2 <= limits.MAX_LARGE_CELLS
     if wanted.families is None:
         # Beside the others: sweeps older than graphs near in size have found less at some sizes.
         swept = swept_graphs(nodes, degree, links) if labels else ()
-        found = undominated([*found, *labelled((), swept, nodes, degree, MAX_CELLS)])
-        good = _least_steps(found, nodes, _GOOD)
+        found = undominated([*found, *labelled((), swept, nodes, degree, limits.MAX_LARGE_CELLS)])
+        good = _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
         near = resized(nodes, degree, links, lambda other: (), fewer_than=good)
         found = _with(found, near, nodes, degree, labels)
-    uneven = labels and _least_steps(found, nodes, _EVEN) > few
-    if uneven or _least_steps(found, nodes, _GOOD) > least + 1:
+    uneven = labels and _least_steps(found, nodes, limits.EVEN_BANDWIDTH) > few
+    if uneven or _least_steps(found, nodes, limits.GOOD_BANDWIDTH) > least + 1:
         drawn = drawn_for(wanted, nodes, degree, links)[:1]
         found = _with(found, drawn, nodes, degree, uneven)
     return found
@@ -78,10 +69,11 @@ def _with(
     # Labels may make undominated what broadcast does not.
     rivals = () if labels else found
     made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, rivals))
-    many = _LABELLED if nodes**2 <= MAX_SEARCHED else _LABELLED_HUGE
+    many = limits.LARGE_SLACK_GRAPHS if nodes**2 <= MAX_SEARCHED else limits.HUGE_SLACK_GRAPHS
     chosen = [one.recipe for one in made[:many] if labels]
     most = optimal_within(found, nodes) - 1
-    return undominated([*found, *made, *labelled((), chosen, nodes, degree, MAX_CELLS, most)])
+    slack = labelled((), chosen, nodes, degree, limits.MAX_LARGE_CELLS, most)
+    return undominated([*found, *made, *slack])
 
 
 def _least_steps(found: Iterable[Candidate], nodes: int, ratio: Fraction) -> int:

@@ -8,33 +8,21 @@ inserted into line graphs, or removed from them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 
 from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
 from topoloom.synth.recipes.build import is_regular
 from topoloom.synth.recipes.recipe import LineGraph, Recipe
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, undominated
 from topoloom.synth.search.recipe_enumeration import Wanted
 from topoloom.synth.search.resize import fitted
 from topoloom.synth.search.slack_candidates import labelled, optimal_within
 from topoloom.synth.slack import MAX_DEGREE
 
-__all__ = ["MAX_NODES", "Short", "enough", "lined"]
-
-MAX_NODES = 8192
-"""More have too many labels."""
+__all__ = ["Short", "enough", "lined"]
 
 Short = Callable[[int, int], Sequence[Candidate]]
 """From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
-
-# Times the bound of bandwidth that is good.
-_GOOD = Fraction(51, 50)
-_MORE, _MORE_OF_TWO = 1, 2
-# Line graphs that are tried, the best first, and of large sizes, of each of which labels of one
-# number of steps take seconds and half a gigabyte; and words that are read to make one fit.
-_MOST, _MOST_LARGE = 2, 1
-_LARGE = 4096
-_WORDS = 1 << 29
 
 
 def enough(nodes: int, degree: int) -> int:
@@ -43,7 +31,7 @@ def enough(nodes: int, degree: int) -> int:
     >>> enough(1000, 4), enough(1000, 2)
     (6, 11)
     """
-    more = _MORE if degree > 2 else _MORE_OF_TWO
+    more = limits.LINE_GRAPH_STEPS if degree > 2 else limits.LINE_GRAPH_STEPS_OF_DEGREE_2
     return lower_bound(nodes, degree, Links.UNIDIRECTIONAL).steps + more
 
 
@@ -62,18 +50,22 @@ def lined(
     """
     if not _may_help(wanted, nodes, degree) or _is_good(found, nodes, most):
         return found
-    made = _made(nodes, degree, most, short)[: _MOST_LARGE if nodes > _LARGE else _MOST]
+    large = nodes > limits.LARGE_LINE_GRAPH_NODES
+    count = limits.LARGE_LINE_GRAPHS if large else limits.LINE_GRAPHS
+    made = _made(nodes, degree, most, short)[:count]
     steps = optimal_within(found, nodes) - 1
-    return undominated([*found, *labelled((), made, nodes, degree, MAX_NODES**2, steps)])
+    slack = labelled((), made, nodes, degree, limits.MAX_LINE_GRAPH_NODES**2, steps)
+    return undominated([*found, *slack])
 
 
 def _may_help(wanted: Wanted, nodes: int, degree: int) -> bool:
     chosen = wanted.bidirectional or wanted.vertex_transitive or wanted.families is not None
-    return not chosen and 2 <= degree <= MAX_DEGREE and 2 * degree**2 <= nodes <= MAX_NODES
+    fits = 2 <= degree <= MAX_DEGREE and 2 * degree**2 <= nodes <= limits.MAX_LINE_GRAPH_NODES
+    return fits and not chosen
 
 
 def _is_good(found: Sequence[Candidate], nodes: int, most: int) -> bool:
-    limit = optimal_bandwidth(nodes) * _GOOD
+    limit = optimal_bandwidth(nodes) * limits.GOOD_BANDWIDTH
     return any(one.bandwidth <= limit for one in found if one.steps <= most)
 
 
@@ -87,7 +79,8 @@ def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...
         return tuple(_line_graphs(fewer, most, short))
     sizes = (fewer, fewer + 1) if 2 * rest <= degree else (fewer + 1, fewer)
     for size in sizes:
-        tried = (fitted(one, nodes, most, 1, _WORDS) for one in _line_graphs(size, most, short))
+        words = limits.LINE_GRAPH_RESIZE_WORDS
+        tried = (fitted(one, nodes, most, 1, words) for one in _line_graphs(size, most, short))
         made = tuple(dict.fromkeys(one for one in tried if one is not None))
         if made:
             return made
@@ -98,5 +91,5 @@ def _line_graphs(nodes: int, most: int, short: Short) -> Iterator[LineGraph]:
     """Yield line graphs of the best graphs of so many nodes and at most a step less."""
     regular = [one for one in short(nodes, most - 1) if is_regular(one.recipe)]
     regular.sort(key=lambda one: (one.bandwidth, one.steps, str(one.recipe)))
-    for of in dict.fromkeys(one.recipe for one in regular[:_MOST]):
+    for of in dict.fromkeys(one.recipe for one in regular[: limits.LINE_GRAPHS]):
         yield LineGraph.once_more(of)

@@ -9,19 +9,11 @@ from collections.abc import Sequence
 
 from topoloom.synth.recipes.build import size
 from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import exact_claims
 from topoloom.synth.symmetry.orbits import representatives
 
 __all__ = ["affordable", "has_few_kinds", "is_quickly_known"]
-
-# Links of the graphs of one size that are built to be measured, and the fewest such graphs.
-_MEASURED_LINKS = 1 << 22
-_LEAST_MEASURED = 8
-# Links times destinations of a graph that is measured for what can be made of it.  Of 5,000 nodes
-# of 32 ports and no symmetry three graphs took more time than all else for 10,000 nodes of 64.
-_MEASURED_BELOW = 1 << 28
-# Nodes of a kind, in the mean, from which on there are few kinds of them.
-_ALIKE = 8
 
 
 def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
@@ -42,7 +34,7 @@ def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
         family = type(recipe).__name__
         ranked.append((place[family], number))
         place[family] += 1
-    most = max(_LEAST_MEASURED, _MEASURED_LINKS // (nodes * degree))
+    most = max(limits.MIN_MEASURED_GRAPHS, limits.MAX_MEASURED_LINKS // (nodes * degree))
     return [offered[number] for _, number in sorted(ranked)][:most]
 
 
@@ -54,9 +46,9 @@ def is_quickly_known(recipe: Recipe) -> bool:
     [True, False]
     """
     nodes, degree = size(recipe)
-    if nodes * nodes * degree <= _MEASURED_BELOW or exact_claims(recipe):
+    if nodes * nodes * degree <= limits.MAX_OPERAND_WORK or exact_claims(recipe):
         return True
-    return nodes * degree * len(representatives(recipe)) <= _MEASURED_BELOW
+    return nodes * degree * len(representatives(recipe)) <= limits.MAX_OPERAND_WORK
 
 
 def has_few_kinds(recipe: Recipe) -> bool:
@@ -67,4 +59,5 @@ def has_few_kinds(recipe: Recipe) -> bool:
     (True, False)
     """
     nodes, _ = size(recipe)
-    return len(representatives(recipe)) * _ALIKE <= nodes or exact_claims(recipe) is not None
+    few = len(representatives(recipe)) * limits.MIN_NODES_PER_ORBIT <= nodes
+    return few or exact_claims(recipe) is not None

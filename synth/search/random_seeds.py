@@ -15,35 +15,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs, smallest_neighborhoods
+from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array, smallest_neighborhoods
 from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, swap_words
 from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.families.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
 from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.search import limits
 from topoloom.synth.search.resize import brought_near
 
-__all__ = ["MAX_DEGREE", "drawn"]
-
-MAX_DEGREE = 8
-"""Labels, for whose sake the graphs are drawn, are for so many links into a node."""
+__all__ = ["drawn"]
 
 _Drawn: TypeAlias = tuple[Randomly, NDArray[np.int64]]
-# Steps above Moore's bound within which graphs are looked for.
-_FARTHEST = 8
-# Late pairs of a node, in the mean, where exchanges begin, and words that are read by them; more
-# pairs are hardly ever brought near.
-_HOPEFUL = 0.6
-_EXCHANGED = 1 << 29
-# Graphs that are widened for a radius, most exchanges of each, the fewest with which the larger
-# radius serves alone and any at all, words for all graphs, and nodes up to which both radii serve,
-# as above `_LARGE`.
-_WIDENED = 3
-_WIDENING, _MANY, _LEAST_WIDENING = 10_000, 2_500, 500
-_WIDENING_WORDS = 1 << 28
-_SMALL = 64
-# Nodes above which the graph of the fullest balls is taken, and up to which radius they count.
-_LARGE = 2048
-_EARLY = 5
 
 
 @lru_cache(maxsize=4096)
@@ -57,20 +39,21 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
     (RandomRegular(61, 6, 2, 2, 10000),)
     """
     two_way = links is Links.BIDIRECTIONAL
-    fits = 2 + two_way <= degree <= min(MAX_DEGREE, nodes - 2)
+    fits = 2 + two_way <= degree <= min(limits.MAX_SEED_DEGREE, nodes - 2)
     if not fits or nodes > MAX_NODES or (two_way and nodes * degree % 2):
         return ()
     family = RandomRegularTwoWay if two_way else RandomRegular
     least = lower_bound(nodes, degree, links).steps
     wide = _widened(family, nodes, degree)
     found: list[Recipe] = []
-    for depth in range(least, least + _FARTHEST + 1):
-        late, member = _shortest(wide, depth) if nodes <= _LARGE else _fullest(wide, depth)
+    for depth in range(least, least + limits.SEED_STEPS + 1):
+        choose = _shortest if nodes <= limits.LARGE_SEED_NODES else _fullest
+        late, member = choose(wide, depth)
         if late == 0:
             found.append(member)
             break
-        if late <= _HOPEFUL * nodes:
-            short = brought_near(member, depth, 1, _EXCHANGED)
+        if late <= limits.MAX_LATE_SHARE * nodes:
+            short = brought_near(member, depth, 1, limits.SEED_SWAP_WORDS)
             found += [] if short is None else [short]
     return tuple(found)
 
@@ -86,18 +69,19 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
     radius = 1
     while degree ** (2 * radius) < nodes:
         radius += 1
-    both = degree == 2 or not _SMALL < nodes <= _LARGE
+    both = degree == 2 or not limits.SMALL_SEED_NODES < nodes <= limits.LARGE_SEED_NODES
     made: list[Randomly] = []
     for depth, least in (
-        (radius + 1, _LEAST_WIDENING if both else _MANY),
-        (radius, _LEAST_WIDENING),
+        (radius + 1, limits.MIN_SEED_SWAPS if both else limits.MIN_SEED_SWAPS_OF_LARGER_RADIUS),
+        (radius, limits.MIN_SEED_SWAPS),
     ):
-        most = min(_WIDENING, _WIDENING_WORDS // (_WIDENED * swap_words(nodes, degree, depth)))
+        words = limits.SEEDS * swap_words(nodes, degree, depth)
+        most = min(limits.SEED_SWAPS, limits.SEED_WIDENING_WORDS // words)
         if most >= least and (both or not made):
-            made += [family(nodes, degree, seed, depth, most) for seed in range(_WIDENED)]
+            made += [family(nodes, degree, seed, depth, most) for seed in range(limits.SEEDS)]
     made = made or [family(nodes, degree, 0)]
     # Side by side: exchanges are nearly all in kernels.
-    with ThreadPoolExecutor(_WIDENED) as pool:
+    with ThreadPoolExecutor(limits.SEEDS) as pool:
         return list(zip(made, pool.map(_heads, made), strict=True))
 
 
@@ -117,7 +101,9 @@ def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
     """
     late = [distant_pairs(heads, depth) for _, heads in graphs]
     fewest = [one for one, count in zip(graphs, late, strict=True) if count == min(late)]
-    best = max(fewest, key=lambda one: smallest_neighborhoods(one[1], _EARLY)) if fewest[1:] else fewest[0]
+    if len(fewest) == 1:
+        return min(late), fewest[0][0]
+    best = max(fewest, key=lambda one: smallest_neighborhoods(one[1], limits.EARLY_RADIUS))
     return min(late), best[0]
 
 

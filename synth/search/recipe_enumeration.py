@@ -18,6 +18,7 @@ from topoloom.synth.recipes.recipe import (
     Product,
     Recipe,
 )
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import (
     Candidate,
     exact_claims,
@@ -28,11 +29,6 @@ from topoloom.synth.search.measuring_budget import affordable, has_few_kinds, is
 from topoloom.synth.symmetry.orbits import representatives
 
 __all__ = ["Catalogue", "Wanted"]
-
-# Primes from which on cyclic groups are not sampled where labels serve.
-_CYCLIC = 64
-# Nodes from which on products are not looked for where labels serve.
-_LARGE_FACTORS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +77,7 @@ class Catalogue:
     ) -> None:
         self._wanted = wanted
         self._few_kinds = few_kinds
-        self._eager = eager
+        self.eager = eager
         self._nodes, self._degree = nodes, degree
         self._families = [
             family
@@ -97,7 +93,7 @@ class Catalogue:
         """Whether random graphs with labels take part, too."""
         wanted = self._wanted
         chosen = wanted.families is not None or wanted.bases
-        return not (self._eager or wanted.vertex_transitive or chosen)
+        return not (self.eager or wanted.vertex_transitive or chosen)
 
     def asked(self) -> tuple[Candidate, ...]:
         """Return the undominated candidates of the size of the question."""
@@ -208,7 +204,7 @@ class Catalogue:
             links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
             sizes = [self._nodes] if self._nodes % degree else [self._nodes, self._nodes // degree]
             for nodes in sizes:
-                if self._labelled and nodes > _CYCLIC and is_prime(nodes):
+                if self._labelled and nodes > limits.MIN_UNSAMPLED_PRIME and is_prime(nodes):
                     continue
                 self._samples[nodes] = pool.submit(
                     sampled, nodes, degree, links, eager=not self._labelled
@@ -232,7 +228,7 @@ class Catalogue:
     def _one_way(self) -> "Catalogue":
         wanted = replace(self._wanted, bidirectional=False)
         return Catalogue(
-            wanted, self._nodes, self._degree // 2, eager=self._eager, few_kinds=self._few_kinds
+            wanted, self._nodes, self._degree // 2, eager=self.eager, few_kinds=self._few_kinds
         )
 
     def _balance(self, nodes: int, degree: int) -> Candidate | None:
@@ -244,7 +240,7 @@ class Catalogue:
         key = (nodes, degree)
         if key not in self._balanced:
             self._balanced[key] = None
-            if self._labelled and nodes > _LARGE_FACTORS and degree > 2:
+            if self._labelled and nodes > limits.MAX_NODES_WITH_PRODUCTS and degree > 2:
                 return None
             found = [*self._balanced_bases(*key), *self._products(*key)]
             self._balanced[key] = min(found, key=_by_steps, default=None)

@@ -2,21 +2,17 @@
 
 from typing import NamedTuple
 
-from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
+from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array
 from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
 from topoloom.synth.edge_swaps.work_estimates import targeted_swap_words
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.kernels.splitmix import seeded
-from topoloom.synth.recipes.build import build, late_at_first, size, traits
-from topoloom.synth.recipes.expansions.targeted_swaps import keep_found
+from topoloom.synth.recipes.build import build, distant_pairs_before_swaps, size, traits
+from topoloom.synth.recipes.expansions.targeted_swaps import cache_swaps
 from topoloom.synth.recipes.recipe import Inserted, Recipe, Removed, Shortened
+from topoloom.synth.search import limits
 
 __all__ = ["Resized", "brought_near", "fitted", "resized_to", "settled"]
-
-# Exchanges after which a tenth of the late pairs must be gone, or it is given up.
-_PATIENCE = 500
-# Late pairs of a node, in the mean, of which there is hope, of nodes inserted before exchanges.
-_HOPEFUL = {Inserted: 0.5, Removed: 0.25}
 
 
 def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
@@ -67,10 +63,11 @@ def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
     recipe = kind(change, depth, seed, of)
     try:
         traits(recipe)
-        late = late_at_first(recipe) if isinstance(recipe, Inserted) else _late(recipe, depth)
+        late = distant_pairs_before_swaps(recipe) if isinstance(recipe, Inserted) else _late(recipe, depth)
     except OutOfDomain:
         return None
-    return Resized(recipe, late) if late <= _HOPEFUL[kind] * nodes else None
+    hopeful = late <= limits.MAX_LATE_SHARE_OF[kind.__name__] * nodes
+    return Resized(recipe, late) if hopeful else None
 
 
 def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | None:
@@ -80,7 +77,7 @@ def settled(some: Resized, depth: int, seed: int, most_words: int) -> Recipe | N
         late = _late(some.recipe, depth)
     if late == 0:
         return some.recipe
-    if late > _HOPEFUL[Removed] * size(some.recipe)[0]:
+    if late > limits.MAX_LATE_SHARE_OF["Removed"] * size(some.recipe)[0]:
         return None
     return brought_near(some.recipe, depth, seed, most_words)
 
@@ -115,8 +112,10 @@ def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortene
     heads = head_array(nodes, graph.sources, graph.targets)
     state = seeded(seed, nodes, degree, depth)
     shortened = heads.copy()
-    late, looked = apply_targeted_swaps(shortened, depth, most, two_way, state, _PATIENCE)
+    late, looked = apply_targeted_swaps(
+        shortened, depth, most, two_way, state, limits.SWAP_PATIENCE
+    )
     if late:
         return None
-    keep_found(heads, shortened, depth, looked, seed, two_way)
+    cache_swaps(heads, shortened, depth, looked, seed, two_way)
     return Shortened(depth, looked, seed, of)

@@ -16,6 +16,7 @@ from topoloom.synth.edge_swaps.insert_nodes import insertion_words
 from topoloom.synth.edge_swaps.work_estimates import count_words
 from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated
 from topoloom.synth.search.resize import Resized, resized_to, settled
 from topoloom.synth.slack import MAX_STEPS
@@ -24,20 +25,6 @@ __all__ = ["Front", "resized"]
 
 Front = Callable[[int], Sequence[Candidate]]
 """From a number of nodes to measured candidates, all of one degree and kind of links."""
-
-_FEWEST = 24
-# Steps above Moore's bound for which graphs are made: for more, random ones are as good.  With
-# two links out of a node, or two-way ones, these need more steps.
-_FARTHEST, _FARTHEST_OF_FEW = 1, 3
-# Of so many nodes one may be new or gone, and always as many as line graphs need.
-_NODES_A_NEW = 32
-# Graphs, the best first, that are made to fit to see which stays short; of those that do not, such
-# whose links exchange ends, and words that are read for it: a fifth of a second each.
-_TRIED = 6
-_SHORTENED = 2
-_EXCHANGED_WORDS = 1 << 29
-# Words that are read at most to insert nodes into one, or to remove them: a third of a second.
-_WORDS = 1 << 30
 
 
 class _Near(NamedTuple):
@@ -68,11 +55,12 @@ def resized(
     and all up to one of 32 nodes away that the atlas has, or of which it has bases of line graphs.
     Half a second or so.
     """
-    if nodes < _FEWEST or degree < 2 + (links is Links.BIDIRECTIONAL):
+    if nodes < limits.MIN_RESIZED_NODES or degree < 2 + (links is Links.BIDIRECTIONAL):
         return ()
     least = lower_bound(nodes, degree, links).steps
     few = degree == 2 or links is Links.BIDIRECTIONAL
-    most = min(least + (_FARTHEST_OF_FEW if few else _FARTHEST), fewer_than - 1)
+    more = limits.RESIZED_STEPS_OF_FEW_LINKS if few else limits.RESIZED_STEPS
+    most = min(least + more, fewer_than - 1)
     if most < least:
         return ()
     near = sorted(set(_near(nodes, degree, links, most, front)), key=lambda one: _order(one, nodes))
@@ -82,9 +70,10 @@ def resized(
 
 def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Iterator[_Near]:
     """Yield graphs of at most so many steps."""
+    changed = nodes // limits.NODES_PER_NEW_NODE
     kept = [
         one
-        for other in range(nodes - nodes // _NODES_A_NEW, nodes + nodes // _NODES_A_NEW + 1)
+        for other in range(nodes - changed, nodes + changed + 1)
         if other != nodes
         for one in _of_the_atlas(other, degree, links)
     ]
@@ -140,22 +129,22 @@ def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
 
 def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
     if nodes > one.nodes:
-        return insertion_words(nodes, one.degree, depth, nodes - one.nodes) <= _WORDS
-    return (one.nodes - nodes) * count_words(nodes, one.degree, depth) <= _WORDS
+        return insertion_words(nodes, one.degree, depth, nodes - one.nodes) <= limits.RESIZE_WORDS
+    return (one.nodes - nodes) * count_words(nodes, one.degree, depth) <= limits.RESIZE_WORDS
 
 
 def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe]:
     """Yield the first that fits at once, and a better one that does so by exchanges."""
     hopeful: list[Resized] = []
-    for base in bases[:_TRIED]:
+    for base in bases[: limits.RESIZED_GRAPHS]:
         made = resized_to(base, nodes, depth, 1)
         if made is not None and made.late == 0:
             yield made.recipe
             break
         if made is not None:
             hopeful.append(made)
-    for made in sorted(hopeful, key=lambda one: one.late)[:_SHORTENED]:
-        short = settled(made, depth, 1, _EXCHANGED_WORDS)
+    for made in sorted(hopeful, key=lambda one: one.late)[: limits.SHORTENED_GRAPHS]:
+        short = settled(made, depth, 1, limits.RESIZED_SWAP_WORDS)
         if short is not None:
             yield short
             break

@@ -14,6 +14,7 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.families.random_graphs import Randomly
 from topoloom.synth.recipes.build import is_vertex_transitive
 from topoloom.synth.recipes.recipe import Recipe, Shortened, parse
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.random_seeds import drawn
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
@@ -21,7 +22,6 @@ from topoloom.synth.search.resized_candidates import resized
 from topoloom.synth.slack import MAX_DEGREE
 
 __all__ = [
-    "MAX_CELLS",
     "drawn_for",
     "labels_serve",
     "random_graphs",
@@ -30,9 +30,6 @@ __all__ = [
     "was_swept",
 ]
 
-MAX_CELLS = 1 << 22
-"""Most cells of a random graph for which labels are made at once: N nodes have N^2."""
-
 
 def labels_serve(nodes: int, degree: int) -> bool:
     """Return whether labels are made on random graphs of a size.
@@ -40,7 +37,7 @@ def labels_serve(nodes: int, degree: int) -> bool:
     >>> labels_serve(1009, 4), labels_serve(1009, 9), labels_serve(4096, 4)
     (True, False, False)
     """
-    return degree <= MAX_DEGREE and nodes**2 <= MAX_CELLS
+    return degree <= MAX_DEGREE and nodes**2 <= limits.MAX_SAMPLED_CELLS
 
 
 def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:

@@ -15,24 +15,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain
-from os import cpu_count
 
 from topoloom.synth.atlas.bundled import bundled_of
 from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe, parse
+from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
-from topoloom.synth.search.sampled_candidates import MAX_CELLS, is_drawn
+from topoloom.synth.search.sampled_candidates import is_drawn
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, GraphAndTranspose
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 
 __all__ = ["labelled", "optimal_within"]
-
-# Cells up to which labels are quick: they are looked for on all graphs, and in all steps at once.
-_QUICK = 200_000
-_WORKERS = min(4, cpu_count() or 1)
-# How many times as near the bound of bandwidth a graph is beside which others are not searched.
-_BY_FAR = 8
 
 
 def labelled(
@@ -40,7 +34,7 @@ def labelled(
     drawn: Iterable[Recipe],
     nodes: int,
     degree: int,
-    most_cells: int = MAX_CELLS,
+    most_cells: int = limits.MAX_SAMPLED_CELLS,
     most_steps: int = MAX_STEPS,
 ) -> tuple[Candidate, ...]:
     """Return the undominated ones among candidates, random graphs, and labels of all of them.
@@ -81,17 +75,17 @@ def labelled(
         return undominated(eager)
     known = _known(nodes, degree)
     most = min(optimal_within(eager, nodes) - 1, most_steps)
-    with ThreadPoolExecutor(_WORKERS) as pool:
+    with ThreadPoolExecutor(limits.SLACK_WORKERS) as pool:
         graphs = [
-            _Graph(one, most_cells if one.recipe in offered else _QUICK)
+            _Graph(one, most_cells if one.recipe in offered else limits.MAX_QUICK_CELLS)
             for one in eager
             if not _is_best(one.costs, nodes)
         ]
         told = [one for one in graphs if one.eager.recipe in known]
         claims = [claim for one in told for claim in known[one.eager.recipe]]
-        limits = [max(_within(claim) for claim in known[one.eager.recipe]) for one in told]
+        claimed = [max(_within(claim) for claim in known[one.eager.recipe]) for one in told]
         points = partial(_Graph.points, moves=None)
-        found = list(chain(*pool.map(points, told, (min(one, most_steps) for one in limits))))
+        found = list(chain(*pool.map(points, told, (min(one, most_steps) for one in claimed))))
         others = [one for one in graphs if one.eager.recipe not in known]
         found += _searched(
             pool, others, [*eager, *claims], min(most, optimal_within(claims, nodes)), nodes
@@ -125,8 +119,8 @@ def _searched(
     there = [*there, *greedy]
     kept = {one.recipe for one in undominated(there)}
     stay = [one for one in graphs if one.eager.recipe in kept and one.is_searched(most)]
-    limits = [min(most, _hopeful(one.eager.recipe, there, nodes)) for one in stay]
-    searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, limits))
+    bounds = [min(most, _hopeful(one.eager.recipe, there, nodes)) for one in stay]
+    searched = chain(*pool.map(partial(_Graph.points, moves=None), stay, bounds))
     tried = {one.recipe for one in greedy}
     again = {one.eager.recipe for one in graphs if one.eager.recipe in tried and one.is_searched()}
     return [*searched, *(one for one in greedy if one.recipe not in again)]
@@ -187,7 +181,7 @@ class _Graph:
 
     def greedily(self, steps: int, most: int) -> list[Candidate] | None:
         """Return what greedy labels reach in so many steps, or None where that was said before."""
-        if self.asked is None or self.asked.cells > _QUICK:
+        if self.asked is None or self.asked.cells > limits.MAX_QUICK_CELLS:
             return self.points(steps, moves=0)
         return self.points(most, moves=0) if steps == self.diameter() else None
 
@@ -217,7 +211,7 @@ def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:
     number of steps: moves hardly ever make up for that.
     """
     mine = min(_missed(one, nodes) for one in found if one.recipe == recipe)
-    better = (one.steps for one in found if _missed(one, nodes) * _BY_FAR < mine)
+    better = (one.steps for one in found if _missed(one, nodes) * limits.FAR_BEHIND < mine)
     return min(better, default=MAX_STEPS + 1) - 1
 
 

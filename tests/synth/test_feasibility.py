@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from topoloom.synth.errors import BeyondSearch, ImpossibleRequest, NoneKnown
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.evaluation.measure import MAX_DEGREE
-from topoloom.synth.search.feasibility import MAX_NODES, require_possible, unknown
+from topoloom.synth.search.feasibility import require_possible, unknown
 from topoloom.synth.search.frontier import frontier
+from topoloom.synth.search.limits import MAX_NODES
 from topoloom.synth.search.recipe_enumeration import Wanted
 
 TWO_WAY = Links.BIDIRECTIONAL
