@@ -10,11 +10,11 @@ from tests.synth.plants import meshes, shuffled, topologies
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring import Present, apply, plan_moves, revert, to_document, violations
 from topoloom.synth.wiring.ilp.objective import Objective, worth
+from topoloom.synth.wiring.limits import MAX_TRUNKS
 from topoloom.synth.wiring.plans.stages import Limits, staged
 from topoloom.synth.wiring.plant import Mode, plant_csv, plant_document, read_plant, read_plant_text
 from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.plant.light_paths import ways
-from topoloom.synth.wiring.trunks.trunk_paths import MOST_TRUNKS
 from topoloom.synth.wiring.trunks.trunk_wiring import demanded, trunked
 
 
@@ -25,7 +25,7 @@ def planned(topology, plant):
         return error
 
 
-def strands_led(plant, start, end, used, most=MOST_TRUNKS):
+def strands_led(plant, start, end, used, most=MAX_TRUNKS):
     """Yield the pairs of every way from one port to another over trunks that are not used."""
     panel = plant.panels[start.panel]
     if start.panel == end.panel and panel.opposite(start.side) == end.side and start != end:

@@ -153,7 +153,7 @@ def test_the_integer_program_is_never_beaten_by_the_search(nodes, degree, monkey
     panels = uniform(Layout.PER_PORT, nodes, degree)
     present = plan_moves(before, panels).final
     exact = plan_moves(after, panels, present)
-    monkeypatch.setattr("topoloom.synth.wiring.assignment.assign_channels.EXACT_VARIABLES", 0)
+    monkeypatch.setattr("topoloom.synth.wiring.limits.MAX_EXACT_VARIABLES", 0)
     found = plan_moves(after, panels, present)
     assert exact.optimal
     assert found.lower_bound <= exact.lower_bound == exact.moves <= found.moves

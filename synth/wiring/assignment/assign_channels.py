@@ -1,10 +1,31 @@
-"""Which channel carries each link: the plant's shape decides how that is found.
+"""Choose the method that assigns every link to a channel, near to the assignment of today.
 
-One channel is no choice.  Channels with one site of every node each way are the colours of a
-bipartite edge colouring (`recolouring`).  Other one-way plants are filled by flows
-(`uneven`).  Two-way links on duplex ports are turned first (`orientation`), or, where sites
-are shared and their number is odd, coloured as they are (`kempe`).  Whatever is small and not
-yet at the bound is decided by an integer program (`program`).
+`choose` takes the first of these steps that succeeds:
+
+1. The assignment of today, if it has all links already.
+2. A search, by the shape of the plant (`_searched`):
+
+   ============================================  ===============================================
+   plant                                         method
+   ============================================  ===============================================
+   one channel                                   no choice
+   one-way, one port each way of every host      bipartite edge coloring: complete the coloring of
+   on every panel                                today, exchange two colors, recolor a few colors,
+                                                 turn thetas (`coloring`)
+   one-way, ports missing here and there         Kempe chains (`coloring.kempe`) and, on smaller
+                                                 plants, flows; the better of both
+   one-way, several ports on a panel             one flow per channel (`flow_assignment`)
+   duplex ports, an even number on every panel   turn the links (`orientation`), then as one-way
+   duplex ports, an odd number, two-sided        as one-way, from side to side
+   duplex ports, one on every panel              edge coloring by Kempe chains
+   ============================================  ===============================================
+
+3. An integer program that decides whether there is any assignment (`channel_ilp`). Its relaxation
+   names the missing ports.
+
+If the search misses the bound on kept links, a small plant is decided by an integer program. On a
+larger plant without a free port, prices (`coloring.price_bound`) improve the bound. All limits are
+in `topoloom.synth.wiring.limits`.
 """
 
 from collections import Counter
@@ -12,8 +33,8 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.channel_ilp import (
-    EXACT_VARIABLES,
     Missing,
     best_choice,
     missing_ports,
@@ -35,12 +56,6 @@ from topoloom.synth.wiring.coloring.thetas import turned_thetas
 
 __all__ = ["NoRoom", "choose"]
 
-TURNS = 3
-"""Times that thetas are turned and colours chosen anew."""
-
-FITTING_VARIABLES = 20_000
-"""Largest integer program that decides whether there is any choice."""
-
 
 class NoRoom(Exception):
     """No choice was found; ``missing`` are ports that any choice would lack, if that is proven."""
@@ -51,12 +66,14 @@ class NoRoom(Exception):
 
 
 def choose(demand: Demand) -> tuple[Choice, int]:
-    """Return a choice of channels that keeps many links in place, and how many any keeps at most.
+    """Return an assignment that keeps many links in place, and how many any assignment keeps.
+
+    The second number is an upper bound.
 
     Raises
     ------
     NoRoom
-        There is none, or none was found.
+        There is no assignment, or the search found none.
     """
     if not len(demand.sources):
         return Choice.straight(np.zeros(0, np.int64)), 0
@@ -64,13 +81,17 @@ def choose(demand: Demand) -> tuple[Choice, int]:
     choice = _kept_as_they_are(demand) or _searched(demand, bound)
     if choice is None:
         return _decided(demand, bound)
-    kept = demand.kept(choice)
-    if kept == bound:
+    if demand.kept(choice) == bound:
         return choice, bound
-    if variables(demand) > EXACT_VARIABLES:
+    if variables(demand) > limits.MAX_EXACT_VARIABLES:
         return choice, _priced(demand, bound)
+    return _exact(demand, choice, bound)
+
+
+def _exact(demand: Demand, choice: Choice, bound: int) -> tuple[Choice, int]:
+    """Return the assignment of the integer program unless it keeps fewer links."""
     exact, proven = best_choice(demand)
-    if exact is None or demand.kept(exact) < kept:
+    if exact is None or demand.kept(exact) < demand.kept(choice):
         return choice, bound
     return exact, demand.kept(exact) if proven else bound
 
@@ -89,7 +110,7 @@ def _priced(demand: Demand, bound: int) -> int:
 def _decided(demand: Demand, bound: int) -> tuple[Choice, int]:
     """Decide by integer program whether there is any choice, where the search found none."""
     missing = missing_ports(demand, integral=False)
-    if missing or variables(demand) > FITTING_VARIABLES:
+    if missing or variables(demand) > limits.MAX_FEASIBILITY_VARIABLES:
         raise NoRoom(missing)
     choice, proven = best_choice(demand)
     if choice is None:
@@ -149,7 +170,7 @@ def _one_way(demand: Demand, bound: int) -> Choice | None:
         return share_out(demand)
     chained = _chained(demand)
     # Flows over many channels take minutes where chains take a second.
-    large = variables(demand) > FITTING_VARIABLES
+    large = variables(demand) > limits.MAX_FEASIBILITY_VARIABLES
     if chained is not None and (large or demand.kept(chained) == bound):
         return chained
     found = [choice for choice in (chained, share_out(demand)) if choice is not None]
@@ -263,7 +284,7 @@ def _recoloured(demand: Demand, bound: int) -> Integers:
     if kept < bound:
         resettle(size, sources, targets, colours, preferred)
         likes = np.stack([np.isin(keys, wanted) for wanted in preferred], axis=1)
-        for _ in range(TURNS):
+        for _ in range(limits.THETA_ROUNDS):
             if not turned_thetas(size, sources, targets, colours, likes):
                 break
             resettle(size, sources, targets, colours, preferred)

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends
 from topoloom.synth.wiring.ilp.program import Program
 
 __all__ = [
-    "EXACT_NODES",
-    "EXACT_VARIABLES",
     "Kept",
     "Missing",
     "Written",
@@ -26,12 +25,6 @@ __all__ = [
     "variables",
     "written",
 ]
-
-EXACT_VARIABLES = 600
-"""Largest integer program tried for fewest moves: its x variables."""
-
-EXACT_NODES = 200
-"""Branch-and-bound nodes after which the best choice found so far is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +137,7 @@ def best_choice(demand: Demand) -> tuple[Choice | None, bool]:
     found = written(demand, keeping=True)
     for kept in found.kept:
         found.program.cost[kept.column] = -1.0
-    solved = found.program.solve(nodes=EXACT_NODES)
+    solved = found.program.solve(nodes=limits.MAX_EXACT_NODES)
     if solved.values is None:
         return None, solved.proven
     choice = found.choice(solved.values)
@@ -165,7 +158,7 @@ def missing_ports(demand: Demand, integral: bool) -> list[Missing]:
     for at, row in found.room.items():
         slack[at] = program.column(float(len(demand.sources)), 1.0)
         program.put(row, slack[at], -1.0)
-    solved = program.solve(integral, EXACT_NODES)
+    solved = program.solve(integral, limits.MAX_EXACT_NODES)
     lacking = []
     for (channel, node, receives), column in slack.items() if solved.exact else ():
         count = solved.exact[column]

@@ -11,18 +11,13 @@ from itertools import combinations
 
 import numpy as np
 
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends
 from topoloom.synth.wiring.ilp.objective import Objective, panel_seconds
 from topoloom.synth.wiring.ilp.objective_rows import Stakes
 
 __all__ = ["Rank", "exchanged", "ranked"]
-
-MOST_ROUNDS = 6
-"""Times that all pairs of channels are looked at."""
-
-MOST_TRIED = 100_000
-"""Exchanges that are tried."""
 
 Rank = tuple
 """What is at stake, then which of equal choices is nearer to a better one, moves last."""
@@ -54,12 +49,12 @@ def exchanged(
         for two in combinations(range(demand.channels), 2)
         if demand.shared[two[0]] == demand.shared[two[1]]
     ]
-    for _ in range(MOST_ROUNDS):
+    for _ in range(limits.MAX_SWAP_ROUNDS):
         gains = []
         for number, two in enumerate(alike):
-            tell("exchanging links", number, len(alike))
+            report_progress("exchanging links", number, len(alike))
             gains.append(search.improve(*two))
-        if not any(gains) or search.tried > MOST_TRIED:
+        if not any(gains) or search.tried > limits.MAX_SWAPS:
             break
     return Choice(np.array(search.channel, np.int64), choice.turned)
 
@@ -174,7 +169,7 @@ class _Search:
 
     def _attempt(self, edges: list[int], one: int, other: int) -> bool:
         """Let links change between two channels; undo it unless that is better."""
-        if self.tried > MOST_TRIED:
+        if self.tried > limits.MAX_SWAPS:
             return False
         self.tried += 1
         if not self._fit(edges, one, other):

@@ -15,16 +15,11 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, vstack
 
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
 
 __all__ = ["fill", "share_out"]
-
-MOST_ORDERS = 12
-"""Orders of the channels that are tried before the links are said to find no place."""
-
-MOST_ROUNDS = 4
-"""Times that all pairs of channels are looked at."""
 
 
 class _Amounts:
@@ -113,11 +108,11 @@ def share_out(demand: Demand) -> Choice | None:
     amounts = _Amounts(demand)
     if not fill(amounts):
         return None
-    for _ in range(MOST_ROUNDS):
+    for _ in range(limits.MAX_FLOW_ROUNDS):
         gained = []
         pairs = list(combinations(range(demand.channels), 2))
         for number, pair in enumerate(pairs):
-            tell("exchanging links", number, len(pairs))
+            report_progress("exchanging links", number, len(pairs))
             gained.append(_exchange(amounts, *pair))
         if not any(gained) or demand.channels == 2:
             break
@@ -131,9 +126,9 @@ def fill(amounts: _Amounts) -> bool:
     if len(channels) <= 4:
         orders += [order for order in permutations(channels) if order not in orders]
     draw = random.Random(0)
-    while len(channels) > 4 and len(orders) < MOST_ORDERS:
+    while len(channels) > 4 and len(orders) < limits.MAX_FILL_ORDERS:
         orders.append(tuple(draw.sample(channels, len(channels))))
-    return any(_fill_in(amounts, order) for order in orders[:MOST_ORDERS])
+    return any(_fill_in(amounts, order) for order in orders[: limits.MAX_FILL_ORDERS])
 
 
 def _fill_in(amounts: _Amounts, order: tuple[int, ...]) -> bool:
@@ -141,7 +136,7 @@ def _fill_in(amounts: _Amounts, order: tuple[int, ...]) -> bool:
     left = amounts.total.copy()
     amounts.on[:] = 0
     for step, channel in enumerate(order):
-        tell("filling panels", step, len(order))
+        report_progress("filling panels", step, len(order))
         later = list(order[step + 1 :])
         out, into = amounts.at_nodes(left)
         # What a node cannot place later must be placed now.

@@ -9,7 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from topoloom.synth.wiring.assignment.channel_ilp import EXACT_VARIABLES, variables, written
+from topoloom.synth.wiring import limits
+from topoloom.synth.wiring.assignment.channel_ilp import variables, written
 from topoloom.synth.wiring.assignment.channel_swaps import Rank, exchanged, ranked
 from topoloom.synth.wiring.assignment.channels import Channel, Supply
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends
@@ -20,9 +21,6 @@ from topoloom.synth.wiring.plant import Pair
 from topoloom.synth.wiring.plant.free_ports import ours
 
 __all__ = ["Aim", "aim_of", "aimed"]
-
-RELAXED_VARIABLES = 3_000
-"""Largest program whose relaxation is solved for a bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def aimed(demand: Demand, choice: Choice, aim: Aim) -> tuple[Choice, Fraction]:
     better = exchanged(demand, choice, stakes, aim.pairs, aim.hosts)
     size = variables(demand)
     met = aim.rank(demand, better)[0] == bound
-    if not size or met or size > RELAXED_VARIABLES:
+    if not size or met or size > limits.MAX_RELAXED_VARIABLES:
         return better, bound
     found = written(demand, keeping=True)
     uses = [Use(n, aim.pairs[channel]) for n, (_, channel, _) in enumerate(found.columns)]
@@ -126,7 +124,7 @@ def aimed(demand: Demand, choice: Choice, aim: Aim) -> tuple[Choice, Fraction]:
         )
         for kept in found.kept
     ]
-    values, proven = least(found.program, stakes, uses, keeps, size <= EXACT_VARIABLES)
+    values, proven = least(found.program, stakes, uses, keeps, size <= limits.MAX_EXACT_VARIABLES)
     if stakes.exact:
         bound = max(bound, proven)
     exact = None if values is None else found.choice(values)

@@ -10,16 +10,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.synth.progress import attended
+from topoloom.synth.kernels.splitmix import lcg
+from topoloom.synth.progress import run_in_thread
+from topoloom.synth.wiring import limits
 
 __all__ = ["coloured"]
 
 Integers = NDArray[np.int64]
 
 FREE, ABSENT = -1, -2
-
-KICKS = 60
-"""Times per edge that a search takes a colour away from an edge that is in the way."""
 
 
 @njit(cache=True, nogil=True)
@@ -110,7 +109,7 @@ def _search(ends_u, ends_v, at, colours, preferred, waiting, seed, kicks):
         if kicks == 0:
             return False
         kicks -= 1
-        state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        state = lcg(state)
         colour = np.int64((state >> np.uint64(33)) % np.uint64(count))
         if at[u, colour] == ABSENT or at[v, colour] == ABSENT:
             continue
@@ -158,10 +157,10 @@ def coloured(
             at[ends_u[edge], colours[edge]] = edge
             at[ends_v[edge], colours[edge]] = edge
         waiting = np.flatnonzero(colours < 0)
-        kicks = KICKS * len(colours)
+        kicks = limits.KICKS_PER_EDGE * len(colours)
         search = partial(
             _search, ends_u, ends_v, at, colours, preferred, waiting, attempt + 1, kicks
         )
-        if attended("colouring links", search):
+        if run_in_thread("colouring links", search):
             return colours
     return None

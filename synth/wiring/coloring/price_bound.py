@@ -10,7 +10,8 @@ takes and fall on those that are taken twice.  All are whole numbers, so the bou
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.coloring.bipartite import cheapest
 
 __all__ = ["most_preferred"]
@@ -19,13 +20,6 @@ Integers = NDArray[np.int64]
 
 UNIT = 64
 """Price of an edge that does not get a preferred colour."""
-
-MOST_ROUNDS = 200
-MOST_EDGES = 600_000
-"""Limits of the rounds, and of the edges looked at in all of them."""
-
-PATIENCE = 5
-"""Rounds without a better bound after which prices change by less."""
 
 
 def most_preferred(
@@ -45,7 +39,7 @@ def most_preferred(
 
     Notes
     -----
-    At most `MOST_ROUNDS` rounds of one cheapest matching per colour.
+    At most `limits.MAX_PRICE_ROUNDS` rounds of one cheapest matching per colour.
 
     Examples
     --------
@@ -60,9 +54,11 @@ def most_preferred(
     base = [UNIT * (1 - np.isin(keys, wanted).astype(np.int64)) for wanted in preferred]
     prices = np.zeros(len(keys), np.int64)
     best, dearest, step, idle = -1, prices, UNIT // 2, 0
-    rounds = min(MOST_ROUNDS, MOST_EDGES // (len(keys) * len(preferred)) + 1)
+    rounds = min(
+        limits.MAX_PRICE_ROUNDS, limits.MAX_PRICED_EDGES // (len(keys) * len(preferred)) + 1
+    )
     for number in range(rounds):
-        tell("bounding moves", number, rounds)
+        report_progress("bounding moves", number, rounds)
         taken, bound = np.zeros(len(keys), np.int64), int((prices * left).sum())
         for costs in base:
             mates = cheapest(size, rows, columns, costs - prices)
@@ -74,7 +70,7 @@ def most_preferred(
             best, dearest = bound, prices
         if (taken == left).all():
             break
-        if idle > PATIENCE:
+        if idle > limits.PRICE_PATIENCE:
             prices, step, idle = dearest, max(1, step * 7 // 10), 0
         else:
             prices = prices + step * (left - taken)

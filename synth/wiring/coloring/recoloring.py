@@ -19,27 +19,16 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.coloring.bipartite import RegularMultigraph
 
 __all__ = ["complete", "exchange", "kept_colours", "resettle", "successive"]
 
 Integers = NDArray[np.int64]
 
-CHOICES = 4
-"""Free colours tried at each end of an edge, for the chain that takes its preferred colour
-from the fewest edges."""
-
-MOST_EXCHANGES = 20_000
-"""Most pairs of colours looked at."""
-
 BLUR = 64
 """What an edge that prefers a colour costs, and between how much more or less it is drawn."""
-
-MOST_ROUNDS = 600
-MOST_IDLE = 100
-MOST_EDGES = 400_000
-"""Limits of `resettle`."""
 
 
 @njit(cache=True, nogil=True)
@@ -165,7 +154,7 @@ def complete(
     given = np.flatnonzero(colours >= 0)
     at_source[sources[given], colours[given]] = given
     at_target[targets[given], colours[given]] = given
-    _complete(sources, targets, at_source, at_target, colours, preferred, CHOICES)
+    _complete(sources, targets, at_source, at_target, colours, preferred, limits.CHAIN_CHOICES)
     return colours
 
 
@@ -198,7 +187,7 @@ def successive(
     keys = graph.rows * size + graph.columns
     later = np.sum([_is_preferred(keys, wanted) for wanted in preferred], axis=0)
     for colour, wanted in enumerate(preferred):
-        tell("colouring panel by panel", colour, len(preferred))
+        report_progress("colouring panel by panel", colour, len(preferred))
         here = _is_preferred(keys, wanted)
         later -= here
         costs = BLUR * np.where(here, 1, np.where(later >= graph.left, 3, 2))
@@ -224,7 +213,7 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
     Notes
     -----
     For one pair of colours the result is the best possible, as the components of its
-    edges are independent; each costs O(size).  At most `MOST_EXCHANGES` pairs.
+    edges are independent; each costs O(size).  At most `limits.MAX_COLOR_PAIRS` pairs.
     """
     keys = sources * size + targets
     order = np.argsort(colours, kind="stable")
@@ -233,9 +222,9 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
     tried, since_improved = 0, 0
     pairs = list(combinations(range(len(preferred)), 2))
     for first, second in cycle(pairs):
-        if tried == MOST_EXCHANGES or since_improved == len(pairs):
+        if tried == limits.MAX_COLOR_PAIRS or since_improved == len(pairs):
             break
-        tell("exchanging links", since_improved, len(pairs))
+        report_progress("exchanging links", since_improved, len(pairs))
         tried, since_improved = tried + 1, since_improved + 1
         edges = np.concatenate([members[first], members[second]])
         on_first = colours[edges] == first
@@ -264,16 +253,21 @@ def resettle(size: int, sources: Integers, targets: Integers, colours: Integers,
     -----
     Three or four colours drawn at random (always the same draws) are coloured by
     `successive`, in the drawn order, every other time with blurred costs, and `exchange`; the
-    result is taken unless it gives fewer edges a preferred colour.  Ends after `MOST_ROUNDS`
-    rounds, after ``size / 2`` (at most `MOST_IDLE`) and ``3 * len(preferred)**2`` more in
-    sequence without gain, or when `MOST_EDGES` edges have been coloured anew.
+    result is taken unless it gives fewer edges a preferred colour.  Ends after
+    `limits.MAX_RECOLOR_ROUNDS` rounds, after ``size / 2`` (at most
+    `limits.MAX_IDLE_RECOLOR_ROUNDS`) and ``3 * len(preferred)**2`` more in sequence without gain,
+    or when `limits.MAX_RECOLORED_EDGES` edges have been coloured anew.
     """
     draw, blur = random.Random(0), np.random.default_rng(0)
-    patience = min(MOST_IDLE, size // 2) + 3 * len(preferred) ** 2
+    patience = min(limits.MAX_IDLE_RECOLOR_ROUNDS, size // 2) + 3 * len(preferred) ** 2
     keys = sources * size + targets
     rounds, idle, touched = 0, 0, 0
-    while rounds < MOST_ROUNDS and idle < patience and touched < MOST_EDGES:
-        tell("colouring anew", rounds, MOST_ROUNDS)
+    while (
+        rounds < limits.MAX_RECOLOR_ROUNDS
+        and idle < patience
+        and touched < limits.MAX_RECOLORED_EDGES
+    ):
+        report_progress("colouring anew", rounds, limits.MAX_RECOLOR_ROUNDS)
         drawn = draw.sample(range(len(preferred)), min(3 + rounds % 2, len(preferred)))
         edges = np.flatnonzero(np.isin(colours, drawn))
         wanted = [preferred[colour] for colour in drawn]

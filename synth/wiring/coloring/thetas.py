@@ -15,17 +15,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.synth.kernels.scalars import int64
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
+from topoloom.synth.wiring import limits
 
 __all__ = ["turned_thetas"]
 
 Integers = NDArray[np.int64]
-
-MOST_THETAS = 20_000
-"""Exchanges that are made."""
-
-MOST_STEPS = 6_000_000
-"""Places for the far end of a theta that are weighed: some tenths of a second."""
 
 REACH = 1000
 """Edges along the first part at most."""
@@ -248,7 +243,7 @@ def turned_thetas(
     -----
     From both ends of every edge that prefers another colour, for every third colour: far ends
     along the part of the first two, each in O(1) by sums along paths and cycles.  At most
-    `MOST_STEPS` of them.
+    `limits.MAX_THETA_ENDS` of them.
 
     Examples
     --------
@@ -265,11 +260,13 @@ def turned_thetas(
     at[ends[:, 0], colours] = at[ends[:, 1], colours] = np.arange(len(colours))
     maps = tuple(np.empty((count * count, 2 * size), np.int64) for _ in range(6))
     fresh = np.zeros(count * count, np.bool_)
-    limits = np.array([MOST_THETAS, MOST_STEPS], np.int64)
+    left = np.array([limits.MAX_THETAS, limits.MAX_THETA_ENDS], np.int64)
     total, liked = 0, likes.astype(np.int64)
     while True:
-        tell("exchanging links of three", MOST_STEPS - int(limits[1]), MOST_STEPS)
-        gained = _sweep(at, ends, colours, liked, maps, fresh, limits)
+        report_progress(
+            "exchanging links of three", limits.MAX_THETA_ENDS - int(left[1]), limits.MAX_THETA_ENDS
+        )
+        gained = _sweep(at, ends, colours, liked, maps, fresh, left)
         total += gained
         if not gained:
             return total

@@ -14,14 +14,12 @@ from fractions import Fraction
 from math import ceil, inf, lcm
 from typing import NamedTuple
 
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.ilp.objective import Objective, panel_seconds
 from topoloom.synth.wiring.ilp.program import Program
 from topoloom.synth.wiring.plant import Plant
 
 __all__ = ["Keep", "Least", "Stakes", "Use", "at_least", "few_moves", "least"]
-
-EXACT_NODES = 1000
-"""Branch-and-bound nodes after which the best that was found is taken."""
 
 PRECISION = 1e-6
 
@@ -100,7 +98,7 @@ def _least_time(
             rounds = program.column(inf)
             program.row(low, inf, entries | {rounds: float(made.at_once)})
             program.row(0, inf, {total: 1.0, rounds: -each})
-    solved = program.solve(integral, EXACT_NODES)
+    solved = program.solve(integral, limits.MAX_OBJECTIVE_NODES)
     bound = _whole(solved.bound) / scale
     if solved.values is None or not integral:
         return Least(None, bound)
@@ -117,7 +115,7 @@ def _least_time(
         removes, adds = (made.at_once * int(time / made.move_seconds) for time in (gone, come))
         program.row(float(stakes.mine[panel] - removes), inf, kept)
         program.row(-float(adds), inf, kept | new)
-    again = program.solve(integral, EXACT_NODES)
+    again = program.solve(integral, limits.MAX_OBJECTIVE_NODES)
     return Least(again.values or solved.values, value if solved.proven else min(bound, value))
 
 
@@ -131,14 +129,14 @@ def _fewest_drained(
                 lost[host] = program.column(1.0, 1.0)
             there = float(keep.there)
             program.row(there, inf, {keep.column: 1.0, lost[host]: there})
-    solved = program.solve(integral, EXACT_NODES)
+    solved = program.solve(integral, limits.MAX_OBJECTIVE_NODES)
     bound = len(stakes.doomed) + _whole(solved.bound)
     if solved.values is None or not integral:
         return Least(None, bound)
     count = sum(solved.values[column] for column in lost.values())
     few_moves(program, uses, keeps)
     program.row(0, float(count), dict.fromkeys(lost.values(), 1.0))
-    again = program.solve(integral, EXACT_NODES)
+    again = program.solve(integral, limits.MAX_OBJECTIVE_NODES)
     value = Fraction(len(stakes.doomed) + count)
     return Least(again.values or solved.values, value if solved.proven else min(bound, value))
 

@@ -8,17 +8,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.synth.progress import tell
+from topoloom.synth.kernels.splitmix import xorshift
+from topoloom.synth.progress import report_progress
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.placement.graph_isomorphism import Arcs
 
 __all__ = ["kept_arcs", "swapped"]
 
 Integers = NDArray[np.int64]
-
-PROPOSALS = 6_000
-"""Exchanges tried per node."""
-
-MOST_PROPOSALS = 12_000_000
 
 AT_A_TIME = 200_000
 """Exchanges between two words on how far the search is: some tenths of a second."""
@@ -32,14 +29,6 @@ def kept_arcs(wanted: Arcs, today: NDArray[np.int16], hosts: Integers) -> int:
     """Return how many links of a placing find their hosts joined today."""
     there = today[hosts[wanted.sources], hosts[wanted.targets]]
     return int(np.minimum(there, wanted.counts).sum())
-
-
-@njit(cache=True, nogil=True)
-def _random(state):
-    state ^= (state << np.uint64(13)) & np.uint64(0xFFFFFFFFFFFFFFFF)
-    state ^= state >> np.uint64(7)
-    state ^= (state << np.uint64(17)) & np.uint64(0xFFFFFFFFFFFFFFFF)
-    return state
 
 
 @njit(cache=True, nogil=True)
@@ -76,9 +65,9 @@ def _anneal(
     gain, best_gain = gains[0], gains[1]
     for step in range(steps[0], steps[1]):
         heat = 1.2 * (1.0 - step / proposals) + 1e-3
-        state = _random(state)
+        state = xorshift(state)
         node = np.int64(state % np.uint64(size))
-        state = _random(state)
+        state = xorshift(state)
         host = np.int64(state % np.uint64(pool))
         if start[node + 1] > start[node] and (state >> np.uint64(40)) % np.uint64(4) > 0:
             # Aim: next to the host of a neighbour, along a pair of today.
@@ -89,7 +78,7 @@ def _anneal(
             row = there + (pool if forward[k] else 0)
             many = begin[row + 1] - begin[row]
             if many > 0:
-                state = _random(state)
+                state = xorshift(state)
                 host = beside[begin[row] + np.int64(state % np.uint64(many))]
         old = at[node]
         other = who[host]
@@ -106,7 +95,7 @@ def _anneal(
         if other >= 0:
             after += _around(other, node, start, near, count, forward, today, at)
         change = after - before
-        state = _random(state)
+        state = xorshift(state)
         chance = np.float64(state >> np.uint64(11)) / 9007199254740992.0
         if change >= 0 or chance < np.exp(change / heat):
             who[host], who[old] = node, other
@@ -140,7 +129,8 @@ def swapped(
 
     Notes
     -----
-    Of fixed length and always the same draws: `PROPOSALS` exchanges per node, each O(degree).
+    Of fixed length and always the same draws: `limits.PROPOSALS_PER_NODE` exchanges per node, each
+    O(degree).
     """
     size, pool = wanted.size, len(today)
     ends = np.concatenate([wanted.sources, wanted.targets])
@@ -155,7 +145,7 @@ def swapped(
     begin = np.searchsorted(np.concatenate([ahead[0], back[0] + pool]), np.arange(2 * pool + 1))
     who = np.full(pool, EMPTY, np.int64)
     who[hosts] = np.arange(size)
-    proposals = min(PROPOSALS * size, MOST_PROPOSALS)
+    proposals = min(limits.PROPOSALS_PER_NODE * size, limits.MAX_PROPOSALS)
     at = hosts.astype(np.int64).copy()
     best, gains, state = at.copy(), np.zeros(2, np.int64), SEED
     graph = (
@@ -163,7 +153,7 @@ def swapped(
         today, beside, begin.astype(np.int64),
     )  # fmt: skip
     for first in range(0, proposals, AT_A_TIME):
-        tell("choosing hosts", first, proposals)
+        report_progress("choosing hosts", first, proposals)
         steps = first, min(first + AT_A_TIME, proposals)
         found = _anneal(*graph, at, who, frozen, steps, proposals, best, gains, state)
         state = np.uint64(found)

@@ -11,12 +11,11 @@ exchanged.
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.synth.wiring import limits
+
 __all__ = ["most_kept"]
 
 LENGTHS = (2, 3, 4)
-
-MOST_NODES = 1024
-"""Of larger graphs walks are not counted: that takes the cube of their size."""
 
 Matrix = NDArray[np.int64]
 
@@ -39,7 +38,7 @@ def most_kept(wanted: Matrix, today: Matrix) -> int:
     """
     links, pairs = int(wanted.sum()), int(today.sum())
     most = min(links, pairs)
-    if max(len(wanted), len(today)) > MOST_NODES:
+    if max(len(wanted), len(today)) > limits.MAX_CLOSED_WALK_NODES:
         return most
     for length in LENGTHS:
         theirs, ours = _walks(wanted, length), _walks(today, length)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.channels import supply
 from topoloom.synth.wiring.assignment.realize import joins_of
 from topoloom.synth.wiring.ilp.objective import Objective
@@ -24,10 +25,7 @@ from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["MOST_HOSTS", "plan_placed"]
-
-MOST_HOSTS = 4096
-"""Most hosts among which a place is chosen."""
+__all__ = ["plan_placed"]
 
 Integers = NDArray[np.int64]
 
@@ -145,8 +143,10 @@ def _pool(
     usable = {State.FREE, State.SPARE} if spares else {State.FREE}
     free = [at for at, host in enumerate(plant.hosts) if host.state in usable]
     pool = tuple(sorted({*free, *fixed.values()}))
-    if len(pool) > MOST_HOSTS:
-        raise DoesNotFit("/hosts", f"places are chosen among at most {MOST_HOSTS} hosts")
+    if len(pool) > limits.MAX_PLACED_HOSTS:
+        raise DoesNotFit(
+            "/hosts", f"places are chosen among at most {limits.MAX_PLACED_HOSTS} hosts"
+        )
     if len(set(fixed.values())) != len(fixed):
         raise DoesNotFit("/nodes", "two nodes must not sit on one host")
     if topology.node_count > len(pool):

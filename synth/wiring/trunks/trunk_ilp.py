@@ -12,17 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.ilp.objective_rows import Keep, Stakes, Use, few_moves, least
 from topoloom.synth.wiring.ilp.program import Program
 from topoloom.synth.wiring.trunks.trunk_paths import Ends, Group, Kind, SiteClass
 
-__all__ = ["MOST_VARIABLES", "Lack", "Shared", "Shares", "lacking", "shared_out"]
-
-MOST_VARIABLES = 20_000
-"""Largest integer program: kinds of ways of all linked pairs of hosts together."""
-
-NODES = 200
-"""Branch-and-bound nodes after which the best that was found is taken."""
+__all__ = ["Lack", "Shared", "Shares", "lacking", "shared_out"]
 
 Shares = dict[tuple[int, int], Counter[Kind]]
 """How many links of each linked pair of nodes take each kind of way."""
@@ -110,7 +105,7 @@ def shared_out(
     found = _Columns(ends, links, today)
     if {pair for pair, _ in found.columns} != links.keys():
         return Shared(None, True)
-    if len(found.columns) > MOST_VARIABLES:
+    if len(found.columns) > limits.MAX_TRUNK_VARIABLES:
         return Shared(None, False)
     uses = [Use(column, kind.on) for column, (_, kind) in enumerate(found.columns)]
     keeps = []
@@ -123,7 +118,7 @@ def shared_out(
     bound = Fraction(0)
     if stakes is None:
         few_moves(found.program, uses, keeps)
-        values, proven, *_ = found.program.solve(nodes=NODES)
+        values, proven, *_ = found.program.solve(nodes=limits.MAX_TRUNK_NODES)
     else:
         values, bound = least(found.program, stakes, uses, keeps, integral=True)
         proven = False
@@ -160,13 +155,15 @@ def lacking(ends: Ends, links: Counter[tuple[int, int]], integral: bool) -> list
     Empty if none are needed, or with ``integral`` false if that is not seen so.
     """
     found = _Columns(ends, links, everywhere=True)
-    if not found.columns or len(found.columns) > MOST_VARIABLES * (1 if integral else 4):
+    if not found.columns or len(found.columns) > limits.MAX_TRUNK_VARIABLES * (
+        1 if integral else 4
+    ):
         return []
     program, slack = found.program, {}
     for key, row in found.limits.items():
         slack[key] = program.column(np.inf, 1.0)
         program.put(row, slack[key], -1.0)
-    solved = program.solve(integral, NODES)
+    solved = program.solve(integral, limits.MAX_TRUNK_NODES)
     lacks = []
     for key, column in slack.items() if solved.exact else ():
         missing = int(np.ceil(solved.exact[column] - 1e-6))

@@ -14,19 +14,11 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, islice, product
 from typing import NamedTuple
 
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.channels import Site
 from topoloom.synth.wiring.plant import Mode, Plant, Port, Side, Trunk
 
-__all__ = ["MOST_TRUNKS", "Bundle", "Ends", "Group", "Kind", "Path", "SiteClass", "class_of"]
-
-MOST_TRUNKS = 3
-"""Most trunks between two hosts."""
-
-MOST_PATHS = 32
-"""Paths between two sides of panels that are weighed, those of fewest trunks first."""
-
-MOST_KINDS = 64
-"""Kinds of ways between two classes of sites that are weighed, those of fewest pairs first."""
+__all__ = ["Bundle", "Ends", "Group", "Kind", "Path", "SiteClass", "class_of"]
 
 
 class Group(NamedTuple):
@@ -111,7 +103,7 @@ class Ends:
     receivers: dict[tuple[int, SiteClass], list[Site]]
     trunks: dict[Bundle, list[Trunk]]
     way_in: Callable[[int], Fraction]
-    most_trunks: int = MOST_TRUNKS
+    most_trunks: int = limits.MAX_TRUNKS
     whole: bool = True
     _known: dict[tuple[SiteClass, SiteClass, bool], list[Kind]] = field(default_factory=dict)
     _paths: dict[tuple[Group, Group], list[Path]] = field(default_factory=dict)
@@ -173,10 +165,12 @@ class Ends:
     def _between(self, first: SiteClass, second: SiteClass, everywhere: bool) -> list[Kind]:
         at = (first, second, everywhere)
         if at not in self._known:
-            found = list(islice(self._listed_kinds(first, second, everywhere), MOST_KINDS + 1))
-            self.whole = self.whole and len(found) <= MOST_KINDS
+            found = list(
+                islice(self._listed_kinds(first, second, everywhere), limits.MAX_KINDS + 1)
+            )
+            self.whole = self.whole and len(found) <= limits.MAX_KINDS
             found.sort(key=lambda kind: kind.pairs)
-            self._known[at] = found[:MOST_KINDS]
+            self._known[at] = found[: limits.MAX_KINDS]
         return self._known[at]
 
     def _listed_kinds(
@@ -196,9 +190,9 @@ class Ends:
     def paths(self, start: Group, end: Group, everywhere: bool = False) -> list[Path]:
         """Return the paths from ports of one side of a panel to another, the shortest first."""
         if (start, end) not in self._paths:
-            found = list(islice(self._found(start, end), MOST_PATHS + 1))
-            self.whole = self.whole and len(found) <= MOST_PATHS
-            self._paths[start, end] = found[:MOST_PATHS]
+            found = list(islice(self._found(start, end), limits.MAX_PATHS + 1))
+            self.whole = self.whole and len(found) <= limits.MAX_PATHS
+            self._paths[start, end] = found[: limits.MAX_PATHS]
         known = self._paths[start, end]
         straight = ((start, end),)
         if everywhere and () not in known and straight not in known:

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.channels import Site
 from topoloom.synth.wiring.assignment.link_wiring import Route, Wiring
 from topoloom.synth.wiring.assignment.realize import edges_of
@@ -20,7 +21,6 @@ from topoloom.synth.wiring.plant.free_ports import Usable, ours
 from topoloom.synth.wiring.plant.light_paths import ways
 from topoloom.synth.wiring.trunks.routing import Plugged, Today, lanes_of, routed
 from topoloom.synth.wiring.trunks.trunk_ilp import (
-    MOST_VARIABLES,
     Lack,
     Shared,
     Shares,
@@ -28,7 +28,6 @@ from topoloom.synth.wiring.trunks.trunk_ilp import (
     shared_out,
 )
 from topoloom.synth.wiring.trunks.trunk_paths import (
-    MOST_TRUNKS,
     Bundle,
     Ends,
     Group,
@@ -49,10 +48,6 @@ __all__ = [
 
 MOST_NAMED = 5
 """Places without room that one error names."""
-
-FEW_VARIABLES = 2_000
-"""Largest program in which paths of all lengths are weighed at once; else longer ones are only
-where shorter ones do not do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +190,7 @@ def fewest(
         new -= min(count, len(there))
         first = next(iter(found.ends.kinds(*pair)), None)
         strands = max(strands, len(first.paths) if first else 0)
-    return max(removes - min(loose, new * (strands * (MOST_TRUNKS + 1) - 1)), 0), new
+    return max(removes - min(loose, new * (strands * (limits.MAX_TRUNKS + 1) - 1)), 0), new
 
 
 def reaches_trunk(plant: Plant, pair: Pair) -> bool:
@@ -215,7 +210,7 @@ def demanded(topology: Topology, duplex: bool) -> tuple[Counter[tuple[int, int]]
 
 def undecided(found: Trunked, links: Counter[tuple[int, int]]) -> bool:
     """Whether it is too large to be decided exactly whether links fit."""
-    return sum(len(found.ends.kinds(*pair)) for pair in links) > MOST_VARIABLES
+    return sum(len(found.ends.kinds(*pair)) for pair in links) > limits.MAX_TRUNK_VARIABLES
 
 
 def led_over_trunks(
@@ -252,8 +247,8 @@ def led_over_trunks(
 def _shared(found: Trunked, links: Counter[tuple[int, int]], stakes: Stakes | None) -> Shared:
     """Share the links out; where that is large, first without long paths."""
     ends, today = found.ends, found.counts
-    if sum(len(ends.kinds(*pair)) for pair in links) > FEW_VARIABLES:
-        for most in range(1, MOST_TRUNKS):
+    if sum(len(ends.kinds(*pair)) for pair in links) > limits.MAX_ALL_LENGTHS_VARIABLES:
+        for most in range(1, limits.MAX_TRUNKS):
             shared = shared_out(ends.limited(most), links, today, stakes)
             if shared.shares is not None:
                 return shared._replace(proven=False, bound=Fraction(0))
@@ -286,6 +281,6 @@ def _said(lacks: list[Lack], ends: Ends) -> str:
     if len(lacks) > MOST_NAMED:
         said.append(f"and {len(lacks) - MOST_NAMED} more places lack some")
     return "; ".join(said) or (
-        f"no way over panels and at most {MOST_TRUNKS} trunks was found, and none was proven "
-        f"impossible (programs of up to {MOST_VARIABLES} variables are solved)"
+        f"no way over panels and at most {limits.MAX_TRUNKS} trunks was found, and none was proven "
+        f"impossible (programs of up to {limits.MAX_TRUNK_VARIABLES} variables are solved)"
     )

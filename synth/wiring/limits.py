@@ -1,0 +1,100 @@
+"""Every limit of planning: what the limit limits, and why.
+
+*Variables* are pairs of linked hosts times channels. *Nodes* are branch-and-bound nodes: they limit
+the time of a solver without a clock, so that equal inputs get equal plans.
+
+"Measured" is the effect of a method on 50 instances of ``benchmarks.bench_wiring`` (12 to 256
+hosts), 100 random plants of 8 to 40 hosts and 100 of the tests.
+"""
+
+# Exact programs: `assignment.channel_ilp`, `assignment.assign_channels`, `ilp.objective_rows`
+
+MAX_EXACT_VARIABLES = 600
+"""Variables up to which an integer program decides about the fewest moves; a second at most.
+Measured: without the program 4,538 moves in place of 4,100 on the random plants."""
+
+MAX_EXACT_NODES = 200
+"""Nodes after which the best assignment found so far is taken."""
+
+MAX_FEASIBILITY_VARIABLES = 20_000
+"""Variables up to which an integer program decides whether there is any assignment. Above, one-way
+plants with missing ports are not filled by flows: that takes minutes where chains take a second."""
+
+MAX_RELAXED_VARIABLES = 3_000
+"""Variables up to which the relaxation of the program bounds seconds and drained hosts. Measured:
+without the program the bound of 64 hosts falls from 741 to 32 seconds."""
+
+MAX_OBJECTIVE_NODES = 1000
+"""Nodes after which the best plan for seconds or drained hosts found so far is taken."""
+
+# Edge colorings: `coloring`
+
+CHAIN_CHOICES = 4
+"""Free colors at each end of an edge that are tried for an alternating chain: 16 chains at most."""
+
+MAX_COLOR_PAIRS = 20_000
+"""Pairs of colors whose components are exchanged. Measured: without these exchanges 1,756 moves in
+place of 1,744 after a few changed links, and 1,500 seconds in place of 1,380."""
+
+MAX_RECOLOR_ROUNDS, MAX_IDLE_RECOLOR_ROUNDS, MAX_RECOLORED_EDGES = 600, 100, 400_000
+"""Rounds that recolor three or four colors; rounds without gain, beside three for each pair of
+colors; and edges in all rounds. Measured: without recoloring 1,872 moves in place of 1,744."""
+
+THETA_ROUNDS = 3
+"""Times that thetas and recoloring alternate. Measured: without thetas 1,770 moves in place of
+1,744, without both 2,144."""
+
+MAX_THETAS, MAX_THETA_ENDS = 20_000, 6_000_000
+"""Thetas that are turned in one call, and far ends that are weighed: some tenths of a second."""
+
+KICKS_PER_EDGE = 60
+"""Times per edge that the Kempe search takes a color away from an edge that is in the way."""
+
+MAX_PRICE_ROUNDS, MAX_PRICED_EDGES, PRICE_PATIENCE = 200, 600_000, 5
+"""Rounds of prices; edges in all rounds; and rounds without a better bound after which prices
+change by less. Measured: without prices the bounds of 18 plans fall from 1,408 to 906 moves."""
+
+# Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
+
+MAX_FILL_ORDERS = 12
+"""Orders of the channels in which flows fill them before the search gives up."""
+
+MAX_FLOW_ROUNDS = 4
+"""Times that flows share out the links of every pair of channels again."""
+
+MAX_SWAP_ROUNDS, MAX_SWAPS = 6, 100_000
+"""Times that links of every pair of channels change places for seconds or drained hosts, and
+changes that are tried. Measured: without them 1,500 seconds in place of 1,380, and 360 in place of
+300."""
+
+# Trunks: `trunks`
+
+MAX_TRUNKS = 3
+"""Trunks between two hosts."""
+
+MAX_PATHS = 32
+"""Paths between two sides of panels that are weighed, those of fewest trunks first."""
+
+MAX_KINDS = 64
+"""Kinds of paths between two classes of ports that are weighed, those of fewest pairs first."""
+
+MAX_TRUNK_VARIABLES = 20_000
+"""Kinds of paths of all linked pairs of hosts together up to which an integer program decides."""
+
+MAX_TRUNK_NODES = 200
+"""Nodes after which the best plan over trunks found so far is taken."""
+
+MAX_ALL_LENGTHS_VARIABLES = 2_000
+"""Variables up to which paths of all lengths are weighed at once; above, longer paths are tried
+only where shorter paths do not suffice."""
+
+# Placement: `placement`
+
+MAX_PLACED_HOSTS = 4096
+"""Hosts among which places are chosen."""
+
+PROPOSALS_PER_NODE, MAX_PROPOSALS = 6_000, 12_000_000
+"""Moves that simulated annealing tries: for each node, and in all."""
+
+MAX_CLOSED_WALK_NODES = 1024
+"""Nodes up to which closed walks bound the kept links: counting them takes the cube of the size."""
