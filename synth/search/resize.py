@@ -63,7 +63,8 @@ def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
     recipe = kind(change, depth, seed, of)
     try:
         traits(recipe)
-        late = distant_pairs_before_swaps(recipe) if isinstance(recipe, Inserted) else _late(recipe, depth)
+        inserted = isinstance(recipe, Inserted)
+        late = distant_pairs_before_swaps(recipe) if inserted else _late(recipe, depth)
     except OutOfDomain:
         return None
     hopeful = late <= limits.MAX_LATE_SHARE_OF[kind.__name__] * nodes
@@ -93,8 +94,8 @@ def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortene
     Parameters
     ----------
     most_words : int
-        That are read for it (`synth.edge_swaps.work_estimates.targeted_swap_words`): a third of a nanosecond
-        each.  It is given up earlier where exchanges do not help.
+        That are read for it (`synth.edge_swaps.work_estimates.targeted_swap_words`): a third of a
+        nanosecond each.  It is given up earlier where exchanges do not help.
 
     Examples
     --------
