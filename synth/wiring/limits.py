@@ -3,8 +3,9 @@
 *Variables* are pairs of linked hosts times channels. *Nodes* are branch-and-bound nodes: they limit
 the time of a solver without a clock, so that equal inputs get equal plans.
 
-"Measured" is the effect of a method on 50 instances of ``benchmarks.bench_wiring`` (12 to 256
-hosts), 100 random plants of 8 to 40 hosts and 100 of the tests.
+"Measured" is the effect of a method that is turned off: on 50 instances of
+``benchmarks.bench_wiring`` (12 to 256 hosts), on 100 random plants of 8 to 40 hosts and 100 of the
+tests, and on 4 instances of 1,024 hosts whose links change.
 """
 
 # Exact programs: `assignment.channel_ilp`, `assignment.assign_channels`, `ilp.objective_rows`
@@ -33,16 +34,17 @@ CHAIN_CHOICES = 4
 """Free colors at each end of an edge that are tried for an alternating chain: 16 chains at most."""
 
 MAX_COLOR_PAIRS = 20_000
-"""Pairs of colors whose components are exchanged. Measured: without these exchanges 1,756 moves in
-place of 1,744 after a few changed links, and 1,500 seconds in place of 1,380."""
+"""Pairs of colors whose components are exchanged. Measured: without these exchanges 4,110 moves in
+place of 2,044 at 1,024 hosts, and 1,500 seconds in place of 1,380 at 64."""
 
 MAX_RECOLOR_ROUNDS, MAX_IDLE_RECOLOR_ROUNDS, MAX_RECOLORED_EDGES = 600, 100, 400_000
 """Rounds that recolor three or four colors; rounds without gain, beside three for each pair of
-colors; and edges in all rounds. Measured: without recoloring 1,872 moves in place of 1,744."""
+colors; and edges in all rounds. Measured: without recoloring 1,872 moves in place of 1,744 at up to
+256 hosts."""
 
 THETA_ROUNDS = 3
-"""Times that thetas and recoloring alternate. Measured: without thetas 1,770 moves in place of
-1,744, without both 2,144."""
+"""Times that thetas and recoloring alternate. Measured: without thetas 2,300 moves in place of
+2,044 at 1,024 hosts; without both 2,144 in place of 1,744 at up to 256."""
 
 MAX_THETAS, MAX_THETA_ENDS = 20_000, 6_000_000
 """Thetas that are turned in one call, and far ends that are weighed: some tenths of a second."""
