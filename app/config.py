@@ -13,12 +13,12 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from topoloom.synth.entry_points import mark
+from topoloom.synth.entry_points import version_suffix
 
 PREFIX = "TOPOLOOM_"
 """What the names of all settings begin with in the environment."""
 
-KERNEL_VERSION = "16" + mark()
+KERNEL_VERSION = "16" + version_suffix()
 """Part of every cache key.  Raise it whenever any computed answer changes; families that other
 packages bring are part of it."""
 

@@ -1,6 +1,6 @@
-"""Topologies: what they are, how they are made, what they cost, how they are wired.
+"""Topologies: the graph type, construction, costs, search, and wiring.
 
-Start with `synth.topology.topology` (the graph), `synth.recipes.recipe` (how a graph is made),
-`synth.evaluation.cost` (what it costs) and `synth.search.frontier` (which is best).  This package
-imports nothing else of Topoloom.
+Start with `synth.topology.topology` (the graph), `synth.recipes.recipe` (construction),
+`synth.evaluation.cost` (costs) and `synth.search.frontier` (search).  This package imports no
+other package of Topoloom.
 """

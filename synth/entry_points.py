@@ -1,6 +1,6 @@
-"""Families of bases that other installed packages bring: which there are, without loading any.
+"""Entry points of families that other installed packages provide; imports none of them.
 
-A package says so by entry points of the group ``topoloom.families``, each named as the family.
+Such a package declares entry points of the group ``topoloom.families``, named as the families.
 """
 
 import hashlib
@@ -11,23 +11,25 @@ GROUP = "topoloom.families"
 
 
 @lru_cache(maxsize=1)
-def entries() -> tuple[EntryPoint, ...]:
+def family_entry_points() -> tuple[EntryPoint, ...]:
     """Return the entry points of installed packages, by name; some milliseconds.
 
-    >>> [entry.name for entry in entries()] == sorted(entry.name for entry in entries())
+    >>> names = [entry.name for entry in family_entry_points()]
+    >>> names == sorted(names)
     True
     """
     return tuple(sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)))
 
 
-def mark() -> str:
-    """Return what tells the answers of these families from others; empty where there are none.
+def version_suffix() -> str:
+    """Return a suffix for version strings that identifies these families; empty without any.
 
-    Another package, or another version of it, gives another mark.
+    The suffix depends on the names and versions of the packages.
     """
-    said = [
+    described = [
         f"{entry.name} {entry.value} {entry.dist and entry.dist.name} "
         f"{entry.dist and entry.dist.version}"
-        for entry in entries()
+        for entry in family_entry_points()
     ]
-    return f"+{hashlib.sha256('|'.join(said).encode()).hexdigest()[:8]}" if said else ""
+    digest = hashlib.sha256("|".join(described).encode()).hexdigest()
+    return f"+{digest[:8]}" if described else ""

@@ -1,26 +1,25 @@
-"""What can be wrong with a topology, a recipe, a request or a wiring.
+"""Errors of topologies, recipes, requests and wirings.
 
 The tree::
 
     SynthError
       InvalidTopology      a topology document or link list breaks a rule
       InvalidRecipe        recipe text does not parse, or names nothing known
-      OutOfDomain          a construction is asked for parameters it is not defined on
+      OutOfDomain          a construction is not defined for its parameters
       ImpossibleRequest    no graph of the requested size, degree and links exists
         NoneKnown          none is known or found, and one may exist
         BeyondSearch       no search goes that far, and one may exist
       Unreachable          some compute node cannot reach another
       NotMeasurable        the cost model does not cover this topology (switches)
-      ClaimBroken          a built graph does not keep what its theorem promises: a bug
+      ClaimBroken          a built graph contradicts its theorem: a bug
       DoesNotFit           the topology cannot be wired on these panels
       InvalidPlant         a plant of hosts and panels breaks a rule
       InvalidWiring        a present wiring breaks a rule
       InvalidAtlas         a file of discovered bases breaks a rule of its format
-      BrokenFamily         what an installed package brings as a family is none
+      BrokenFamily         an installed package provides an unusable family
 
-Every error carries ``field``, a JSON pointer (RFC 6901) to the offending part of
-the input or the bare name of a parameter, and ``rule``, a sentence that says what
-must hold.  Its message is both together.
+Every error has ``field``, a JSON pointer (RFC 6901) to the offending part of the input or the name
+of a parameter, and ``rule``, a sentence that states the requirement.  The message joins both.
 """
 
 __all__ = [
@@ -43,7 +42,7 @@ __all__ = [
 
 
 class SynthError(ValueError):
-    """Base of every error this package raises for a caller's mistake.
+    """Base class of the errors that this package raises for invalid input.
 
     >>> str(InvalidTopology("/links/3/capacity", "must be positive"))
     '/links/3/capacity: must be positive'
@@ -67,11 +66,11 @@ class InvalidRecipe(SynthError):
 
 
 class BrokenFamily(SynthError):
-    """An installed package brings a family of bases that cannot be used."""
+    """An installed package provides a family of bases that cannot be used."""
 
 
 class OutOfDomain(SynthError):
-    """A construction is asked for parameters on which it is not defined."""
+    """A construction is not defined for its parameters."""
 
 
 class ImpossibleRequest(SynthError):
@@ -91,11 +90,11 @@ class Unreachable(SynthError):
 
 
 class NotMeasurable(SynthError):
-    """The cost model of direct-connect topologies does not cover this one."""
+    """The cost model of direct-connect topologies does not cover this topology."""
 
 
 class ClaimBroken(SynthError):
-    """A built graph does not keep what its theorem promises: a bug in Topoloom."""
+    """A built graph contradicts its theorem: a bug in Topoloom."""
 
 
 class DoesNotFit(SynthError):

@@ -1,22 +1,22 @@
-"""How large a topology may get, and arithmetic that stays small on the way there."""
+"""Size limits of topologies, and arithmetic capped above them."""
 
 from topoloom.synth.errors import OutOfDomain
 
 MAX_NODES = 65_536
 MAX_LINKS = 2_000_000
 MAX_HOSTS = 16_384
-"""Most hosts of a topology that is searched for."""
+"""Most hosts of a topology in a search."""
 MAX_DEGREE = 64
-"""Most links into a host that is measured: their sets are bits of an int64, with its sign."""
+"""Most links into a host for measurements: link sets are bits of a signed int64."""
 MAX_TIMES = 64
-"""How often one line graph operator may be applied."""
+"""Most applications of one line graph operator."""
 
-# Far above every limit and far below what costs time to multiply.
+# Far above every limit, yet cheap to multiply.
 _CAP = 10**18
 
 
 def capped_power(base: int, exponent: int) -> int:
-    """Return ``base ** exponent``, or a number beyond every limit if that is huge.
+    """Return ``base ** exponent``, or a number above every limit if the power is huge.
 
     >>> capped_power(2, 10), capped_power(2, 10**12) > MAX_NODES
     (1024, True)
@@ -27,7 +27,7 @@ def capped_power(base: int, exponent: int) -> int:
 
 
 def capped_product(*factors: int) -> int:
-    """Return the product of positive numbers, or a number beyond every limit.
+    """Return the product of positive numbers, or a number above every limit.
 
     >>> capped_product(2, 3, 7)
     42
@@ -39,7 +39,7 @@ def capped_product(*factors: int) -> int:
 
 
 def require_size(nodes: int, degree: int) -> None:
-    """Raise `OutOfDomain` unless a topology of this size may be built.
+    """Raise `OutOfDomain` unless a topology of this size is within the limits.
 
     >>> require_size(65_536, 16)
     >>> require_size(65_537, 1)

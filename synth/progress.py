@@ -1,8 +1,8 @@
-"""How far long work is: said to whoever listens, who may end it by raising.
+"""Progress of long computations, reported to a listener that can cancel by raising.
 
-Generators call `tell` between pieces of work, each much shorter than the whole.  Who runs
-them listens with `listened`; nobody has to.  A listener that raises ends the work: nothing
-of it is kept, and the exception reaches whoever asked for the work.
+Generators call `report_progress` between short pieces of work.  The caller may install a listener
+with `progress_listener`.  An exception in the listener cancels the computation and reaches its
+caller; partial results are discarded.
 """
 
 import threading
@@ -13,31 +13,31 @@ from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-TOLD_EVERY = 0.2
-"""Seconds between two words on a piece of work that says nothing itself."""
+REPORT_SECONDS = 0.2
+"""Seconds between two reports on a computation without reports of its own."""
 
 Listener: TypeAlias = Callable[[str, int, int], object]
-"""Takes what is being done, how many pieces of it are done, and how many there are."""
+"""Takes the name of the stage, the pieces done, and the number of pieces."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(stage: str, done: int, total: int) -> None:
-    """Say that ``done`` of ``total`` pieces of a stage are done; nothing if nobody listens."""
+def report_progress(stage: str, done: int, total: int) -> None:
+    """Report that ``done`` of ``total`` pieces of a stage are done."""
     listener = _listener.get()
     if listener is not None:
         listener(stage, done, total)
 
 
 @contextmanager
-def listened(listener: Listener) -> Iterator[None]:
-    """Let ``listener`` hear of all work in this block, in this thread.
+def progress_listener(listener: Listener) -> Iterator[None]:
+    """Report all progress within this block, in this thread, to ``listener``.
 
-    >>> heard = []
-    >>> with listened(lambda *words: heard.append(words)):
-    ...     tell("packing trees", 1, 8)
-    >>> tell("packing trees", 2, 8)
-    >>> heard
+    >>> reports = []
+    >>> with progress_listener(lambda *report: reports.append(report)):
+    ...     report_progress("packing trees", 1, 8)
+    >>> report_progress("packing trees", 2, 8)
+    >>> reports
     [('packing trees', 1, 8)]
     """
     token = _listener.set(listener)
@@ -48,48 +48,48 @@ def listened(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def as_one(stage: str, done: int, total: int) -> Iterator[None]:
-    """Say this instead of whatever the work in this block says of its own stages.
+def single_stage(stage: str, done: int, total: int) -> Iterator[None]:
+    """Report this instead of the stages of the computation in this block.
 
-    >>> heard = []
-    >>> with listened(lambda *words: heard.append(words)), as_one("other orders", 1, 3):
-    ...     tell("packing trees", 2, 8)
-    >>> heard
+    >>> reports = []
+    >>> with progress_listener(lambda *report: reports.append(report)):
+    ...     with single_stage("other orders", 1, 3):
+    ...         report_progress("packing trees", 2, 8)
+    >>> reports
     [('other orders', 1, 3)]
     """
     listener = _listener.get()
     if listener is None:
         yield
         return
-    with listened(lambda *_: listener(stage, done, total)):
+    with progress_listener(lambda *_: listener(stage, done, total)):
         yield
 
 
-def attended(stage: str, call: Callable[[], T]) -> T:
-    """Return what a call gives that may take long outside of Python, and say so meanwhile.
+def run_in_thread(stage: str, call: Callable[[], T]) -> T:
+    """Return the result of a long call outside of Python, and report progress meanwhile.
 
-    It runs in a thread of its own and should release the lock of the interpreter: so whoever
-    listens, or interrupts the program, is heard at once.  What then is left of it comes to
-    nothing.
+    The call runs in its own thread and should release the global interpreter lock, so that
+    listeners and interrupts take effect at once.  The result of a canceled call is discarded.
 
-    >>> attended("adding", lambda: 1 + 1)
+    >>> run_in_thread("adding", lambda: 1 + 1)
     2
     """
-    given: list[T] = []
-    raised: list[BaseException] = []
+    results: list[T] = []
+    errors: list[BaseException] = []
 
-    def run() -> None:
+    def work() -> None:
         try:
-            given.append(call())
+            results.append(call())
         except BaseException as error:
-            raised.append(error)
+            errors.append(error)
 
-    thread = threading.Thread(target=run, name=stage, daemon=True)
+    thread = threading.Thread(target=work, name=stage, daemon=True)
     thread.start()
-    tell(stage, 0, 1)
+    report_progress(stage, 0, 1)
     while thread.is_alive():
-        thread.join(TOLD_EVERY)
-        tell(stage, 0, 1)
-    if raised:
-        raise raised[0]
-    return given[0]
+        thread.join(REPORT_SECONDS)
+        report_progress(stage, 0, 1)
+    if errors:
+        raise errors[0]
+    return results[0]

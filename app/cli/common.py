@@ -59,7 +59,7 @@ def shown_progress() -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from topoloom.synth.progress import listened
+    from topoloom.synth.progress import progress_listener
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -68,7 +68,7 @@ def shown_progress() -> Iterator[None]:
         def listener(stage: str, done: int, total: int) -> None:
             progress.update(bar, description=stage, completed=done, total=total, visible=True)
 
-        with listened(listener):
+        with progress_listener(listener):
             yield
 
 

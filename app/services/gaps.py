@@ -9,7 +9,7 @@ from topoloom.app.services.topologies import RecipeTopologies
 from topoloom.schedules.errors import TookTooLong
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.gaps import gaps_of
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 
 def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
@@ -19,7 +19,7 @@ def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
     """
     sizes, found = list(request.hosts_asked()), []
     for number, asked in enumerate(sizes):
-        tell("gaps", number, len(sizes))
+        report_progress("gaps", number, len(sizes))
         assert isinstance(asked, FrontierRequest)
         found.append(_of_size(context, asked))
     return found

@@ -21,7 +21,7 @@ from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.app.store.artifacts import Artefact, Asked
 from topoloom.schedules.errors import ScheduleError, TookTooLong
 from topoloom.synth.errors import SynthError
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.degrade import MOST_PAIRS, joined_pairs
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def create(context: Context, request: SweepRequest) -> Artefact:
     def compute() -> SweepAnswer:
         asking, found = list(questions), []
         for number, question in enumerate(asking):
-            tell("sweep", number, len(asking))
+            report_progress("sweep", number, len(asking))
             found.append(_answered(context, question))
         return SweepAnswer(asked, found)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from topoloom.schedules.design.answer import Change, Point, Weighed
 from topoloom.synth.errors import DoesNotFit
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
@@ -106,7 +106,7 @@ def changes_to(points: "Sequence[Point]", today: Today) -> tuple[Change, ...]:
     """Return the change to each point; points on one topology are planned once."""
     found: dict[object, Change] = {}
     for number, point in enumerate(points):
-        tell("planning moves", number, len(points))
+        report_progress("planning moves", number, len(points))
         recipe = point.measured.recipe
         if recipe not in found:
             found[recipe] = today.change_to(build(recipe))

@@ -25,7 +25,7 @@ from topoloom.schedules.routes.shortest_path_bound import (
     spread,
 )
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MAX_HOPS", "MAX_VARIABLES", "AllToAll", "optimum", "schedule", "shortest"]
@@ -126,16 +126,16 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
 
 
 def _best(problem: Demand, size: int, max_variables: int) -> AllToAll:
-    tell("sharing shortest paths", 0, 1)
+    report_progress("sharing shortest paths", 0, 1)
     first = spread(problem)
     rate = problem.most_loaded(first.loads, first.unit)
-    tell("solving the linear program", 0, 1)
+    report_progress("solving the linear program", 0, 1)
     if rate > first.lower and size <= max_variables:
         found = _by_program(problem, first)
         if found is not None:
             return found
     rounds = min(_MAX_ROUNDS, _ADAPTING_WORK // size)
-    tell("adapting lengths", 0, 1)
+    report_progress("adapting lengths", 0, 1)
     if rate > first.lower and rounds > 1:
         first = adapt(problem, first, rounds)
     return _answer(problem, first, "shortest-paths")

@@ -1,8 +1,8 @@
 """Finite fields of every order up to a limit: exact arithmetic on arrays of elements.
 
-The element of number c_0 + c_1 p + c_2 p^2 + ... is the polynomial c_0 + c_1 x + c_2 x^2
-+ ... over the residues mod p, taken modulo a primitive polynomial.  So 0 and 1 are the
-zero and the one, and 0..p-1 are the residues.
+The element c_0 + c_1 p + c_2 p^2 + ... is the polynomial c_0 + c_1 x + c_2 x^2 + ... over the
+residues mod p, modulo a primitive polynomial.  So 0 and 1 are the zero and the one, and 0..p-1
+are the residues.
 """
 
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ MAX_ORDER = 2048
 class FiniteField:
     """The field of q = characteristic ** dimension elements, numbered 0..q-1.
 
-    Operations take integers or integer arrays of elements, which broadcast, and return
-    int64 arrays.
+    Operations take integers or integer arrays of elements, with broadcasting, and return int64
+    arrays.
 
     Attributes
     ----------
     powers : ndarray of int64, shape (q - 1,)
-        The powers 0, 1, ... of one primitive element, which is ``powers[1]`` for q > 2.
+        Powers 0, 1, ... of a primitive element, which is ``powers[1]`` for q > 2.
     """
 
     order: int
@@ -78,14 +78,14 @@ def finite_field(order: int) -> FiniteField:
     Raises
     ------
     OutOfDomain
-        There is no such field, or it is too large.
+        No such field exists, or it is too large.
 
     Notes
     -----
-    Monic polynomials of degree k are tried in the order of their numbers until one is
-    primitive: until the powers of x, taken modulo it, are p^k - 1 different ones.  Then
-    every residue but 0 is a power of x, hence has an inverse, and the residues are a field.
-    For k = 1 the polynomial is x - g and g is a primitive root.
+    Tries monic polynomials of degree k in numeric order until one is primitive: the powers of x
+    modulo the polynomial are p^k - 1 distinct elements.  Then every residue but 0 is a power of
+    x and has an inverse, so the residues form a field.  For k = 1 the polynomial is x - g with a
+    primitive root g.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _prime_powers() -> frozenset[int]:
 def _powers_of_x(p: int, reduction: tuple[int, ...]) -> list[int]:
     """Return the distinct powers 1, x, x^2, ... where x^k is the given polynomial.
 
-    The list ends where 1 or a number seen before comes back.
+    The list ends at the first repetition.
     """
     k = len(reduction)
     top = p ** (k - 1)

@@ -1,4 +1,4 @@
-"""Groups that extend one by another: cyclic by cyclic, vectors by a matrix, three cyclic ones."""
+"""Group extensions: cyclic by cyclic, vectors by a matrix, and three cyclic groups."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,17 +11,17 @@ from topoloom.synth.errors import OutOfDomain
 
 @dataclass(frozen=True)
 class Metacyclic:
-    """Z_b extended by Z_a, which acts by r; every group with a cyclic normal such pair.
+    """Z_b extended by Z_a, which acts by r: the metacyclic groups.
 
     The element x + b i is the pair (x, i); (x, i) (y, j) = (x + r^i y + carry, i + j), where
-    the carry is c if i + j >= a and 0 otherwise.  With c = 0 it is the semidirect product:
-    r = 1 the direct one, a = 2 and r = b - 1 the dihedral group; c = b / 2 there makes the
+    the carry is c if i + j >= a and 0 otherwise.  c = 0 gives the semidirect product, r = 1 the
+    direct product, a = 2 and r = b - 1 the dihedral group; the latter with c = b / 2 gives the
     dicyclic group.
 
     Raises
     ------
     OutOfDomain
-        r^a is not 1 modulo b, or r c not c: then this is no group.
+        r^a is not 1 modulo b, or r c is not c: no group.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Metacyclic:
 
     @property
     def order(self) -> int:
-        """How many there are, a b."""
+        """Number of elements, a b."""
         return self.a * self.b
 
     @cached_property
@@ -57,7 +57,7 @@ class Metacyclic:
         return powers
 
     def right(self, element: int) -> Elements:
-        """Return the products of all elements with one; see `Group`."""
+        """Return the products of all elements with one element; see `Group`."""
         y, j = element % self.b, element // self.b
         i = np.arange(self.a)
         shift = self._powers * y + np.where(i + j >= self.a, self.c, 0)
@@ -67,11 +67,11 @@ class Metacyclic:
 
 @dataclass(frozen=True)
 class MatrixExtension:
-    """Z_m^k extended by Z_a, which acts by a matrix: the vector v and i are (v, i).
+    """Z_m^k extended by Z_a, which acts by a matrix M; elements are pairs (v, i).
 
-    (v, i) (w, j) = (v + M^i w, i + j).  The element of a vector is its value with the
-    digits v_1 v_2 ... to the base m, the last the least; of (v, i), that plus m^k i.
-    Affine groups of fields are of this kind.
+    (v, i) (w, j) = (v + M^i w, i + j).  The number of (v, i) is the value of the digits v_1 v_2 ...
+    to the base m, the last digit least significant, plus m^k i.  Affine groups of fields are of
+    this kind.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class MatrixExtension:
 
     Examples
     --------
-    The alternating group of 4 letters:
+    The alternating group of degree 4:
 
     >>> MatrixExtension(2, ((0, 1), (1, 1)), 3).order
     12
@@ -115,11 +115,11 @@ class MatrixExtension:
 
     @property
     def order(self) -> int:
-        """How many there are, a m^k."""
+        """Number of elements, a m^k."""
         return self.a * self._vectors
 
     def right(self, element: int) -> Elements:
-        """Return the products of all elements with one; see `Group`."""
+        """Return the products of all elements with one element; see `Group`."""
         size, k = self._vectors, len(self.matrix)
         weights = self.m ** np.arange(k - 1, -1, -1)
         vectors = np.arange(size)[:, None] // weights % self.m
@@ -129,7 +129,7 @@ class MatrixExtension:
 
     @cached_property
     def _powers(self) -> Elements:
-        """(a, k, k): the powers of the matrix, by exponent below a."""
+        """(a, k, k): powers of the matrix, by exponent below a."""
         powers = [np.eye(len(self.matrix), dtype=np.int64)]
         for _ in range(self.a - 1):
             powers.append(powers[-1] @ np.array(self.matrix) % self.m)
@@ -140,13 +140,13 @@ class MatrixExtension:
 class Nested:
     """Z_b extended by (Z_c extended by Z_a): the element x + b (y + c i) is (x, y, i).
 
-    Z_a acts on Z_c by t and on Z_b by s, Z_c acts on Z_b by r:
+    Z_a acts on Z_c by t and on Z_b by s; Z_c acts on Z_b by r:
     (x, y, i) (u, v, j) = (x + s^i r^y u, y + t^i v, i + j).
 
     Raises
     ------
     OutOfDomain
-        These are no actions: t^a = 1 modulo c, s^a = r^c = r^(t - 1) = 1 modulo b must hold.
+        Not an action: t^a = 1 modulo c and s^a = r^c = r^(t - 1) = 1 modulo b must hold.
 
     Examples
     --------
@@ -177,11 +177,11 @@ class Nested:
 
     @property
     def order(self) -> int:
-        """How many there are, a b c."""
+        """Number of elements, a b c."""
         return self.a * self.b * self.c
 
     def right(self, element: int) -> Elements:
-        """Return the products of all elements with one; see `Group`."""
+        """Return the products of all elements with one element; see `Group`."""
         u, rest = element % self.b, element // self.b
         v, j = rest % self.c, rest // self.c
         i, y, x = np.ogrid[: self.a, : self.c, : self.b]

@@ -1,8 +1,7 @@
-"""Isomorphisms between finite groups, all of them or one, and colours that isomorphisms keep.
+"""Isomorphisms between finite groups, all or one, and invariants of their elements.
 
-Groups are given by their tables: ``table[x, g]`` is x g, 0 the identity.  Exact: what is left out
-by colours and by orders is no isomorphism, and what is returned is one, as it was checked on
-all products with generators.
+Groups are given by tables: ``table[x, g]`` is x g, 0 the identity.  Exact: invariants and orders
+exclude non-isomorphisms only, and every result is checked on all products with generators.
 """
 
 from collections.abc import Iterator
@@ -18,13 +17,13 @@ from topoloom.synth.kernels.splitmix import mixed
 
 _DRAWS = 20
 _CELLS = 1 << 21
-"""So many images are looked at side by side."""
+"""Images that are processed together."""
 
 Hashes = NDArray[np.uint64]
 
 
-class Tabled:
-    """A group by its table, with what searches for isomorphisms ask it for.
+class GroupTable:
+    """A group by its table, with the invariants that searches for isomorphisms use.
 
     Parameters
     ----------
@@ -37,38 +36,38 @@ class Tabled:
         self.order = len(table)
 
     @classmethod
-    def of(cls, group: Group) -> Self:
+    def from_group(cls, group: Group) -> Self:
         """Return a group with its table."""
         return cls(np.stack([group.right(element) for element in range(group.order)], axis=1))
 
     @cached_property
-    def colours(self) -> Hashes:
-        """By element a number that isomorphisms keep.  O(order^2).
+    def colors(self) -> Hashes:
+        """Isomorphism invariants of the elements.  O(order^2).
 
-        At first the order of the element; then, three times, all of them together that the other
-        elements and the products with these have.
+        Initially the order of the element; then, three times, a hash of the invariants of all
+        elements and of the products with them.
         """
         every = np.arange(self.order)
-        power, colour = every.copy(), np.ones(self.order, np.uint64)
+        power, color = every.copy(), np.ones(self.order, np.uint64)
         while power.any():
-            colour += (power > 0).astype(np.uint64)
+            color += (power > 0).astype(np.uint64)
             power = self.table[power, every]
-        colour = mixed(colour)
+        color = mixed(color)
         for _ in range(3):
-            left, right = colour[self.table], colour[self.table.T]
-            seen = mixed(left + np.uint64(3) * right + np.uint64(7) * colour)
-            colour = mixed(seen.sum(axis=1, dtype=np.uint64) + np.uint64(5) * colour)
-        return colour
+            left, right = color[self.table], color[self.table.T]
+            seen = mixed(left + np.uint64(3) * right + np.uint64(7) * color)
+            color = mixed(seen.sum(axis=1, dtype=np.uint64) + np.uint64(5) * color)
+        return color
 
     @cached_property
     def invariant(self) -> bytes:
-        """The same for isomorphic groups, and hardly ever for others."""
-        return np.sort(self.colours).tobytes()
+        """An isomorphism invariant that distinguishes nearly all groups."""
+        return np.sort(self.colors).tobytes()
 
     @cached_property
     def steps(self) -> list["Step"]:
-        """Generators one by one, few colours first, and how each group is reached from the last."""
-        _, class_of, sizes = np.unique(self.colours, return_inverse=True, return_counts=True)
+        """Generators one by one, rare invariants first, each with the subgroup generated so far."""
+        _, class_of, sizes = np.unique(self.colors, return_inverse=True, return_counts=True)
         reached, generators, steps = np.zeros(1, np.int64), list[int](), list[Step]()
         while len(reached) < self.order:
             inside = np.zeros(self.order, bool)
@@ -94,7 +93,7 @@ class Tabled:
 
 
 class Step:
-    """The group that elements generate, its elements in the order in which they are reached."""
+    """The subgroup that elements generate, with its elements in order of discovery."""
 
     def __init__(self, table: Elements, generators: list[int]) -> None:
         self.generators = generators
@@ -122,8 +121,8 @@ def _growing(found: list[int]) -> Iterator[int]:
         index += 1
 
 
-def homomorphisms(source: Tabled, target: Tabled) -> Iterator[Elements]:
-    """Yield all isomorphisms, many rows of images of 0 .. order - 1 at once."""
+def homomorphisms(source: GroupTable, target: GroupTable) -> Iterator[Elements]:
+    """Yield all isomorphisms, several rows of images of 0 .. order - 1 at a time."""
     if source.invariant != target.invariant:
         return
     if source.order == 1:
@@ -132,12 +131,12 @@ def homomorphisms(source: Tabled, target: Tabled) -> Iterator[Elements]:
     yield from _extended(source, target, np.zeros((1, 0), np.int64), 0)
 
 
-def isomorphic(one: Tabled, other: Tabled) -> bool:
-    """Return whether there is an isomorphism.
+def isomorphic(one: GroupTable, other: GroupTable) -> bool:
+    """Return whether two groups are isomorphic.
 
     >>> from topoloom.synth.algebra.polycyclic import Polycyclic
     >>> six, three = Polycyclic((6,), ()), Polycyclic((3, 2), ((0, 1),))
-    >>> isomorphic(Tabled.of(six), Tabled.of(three))
+    >>> isomorphic(GroupTable.from_group(six), GroupTable.from_group(three))
     True
     """
     return next(homomorphisms(one, other), None) is not None
@@ -160,8 +159,8 @@ def powers(images: Elements, exponent: int) -> Elements:
     return found
 
 
-def random_automorphism(group: Tabled, rng: Generator) -> Elements:
-    """Return a random automorphism, not all with the same probability; at worst the identity."""
+def random_automorphism(group: GroupTable, rng: Generator) -> Elements:
+    """Return a random automorphism, not uniformly; the identity if all draws fail."""
     for _ in range(_DRAWS):
         images = np.zeros((1, 0), np.int64)
         everywhere = np.zeros((1, 1), np.int64)
@@ -176,21 +175,23 @@ def random_automorphism(group: Tabled, rng: Generator) -> Elements:
     return np.arange(group.order)
 
 
-def _continued(source: Tabled, target: Tabled, step: "Step", images: Elements) -> Elements:
-    """Return images of some generators with every element that one more may go to."""
-    like = source.colours[step.generators[-1]]
-    candidates = np.flatnonzero(target.colours == like)
+def _continued(source: GroupTable, target: GroupTable, step: "Step", images: Elements) -> Elements:
+    """Return images of generators extended by every candidate image of the next generator."""
+    like = source.colors[step.generators[-1]]
+    candidates = np.flatnonzero(target.colors == like)
     more = np.tile(candidates, len(images))[:, None]
     return np.concatenate([np.repeat(images, len(candidates), axis=0), more], axis=1)
 
 
-def _extended(source: Tabled, target: Tabled, images: Elements, level: int) -> Iterator[Elements]:
-    """Yield what is left of partial isomorphisms, given by the images of some generators."""
+def _extended(
+    source: GroupTable, target: GroupTable, images: Elements, level: int
+) -> Iterator[Elements]:
+    """Yield the isomorphisms that extend partial ones, given by images of some generators."""
     step = source.steps[level]
-    like = source.colours[step.generators[-1]]
-    cells = len(step.elements) * int((target.colours == like).sum())
+    like = source.colors[step.generators[-1]]
+    cells = len(step.elements) * int((target.colors == like).sum())
     at_once = max(1, _CELLS // cells)
-    # Few at first: one may be all that is asked for.
+    # Small batches first: the caller may need one only.
     start, width = 0, min(at_once, 16)
     while start < len(images):
         tried = _continued(source, target, step, images[start : start + width])
@@ -203,14 +204,14 @@ def _extended(source: Tabled, target: Tabled, images: Elements, level: int) -> I
 
 
 def _checked(
-    source: Tabled, target: Tabled, step: Step, tried: Elements
+    source: GroupTable, target: GroupTable, step: Step, tried: Elements
 ) -> tuple[Elements, Elements]:
-    """Return the images that make isomorphisms onto a subgroup, and those of all elements."""
+    """Return the images that define isomorphisms onto a subgroup, and those of all elements."""
     table = target.table
     moved = np.zeros((len(step.elements), len(tried)), np.int64)
     for index in range(1, len(step.elements)):
         moved[index] = table[moved[step.parents[index]], tried[:, step.by[index]]]
-    good = (target.colours[moved] == source.colours[step.elements][:, None]).all(axis=0)
+    good = (target.colors[moved] == source.colors[step.elements][:, None]).all(axis=0)
     moved, tried = moved[:, good], tried[good]
     respected = np.ones(len(tried), bool)
     for number in range(len(step.generators)):

@@ -1,8 +1,8 @@
-"""Finite groups whose elements are numbers: what Cayley digraphs and lifts are built on.
+"""Finite groups with numbered elements, the basis of Cayley digraphs and lifts.
 
-Every group here has the elements 0 .. order - 1, of which 0 is the identity, and answers one
-question quickly: all products x g of every element x with one element g.  They are in
-`synth.algebra.group_extensions` and `synth.algebra.table_groups`.
+The elements are 0 .. order - 1 with identity 0.  A group computes quickly all products x g with
+one element g.  Implementations: `synth.algebra.group_extensions`, `synth.algebra.table_groups`
+and `synth.algebra.polycyclic`.
 """
 
 from typing import Protocol
@@ -18,7 +18,7 @@ class Group(Protocol):
 
     @property
     def order(self) -> int:
-        """How many elements there are."""
+        """Number of elements."""
         raise NotImplementedError
 
     def right(self, element: int) -> Elements:

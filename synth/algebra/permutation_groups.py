@@ -1,4 +1,4 @@
-"""Groups that act on positions, as tables: row g holds where g takes every position.
+"""Permutation groups on positions as tables: row g holds the image of every position under g.
 
 Row 0 is the identity.  `synth.symmetry.semiregular_groups` finds such groups for topologies.
 """
@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_IMAGES = 1 << 24
-"""Most entries of a table; larger groups are left out."""
+"""Most entries of a table; larger groups are not represented."""
 
 Images = NDArray[np.int64]
 
 
 def identity(nodes: int) -> Images:
-    """Return the group of one element.
+    """Return the trivial group.
 
     >>> identity(3).tolist()
     [[0, 1, 2]]
@@ -31,7 +31,7 @@ def rotations(nodes: int, step: int = 1) -> Images:
 
 
 def direct_product(groups: list[Images]) -> Images:
-    """Combine groups on the factors of a product, the first the most significant.
+    """Return the direct product on tuples of positions, the first factor most significant.
 
     >>> direct_product([rotations(2), rotations(2)]).tolist()[3]
     [3, 2, 1, 0]

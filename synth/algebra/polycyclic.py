@@ -1,9 +1,9 @@
 """Polycyclic groups: every finite solvable group, as a chain of cyclic extensions.
 
-A group H is extended by an element t of which H holds the power m and no lower one: t acts on H by
-an automorphism s, and t^m = h.  That is a group exactly if s(h) = h and s^m is conjugation by h
-(Hölder; M. Hall, "The Theory of Groups", theorem 15.3.1).  Every finite solvable group comes of
-such steps, all m prime.
+A group H is extended by an element t whose power m, and no lower power, lies in H: t acts on H by
+an automorphism s, and t^m = h.  This is a group exactly if s(h) = h and s^m is conjugation by h
+(Hölder; M. Hall, "The Theory of Groups", theorem 15.3.1).  Every finite solvable group is a chain
+of such extensions with m prime.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ MOST_GENERATORS = 16
 
 @dataclass(frozen=True)
 class Polycyclic:
-    """The group of generators g_1, ..., g_k, each of which extends the group of those before.
+    """The group of generators g_1, ..., g_k, each extending the group of the previous ones.
 
     The element e_1 + m_1 (e_2 + m_2 (e_3 + ...)) is g_1^e_1 g_2^e_2 g_3^e_3 ... with e_i < m_i.
 
@@ -33,22 +33,22 @@ class Polycyclic:
     orders : tuple of int
         m_1, ..., m_k: g_i to the power m_i is an element of the group before g_i.
     relations : tuple of tuples of int
-        For each generator but the first its power, g_i^m_i, then its conjugates of those before,
-        g_i g_1 g_i^-1, g_i g_2 g_i^-1, ...: elements of the group before g_i.
+        For each generator but the first: its power g_i^m_i, then its conjugates
+        g_i g_1 g_i^-1, g_i g_2 g_i^-1, ...; all elements of the group before g_i.
 
     Raises
     ------
     OutOfDomain
-        The relations make no group of the order m_1 m_2 ... m_k.
+        The relations define no group of order m_1 m_2 ... m_k.
 
     Notes
     -----
-    Checking the relations of a step takes O(k) operations on all elements; so does a product of
-    all elements with one, times the logarithms of the m_i.
+    Checking the relations of a step takes O(k) operations on all elements.  So does a product of
+    all elements with one element, times the logarithms of the m_i.
 
     Examples
     --------
-    The quaternions: g_1 of order 4, g_2 squared is g_1 squared, and inverts g_1:
+    The quaternions: g_1 of order 4; g_2 squared is g_1 squared, and g_2 inverts g_1:
 
     >>> Polycyclic((4, 2), ((2, 3),)).right(4).tolist()
     [4, 5, 6, 7, 2, 3, 0, 1]
@@ -67,7 +67,7 @@ class Polycyclic:
 
     @classmethod
     def read(cls, numbers: Sequence[int]) -> tuple[Self, tuple[int, ...]]:
-        """Return the group that numbers begin with, see `numbers`, and the numbers behind.
+        """Return the group encoded by a prefix of numbers (`numbers`), and the remaining numbers.
 
         >>> Polycyclic.read((2, 4, 2, 2, 3, 1, 4))
         (Polycyclic(orders=(4, 2), relations=((2, 3),)), (1, 4))
@@ -86,7 +86,7 @@ class Polycyclic:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """How many generators, their orders, and the relations of one after the other.
+        """Number of generators, their orders, and the relations.
 
         >>> Polycyclic((4, 2), ((2, 3),)).numbers
         (2, 4, 2, 2, 3)
@@ -95,12 +95,12 @@ class Polycyclic:
 
     @property
     def order(self) -> int:
-        """How many there are, m_1 m_2 ... m_k."""
+        """Number of elements, m_1 m_2 ... m_k."""
         return prod(self.orders)
 
     @cached_property
     def _rights(self) -> list[Elements]:
-        """The products of all elements with g_1, ..., g_k."""
+        """Products of all elements with g_1, ..., g_k."""
         first = self.orders[0]
         rights = [np.roll(np.arange(first), -1)]
         for number, relation in enumerate(self.relations, start=1):
@@ -108,12 +108,12 @@ class Polycyclic:
         return rights
 
     def right(self, element: int) -> Elements:
-        """Return the products of all elements with one; see `Group`."""
+        """Return the products of all elements with one element; see `Group`."""
         return _product_by(self._rights, self.orders, element)
 
 
 def _product_by(rights: Sequence[Elements], orders: Sequence[int], element: int) -> Elements:
-    """Return the products of all elements with one, from those with the generators."""
+    """Return the products of all elements with one element, from those with the generators."""
     found = np.arange(len(rights[0]))
     for right, order in zip(rights, orders, strict=True):
         element, exponent = divmod(element, order)
@@ -129,14 +129,14 @@ def _product_by(rights: Sequence[Elements], orders: Sequence[int], element: int)
 def _extended(
     rights: list[Elements], orders: tuple[int, ...], relation: tuple[int, ...]
 ) -> list[Elements]:
-    """Return the products with the generators of a group and one more that extends it.
+    """Return the products with the generators of a group and of its extension by one more.
 
-    Raises `OutOfDomain` if the relation makes no such group.
+    Raises `OutOfDomain` if the relation defines no extension.
     """
     *before, order = orders
     size = len(rights[0])
     if not all(0 <= element < size for element in relation):
-        raise OutOfDomain("relations", f"must be elements 0 to {size - 1} of the group before")
+        raise OutOfDomain("relations", f"must be elements 0 to {size - 1} of the smaller group")
     power, *images = relation
     products: dict[int, Elements] = {}
 
@@ -151,13 +151,13 @@ def _extended(
         (moved[right] == by(image)[moved]).all()
         for right, image in zip(rights, images, strict=True)
     )
-    # What is conjugated m times over is conjugated by the power.
+    # Conjugation applied m times must equal conjugation by the m-th power.
     inner = all(
         by(power)[column[order]] == right[power]
         for column, right in zip(columns, rights, strict=True)
     )
     if not (automorphism and inner and moved[power] == power):
-        rule = "must make a group: conjugation an automorphism, by g m times that by its power g^m"
+        rule = "must define a group: conjugation by g is an automorphism, and m times that by g^m"
         raise OutOfDomain("relations", rule)
     extended = [
         np.concatenate([by(image) + size * place for place, image in enumerate(column[:order])])
@@ -167,7 +167,7 @@ def _extended(
 
 
 def _iterated(moved: Elements, element: int, times: int) -> list[int]:
-    """Return an element and what it becomes when it is moved once, twice, ..., so many times."""
+    """Return an element and its images under a map applied 1, 2, ..., ``times`` times."""
     column = [element]
     for _ in range(times):
         column.append(int(moved[column[-1]]))
@@ -175,7 +175,7 @@ def _iterated(moved: Elements, element: int, times: int) -> list[int]:
 
 
 def _homomorphism(images: Sequence[Elements], orders: Sequence[int]) -> Elements:
-    """Return where all elements go, from the products with the images of the generators."""
+    """Return the images of all elements, from products with the images of the generators."""
     moved = np.zeros(1, np.int64)
     for right, order in zip(images, orders, strict=True):
         blocks = [moved]

@@ -5,7 +5,7 @@ from math import isqrt
 
 
 def prime_factors(number: int) -> Iterator[int]:
-    """Yield the distinct primes that divide a number."""
+    """Yield the distinct prime divisors of a number."""
     divisor = 2
     while number > 1:
         if divisor * divisor > number:

@@ -1,10 +1,10 @@
-"""All solvable groups of an order, up to isomorphism, by extending those of smaller orders.
+"""All solvable groups of an order, up to isomorphism, as extensions of smaller ones.
 
-A solvable group has a normal subgroup H of prime index p; it is H extended by an element t, see
-`synth.algebra.polycyclic`.  Of every H all automorphisms s are looked at of which the power p is an
-inner one, one of each class under conjugation and inner automorphisms, and all elements h that t^p
-can be, but for t replaced by t z with z in the centre.  Of what comes of this, groups of equal
-invariants are compared exactly.
+A solvable group has a normal subgroup H of prime index p: it extends H by an element t
+(`synth.algebra.polycyclic`).  For every H the enumeration covers all automorphisms s whose power p
+is inner, one of each class under conjugation and inner automorphisms, and all elements h possible
+for t^p, up to replacing t by t z with z in the center.  Results with equal invariants are
+compared exactly.
 """
 
 from functools import lru_cache
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from topoloom.synth.algebra.group_isomorphisms import Tabled, homomorphisms, isomorphic, powers
+from topoloom.synth.algebra.group_isomorphisms import GroupTable, homomorphisms, isomorphic, powers
 from topoloom.synth.algebra.groups import Elements
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.primes import prime_factors
@@ -28,20 +28,20 @@ class Solvable(NamedTuple):
 
     presentation: tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
     """Orders and relations, as `Polycyclic` takes them."""
-    table: Tabled
+    table: GroupTable
 
     @property
     def group(self) -> Polycyclic:
-        """The group as a value."""
+        """The group as a `Polycyclic`."""
         return Polycyclic(*self.presentation)
 
 
 @lru_cache(maxsize=256)
 def solvable_groups(order: int) -> tuple[Solvable, ...]:
-    """Return all solvable groups of an order, one of each kind.
+    """Return all solvable groups of an order up to isomorphism.
 
-    Of subgroups of more automorphisms than `MOST_AUTOMORPHISMS` only central extensions are
-    looked at: known numbers of groups say at which orders nothing is missed by that.
+    For subgroups with more than `MOST_AUTOMORPHISMS` automorphisms, only central extensions are
+    tried; known counts of groups show at which orders the result is complete nevertheless.
 
     >>> [len(solvable_groups(order)) for order in (2, 4, 8, 12, 16, 24)]
     [1, 2, 5, 5, 14, 15]
@@ -57,10 +57,10 @@ def solvable_groups(order: int) -> tuple[Solvable, ...]:
 
 
 def _extensions(smaller: Solvable | None, prime: int) -> list[Solvable]:
-    """Return the extensions of a group (None: of one element) by an element of prime index."""
+    """Return the extensions of a group (None: trivial) by an element of prime index."""
     if smaller is None:
         every = np.arange(prime)
-        return [Solvable(((prime,), ()), Tabled((every[:, None] + every) % prime))]
+        return [Solvable(((prime,), ()), GroupTable((every[:, None] + every) % prime))]
     orders, relations = smaller.presentation
     table = smaller.table.table
     inverses = np.argmin(table, axis=1)
@@ -72,7 +72,7 @@ def _extensions(smaller: Solvable | None, prime: int) -> list[Solvable]:
         for h in _powers(table, conjugation, moved, power, prime):
             relation = (h, *moved[generators].tolist())
             presentation = (*orders, prime), (*relations, relation)
-            found.append(Solvable(presentation, Tabled(_table(table, moved, h, prime))))
+            found.append(Solvable(presentation, GroupTable(_table(table, moved, h, prime))))
     return found
 
 
@@ -91,9 +91,9 @@ def _table(table: Elements, moved: Elements, h: int, prime: int) -> Elements:
 
 
 def _automorphisms(
-    group: Tabled, conjugation: Elements, prime: int
+    group: GroupTable, conjugation: Elements, prime: int
 ) -> list[tuple[Elements, Elements]]:
-    """Return automorphisms of which a power is inner, one of a class, each with that power."""
+    """Return automorphisms with an inner power, one of each class, each with this power."""
     found = _all_automorphisms(group)
     if found is None:
         every = np.arange(group.order)
@@ -108,7 +108,7 @@ def _automorphisms(
     ends: list[Elements] = []
     rng = np.random.default_rng(0)
     for mate in images[rng.integers(0, len(images), 6)]:
-        # s goes to m s m^-1.
+        # s becomes m s m^-1.
         turned = mate[ours[:, np.argsort(mate)[generators]]]
         ends.append(order[np.searchsorted(ordered, _keys(turned, group.order))])
     for element in generators:
@@ -124,8 +124,8 @@ def _automorphisms(
 
 
 @lru_cache(maxsize=64)
-def _all_automorphisms(group: Tabled) -> tuple[Elements, list[int], Elements] | None:
-    """Return all automorphisms, generators and keys by their images; None if there are too many."""
+def _all_automorphisms(group: GroupTable) -> tuple[Elements, list[int], Elements] | None:
+    """Return all automorphisms, generators, and keys of their images; None if too many."""
     rows, count = [], 0
     for part in homomorphisms(group, group):
         rows.append(part)
@@ -144,11 +144,11 @@ def _keys(images: Elements, order: int) -> Elements:
 def _powers(
     table: Elements, conjugation: Elements, moved: Elements, power: Elements, prime: int
 ) -> list[int]:
-    """Return the elements h that t^p can be, one of all that t z makes for z in the centre."""
+    """Return the elements h possible for t^p, one for all of t z with z in the center."""
     every = np.arange(len(table))
     fitting = (moved == every) & (conjugation == power).all(axis=1)
-    centre = np.flatnonzero((conjugation == every).all(axis=1))
-    norm, image = np.zeros(len(centre), np.int64), centre
+    center = np.flatnonzero((conjugation == every).all(axis=1))
+    norm, image = np.zeros(len(center), np.int64), center
     for _ in range(prime):
         norm, image = table[norm, image], moved[image]
     chosen = []

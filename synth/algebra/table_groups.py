@@ -1,4 +1,4 @@
-"""Groups whose elements are listed: special linear groups of 2 x 2 matrices, permutations."""
+"""Groups with enumerated elements: SL(2, p), alternating and symmetric groups."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +13,9 @@ from topoloom.synth.errors import OutOfDomain
 
 @dataclass(frozen=True)
 class Linear:
-    """The 2 x 2 matrices of determinant 1 over the field of a prime p.
+    """SL(2, p): the 2 x 2 matrices of determinant 1 over the field of a prime p.
 
-    Element 0 is the identity, 1 .. the others by their rows.  p (p^2 - 1) elements.
+    Element 0 is the identity; the others are sorted by rows.
 
     Raises
     ------
@@ -36,12 +36,12 @@ class Linear:
 
     @property
     def order(self) -> int:
-        """How many there are, p (p^2 - 1)."""
+        """Number of elements, p (p^2 - 1)."""
         return self.p * (self.p**2 - 1)
 
     @cached_property
     def _matrices(self) -> Elements:
-        """(order, 4): the entries by row; the identity first."""
+        """(order, 4): entries by row; the identity first."""
         p = self.p
         every = np.stack(np.unravel_index(np.arange(p**4), (p,) * 4), axis=1)
         a, b, c, d = every.T
@@ -60,7 +60,7 @@ class Linear:
         return matrices @ (self.p ** np.arange(3, -1, -1))
 
     def right(self, element: int) -> Elements:
-        """Return the products of all elements with one; see `Group`."""
+        """Return the products of all elements with one element; see `Group`."""
         squares = self._matrices.reshape(-1, 2, 2)
         products = squares @ squares[element] % self.p
         return self._numbers[self._values(products.reshape(-1, 4))]
@@ -68,7 +68,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Alternating:
-    """The permutations of n letters, the even ones only or all; in lexicographic order.
+    """The even permutations of n letters, or all of them, in lexicographic order.
 
     Raises
     ------
@@ -90,17 +90,17 @@ class Alternating:
 
     @property
     def order(self) -> int:
-        """How many there are, n! or half of it."""
+        """Number of elements, n! or half of it."""
         return factorial(self.n) // (1 if self.odd_too else 2)
 
     @cached_property
     def _images(self) -> Elements:
-        """(order, n): the images of the letters."""
+        """(order, n): images of the letters."""
         found = [p for p in permutations(range(self.n)) if self.odd_too or _even(p)]
         return np.array(found)
 
     def right(self, element: int) -> Elements:
-        """Return the products of all elements with one; see `Group`.  The left acts first."""
+        """Return the products of all elements with one element; the left factor acts first."""
         weights = self.n ** np.arange(self.n - 1, -1, -1)
         # Lexicographic order is increasing order of these values.
         products = self._images[element][self._images] @ weights

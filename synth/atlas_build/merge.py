@@ -8,8 +8,8 @@ or other entries are as good.  Checks the sizes of the files and of their line g
 file, all sizes.  If all files come from atlas builds, it checks only their entries.  Random
 graphs stay, as a frontier samples none at built sizes; so do entries better than the catalog.
 
-``--remeasure`` first measures all slack entries of the bundled atlas with the current solver, on all
-processors.
+``--remeasure`` first measures all slack entries of the bundled atlas with the current solver, on
+all processors.
 """
 
 import argparse

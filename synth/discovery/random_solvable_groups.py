@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.random import Generator
 
-from topoloom.synth.algebra.group_isomorphisms import Tabled, powers, random_automorphism
+from topoloom.synth.algebra.group_isomorphisms import GroupTable, powers, random_automorphism
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.discovery.solvable_group_table import kept
 
@@ -61,6 +61,6 @@ def _extension(numbers: tuple[int, ...], index: int, rng: Generator) -> Polycycl
 
 
 @lru_cache(maxsize=128)
-def _smaller(numbers: tuple[int, ...]) -> tuple[Polycyclic, Tabled]:
+def _smaller(numbers: tuple[int, ...]) -> tuple[Polycyclic, GroupTable]:
     group = Polycyclic.read(numbers)[0]
-    return group, Tabled.of(group)
+    return group, GroupTable.from_group(group)

@@ -1,9 +1,9 @@
 """Real fabrics and well-known networks by name.
 
 A name is a family and its numbers: ``dgx-1v``, ``dgx-a100-4``, ``tpu-v4-4x4x8``,
-``dragonfly-4-2-2-9``.  Real fabrics have the bandwidth of each link in GB/s per
-direction; fat trees and dragonflies count links.  Ids of boxes are ``"<box>.gpu<i>"`` and
-``"<box>.nvswitch"``; switches between boxes have ids without a box number.
+``dragonfly-4-2-2-9``.  Real fabrics state the bandwidth of each link in GB/s per direction; fat
+trees and dragonflies count links.  Ids in boxes are ``"<box>.gpu<i>"`` and ``"<box>.nvswitch"``;
+switches between boxes have ids without a box number.
 
 >>> fabric("dgx-a100-2")
 <Topology dgx-a100-2: 16 compute, 4 switch, 64 links>
@@ -69,7 +69,7 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "dragonfly-A-P-H-G": dragonfly,
     }
 )
-"""What is known, by name.  A capital letter stands for a number, N for one of boxes or
+"""Constructors by name.  A capital letter stands for a number, N for the number of boxes or
 racks; the function takes the numbers in the order of the name."""
 
 _NUMBER = "([1-9][0-9]{0,3})"
@@ -77,7 +77,7 @@ _GRAMMAR = [(re.compile(re.sub("[A-Z]", _NUMBER, name)), name) for name in FABRI
 
 
 def fabric(name: str) -> Topology:
-    """Return the fabric of that name.
+    """Return the fabric of a name.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def fabric(name: str) -> Topology:
     Raises
     ------
     InvalidRecipe
-        There is no such fabric; the rule lists those there are, or says what the numbers
-        of this one must be.
+        No such fabric exists; the rule lists the names, or states the requirement on the numbers
+        of this fabric.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def fabric(name: str) -> Topology:
     ...
     topoloom.synth.errors.InvalidRecipe: /name: K of fat-tree-K must be even; not 'fat-tree-3'
     """
-    for known, numbers in _meant(name):
+    for known, numbers in _matches(name):
         try:
             return FABRICS[known](*numbers).renamed(name)
         except OutOfDomain as error:
@@ -110,16 +110,16 @@ def fabric(name: str) -> Topology:
 
 
 def is_fabric(name: str) -> bool:
-    """Tell whether a name is that of a fabric, or would be with other numbers.
+    """Return whether a name matches a fabric, with these or other numbers.
 
     >>> is_fabric("dgx-h100-4"), is_fabric("fat-tree-3"), is_fabric("lg3-lift-128x4-3f2a")
     (True, True, False)
     """
-    return any(True for _ in _meant(name))
+    return any(True for _ in _matches(name))
 
 
-def _meant(name: str) -> Iterator[tuple[str, list[int]]]:
-    """Yield the kinds of fabrics that a name may mean, and their numbers."""
+def _matches(name: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield the fabrics that a name matches, with their numbers."""
     for pattern, known in _GRAMMAR:
         match = pattern.fullmatch(name)
         numbers = [int(number) for number in match.groups()] if match else []

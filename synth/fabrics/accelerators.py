@@ -1,4 +1,4 @@
-"""Boxes whose accelerators are joined by direct links: DGX-1V, NDv2, MI250, MI300X.
+"""Boxes of directly linked accelerators: DGX-1V, NDv2, MI250, MI300X.
 
 Bandwidths are per direction, in GB/s.
 """
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
 
-from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.fabrics.link_rows import Row, two_way_links
 from topoloom.synth.topology.topology import Capacity, Topology
 
 # The hybrid cube mesh: GPU pairs joined by two NVLinks, then by one.
 DGX_1V_DOUBLE = ((0, 1), (0, 4), (1, 3), (2, 3), (2, 6), (4, 5), (5, 7), (6, 7))
 DGX_1V_SINGLE = ((0, 2), (0, 3), (1, 2), (1, 5), (3, 7), (4, 6), (4, 7), (5, 6))
 
-# Chips (GCDs) of one MI250 box joined by so many xGMI links.
+# Chips (GCDs) of one MI250 box joined by four, two and one xGMI links.
 MI250_QUADRUPLE = tuple((chip, chip + 1) for chip in range(0, 16, 2))
 MI250_DOUBLE = ((0, 4), (3, 7), (8, 12), (11, 15))
 MI250_SINGLE = (
@@ -35,9 +35,9 @@ def dgx_1v() -> Topology:
 def ndv2(boxes: int) -> Topology:
     """Return NDv2 boxes: the GPUs of a DGX-1V, and one 100 Gbit/s NIC per box.
 
-    All GPUs of a box share its NIC, ``"<box>.nic"``, which alone is modelled of the way
-    out: PCIe is as fast as it.  One box has no NIC.  Source: Azure's NDv2 series; the same
-    figures in Shah et al., TACCL, NSDI 2023.
+    All GPUs of a box share its NIC, ``"<box>.nic"``.  PCIe is as fast as the NIC and is not
+    modeled.  A single box has no NIC.  Source: Azure's NDv2 series; the same figures in Shah et
+    al., TACCL, NSDI 2023.
 
     >>> ndv2(2)
     <Topology ndv2-2: 16 compute, 3 switch, 100 links>
@@ -48,8 +48,8 @@ def ndv2(boxes: int) -> Topology:
     nic = Fraction(25, 2)
     for box in range(boxes):
         for index in range(8):
-            links += both(f"{box}.gpu{index}", f"{box}.nic", nic)
-        links += both(f"{box}.nic", "fabric", nic)
+            links += two_way_links(f"{box}.gpu{index}", f"{box}.nic", nic)
+        links += two_way_links(f"{box}.nic", "fabric", nic)
     nics = [f"{box}.nic" for box in range(boxes)]
     return _boxes(f"ndv2-{boxes}", boxes, 8, links, [*nics, "fabric"])
 
@@ -57,8 +57,8 @@ def ndv2(boxes: int) -> Topology:
 def mi300x(boxes: int = 1) -> Topology:
     """Return boxes of eight MI300X, each pair joined by an Infinity Fabric link of 64 GB/s.
 
-    With more than one box, each GPU has 50 GB/s (a 400 Gbit/s NIC) to one switch between
-    the boxes.
+    With more than one box, each GPU has 50 GB/s (a 400 Gbit/s NIC) to one switch between the
+    boxes.
 
     >>> mi300x().degree
     7
@@ -93,7 +93,7 @@ def _cube_mesh(box: int) -> list[Row]:
 
 def _joined(box: int, pair: tuple[int, int], capacity: Capacity) -> list[Row]:
     one, other = (f"{box}.gpu{index}" for index in pair)
-    return both(one, other, capacity)
+    return two_way_links(one, other, capacity)
 
 
 def _with_network(name: str, boxes: int, gpus: int, links: list[Row], *, nic: int) -> Topology:
@@ -102,7 +102,7 @@ def _with_network(name: str, boxes: int, gpus: int, links: list[Row], *, nic: in
         return _boxes(name, 1, gpus, links)
     for box in range(boxes):
         for index in range(gpus):
-            links += both(f"{box}.gpu{index}", "fabric", nic)
+            links += two_way_links(f"{box}.gpu{index}", "fabric", nic)
     return _boxes(name, boxes, gpus, links, ["fabric"])
 
 

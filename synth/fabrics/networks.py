@@ -1,11 +1,11 @@
-"""Networks of any size: fat tree, dragonfly, rail-optimised and rail-only cluster.
+"""Networks of any size: fat tree, dragonfly, rail-optimized and rail-only cluster.
 
-Fat trees and dragonflies count links, so every capacity is 1; clusters of boxes have the
+Fat trees and dragonflies count links, so every capacity is 1.  Clusters of boxes have the
 bandwidths of DGX H100 boxes, in GB/s per direction.
 """
 
 from topoloom.synth.errors import OutOfDomain
-from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.fabrics.link_rows import Row, two_way_links
 from topoloom.synth.limits import MAX_LINKS, MAX_NODES
 from topoloom.synth.topology.topology import Topology
 
@@ -33,10 +33,10 @@ def fat_tree(k: int) -> Topology:
             for index in range(half):
                 host = f"{pod}.host{edge * half + index}"
                 hosts.append(host)
-                links += both(host, f"{pod}.edge{edge}", 1)
-                links += both(f"{pod}.edge{edge}", f"{pod}.aggregation{index}", 1)
-                # Here edge and index number an aggregation switch and its core switch.
-                links += both(f"{pod}.aggregation{edge}", f"core{edge * half + index}", 1)
+                links += two_way_links(host, f"{pod}.edge{edge}", 1)
+                links += two_way_links(f"{pod}.edge{edge}", f"{pod}.aggregation{index}", 1)
+                # edge and index now number an aggregation switch and its core switch.
+                links += two_way_links(f"{pod}.aggregation{edge}", f"core{edge * half + index}", 1)
     layers = [
         f"{pod}.{layer}{index}"
         for layer in ("edge", "aggregation")
@@ -50,10 +50,10 @@ def fat_tree(k: int) -> Topology:
 def dragonfly(a: int, p: int, h: int, g: int) -> Topology:
     """Return g groups of a routers, each with p hosts and h links to other groups.
 
-    The routers of a group are all joined.  Every two groups are joined by
-    floor(a h / (g - 1)) links, dealt to the routers in order of the distance between the
-    groups; ports left over stay empty.  Ids: ``"<group>.host<i>"``, ``"<group>.router<i>"``.
-    Source: Kim, Dally, Scott and Abts, ISCA 2008, section 3; g = a h + 1 is the largest.
+    The routers of a group are fully connected.  Every two groups are joined by
+    floor(a h / (g - 1)) links, assigned to the routers in order of the distance between the
+    groups; remaining ports stay empty.  Ids: ``"<group>.host<i>"``, ``"<group>.router<i>"``.
+    Source: Kim, Dally, Scott and Abts, ISCA 2008, section 3; g is at most a h + 1.
 
     >>> dragonfly(4, 2, 2, 9)
     <Topology dragonfly: 72 compute, 36 switch, 324 links>
@@ -66,12 +66,12 @@ def dragonfly(a: int, p: int, h: int, g: int) -> Topology:
         for router in range(a):
             name = f"{group}.router{router}"
             for index in range(p):
-                links += both(f"{group}.host{router * p + index}", name, 1)
+                links += two_way_links(f"{group}.host{router * p + index}", name, 1)
             for other in range(router):
-                links += both(f"{group}.router{other}", name, 1)
+                links += two_way_links(f"{group}.router{other}", name, 1)
     for port in range((a * h) // (g - 1) * (g - 1) if g > 1 else 0):
         lap, distance = port // (g - 1), port % (g - 1) + 1
-        # The far group is g - distance before this one: that port of it leads back here.
+        # The far group precedes this group by g - distance; this port of it leads back here.
         back = lap * (g - 1) + g - distance - 1
         links += [
             (f"{group}.router{port // h}", f"{(group + distance) % g}.router{back // h}", 1)
@@ -83,17 +83,17 @@ def dragonfly(a: int, p: int, h: int, g: int) -> Topology:
 
 
 def rail(n: int, k: int) -> Topology:
-    """Return n boxes of k GPUs whose i-th NICs meet in rail i, rails joined by a spine.
+    """Return n boxes of k GPUs; the i-th NICs of all boxes share rail i, and a spine joins rails.
 
-    450 GB/s from a GPU to the switch of its box (18 NVLink4), 50 GB/s to its rail (a 400
-    Gbit/s NIC), and as much from the rail to the spine.  Source: NVIDIA's DGX SuperPOD
-    reference architecture for DGX H100, the rail-optimised compute fabric.
+    450 GB/s from a GPU to the switch of its box (18 NVLink4), 50 GB/s to its rail (a 400 Gbit/s
+    NIC), and the same in total from the rail to the spine.  Source: NVIDIA's DGX SuperPOD
+    reference architecture for DGX H100, the rail-optimized compute fabric.
 
     >>> rail(4, 8)
     <Topology rail: 32 compute, 13 switch, 144 links>
     """
     cluster = rail_only(n, k)
-    spine = [row for index in range(k) for row in both(f"rail{index}", "spine", n * NIC)]
+    spine = [row for index in range(k) for row in two_way_links(f"rail{index}", "spine", n * NIC)]
     return Topology(
         [*cluster.nodes, "spine"],
         [*cluster.links, *spine],
@@ -104,7 +104,7 @@ def rail(n: int, k: int) -> Topology:
 
 
 def rail_only(n: int, k: int) -> Topology:
-    """Return a rail cluster without the spine: GPUs of other rails are reached in the box.
+    """Return a rail cluster without the spine: GPUs reach other rails inside their boxes.
 
     Source: Wang et al., "Rail-only", arXiv:2307.12169.
 
@@ -117,8 +117,8 @@ def rail_only(n: int, k: int) -> Topology:
     links: list[Row] = []
     for box in range(n):
         for index in range(k):
-            links += both(f"{box}.gpu{index}", f"{box}.nvswitch", NVLINK)
-            links += both(f"{box}.gpu{index}", f"rail{index}", NIC)
+            links += two_way_links(f"{box}.gpu{index}", f"{box}.nvswitch", NVLINK)
+            links += two_way_links(f"{box}.gpu{index}", f"rail{index}", NIC)
     gpus = [f"{box}.gpu{index}" for box in range(n) for index in range(k)]
     switches = [f"{box}.nvswitch" for box in range(n)] + [f"rail{index}" for index in range(k)]
     return Topology(

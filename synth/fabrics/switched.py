@@ -1,10 +1,10 @@
-"""NVIDIA boxes whose GPUs meet in NVSwitch, and the network between boxes.
+"""NVIDIA boxes with NVSwitch, and the network between boxes.
 
-All NVSwitch chips of a box act as one switch, since each GPU has an equal share of its
+All NVSwitch chips of a box are modeled as one switch, since each GPU has an equal share of its
 links on each chip.  Bandwidths are per direction.
 """
 
-from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.fabrics.link_rows import Row, two_way_links
 from topoloom.synth.topology.topology import Topology
 
 GPUS = 8
@@ -30,7 +30,7 @@ def dgx_h100(boxes: int) -> Topology:
 
 
 def dgx_h100_sharp(boxes: int) -> Topology:
-    """Return DGX H100 boxes whose NVSwitches copy and add up (NVLink SHARP).
+    """Return DGX H100 boxes whose NVSwitches multicast and reduce (NVLink SHARP).
 
     >>> sorted(dgx_h100_sharp(2).multicast)
     ['0.nvswitch', '1.nvswitch']
@@ -39,7 +39,7 @@ def dgx_h100_sharp(boxes: int) -> Topology:
 
 
 def gb200_nvl72_sharp() -> Topology:
-    """Return a GB200 NVL72 rack whose NVSwitches copy and add up (NVLink SHARP).
+    """Return a GB200 NVL72 rack whose NVSwitches multicast and reduce (NVLink SHARP).
 
     >>> sorted(gb200_nvl72_sharp().multicast)
     ['0.nvswitch']
@@ -72,8 +72,8 @@ def gh200_nvl32() -> Topology:
 def gb200_nvl72(racks: int = 1) -> Topology:
     """Return GB200 NVL72 racks: 72 GPUs with 18 NVLink5 of 50 GB/s to the switches.
 
-    With more than one rack, each GPU has a 400 Gbit/s NIC (ConnectX-7, of which NVIDIA's
-    DGX GB200 data sheet counts 72 a rack) to one network between the racks.
+    With more than one rack, each GPU has a 400 Gbit/s NIC (ConnectX-7, 72 per rack in NVIDIA's
+    DGX GB200 data sheet) to one network between the racks.
 
     >>> gb200_nvl72()
     <Topology gb200-nvl72: 72 compute, 1 switch, 144 links>
@@ -84,15 +84,15 @@ def gb200_nvl72(racks: int = 1) -> Topology:
 
 
 def _racks(family: str, racks: int, *, gpus: int, nvlink: int, nic: int = 0) -> Topology:
-    """Return domains of one switch each; NICs meet in one switch between them."""
+    """Return domains of one switch each; one switch between the domains joins the NICs."""
     names = [f"{rack}.gpu{index}" for rack in range(racks) for index in range(gpus)]
     inner = [f"{rack}.nvswitch" for rack in range(racks)]
     outer = ["fabric"] if racks > 1 else []
     links: list[Row] = []
     for place, gpu in enumerate(names):
-        links += both(gpu, inner[place // gpus], nvlink)
+        links += two_way_links(gpu, inner[place // gpus], nvlink)
         for switch in outer:
-            links += both(gpu, switch, nic)
+            links += two_way_links(gpu, switch, nic)
     return Topology(
         [*names, *inner, *outer],
         links,
@@ -103,15 +103,15 @@ def _racks(family: str, racks: int, *, gpus: int, nvlink: int, nic: int = 0) -> 
 
 
 def _cluster(family: str, boxes: int, *, nvlink: int, nic: int) -> Topology:
-    """Return boxes of eight GPUs; NICs of even and odd GPUs meet in a plane each."""
+    """Return boxes of eight GPUs; NICs of even and of odd GPUs share a plane each."""
     gpus = [f"{box}.gpu{index}" for box in range(boxes) for index in range(GPUS)]
     inner = [f"{box}.nvswitch" for box in range(boxes)]
     planes = [f"plane{index}" for index in range(PLANES)] if boxes > 1 else []
     links: list[Row] = []
     for place, gpu in enumerate(gpus):
-        links += both(gpu, inner[place // GPUS], nvlink)
+        links += two_way_links(gpu, inner[place // GPUS], nvlink)
         if planes:
-            links += both(gpu, planes[place % PLANES], nic)
+            links += two_way_links(gpu, planes[place % PLANES], nic)
     return Topology(
         [*gpus, *inner, *planes],
         links,

@@ -1,13 +1,13 @@
 """Tori of accelerators: TPU v4, v5p and v5e slices, Trainium2.
 
-Ids are the coordinates, ``"1.0.3"``.  Bandwidths are per link and direction, in GB/s.
+Ids are coordinates, ``"1.0.3"``.  Bandwidths are per link and direction, in GB/s.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from topoloom.synth.errors import OutOfDomain
-from topoloom.synth.fabrics.link_rows import Row, both
+from topoloom.synth.fabrics.link_rows import Row, two_way_links
 from topoloom.synth.topology.topology import Topology
 
 Place = tuple[int, ...]
@@ -22,9 +22,9 @@ POD_V5E = 16
 def tpu_v4(a: int, b: int, c: int) -> Topology:
     """Return a TPU v4 slice of a x b x c chips: a 3-D torus of links of 50 GB/s.
 
-    Sides are multiples of 4, in ascending order, up to 16x16x16: smaller slices are part
-    of one cube and have no wrap-around.  Source: Jouppi et al., TPU v4, ISCA 2023 (six
-    links a chip, 4x4x4 cubes, 4096 chips a pod).
+    Sides are multiples of 4, in ascending order, up to 16x16x16; smaller slices are part of one
+    cube and have no wrap-around.  Source: Jouppi et al., TPU v4, ISCA 2023 (six links per chip,
+    4x4x4 cubes, 4096 chips per pod).
 
     >>> tpu_v4(4, 4, 8)
     <Topology tpu-v4: 128 compute, 768 links>
@@ -35,7 +35,7 @@ def tpu_v4(a: int, b: int, c: int) -> Topology:
 def tpu_v5p(a: int, b: int, c: int) -> Topology:
     """Return a TPU v5p slice of a x b x c chips: a 3-D torus of links of 100 GB/s.
 
-    Sides as of v4, up to 16x16x24.  Source: Google's TPU v5p page (1200 GB/s a chip, both
+    Sides as in v4, up to 16x16x24.  Source: Google's TPU v5p page (1200 GB/s per chip, both
     directions together, over six links; the largest slice).
 
     >>> tpu_v5p(4, 4, 4).degree
@@ -47,10 +47,10 @@ def tpu_v5p(a: int, b: int, c: int) -> Topology:
 def tpu_v4_twisted(a: int, b: int, c: int) -> Topology:
     """Return a twisted TPU v4 slice: k x k x 2k or k x 2k x 2k.
 
-    The wrap-around of each short side moves on by k along each long one, which makes all
-    three dimensions alike.  Sources: Jouppi et al., ISCA 2023, for the shapes; Camarero,
-    Martínez and Beivide, "Lattice graphs for high-scale interconnection topologies", IEEE
-    TPDS 2015, for the twist, which gives the face- and the body-centred cubic lattice.
+    The wrap-around of each short side shifts by k along each long side, which makes all three
+    dimensions equivalent.  Sources: Jouppi et al., ISCA 2023, for the shapes; Camarero, Martínez
+    and Beivide, "Lattice graphs for high-scale interconnection topologies", IEEE TPDS 2015, for
+    the twist, which gives the face- and the body-centered cubic lattice.
 
     >>> tpu_v4_twisted(4, 4, 8).degree
     6
@@ -59,7 +59,7 @@ def tpu_v4_twisted(a: int, b: int, c: int) -> Topology:
 
 
 def tpu_v5p_twisted(a: int, b: int, c: int) -> Topology:
-    """Return a twisted TPU v5p slice; shapes and twist as of v4.
+    """Return a twisted TPU v5p slice; shapes and twist as in v4.
 
     >>> tpu_v5p_twisted(4, 8, 8).degree
     6
@@ -70,10 +70,10 @@ def tpu_v5p_twisted(a: int, b: int, c: int) -> Topology:
 def tpu_v5e(a: int, b: int) -> Topology:
     """Return a TPU v5e slice of a x b chips: 50 GB/s a link, at most 16x16.
 
-    A side of 16 is a ring; a shorter one spans part of the pod and has no wrap-around.
-    Sides are 1, 2, 4, 8 or 16, in ascending order.  Sources: Google's TPU v5e page (400
-    GB/s a chip, both directions together, over four links; 2-D torus of 256); "How to
-    Scale Your Model" (Google DeepMind, 2025), chapter 2, for the wrap-around.
+    A side of 16 is a ring; a shorter side spans part of the pod and has no wrap-around.  Sides
+    are 1, 2, 4, 8 or 16, in ascending order.  Sources: Google's TPU v5e page (400 GB/s per chip,
+    both directions together, over four links; 2-D torus of 256); "How to Scale Your Model"
+    (Google DeepMind, 2025), chapter 2, for the wrap-around.
 
     >>> tpu_v5e(16, 16).degree, tpu_v5e(2, 4).link_count
     (4, 20)
@@ -89,8 +89,8 @@ def tpu_v5e(a: int, b: int) -> Topology:
 def trainium2() -> Topology:
     """Return a trn2 instance: 16 chips in a 4x4 torus of links of 128 GB/s.
 
-    Source: AWS's Neuron documentation for the torus and the 1 TB/s a chip, both
-    directions together, over four neighbours.
+    Source: AWS's Neuron documentation for the torus and the 1 TB/s per chip, both directions
+    together, over four neighbors.
 
     >>> trainium2()
     <Topology trainium2: 16 compute, 64 links>
@@ -99,11 +99,10 @@ def trainium2() -> Topology:
 
 
 def trainium2_ultra() -> Topology:
-    """Return a Trn2 UltraServer: four instances, equal places joined in rings of four.
+    """Return a Trn2 UltraServer: four instances, equal positions joined in rings of four.
 
-    A chip has 1.28 TB/s, both directions together (AWS's Neuron documentation): 4 x 128
-    GB/s inside the instance leave 2 x 64 GB/s for the ring between instances, the last
-    coordinate.
+    A chip has 1.28 TB/s, both directions together (AWS's Neuron documentation): 4 x 128 GB/s
+    inside the instance leave 2 x 64 GB/s for the ring between instances, the last coordinate.
 
     >>> trainium2_ultra()
     <Topology trainium2-ultra: 64 compute, 384 links>
@@ -121,7 +120,7 @@ def _cubes(sides: tuple[int, int, int], most: tuple[int, int, int]) -> tuple[int
 
 
 def _twist(sides: tuple[int, int, int]) -> Shift:
-    """Return where the wrap-around of an axis leads besides its other end."""
+    """Return the additional shift of the wrap-around of an axis, as a function."""
     k = sides[0]
     if sides not in ((k, k, 2 * k), (k, 2 * k, 2 * k)):
         raise OutOfDomain("C", "must be 2 A, and B must be A or 2 A, for a twisted torus")
@@ -146,7 +145,7 @@ def _torus(
     """Return a torus; an axis whose side is no ``ring`` is a path."""
     links: list[Row] = []
     for axis, place, far in _steps(sides, shift, ring):
-        links += both(_id(place), _id(far), capacities[axis])
+        links += two_way_links(_id(place), _id(far), capacities[axis])
     nodes = [_id(place) for place in product(*map(range, sides))]
     return Topology(nodes, links, name=name, bandwidth_unit="GB/s")
 

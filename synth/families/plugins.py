@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 from inspect import isabstract
 from typing import Any
 
-from topoloom.synth.entry_points import GROUP, entries
+from topoloom.synth.entry_points import GROUP, family_entry_points
 from topoloom.synth.errors import BrokenFamily
 from topoloom.synth.families.family import Base
 
@@ -25,7 +25,7 @@ def brought(known: Collection[str]) -> tuple[type[Base], ...]:
         An entry point cannot be loaded, or is not a family of its own name.
     """
     found: dict[str, type[Base]] = {}
-    for entry in entries():
+    for entry in family_entry_points():
         rule = f"must be {{}}, as {entry.value} in the group {GROUP}"
         taken = {*known, *found}
         found[entry.name] = _checked(entry, rule, taken)

@@ -1,4 +1,4 @@
-"""From a recipe to what is known of its topology, and to the topology itself."""
+"""Derive the properties of a recipe's topology, and build the topology."""
 
 from functools import lru_cache
 
@@ -35,11 +35,11 @@ from topoloom.synth.topology.topology import Topology
 
 __all__ = [
     "build",
+    "distant_pairs_before_swaps",
     "has_parallel_links",
     "is_bidirectional",
     "is_regular",
     "is_vertex_transitive",
-    "late_at_first",
     "size",
     "traits",
 ]
@@ -51,17 +51,17 @@ def build(recipe: Recipe) -> Topology:
     Raises
     ------
     InvalidRecipe
-        It is no recipe.
+        The value is no recipe.
     OutOfDomain
-        An operator is not defined on what it is applied to, or the topology would pass
-        the limits of `synth.limits`.  Nothing is built in that case.
+        An operator is not defined on its operand, or the topology would exceed the limits of
+        `synth.limits`.  Checked before construction.
     ClaimBroken
-        The graph is not what its construction promises: a bug.
+        The graph contradicts its construction: a bug.
 
     Notes
     -----
-    How nodes are numbered is said at every family and operator; the same recipe always
-    gives the same topology.  O(links log links).
+    Families and operators document the numbering of their nodes; the same recipe always gives the
+    same topology.  O(links log links).
 
     Examples
     --------
@@ -81,7 +81,7 @@ def build(recipe: Recipe) -> Topology:
 
 
 def size(recipe: Recipe) -> tuple[int, int]:
-    """Return (nodes, degree) without building; raises what `build` raises for bad recipes.
+    """Return (nodes, degree) without construction; errors as `build`.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> size(parse("LineGraph(3, Circulant(16, 3, 4))"))
@@ -92,7 +92,7 @@ def size(recipe: Recipe) -> tuple[int, int]:
 
 
 def is_bidirectional(recipe: Recipe) -> bool:
-    """Return whether every link has a partner the other way; nothing is built.
+    """Return whether every link has a partner the other way, without construction.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> is_bidirectional(parse("Power(2, BiRing(5))")), is_bidirectional(parse("UniRing(3)"))
@@ -102,7 +102,7 @@ def is_bidirectional(recipe: Recipe) -> bool:
 
 
 def has_parallel_links(recipe: Recipe) -> bool:
-    """Return whether some two links have the same source and target; nothing is built.
+    """Return whether two links have the same source and target, without construction.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> has_parallel_links(parse("UniRing(5, 2)"))
@@ -112,7 +112,7 @@ def has_parallel_links(recipe: Recipe) -> bool:
 
 
 def is_regular(recipe: Recipe) -> bool:
-    """Return whether every node has as many links in and out as the degree says.
+    """Return whether every node has ``degree`` links in and out, without construction.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> is_regular(parse("DeBruijn(2, 3)")), is_regular(parse("Kautz(2, 3)"))
@@ -122,9 +122,7 @@ def is_regular(recipe: Recipe) -> bool:
 
 
 def is_vertex_transitive(recipe: Recipe) -> bool:
-    """Return True where it is proved that automorphisms take any node to any other.
-
-    False means unknown.
+    """Return whether the topology is proven vertex-transitive; False means unknown.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> is_vertex_transitive(parse("DegreeExpansion(2, Torus(3, 4))"))
@@ -134,7 +132,7 @@ def is_vertex_transitive(recipe: Recipe) -> bool:
 
 
 def traits(recipe: Recipe) -> Traits:
-    """Return all that is known of a topology before it is built; raises as `build`."""
+    """Return the properties of a topology without construction; errors as `build`."""
     match recipe:
         case Base():
             return _base_traits(recipe)
@@ -179,7 +177,7 @@ def _base_traits(member: Base) -> Traits:
 
 @lru_cache(maxsize=4096)
 def _degrees(recipe: Bidirected) -> tuple[int, int]:
-    """Return the least and the largest degree, which depend on links there and back."""
+    """Return the least and the largest degree, which depend on links in both directions."""
     nodes, (sources, _) = _construct(recipe)
     degrees = np.bincount(sources, minlength=nodes)
     return int(degrees.min()), int(degrees.max())
@@ -205,13 +203,13 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
             return size(recipe)[0], _altered(recipe)
 
 
-def late_at_first(recipe: Inserted) -> int:
-    """Return how many pairs are too far apart when nodes are in and no link exchanged ends yet.
+def distant_pairs_before_swaps(recipe: Inserted) -> int:
+    """Return the number of distant pairs after node insertion, before edge swaps.
 
-    That takes a part of the time of building the graph; domains as `build`.
+    Takes part of the time of the construction; domain as `build`.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> late_at_first(Inserted(2, 4, 1, parse("Kautz(3, 3)")))
+    >>> distant_pairs_before_swaps(Inserted(2, 4, 1, parse("Kautz(3, 3)")))
     0
     """
     of = recipe.of
@@ -226,7 +224,7 @@ def _altered(recipe: Inserted | Removed | Shortened) -> Ends:
     *numbers, of = recipe.arguments
     found = _ALTERING[type(recipe)](nodes, ends, traits(of), *numbers)
     for side in found:
-        # Whoever asks again gets the same arrays.
+        # The cache shares these arrays between callers.
         side.setflags(write=False)
     return found
 

@@ -1,4 +1,4 @@
-"""What theorems promise of the cost of a recipe, without building it."""
+"""Costs of recipes by theorems, without construction."""
 
 from topoloom.synth.evaluation.cost import Claim
 from topoloom.synth.families import Base
@@ -17,10 +17,10 @@ from topoloom.synth.recipes.recipe import (
 
 
 def claim(recipe: Recipe) -> Claim | None:
-    """Return what the theorems promise of the graph of a recipe.
+    """Return the cost of a recipe's graph by theorems.
 
-    None when no theorem speaks, as of most generalized Kautz graphs: then the cost
-    must be measured.
+    None where no theorem applies, as for most generalized Kautz graphs; the cost must then be
+    measured.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def claim(recipe: Recipe) -> Claim | None:
 
 
 def claim_transpose(recipe: Recipe) -> Claim | None:
-    """Return what the theorems promise of the transposed graph; see `claim`.
+    """Return the cost of the transposed graph by theorems; see `claim`.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> claim_transpose(parse("UniRing(4)"))

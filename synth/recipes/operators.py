@@ -1,7 +1,7 @@
-"""Operators: how larger topologies are made of smaller ones, as data.
+"""Operators as data: larger topologies made from smaller ones.
 
-What an operator does to nodes, links and costs stands in the module of `synth.recipes.expansions`
-that its docstring names.
+The docstring of an operator names the module of `synth.recipes.expansions` that defines its
+effect on nodes, links and costs.
 """
 
 from functools import cached_property
@@ -17,23 +17,23 @@ MAX_PARTS = 4096
 
 
 class Operator(Term):
-    """An operator applied to recipes; a subclass is a kind of operator.
+    """An operator applied to recipes; each subclass is a kind of operator.
 
-    Fields of type ``int`` are counts of at least 1, all others are recipes.  Making one that
-    has anything else, nests deeper than `MAX_DEPTH` operators or has more than `MAX_PARTS`
-    bases and operators raises.  Sizes are checked where the recipe is used.
+    Fields of type ``int`` are counts of at least 1; all others are recipes.  The constructor
+    raises for anything else, and above `MAX_DEPTH` nested operators or `MAX_PARTS` bases and
+    operators.  Sizes are checked where the recipe is used.
 
     Attributes
     ----------
     title, source : str
-        Of the operator: one line for people, and where it comes from.
+        One line of description, and the literature.
 
     Raises
     ------
     OutOfDomain
         A count is no integer of at least 1, or the number of arguments is wrong.
     InvalidRecipe
-        Something else than a recipe stands where one must, or the limits are passed.
+        An argument that must be a recipe is none, or a limit is exceeded.
 
     Examples
     --------
@@ -58,10 +58,10 @@ class Operator(Term):
 
     @property
     def operands(self) -> "tuple[Recipe, ...]":
-        """The recipes that the operator is applied to."""
+        """Recipes that the operator is applied to."""
         return tuple(one for one in self.arguments if isinstance(one, Term))  # type: ignore[misc]
 
-    # The parts of an operator were made before it and know theirs: both are O(operands).
+    # Operands exist before the operator and cache theirs: both are O(operands).
     @cached_property
     def _depth(self) -> int:
         return 1 + max(
@@ -80,7 +80,7 @@ class Operator(Term):
             raise InvalidRecipe(name, f"must be a recipe, not {given}")
 
     def check_domain(self) -> None:
-        """Accept all counts and recipes; an operator that accepts fewer says which."""
+        """Accept all counts and recipes; subclasses restrict them."""
 
 
 class LineGraph(Operator):
@@ -96,7 +96,7 @@ class LineGraph(Operator):
     __match_args__ = ("times", "of")
     times: int
     of: "Recipe"
-    title = "line graph: links become nodes; times as often; of a regular topology"
+    title = "repeated line graph of a regular topology: links become nodes"
     source = "Harary and Norman 1960; line graph expansion in arXiv:2202.03356"
 
     def __init__(self, *arguments: "int | Recipe") -> None:
@@ -105,7 +105,7 @@ class LineGraph(Operator):
 
     @classmethod
     def once_more(cls, of: "Recipe") -> "LineGraph":
-        """Return the line graph of a recipe that may be of one already.
+        """Return the line graph of a recipe, merged with an outer line graph.
 
         >>> from topoloom.synth.families import Diamond
         >>> LineGraph.once_more(LineGraph(2, Diamond()))
@@ -115,11 +115,11 @@ class LineGraph(Operator):
 
     @classmethod
     def signature(cls) -> str:
-        """Return how the operator is written: the count, though first, may be left out."""
+        """Return the syntax of the operator: the first argument is optional."""
         return "LineGraph(times?, of)"
 
     def check_domain(self) -> None:
-        """Limit how often the line graph is taken."""
+        """Limit the number of applications."""
         require(self.times <= MAX_TIMES, "times", f"must be at most {MAX_TIMES}")
 
 
@@ -136,7 +136,7 @@ class DegreeExpansion(Operator):
     __match_args__ = ("factor", "of")
     factor: int
     of: "Recipe"
-    title = "every node becomes so many copies, every link all links between copies"
+    title = "several copies of every node, with links between all copies of linked nodes"
     source = "degree expansion in arXiv:2202.03356"
 
 
@@ -149,7 +149,7 @@ class Power(Operator):
     __match_args__ = ("times", "of")
     times: int
     of: "Recipe"
-    title = "Cartesian product of so many copies of one topology"
+    title = "Cartesian product of several copies of one topology"
     source = "Sabidussi 1960; Cartesian power expansion in arXiv:2202.03356"
 
 
@@ -165,7 +165,7 @@ class Product(Operator):
 
     __match_args__ = ("factors",)
     factors: tuple["Recipe", ...]
-    title = "Cartesian product: a node is a tuple, a link changes one of its places"
+    title = "Cartesian product: a node is a tuple, a link changes one component"
     source = "Sabidussi 1960; Cartesian product expansion in arXiv:2202.03356"
 
     def check_domain(self) -> None:
@@ -190,11 +190,11 @@ class Bidirected(Operator):
 
 
 class Altered(Operator):
-    """Some links or nodes of a regular graph changed: no structure is known of what comes out."""
+    """Local changes to a regular graph; the result has no known structure."""
 
 
 class Inserted(Altered):
-    """Inserted(more, depth, seed, of): ``more`` nodes in the middle of links of a regular graph.
+    """Inserted(more, depth, seed, of): ``more`` nodes inserted into links of a regular graph.
 
     See `synth.recipes.expansions.node_insertion`.
 
@@ -208,11 +208,11 @@ class Inserted(Altered):
     depth: int
     seed: int
     of: "Recipe"
-    title = "so many nodes in the middle of links, few pairs of nodes more than depth links apart"
-    source = "subdivided links as in Imase, Soneoka and Okada 1985; places by local search"
+    title = "nodes inserted into links, with few pairs more than depth links apart"
+    source = "subdivided links as in Imase, Soneoka and Okada 1985; positions by local search"
 
     def check_domain(self) -> None:
-        """Limit the seed to what a state of random numbers takes."""
+        """Limit the seed to the state of the random generator."""
         require(self.seed < 2**63, "seed", "must be less than 2**63")
 
 
@@ -231,12 +231,12 @@ class Removed(Altered):
     depth: int
     seed: int
     of: "Recipe"
-    title = "so many nodes less, their links led on, few pairs of nodes more than depth links apart"
+    title = "nodes removed and their links joined, with few pairs more than depth links apart"
     source = "the reverse of subdivided links; nodes by local search"
 
 
 class Shortened(Altered):
-    """Shortened(depth, exchanges, seed, of): links of a regular graph exchange ends.
+    """Shortened(depth, exchanges, seed, of): edge swaps of a regular graph.
 
     See `synth.recipes.expansions.targeted_swaps`.
 
@@ -250,8 +250,8 @@ class Shortened(Altered):
     exchanges: int
     seed: int
     of: "Recipe"
-    title = "links exchange ends so that pairs of nodes more than depth links apart come near"
-    source = "local search, aimed at single pairs of nodes"
+    title = "edge swaps that join pairs of nodes more than depth links apart"
+    source = "local search aimed at single pairs of nodes"
 
 
 Recipe: TypeAlias = (

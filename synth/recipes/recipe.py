@@ -1,9 +1,9 @@
-"""Recipes as text: the parser, and one place to import bases and operators from.
+"""Recipes as text: the parser, and one import location for bases and operators.
 
-A recipe says how a topology is made.  It is a value (`synth.families`, `synth.recipes.operators`)
-that can be compared, hashed, printed and stored, written in Python as in text.  The text is
-canonical and identifies the topology; ``parse(str(r)) == r`` for every recipe whose text fits the
-limit.  The grammar::
+A recipe describes the construction of a topology.  It is a value (`synth.families`,
+`synth.recipes.operators`) with equality, hash and text; Python and text share one syntax.  The text
+is canonical and identifies the topology; ``parse(str(r)) == r`` for every recipe whose text fits
+the limit.  The grammar::
 
     recipe    = base | operator | graph
     base      = FAMILY "(" [ INTEGER { "," INTEGER } ] ")"
@@ -12,8 +12,8 @@ limit.  The grammar::
     graph     = "@" NAME
 
 Families and operators are the classes of `synth.families.FAMILIES` and
-`synth.recipes.operators.OPERATORS`; what arguments they take follows from their fields.  A NAME of
-letters, digits and ``._/-`` stands for a graph that is handed to `parse`.
+`synth.recipes.operators.OPERATORS`; their fields determine their arguments.  A NAME of letters,
+digits and ``._/-`` refers to a graph passed to `parse`.
 """
 
 import re
@@ -66,28 +66,27 @@ MAX_TEXT = 4096
 _OPERATORS = {one.__name__: one for one in OPERATORS}
 
 Graphs: TypeAlias = "Mapping[str, Topology | nx.Graph[Any]]"
-"""Graphs by the names that stand after ``@``.  Only those that are named are looked up."""
+"""Graphs by the names after ``@``; only referenced names are looked up."""
 
 
 def parse(text: str, graphs: "Graphs | None" = None) -> Recipe:
-    """Return the recipe that a line of text describes.
+    """Return the recipe that a text describes.
 
-    Blanks between the parts do not matter.  ``LineGraph(R)`` means ``LineGraph(1, R)``, and
-    ``@name`` the graph of this name, made a base by `Base.of`.
+    Blanks between tokens do not matter.  ``LineGraph(R)`` means ``LineGraph(1, R)``, and ``@name``
+    the graph of this name, converted to a base by `Base.of`.
 
     Parameters
     ----------
     text : str
         At most `MAX_TEXT` characters.
     graphs : mapping of str to Topology or networkx graph, optional
-        What may stand after ``@``.  The recipe holds the graph itself, not its name.
+        Graphs for names after ``@``.  The recipe holds the graph itself, not its name.
 
     Raises
     ------
     InvalidRecipe
-        The text does not fit the grammar: with the column of the first character that does
-        not.  No family, operator or graph has the name, or a graph cannot be a base, see
-        `Base.of`.
+        The text does not match the grammar; the rule names the column.  No family, operator or
+        graph has the name, or a graph cannot be a base (`Base.of`).
     OutOfDomain
         The arguments of a family or operator are outside its domain.
 
@@ -196,7 +195,7 @@ class _Parser:
         return values
 
     def _operands(self, depth: int) -> list[int | Recipe]:
-        """Return counts and recipes; whether they fit the operator is not decided here."""
+        """Return counts and recipes; the operator checks whether they fit."""
         values: list[int | Recipe] = [self._operand(depth)]
         while self.token == ",":
             self._advance()
@@ -212,8 +211,8 @@ class _Parser:
                 found = ({} if self._graphs is None else self._graphs)[name]
             except KeyError:
                 known = ", ".join(sorted(f"@{one}" for one in self._graphs or ()))
-                given = f"given: {known}" if known else "none is given here"
-                rule = f"column {column + 1}: no graph is called @{name}; {given}"
+                known = f"given: {known}" if known else "no graphs are given"
+                rule = f"column {column + 1}: no graph is called @{name}; {known}"
                 raise InvalidRecipe("recipe", rule) from None
             try:
                 self._named[name] = Base.of(found)

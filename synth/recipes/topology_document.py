@@ -1,8 +1,8 @@
-"""Reading topology/1: from untrusted JSON to a `Topology`, or one clear error.
+"""Read topology/1: untrusted JSON to a `Topology`, or one clear error.
 
-Files and stored documents of before are brought up to date here, by `named`, and nowhere
-else: where no ``recipe`` is given, a name that is a recipe of a topology of this size is
-taken for it, however long, and the topology gets the short name that `synth.recipes.build` gives.
+`named` upgrades files and stored documents of earlier versions: without a ``recipe``, a name that
+is a recipe of a topology of this size is taken as the recipe, of any length, and the topology
+gets the short name of `synth.recipes.build`.
 """
 
 import re
@@ -18,7 +18,7 @@ from topoloom.synth.topology.topology import MAX_RECIPE, Capacity, Link, NodeId,
 MAX_NODES = 100_000
 MAX_LINKS = 4_000_000
 MAX_TEXT = 200
-"""Characters of a name or unit that are read; what is written is shorter."""
+"""Most characters of a name or unit in the input; output is shorter."""
 
 _RATIO = re.compile(r"[0-9]{1,30}(/[0-9]{1,30})?")
 
@@ -35,12 +35,12 @@ def topology_from_document(document: Any) -> Topology:
         ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
         to 1, ``bandwidth_unit`` to ``link``, ``shared`` to none; other keys are ignored.  A
         missing capacity is an assumption, and so is a missing unit of capacities other than 1.
-        ``recipe`` may be left out, and one that this version does not know counts as left out.
+        ``recipe`` is optional; a recipe unknown to this version is ignored.
 
     Raises
     ------
     InvalidTopology
-        Naming the offending place by JSON pointer and the rule it breaks.
+        Names the offending place by JSON pointer and the rule.
 
     Examples
     --------
@@ -67,11 +67,11 @@ def topology_from_document(document: Any) -> Topology:
         bandwidth_unit=unit,
         assumed=[*assumptions_from_document(document.get("assumed", [])), *_assumed(document)],
     )
-    return named(topology, document.get("name", ""), *_given(document, "recipe"))
+    return named(topology, document.get("name", ""), *_optional_member(document, "recipe"))
 
 
 def _assumed(document: dict[str, Any]) -> list[Assumption]:
-    """Return what a document leaves to its defaults: capacities and their unit."""
+    """Return the assumptions for missing members: capacities and their unit."""
     found = []
     links = document["links"]
     silent = sum("capacity" not in link for link in links)
@@ -84,19 +84,19 @@ def _assumed(document: dict[str, Any]) -> list[Assumption]:
 
 
 def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
-    """Return a topology under the name, and with the recipe, that a file gives it.
+    """Return a topology under the name, and with the recipe, given in a file.
 
     Parameters
     ----------
     topology : Topology
-        What the file describes.
+        The topology of the file.
     name, recipe
-        As they stand in the file; the recipe is left out if the file has none.
+        As given in the file; omit the recipe if the file has none.
 
     Raises
     ------
     InvalidTopology
-        One of them is no printable text, or too long.
+        A value is no printable text, or too long.
 
     Examples
     --------
@@ -111,17 +111,17 @@ def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
         _require_text("/recipe", recipe[0], MAX_RECIPE)
         return topology.renamed(name).with_recipe(_parsed(recipe[0]))
     _require_text("/name", name, MAX_RECIPE)
-    former = _former(topology, name)
-    if former is not None:
-        short = short_name(former, topology.node_count, topology.degree)
-        return topology.renamed(short).with_recipe(former)
+    recipe_in_name = _recipe_in_name(topology, name)
+    if recipe_in_name is not None:
+        short = short_name(recipe_in_name, topology.node_count, topology.degree)
+        return topology.renamed(short).with_recipe(recipe_in_name)
     _require_text("/name", name, MAX_TEXT)
     return topology.renamed(name)
 
 
-def _former(topology: Topology, name: str) -> Recipe | None:
-    """Return the recipe that a topology was named by, before it was a value of its own."""
-    # Not at the start: few files are so old, and all families come with it.
+def _recipe_in_name(topology: Topology, name: str) -> Recipe | None:
+    """Return the recipe in the name of a topology, as files of earlier versions have it."""
+    # Imported here: such files are rare, and the import loads all families.
     from topoloom.synth.recipes.build import size
 
     recipe = _parsed(name) if name.endswith(")") else None
@@ -139,7 +139,7 @@ def _parsed(text: str) -> Recipe | None:
         return None
 
 
-def _given(document: dict[str, Any], key: str) -> list[Any]:
+def _optional_member(document: dict[str, Any], key: str) -> list[Any]:
     return [document[key]] if key in document else []
 
 

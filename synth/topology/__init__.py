@@ -1,1 +1,1 @@
-"""The graph type `Topology`, its validation, and conversions of it."""
+"""The graph type `Topology`, its validation, and its conversions."""

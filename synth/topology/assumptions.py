@@ -7,7 +7,7 @@ from topoloom.synth.errors import InvalidTopology
 
 MAX_ASSUMPTIONS = 1000
 MAX_TEXT = 2000
-"""Characters of one sentence that are read from a document."""
+"""Most characters of a sentence in a document."""
 
 
 class Assumption(NamedTuple):
@@ -30,23 +30,23 @@ class Assumption(NamedTuple):
     option: str = ""
 
     def to_document(self) -> dict[str, str]:
-        """Return the entry of a document's ``assumed``; no ``option`` where none changes it."""
+        """Return the entry of a document's ``assumed``, without an empty ``option``."""
         return {"text": self.text} | ({"option": self.option} if self.option else {})
 
 
 def assumed_members(assumed: Iterable[Assumption]) -> dict[str, list[dict[str, str]]]:
-    """Return the member ``assumed`` of a document; nothing where nothing was assumed."""
+    """Return the member ``assumed`` of a document; empty without assumptions."""
     entries = [assumption.to_document() for assumption in assumed]
     return {"assumed": entries} if entries else {}
 
 
 def assumptions_from_document(value: Any) -> tuple[Assumption, ...]:
-    """Return the assumptions that a document's ``assumed`` lists.
+    """Return the assumptions in a document's ``assumed``.
 
     Raises
     ------
     InvalidTopology
-        It is no list of objects with ``text`` and, if need be, ``option``.
+        The value is no list of objects with ``text`` and optional ``option``.
     """
     if not isinstance(value, list) or len(value) > MAX_ASSUMPTIONS:
         raise InvalidTopology("/assumed", f"must be a list of at most {MAX_ASSUMPTIONS} entries")
@@ -55,7 +55,7 @@ def assumptions_from_document(value: Any) -> tuple[Assumption, ...]:
 
 def _assumption(place: str, entry: Any) -> Assumption:
     if not isinstance(entry, dict) or "text" not in entry:
-        raise InvalidTopology(place, "must be an object with text and, if need be, option")
+        raise InvalidTopology(place, "must be an object with text and an optional option")
     text, option = entry["text"], entry.get("option", "")
     for name, value in (("text", text), ("option", option)):
         if not isinstance(value, str) or len(value) > MAX_TEXT or not value.isprintable():

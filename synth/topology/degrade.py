@@ -1,4 +1,4 @@
-"""A fabric with parts lost or slowed down: what is left, under a name that says so."""
+"""Degraded topologies: parts lost or slow, with a name that states the changes."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -10,15 +10,15 @@ from topoloom.synth.topology.topology import Capacity, Link, NodeId, Shared, Top
 
 MAX_DIGITS = 30
 MOST_PAIRS = 20_000
-"""Limit on the pairs of joined nodes of which each may be the one that loses its links."""
+"""Most pairs of joined nodes for which the loss of each is evaluated."""
 
 Ends = tuple[NodeId, NodeId]
 
 
 class Changes(NamedTuple):
-    """What is lost or slow, as `resolve` leaves it: ids of the topology, in its order.
+    """Lost and slow parts, as resolved: ids of the topology, in its order.
 
-    ``slow_links`` are pairs and the share of their capacity that is left.
+    ``slow_links`` are pairs with the remaining share of their capacity.
     """
 
     without_nodes: tuple[NodeId, ...]
@@ -44,32 +44,31 @@ def degraded(
     Parameters
     ----------
     topology : Topology
-        The healthy one; it stays as it is.
+        The healthy topology; not modified.
     without_nodes : iterable of ids
-        Nodes that are lost with all their links; hosts or switches.
+        Hosts or switches that are lost with all their links.
     without_links : iterable of (one, other)
         Pairs of nodes that lose all links between them, both ways.
     slow_links : iterable of (one, other, factor)
-        Pairs of nodes whose links, both ways, have this share of their capacity left;
+        Pairs of nodes whose links, both ways, keep this share of their capacity;
         0 < factor < 1, exact.
 
     Returns
     -------
     Topology
-        Its name is that of the healthy one and the changes; a name of more than 80
-        characters says only how many.  It has no recipe.  Its compute nodes need not
-        reach each other.
+        Named after the healthy topology and the changes; a name of more than 80 characters states
+        only their number.  Without a recipe.  Its compute nodes may be disconnected.
 
     Raises
     ------
     InvalidTopology
-        A node or a link does not exist or is named twice, a factor is not between 0 and
-        1, a capacity would need more than 30 digits, or no node is left.  The field is
+        A node or a link does not exist or is named twice, a factor is not between 0 and 1, a
+        capacity would need more than 30 digits, or no node remains.  The field is
         ``/without_nodes/0`` and so on.
 
     Notes
     -----
-    Ids may be given as texts, ``"3"`` for 3.  O(nodes + links log links).
+    Ids may be given as text, ``"3"`` for 3.  O(nodes + links log links).
 
     Examples
     --------
@@ -95,7 +94,7 @@ def degraded(
         and target not in lost
         and (factor := factors.get(frozenset((source, target)), 1))
     ]
-    _require_written(changes, links)
+    _require_short_capacities(changes, links)
     return Topology(
         nodes,
         links,
@@ -109,7 +108,7 @@ def degraded(
 
 
 def _still_shared(topology: Topology, links: list[Link]) -> list[Shared]:
-    """Return the limits on the links that are left."""
+    """Return the shared limits on the remaining links."""
     left = {link[:2] for link in links}
     kept = [Shared(tuple(p for p in one.links if p in left), one[1]) for one in topology.shared]
     return [one for one in kept if one.links]
@@ -122,9 +121,9 @@ def resolve(
     without_links: Iterable[Sequence[NodeId]] = (),
     slow_links: Iterable[tuple[NodeId, NodeId, Capacity]] = (),
 ) -> Changes:
-    """Return the changes in one form: the same changes, in any order, are equal.
+    """Return the changes in normal form: equal changes, in any order, give equal results.
 
-    Parameters and errors are those of `degraded`.
+    Parameters and errors as `degraded`.
 
     >>> resolve(Topology([0, 1], [(0, 1)]), without_links=[("1", "0")])
     Changes(without_nodes=(), without_links=((0, 1),), slow_links=())
@@ -145,7 +144,7 @@ def resolve(
 
 
 def joined_pairs(topology: Topology) -> int:
-    """Return how many pairs of nodes are joined by links.
+    """Return the number of pairs of nodes joined by links.
 
     >>> joined_pairs(Topology("abc", ["ab", "ba", "bc", "bc"]))
     2
@@ -154,10 +153,10 @@ def joined_pairs(topology: Topology) -> int:
 
 
 class _Finder:
-    """Looks up nodes and pairs of joined nodes, each once."""
+    """Looks up nodes and joined pairs; raises for repetitions."""
 
     def __init__(self, topology: Topology) -> None:
-        # Ids of a topology differ as texts too, so a text names one node.
+        # Ids of a topology differ as text too, so a text identifies one node.
         self._ids: dict[str, NodeId] = {str(node): node for node in topology.nodes}
         self._position = topology.position
         self._joined = {frozenset(link[:2]) for link in topology.links}
@@ -197,8 +196,8 @@ def _factor(place: str, factor: Capacity) -> Fraction:
     return Fraction(factor)
 
 
-def _require_written(changes: Changes, links: Iterable[Link]) -> None:
-    """Raise where a capacity would need more digits than a topology/1 document holds."""
+def _require_short_capacities(changes: Changes, links: Iterable[Link]) -> None:
+    """Raise if a capacity would need more digits than a topology/1 document allows."""
     slow = {frozenset(ends[:2]): index for index, ends in enumerate(changes.slow_links)}
     for link in links:
         exact = Fraction(link.capacity)

@@ -1,4 +1,4 @@
-"""Topologies from networkx graphs and back, with attributes of any name."""
+"""Conversion between topologies and networkx graphs, with attributes of any name."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -25,21 +25,20 @@ def from_networkx(
     Parameters
     ----------
     graph : networkx graph
-        Nodes are integers or texts, in rank order.  Edges of an undirected graph become links
-        both ways.
+        Nodes are integers or texts, in rank order.  Edges of an undirected graph become two-way
+        links.
     capacity : str
-        The attribute that holds the capacity of an edge, a positive integer, Fraction, or text
-        ``"p/q"``; edges without it have 1.  A float must be a whole number: which fraction
-        another one means nobody can tell.
+        Attribute with the capacity of an edge, a positive integer, Fraction, or text ``"p/q"``;
+        1 if missing.  A float must be a whole number, as other floats denote no exact fraction.
     kind : str
-        The attribute of nodes that says ``"compute"`` or ``"switch"``; nodes without it compute.
+        Attribute of nodes with ``"compute"`` or ``"switch"``; ``"compute"`` if missing.
     name, bandwidth_unit : str, optional
-        Left out, those of the graph; ``""`` and ``"link"`` where it has none.
+        Default to those of the graph, else ``""`` and ``"link"``.
 
     Raises
     ------
     InvalidTopology
-        Naming the node or edge and the rule it breaks.
+        Names the node or edge and the rule.
 
     Examples
     --------
@@ -60,14 +59,16 @@ def from_networkx(
             raise InvalidTopology("/nodes", rule)
         if role == SWITCH:
             switches.append(node)
-    told = graph.graph
+    attributes = graph.graph
     return Topology(
         graph.nodes,
         _links(graph, capacity),
         switches=switches,
-        name=str(told.get("name", "")) if name is None else name,
+        name=str(attributes.get("name", "")) if name is None else name,
         bandwidth_unit=(
-            str(told.get("bandwidth_unit", "link")) if bandwidth_unit is None else bandwidth_unit
+            str(attributes.get("bandwidth_unit", "link"))
+            if bandwidth_unit is None
+            else bandwidth_unit
         ),
     )
 
@@ -75,9 +76,9 @@ def from_networkx(
 def to_networkx(
     topology: Topology, *, capacity: str = "capacity", kind: str = "kind"
 ) -> "nx.MultiDiGraph[NodeId]":
-    """Return a networkx multigraph; `from_networkx` with the same names gives it back.
+    """Return a networkx multigraph; `from_networkx` with the same attributes inverts this.
 
-    What switches can copy and add up (``multicast``) is not told.
+    The graph does not state which switches are ``multicast``.
 
     >>> ring = Topology(range(3), [(0, 1, 2), (1, 2, 2), (2, 0, 2)], name="ring")
     >>> [gbps for *_, gbps in to_networkx(ring, capacity="gbps").edges(data="gbps")]
@@ -86,11 +87,11 @@ def to_networkx(
     True
     """
     graph = topology.to_networkx()
-    for told, key, wanted in (
+    for data, key, attribute in (
         *((data, "kind", kind) for _, data in graph.nodes(data=True)),
         *((data, "capacity", capacity) for *_, data in graph.edges(data=True)),
     ):
-        told[wanted] = told.pop(key)
+        data[attribute] = data.pop(key)
     return graph
 
 

@@ -1,7 +1,7 @@
-"""The one graph type: compute nodes and switches joined by directed links.
+"""The graph type: compute nodes and switches joined by directed links.
 
-Orientation is fixed here for the whole program: a link runs from ``source`` to
-``target``, data moves that way, and every pair is written in that order.
+Orientation is the same everywhere: a link runs from ``source`` to ``target``, data moves in this
+direction, and pairs are written in this order.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from topoloom.synth.topology.validation import (
     Capacity,
     NodeId,
     Shared,
-    positions_of,
+    document_capacity,
+    link_row,
+    node_positions,
     require_switches,
-    row_of,
+    shared_limits,
     shared_members,
-    shared_of,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from topoloom.synth.naming.terms import Term
 
 MAX_RECIPE = 4096
-"""Characters of a recipe in a document; a longer one is left out of it."""
+"""Most characters of a recipe in a document; longer recipes are omitted."""
 
 Positions: TypeAlias = NDArray[np.int32]
 
@@ -58,37 +58,35 @@ class Topology:
         Parallel links are several entries.  Capacities are positive integers or
         Fractions.  No link joins a node to itself.
     switches : iterable of int or str
-        Those nodes that only forward.
+        Nodes that only forward.
     multicast : iterable of int or str
-        Those switches that can also copy what comes in to several links, and add up what
-        comes in from several (NVLink SHARP).
+        Switches that can also copy incoming data to several links, and add up data from several
+        links (NVLink SHARP).
     shared : iterable of (links, capacity)
-        Limits that several links have together, as a PCIe switch or a network card that
-        two GPUs share: what crosses the links, given as pairs, is at most ``capacity``.
+        Limits shared by several links, such as a PCIe switch or a network card of two GPUs: the
+        traffic over the links, given as pairs, is at most ``capacity``.
     name : str
-        For people; not part of the identity, and nothing is read out of it.
+        For people; not part of the identity, and never parsed.
     recipe : Term, optional
-        How the topology, or the one with every link turned round, is made.  A hint: what
-        uses it checks on the links that it holds.  Not part of the identity.
+        Construction of the topology or of its transpose.  A hint: users of it verify it on the
+        links.  Not part of the identity.
     bandwidth_unit : str
-        Unit of the capacities, such as ``"GB/s"``; ``"link"`` when every capacity
-        counts links.
+        Unit of the capacities, such as ``"GB/s"``; ``"link"`` if capacities count links.
     assumed : iterable of Assumption
-        What the file that describes the topology does not state.  Not part of the identity.
+        Facts that the input file does not state.  Not part of the identity.
 
     Notes
     -----
-    *Position* of a node is its index in ``nodes``.  Links are kept sorted by
-    (source position, target position, capacity), so two topologies that differ
-    only in the order of their links are equal and have the same digest.  The
-    arrays ``sources`` and ``targets`` hold positions and follow the order of
+    *Position* of a node is its index in ``nodes``.  Links are sorted by (source position, target
+    position, capacity), so topologies that differ only in the order of their links are equal and
+    have the same digest.  The arrays ``sources`` and ``targets`` hold positions in the order of
     ``links``; ``capacities`` is parallel to them.  All arrays are read-only.
 
     Raises
     ------
     InvalidTopology
-        An id is repeated, a link's end is unknown, a link joins a node to itself,
-        a capacity is not positive, or a multicast node is no switch.
+        An id is repeated, an end of a link is unknown, a link joins a node to itself, a capacity
+        is not positive, or a multicast node is no switch.
 
     Examples
     --------
@@ -119,14 +117,14 @@ class Topology:
         self.recipe = recipe
         self.bandwidth_unit = bandwidth_unit
         self.assumed = tuple(dict.fromkeys(assumed))
-        position = positions_of(self.nodes)
+        position = node_positions(self.nodes)
         require_switches(self.nodes, self.switches, self.multicast)
-        rows = [row_of(position, index, link) for index, link in enumerate(links)]
+        rows = [link_row(position, index, link) for index, link in enumerate(links)]
         rows.sort()
         self.sources: Positions = _frozen([row[0] for row in rows])
         self.targets: Positions = _frozen([row[1] for row in rows])
         self.capacities: tuple[Capacity, ...] = tuple(row[2] for row in rows)
-        self.shared: tuple[Shared, ...] = shared_of(position, {row[:2] for row in rows}, shared)
+        self.shared: tuple[Shared, ...] = shared_limits(position, {row[:2] for row in rows}, shared)
 
     @classmethod
     def direct(
@@ -141,7 +139,7 @@ class Topology:
         """Return compute nodes 0..node_count-1 joined by unit links, from arrays.
 
         ``sources`` and ``targets`` are integer arrays of equal length with values in
-        [0, node_count).  This is the fast way for large graphs: O(links log links).
+        [0, node_count).  Fast for large graphs: O(links log links).
 
         >>> Topology.direct(2, np.array([1, 0]), np.array([0, 1])).links
         (Link(source=0, target=1, capacity=1), Link(source=1, target=0, capacity=1))
@@ -171,7 +169,7 @@ class Topology:
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """All links, sorted; parallel ones are neighbours."""
+        """All links, sorted; parallel links are adjacent."""
         nodes = self.nodes
         ends = zip(self.sources.tolist(), self.targets.tolist(), self.capacities, strict=True)
         return tuple(Link(nodes[s], nodes[t], c) for s, t, c in ends)
@@ -193,7 +191,7 @@ class Topology:
 
     @property
     def link_count(self) -> int:
-        """Number of links, each parallel one counted."""
+        """Number of links, parallel links included."""
         return len(self.capacities)
 
     @cached_property
@@ -208,7 +206,7 @@ class Topology:
 
     @cached_property
     def degree(self) -> int:
-        """Ports a host needs: the largest in- or out-degree of any node."""
+        """Ports of a host: the largest in- or out-degree of any node."""
         return int(max(self.out_degrees.max(), self.in_degrees.max()))
 
     @cached_property
@@ -225,24 +223,24 @@ class Topology:
 
     @cached_property
     def has_parallel_links(self) -> bool:
-        """Whether some ordered pair of nodes is joined by more than one link."""
+        """Whether an ordered pair of nodes is joined by more than one link."""
         same = (np.diff(self.sources) == 0) & (np.diff(self.targets) == 0)
         return bool(same.any())
 
     def transpose(self) -> "Topology":
-        """Return the topology with every link turned round; same nodes, name and recipe."""
+        """Return the topology with every link reversed; same nodes, name and recipe."""
         turned = Topology.__new__(Topology)
         turned.nodes, turned.switches = self.nodes, self.switches
         turned.multicast = self.multicast
         place = self.position
-        turned.shared = shared_of(
+        turned.shared = shared_limits(
             place,
             {(place[t], place[s]) for one in self.shared for s, t in one.links},
             [([(t, s) for s, t in one.links], one.capacity) for one in self.shared],
         )
         turned.name, turned.recipe = self.name, self.recipe
         turned.bandwidth_unit, turned.assumed = self.bandwidth_unit, self.assumed
-        # A stable sort: parallel links keep their order, which is by capacity.
+        # Stable sort: parallel links stay ordered by capacity.
         order = np.lexsort((self.sources, self.targets))
         turned.sources = _frozen(self.targets[order])
         turned.targets = _frozen(self.sources[order])
@@ -255,18 +253,18 @@ class Topology:
         return turned
 
     def renamed(self, name: str) -> "Topology":
-        """Return the same topology, of the same recipe, under another name."""
-        return self._but(name=name)
+        """Return the same topology, with the same recipe, under another name."""
+        return self._replace(name=name)
 
     def with_recipe(self, recipe: "Term | None") -> "Topology":
         """Return the same topology with a recipe, or with none."""
-        return self._but(recipe=recipe)
+        return self._replace(recipe=recipe)
 
     def with_assumed(self, assumed: "Iterable[Assumption]") -> "Topology":
-        """Return the same topology with what was assumed in making it."""
-        return self._but(assumed=tuple(dict.fromkeys(assumed)))
+        """Return the same topology with other assumptions."""
+        return self._replace(assumed=tuple(dict.fromkeys(assumed)))
 
-    def _but(self, **changed: Any) -> "Topology":
+    def _replace(self, **changed: Any) -> "Topology":
         copy = Topology.__new__(Topology)
         copy.__dict__.update(self.__dict__ | changed)
         return copy
@@ -300,7 +298,7 @@ class Topology:
                 {
                     "source": link.source,
                     "target": link.target,
-                    "capacity": written(link.capacity),
+                    "capacity": document_capacity(link.capacity),
                 }
                 for link in self.links
             ],
@@ -309,10 +307,10 @@ class Topology:
         }
 
     def labels(self) -> dict[str, str]:
-        """Return ``name``, ``recipe`` if there is one, and ``bandwidth_unit``, as written.
+        """Return ``name``, ``bandwidth_unit``, and ``recipe`` if present, as in documents.
 
-        A name of more than `synth.naming.short_names.MAX_NAME` characters is cut, a recipe of more
-        than `MAX_RECIPE` left out.
+        Truncates names above `synth.naming.short_names.MAX_NAME` characters and omits recipes
+        above `MAX_RECIPE`.
 
         >>> Topology([0, 1], [(0, 1)], name="pair").labels()
         {'name': 'pair', 'bandwidth_unit': 'link'}
@@ -322,9 +320,9 @@ class Topology:
         return {"name": shortened(self.name), **made, "bandwidth_unit": self.bandwidth_unit}
 
     def to_networkx(self) -> "nx.MultiDiGraph[NodeId]":
-        """Return a networkx multigraph; nodes carry ``kind``, links ``capacity``.
+        """Return a networkx multigraph; nodes have ``kind``, links ``capacity``.
 
-        The graph carries what `labels` says.
+        Graph attributes are those of `labels`.
         """
         import networkx as nx
 
@@ -345,7 +343,7 @@ class Topology:
         Unreachable
             Some compute node cannot reach another; both are named.
         """
-        # A graph is read without kernels.
+        # Imported here: graphs are read without kernels.
         from topoloom.synth.kernels.reachability import reached
 
         if len(self.compute_nodes) < 2:

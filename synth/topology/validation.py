@@ -1,4 +1,4 @@
-"""What ids of nodes, switches and links must be, in a topology of any origin."""
+"""Validation of node ids, switches and links of a topology."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -11,7 +11,7 @@ Capacity: TypeAlias = int | Fraction
 
 
 class Shared(NamedTuple):
-    """A limit that several links have together, on what crosses all of them.
+    """A limit on the total traffic over several links.
 
     ``links`` are ordered pairs (source, target), each with all parallel links of the pair.
     """
@@ -21,14 +21,14 @@ class Shared(NamedTuple):
 
 
 class SharedRow(TypedDict):
-    """A limit as documents have it."""
+    """A shared limit as in documents."""
 
     links: list[list[NodeId]]
     capacity: int | str
 
 
-def positions_of(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
-    """Return the index of every id; raise InvalidTopology unless they are unique as texts."""
+def node_positions(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
+    """Return the index of every id; raise InvalidTopology unless ids are unique as text."""
     if not nodes:
         raise InvalidTopology("/nodes", "must not be empty")
     position: dict[NodeId, int] = {}
@@ -36,7 +36,7 @@ def positions_of(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
     for index, node in enumerate(nodes):
         if isinstance(node, bool) or not isinstance(node, int | str):
             raise InvalidTopology(f"/nodes/{index}/id", "must be a string or an integer")
-        # 1 and "1" would be one node in every text format.
+        # 1 and "1" would be the same node in text formats.
         if str(node) in texts:
             raise InvalidTopology(f"/nodes/{index}/id", f"must be unique; {node!r} is repeated")
         texts.add(str(node))
@@ -47,7 +47,7 @@ def positions_of(nodes: tuple[NodeId, ...]) -> dict[NodeId, int]:
 def require_switches(
     nodes: tuple[NodeId, ...], switches: frozenset[NodeId], multicast: frozenset[NodeId]
 ) -> None:
-    """Raise InvalidTopology unless switches are nodes, and what copies is a switch."""
+    """Raise InvalidTopology unless switches are nodes and multicast nodes are switches."""
     if multicast - switches:
         named = min(map(str, multicast - switches))
         raise InvalidTopology("/nodes", f"only switches may be multicast; {named!r} is none")
@@ -58,10 +58,10 @@ def require_switches(
         )
 
 
-def row_of(
+def link_row(
     position: dict[NodeId, int], index: int, link: Sequence[Any]
 ) -> tuple[int, int, Capacity]:
-    """Return source and target position and the capacity of the link at ``index``, checked."""
+    """Return source position, target position and capacity of the link at ``index``, validated."""
     source, target = link[0], link[1]
     capacity: Any = link[2] if len(link) > 2 else 1
     for end, node in (("source", source), ("target", target)):
@@ -76,12 +76,12 @@ def row_of(
     return position[source], position[target], _whole(f"/links/{index}/capacity", capacity)
 
 
-def shared_of(
+def shared_limits(
     position: dict[NodeId, int], pairs: set[tuple[int, int]], shared: Iterable[Any]
 ) -> tuple[Shared, ...]:
-    """Return limits on joined pairs, checked and in the order of the nodes, none twice.
+    """Return the limits validated, in the order of the nodes, without duplicates.
 
-    ``pairs`` are the positions that links join.
+    ``pairs`` are the positions joined by links.
     """
     found: dict[Shared, None] = {}
     for index, (links, capacity) in enumerate(shared):
@@ -106,7 +106,7 @@ def _places(position: dict[NodeId, int], pair: tuple[NodeId, NodeId]) -> tuple[i
 
 
 def _whole(place: str, capacity: Any) -> Capacity:
-    """Return a capacity in lowest terms; an integer where it is one."""
+    """Return a capacity in lowest terms, as an integer if whole."""
     if isinstance(capacity, bool) or not isinstance(capacity, int | Fraction):
         raise InvalidTopology(place, "must be an integer or a Fraction")
     if capacity <= 0:
@@ -115,19 +115,19 @@ def _whole(place: str, capacity: Any) -> Capacity:
     return exact.numerator if exact.denominator == 1 else exact
 
 
-def written(capacity: Capacity) -> int | str:
-    """Return a capacity as documents have it.
+def document_capacity(capacity: Capacity) -> int | str:
+    """Return a capacity as in documents.
 
-    >>> written(3), written(Fraction(1, 2))
+    >>> document_capacity(3), document_capacity(Fraction(1, 2))
     (3, '1/2')
     """
     return capacity if isinstance(capacity, int) else str(capacity)
 
 
 def shared_members(shared: tuple[Shared, ...]) -> dict[str, list[SharedRow]]:
-    """Return the member ``shared`` of a document; nothing where there are no such limits."""
+    """Return the member ``shared`` of a document; empty without limits."""
     rows: list[SharedRow] = [
-        {"links": [list(pair) for pair in one.links], "capacity": written(one.capacity)}
+        {"links": [list(pair) for pair in one.links], "capacity": document_capacity(one.capacity)}
         for one in shared
     ]
     return {"shared": rows} if rows else {}

@@ -15,7 +15,7 @@ from topoloom.schedules.trees import forestcoll
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.forests.forests_by_height import low_forests
 from topoloom.synth.fabrics import fabric
-from topoloom.synth.progress import listened, tell
+from topoloom.synth.progress import progress_listener, report_progress
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.topology.topology import Topology
@@ -30,7 +30,7 @@ class Stop(Exception):
 @pytest.mark.parametrize("topology", LONG, ids=lambda topology: topology.name)
 def test_every_stage_counts_up_to_its_total(topology) -> None:
     heard: dict[str, list[tuple[int, int]]] = {}
-    with listened(lambda stage, done, total: heard.setdefault(stage, []).append((done, total))):
+    with progress_listener(lambda stage, done, total: heard.setdefault(stage, []).append((done, total))):
         make(topology, "allgather", "forestcoll")
     assert "packing trees" in heard
     assert ("removing switches" in heard) == bool(topology.switches)
@@ -50,7 +50,7 @@ def test_a_listener_ends_the_work_at_any_word(topology) -> None:
         nonlocal words
         words += 1
 
-    with listened(count):
+    with progress_listener(count):
         whole = forestcoll.allgather(topology)
     for last in range(0, words, max(1, words // 7)):
         left = last
@@ -61,7 +61,7 @@ def test_a_listener_ends_the_work_at_any_word(topology) -> None:
             if left < 0:
                 raise Stop
 
-        with pytest.raises(Stop), listened(stop):
+        with pytest.raises(Stop), progress_listener(stop):
             forestcoll.allgather(topology)
     assert forestcoll.allgather(topology) == whole
 
@@ -95,13 +95,13 @@ def test_work_that_is_too_long_ends_soon_after_it_is_told_to(work: str) -> None:
         if heard[-1] - begun > 1:
             raise Stop
 
-    with suppress(Stop), listened(stop):
+    with suppress(Stop), progress_listener(stop):
         LARGE[work](irregular(90))
     waits = [later - sooner for sooner, later in pairwise([*heard, time.thread_time()])]
     assert max(waits) < 2
 
 
 def test_after_the_block_nobody_listens() -> None:
-    with pytest.raises(Stop), listened(lambda *_: (_ for _ in ()).throw(Stop)):
-        tell("anything", 0, 1)
-    tell("anything", 0, 1)
+    with pytest.raises(Stop), progress_listener(lambda *_: (_ for _ in ()).throw(Stop)):
+        report_progress("anything", 0, 1)
+    report_progress("anything", 0, 1)

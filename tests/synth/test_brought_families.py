@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from topoloom.synth.entry_points import GROUP, entries, mark
+from topoloom.synth.entry_points import GROUP, family_entry_points, version_suffix
 from topoloom.synth.errors import BrokenFamily
 from topoloom.synth.families.plugins import brought
 
@@ -95,9 +95,9 @@ def test_its_members_are_what_they_promise(example):
 
 
 def test_without_such_packages_nothing_is_marked():
-    entries.cache_clear()
-    if not entries():
-        assert mark() == ""
+    family_entry_points.cache_clear()
+    if not family_entry_points():
+        assert version_suffix() == ""
         assert brought(()) == ()
 
 
@@ -141,14 +141,14 @@ def test_what_is_no_family_is_refused_by_its_name(tmp_path, monkeypatch, name, v
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "some_families", raising=False)
     invalidate_caches()
-    entries.cache_clear()
+    family_entry_points.cache_clear()
     try:
         with pytest.raises(BrokenFamily, match=rule) as caught:
             brought(())
         assert caught.value.field == name
         assert value in caught.value.rule
     finally:
-        entries.cache_clear()
+        family_entry_points.cache_clear()
         sys.modules.pop("some_families", None)
 
 
@@ -156,13 +156,13 @@ def test_a_name_that_is_taken_is_refused_and_a_free_one_loaded(tmp_path, monkeyp
     install(tmp_path, "some_families", FAMILY, {"Good": "some_families:Good"})
     monkeypatch.syspath_prepend(tmp_path)
     invalidate_caches()
-    entries.cache_clear()
+    family_entry_points.cache_clear()
     try:
         (good,) = brought({"Torus"})
         assert good(5).size() == (5, 1)
-        assert mark().startswith("+")
+        assert version_suffix().startswith("+")
         with pytest.raises(BrokenFamily, match="named as no other family"):
             brought({"Good"})
     finally:
-        entries.cache_clear()
+        family_entry_points.cache_clear()
         sys.modules.pop("some_families", None)

@@ -146,8 +146,8 @@ def test_only_graphs_that_are_named_are_asked_for():
 @pytest.mark.parametrize(
     ("text", "graphs", "message"),
     [
-        ("LineGraph(2, @my)", None, "column 14: no graph is called @my; none is given here"),
-        ("LineGraph(2, @my)", {}, "column 14: no graph is called @my; none is given here"),
+        ("LineGraph(2, @my)", None, "column 14: no graph is called @my; no graphs are given"),
+        ("LineGraph(2, @my)", {}, "column 14: no graph is called @my; no graphs are given"),
         ("@my", {"a": None, "b": None}, "column 1: no graph is called @my; given: @a, @b"),
         ("@", {}, "column 1: unexpected '@'"),
         ("@my(3)", {"my": nx.cycle_graph(3)}, r"column 4: expected the end, not '\('"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import for_every
-from topoloom.synth.algebra.group_isomorphisms import Tabled, isomorphic, random_automorphism
+from topoloom.synth.algebra.group_isomorphisms import GroupTable, isomorphic, random_automorphism
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.solvable_groups import solvable_groups
 from topoloom.synth.discovery.random_groups import random_group
@@ -24,8 +24,8 @@ KNOWN = {
 }  # fmt: skip
 
 
-def tabled(numbers: tuple[int, ...]) -> Tabled:
-    return Tabled.of(Polycyclic.read(numbers)[0])
+def tabled(numbers: tuple[int, ...]) -> GroupTable:
+    return GroupTable.from_group(Polycyclic.read(numbers)[0])
 
 
 @for_every("order", KNOWN)
@@ -71,7 +71,7 @@ def test_a_random_automorphism_keeps_products(order: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     groups = kept(order)
     table = tabled(groups[rng.integers(len(groups))]).table
-    moved = random_automorphism(Tabled(table), rng)
+    moved = random_automorphism(GroupTable(table), rng)
     assert (moved[table] == table[moved][:, moved]).all()
     assert sorted(moved.tolist()) == list(range(order))
 

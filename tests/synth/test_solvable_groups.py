@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.cases import for_every
 from topoloom.synth.algebra.group_extensions import MatrixExtension, Metacyclic
-from topoloom.synth.algebra.group_isomorphisms import Tabled, homomorphisms, isomorphic
+from topoloom.synth.algebra.group_isomorphisms import GroupTable, homomorphisms, isomorphic
 from topoloom.synth.algebra.groups import Group
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.solvable_groups import solvable_groups
@@ -57,7 +57,7 @@ def test_what_is_found_is_a_group_and_its_value_has_the_same_products(
     groups = solvable_groups(order)
     found = groups[rng.integers(len(groups))]
     table = found.table.table
-    assert (Tabled.of(found.group).table == table).all()
+    assert (GroupTable.from_group(found.group).table == table).all()
     assert (table[0] == np.arange(order)).all()
     assert (np.sort(table, axis=0) == np.arange(order)[:, None]).all()
     x, y, z = rng.integers(0, order, (3, 500))
@@ -71,7 +71,7 @@ def test_a_group_is_isomorphic_to_itself_renumbered_and_to_no_other_of_its_order
     rng = np.random.default_rng(seed)
     groups = solvable_groups(order)
     chosen = int(rng.integers(len(groups)))
-    other = Tabled(renumbered(groups[chosen].table.table, rng))
+    other = GroupTable(renumbered(groups[chosen].table.table, rng))
     alike = [isomorphic(other, one.table) for one in groups]
     assert alike == [number == chosen for number in range(len(groups))]
 
@@ -92,7 +92,7 @@ def test_a_group_is_isomorphic_to_itself_renumbered_and_to_no_other_of_its_order
 def test_automorphisms_are_counted_right_and_keep_products(
     group: Group, automorphisms: int
 ) -> None:
-    one = Tabled.of(group)
+    one = GroupTable.from_group(group)
     found = np.concatenate(list(homomorphisms(one, one)))
     assert len(found) == automorphisms
     assert len({row.tobytes() for row in found}) == automorphisms
@@ -109,16 +109,16 @@ def test_groups_that_have_names_are_among_those_found() -> None:
     ]
     groups = solvable_groups(24)
     for group in named:
-        assert sum(isomorphic(Tabled.of(group), one.table) for one in groups) == 1
+        assert sum(isomorphic(GroupTable.from_group(group), one.table) for one in groups) == 1
 
 
 def test_the_alternating_group_of_five_letters_is_not_among_the_solvable_ones() -> None:
-    simple = Tabled.of(Alternating(5))
+    simple = GroupTable.from_group(Alternating(5))
     assert not any(isomorphic(simple, one.table) for one in solvable_groups(60))
 
 
 def test_groups_of_the_same_orders_of_elements_are_told_apart() -> None:
     # Z_3 x Z_3 x Z_3 and the group of exponent 3 that is not commutative.
-    commutative = Tabled.of(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 3))))
-    other = Tabled.of(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 4))))
+    commutative = GroupTable.from_group(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 3))))
+    other = GroupTable.from_group(Polycyclic((3, 3, 3), ((0, 1), (0, 1, 4))))
     assert not isomorphic(commutative, other)

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from topoloom.synth.progress import attended, listened
+from topoloom.synth.progress import progress_listener, run_in_thread
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import Objective, duplex, plan_moves, to_document, uniform
 from topoloom.synth.wiring.operations.worst_failures import survey
@@ -51,7 +51,7 @@ WORK = {
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK)
 def test_work_says_how_far_it_is_and_ends_in_any_stage_of_it(work):
     said = []
-    with listened(lambda *words: said.append(words)):
+    with progress_listener(lambda *words: said.append(words)):
         work()
     assert said
     assert all(0 <= done <= total and stage for stage, done, total in said)
@@ -61,13 +61,13 @@ def test_work_says_how_far_it_is_and_ends_in_any_stage_of_it(work):
             if what == stage:
                 raise Stopped
 
-        with pytest.raises(Stopped), listened(stop):
+        with pytest.raises(Stopped), progress_listener(stop):
             work()
 
 
 def test_listening_changes_no_plan():
     alone = plan_placed(regular(40, 2), today())
-    with listened(lambda *words: None):
+    with progress_listener(lambda *words: None):
         assert plan_placed(regular(40, 2), today()).wiring.routes == alone.wiring.routes
 
 
@@ -80,9 +80,9 @@ def test_what_says_nothing_itself_is_attended_and_left_where_whoever_listens_rai
         if len(heard) == 3:
             raise Stopped
 
-    with pytest.raises(Stopped), listened(listener):
-        attended("waiting", held.wait)
+    with pytest.raises(Stopped), progress_listener(listener):
+        run_in_thread("waiting", held.wait)
     held.set()
     assert heard == [("waiting", 0, 1)] * 3
     with pytest.raises(ZeroDivisionError):
-        attended("dividing", lambda: 1 // 0)
+        run_in_thread("dividing", lambda: 1 // 0)

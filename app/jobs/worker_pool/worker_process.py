@@ -26,12 +26,12 @@ from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import mended
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import TooLarge
-from topoloom.synth.progress import Listener, listened
+from topoloom.synth.progress import Listener, progress_listener
 
 NICENESS = 5
 """Who answers from the store goes first."""
 
-TOLD_EVERY = 0.2
+REPORT_SECONDS = 0.2
 """Seconds between two words on how far it is."""
 
 
@@ -39,7 +39,7 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
     """Do a piece of work; say over the connection what it needs, how far it is and how it ended."""
     _become_a_worker(settings.max_work_bytes)
     store = DistantStore(connection)
-    context = Context(store, settings, partial(listened, _teller(connection)), mend=mended)
+    context = Context(store, settings, partial(progress_listener, _teller(connection)), mend=mended)
     try:
         operation, asked = OPERATIONS[task.operation], task.request
         body = operation.parsed(asked) if isinstance(asked, bytes) else asked
@@ -68,7 +68,7 @@ def _teller(connection: Connection) -> Listener:
     def tell(stage: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= TOLD_EVERY:
+        if now - last >= REPORT_SECONDS:
             last = now
             connection.send(Call(PROGRESS, (stage, done, total)))
 

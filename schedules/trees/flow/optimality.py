@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.max_flow import Arcs, arcs_of, scratch_for, shortfall
 from topoloom.schedules.trees.flow.network import Network, guard
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 
 class Rate(NamedTuple):
@@ -153,7 +153,7 @@ def _climb(
     terminals = nearby_order(arcs, network.terminals)
     first = 0
     while True:
-        tell("raising the bound", int(first), len(terminals))
+        report_progress("raising the bound", int(first), len(terminals))
         capacity, share = capacities(value)
         first, missing = shortfall(arcs, capacity, terminals, first, share, flow, supply, scratch)
         if not missing:

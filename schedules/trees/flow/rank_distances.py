@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 
 def least_height(network: Network) -> int:
@@ -26,7 +26,7 @@ def least_height(network: Network) -> int:
     onward[network.tail, network.head] = 1
     past = onward[~is_rank][:, ~is_rank] + np.eye(int((~is_rank).sum()), dtype=np.float32)
     while True:
-        tell("counting hops", 0, len(past))
+        report_progress("counting hops", 0, len(past))
         further = np.minimum(past @ past, 1)
         if (further == past).all():
             break
@@ -36,7 +36,7 @@ def least_height(network: Network) -> int:
     near = np.minimum(near + np.eye(len(near), dtype=np.float32), 1)
     reached, hops = near[network.sizes[is_rank] > 0], 1
     while not reached.all():
-        tell("counting hops", hops, len(near))
+        report_progress("counting hops", hops, len(near))
         reached, hops = np.minimum(reached @ near, 1), hops + 1
     return hops
 

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.max_flow import Arcs, Scratch, Unsigned, scratch_for, send
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 
 Ints = NDArray[np.int64]
 States = NDArray[np.int32]
@@ -172,7 +172,7 @@ def warm_up(forest: Forest, trees: Ints, index: int) -> bool:
     scratch = scratch_for(nodes)
     step = max(1, AT_ONCE // len(forest.capacity))
     for first in range(0, nodes, step):
-        tell("filling flows", first, nodes)
+        report_progress("filling flows", first, nodes)
         if not _warm_up(forest, trees, scratch, first, min(first + step, nodes)):
             return False
     return True

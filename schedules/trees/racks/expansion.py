@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from topoloom.schedules.model.schedule import Tree
 from topoloom.schedules.trees.racks.contraction import Rack
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import NodeId
 
 Path = tuple[NodeId, ...]
@@ -67,13 +67,13 @@ def expanded(
     top = max(max(depth.values()) for depth in depths)
     inside: list[dict[NodeId, list[_Inside]]] = [{} for _ in trees]
     for done, rack in enumerate(racks):
-        tell("spreading trees in racks", done, len(racks))
+        report_progress("spreading trees in racks", done, len(racks))
         shares = _Shares(rack, nodes, trees_per_root)
         for at, through in _through(shares, trees, ways, depths, top):
             inside[at][shares.name] = through
     paths: dict[tuple[NodeId, Path, NodeId], Path] = {}
     for done, (tree, way, through) in enumerate(zip(trees, ways, inside, strict=True)):
-        tell("drawing trees in racks", done, len(trees))
+        report_progress("drawing trees in racks", done, len(trees))
         yield from _cut(tree, way, through, paths)
 
 

@@ -1,5 +1,5 @@
-"""Operators that make larger topologies of smaller ones: theorem, claim, construction.
+"""Operators that build larger topologies from smaller ones: theorem, claim, construction.
 
-Every module has three functions: ``traits`` (what is known of the result without building
-it), ``claim`` (what a theorem says of its cost) and ``links`` (the construction on arrays).
+Every module has three functions: ``traits`` (properties of the result, without construction),
+``claim`` (its cost by a theorem) and ``links`` (the construction on arrays).
 """

@@ -1,13 +1,12 @@
 """The bidirected graph: every link gets a partner the other way.
 
-A one-way topology of d ports a node and its transpose, laid over each other, make one of two-way
-links with 2 d ports (arXiv:2202.03356, from unidirectional to bidirectional).  Sending half of
-the data by the schedule of either keeps the steps and the bandwidth in M / B.  Breadth-first
-broadcast on the whole takes no more steps and usually fewer; nothing is claimed of its
-bandwidth, which must be measured.
+A one-way topology with d ports per node and its transpose together form a two-way topology with
+2 d ports (arXiv:2202.03356, from unidirectional to bidirectional).  Sending half of the data by
+the schedule of each keeps the steps and the bandwidth in M / B.  Breadth-first broadcast on the
+union takes no more steps and usually fewer.  Its bandwidth has no claim and must be measured.
 
-Links that are there both ways already stay as they are: they get no second partner, and
-their ends use fewer than 2 d ports.  The transpose is the same graph.
+Links with a partner stay as they are: they get no second partner, and their ends use fewer than
+2 d ports.  The transpose is the same graph.
 """
 
 import numpy as np
@@ -19,7 +18,7 @@ from topoloom.synth.recipes.expansions.properties import Traits
 def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
     """Return the traits, given the least and the largest degree of the result.
 
-    Automorphisms keep the directions of links, so they are automorphisms here too.
+    Automorphisms keep the directions of links, so they remain automorphisms.
     """
     least, most = degrees
     return Traits(
@@ -34,7 +33,7 @@ def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
 
 
 def links(nodes: int, ends: Ends) -> Ends:
-    """Return every link and its partner, as often as the more frequent of the two.
+    """Return every pair of opposite links, with the larger multiplicity of the two.
 
     >>> links(3, (np.array([0, 1, 1]), np.array([1, 0, 2])))
     (array([0, 1, 1, 2]), array([1, 0, 2, 1]))

@@ -1,15 +1,15 @@
-"""The Cartesian product and power: a node is a tuple, and a link changes one of its places.
+"""The Cartesian product and power: a node is a tuple, and a link changes one component.
 
-Theorem.  If every factor reaches the optimal bandwidth (N_i - 1) / N_i under breadth-first
-broadcast, and all join neighbours by the same number of parallel links (say, by one), the
-product reaches it too; its steps are the sum of those of the factors.  (arXiv:2202.03356,
-Cartesian product of bandwidth-optimal graphs.)
+Theorem.  If every factor attains the optimal bandwidth (N_i - 1) / N_i under breadth-first
+broadcast, and all factors join neighbors by the same number of parallel links, the product attains
+the optimum too, with the sum of the factors' steps.  (arXiv:2202.03356, Cartesian product of
+bandwidth-optimal graphs.)
 
-The condition on parallel links is needed: in the first step a link carries 1 / p shards where
-p links run side by side, and 1 where one does, so a product of both is out of balance.  Of
-products with other factors nothing is claimed: the known bound for powers,
-T_B * N / (N - 1) * (N^n - 1) / N^n, belongs to a schedule that goes dimension by dimension, and
-breadth-first broadcast may exceed it, as on the square of DeBruijn(2, 3): 2 against 63 / 32.
+The condition on parallel links is necessary: in the first step each of p parallel links carries
+1 / p shards, and a single link 1, so a product of both is unbalanced.  Products of other factors
+have no claim: the known bound for powers, T_B * N / (N - 1) * (N^n - 1) / N^n, belongs to a
+schedule dimension by dimension, and breadth-first broadcast may exceed it, as on the square of
+DeBruijn(2, 3): 2 against 63 / 32.
 
 The transpose of a product is the product of the transposes.
 """
@@ -26,9 +26,9 @@ from topoloom.synth.recipes.expansions.properties import Traits
 
 
 def traits(factors: Sequence[Traits]) -> Traits:
-    """Return the traits of the product: a trait that all factors have, it has.
+    """Return the traits of the product: those that all factors share.
 
-    For vertex-transitivity, automorphisms of the factors act place by place.
+    For vertex-transitivity, automorphisms of the factors act componentwise.
     """
     most_out = sum(factor.out_degree for factor in factors)
     most_in = sum(factor.in_degree for factor in factors)
@@ -37,9 +37,9 @@ def traits(factors: Sequence[Traits]) -> Traits:
 
 def power_traits(of: Traits, times: int) -> Traits:
     """Return the traits of a Cartesian power; ``times`` is at least 1."""
-    # Two nodes to the power of 64 are beyond every limit already.
+    # Two nodes to the power of 64 exceed every limit.
     found = _together([of] * min(times, 64), of.out_degree * times, of.in_degree * times)
-    # The places of a power change places too.
+    # Components of a power may also be permuted.
     return replace(found, arc_transitive=of.arc_transitive)
 
 
@@ -56,9 +56,9 @@ def _together(factors: Sequence[Traits], most_out: int, most_in: int) -> Traits:
 
 
 def claim(claims: Sequence[Claim], factors: Sequence[Traits]) -> Claim | None:
-    """Return what the theorem says, given claims and traits of the factors.
+    """Return the cost by the theorem, given claims and traits of the factors.
 
-    One claim stands for a power, whose factors are alike.
+    A single claim stands for a power, whose factors are equal.
     """
     power = len(claims) == 1
     if power and len(factors) == 1:
@@ -75,7 +75,7 @@ def claim(claims: Sequence[Claim], factors: Sequence[Traits]) -> Claim | None:
 def links(graphs: Sequence[tuple[int, Ends]]) -> tuple[int, Ends]:
     """Return the number of nodes and the links of the product of (nodes, links) pairs.
 
-    Node numbers are mixed radix: the place of the first factor is the most significant.
+    Node numbers are mixed radix, with the first factor most significant.
 
     >>> edge = (2, (np.array([0]), np.array([1])))
     >>> links([edge, edge])

@@ -1,18 +1,18 @@
 """The degree expansion: every node becomes ``factor`` copies, every link all links between them.
 
-Theorem.  Let G be regular with N nodes and steps S.  If every link has a partner the other
-way, the expansion by n >= 2 takes max(S, 2) steps; if G is a one-way ring, S + 1.  In both
-cases its bandwidth is at most bandwidth(G) + (n - 1) / (n N), with equality when G reaches
-the optimal (N - 1) / N, and for the ring.
+Theorem.  Let G be regular with N nodes and steps S.  If every link has a partner the other way,
+the expansion by n >= 2 takes max(S, 2) steps; if G is a one-way ring, S + 1.  In both cases its
+bandwidth is at most bandwidth(G) + (n - 1) / (n N), with equality for the ring and where G attains
+the optimal (N - 1) / N.
 
-Proof.  Copies of different nodes are as far apart as the nodes, and n times as many of them
-share n times as many links: a step costs the same number of shards on a link.  Copies of one
-node are as far apart as its shortest closed walk is long: 2, or N on the one-way ring.  The
-n - 1 other copies may then come in by every one of the n d links, because every neighbour is as
-near to them as any other, which adds at most (n - 1) / (n d) to that step; times the d / N of
-the cost.  With an optimal base the bound is the optimum of the expansion.  (arXiv:2202.03356,
-degree expansion, gives S + 1 for every regular G by a schedule that sends to the copies last;
-breadth-first broadcast does not keep to it on one-way graphs in general, so nothing is claimed.)
+Proof.  Copies of different nodes are as far apart as the nodes, and n times as many of them share
+n times as many links: the shards per link and step stay the same.  The distance between copies of
+one node is the length of its shortest closed walk: 2, or N on the one-way ring.  The n - 1 other
+copies may then enter by any of the n d links, because all neighbors are equally near to them.
+This adds at most (n - 1) / (n d) to that step; multiply by the d / N of the cost.  With an optimal
+base the bound is the optimum of the expansion.  (arXiv:2202.03356, degree expansion, gives S + 1
+for every regular G by a schedule that sends to the copies last.  Breadth-first broadcast does not
+meet this bound on one-way graphs in general, so these have no claim.)
 """
 
 import numpy as np
@@ -24,10 +24,10 @@ from topoloom.synth.recipes.expansions.properties import Traits
 
 
 def traits(of: Traits, factor: int) -> Traits:
-    """Return the traits of the expansion: all are inherited.
+    """Return the traits of the expansion, all inherited.
 
-    An automorphism of the graph moves all copies of a node alike, and copies of one
-    node may change places, so the expansion of a vertex-transitive graph is one.
+    An automorphism of the graph moves all copies of a node together, and copies of one node may
+    be permuted, so the expansion of a vertex-transitive graph is vertex-transitive.
     """
     return Traits(
         nodes=capped_product(of.nodes, factor),
@@ -37,13 +37,13 @@ def traits(of: Traits, factor: int) -> Traits:
         parallel=of.parallel,
         regular=of.regular,
         vertex_transitive=of.vertex_transitive,
-        # The copies of every node change places by themselves.
+        # The copies of each node may be permuted separately.
         arc_transitive=of.arc_transitive,
     )
 
 
 def claim(of: Claim, base: Traits, factor: int) -> Claim | None:
-    """Return what the theorem says, given a claim and the traits of the base graph."""
+    """Return the cost by the theorem, given a claim and the traits of the base graph."""
     if factor == 1:
         return of
     if not base.regular or not (base.bidirectional or base.degree == 1):

@@ -1,8 +1,8 @@
-"""New nodes inserted into links of a regular graph, so that few pairs of nodes come far apart.
+"""Node insertion into links of a regular graph, with few distant pairs.
 
-A node x takes the place of d links a -> b of different ends, with links a -> x and x -> b for each.
-The degree stays, and of two-way links every one keeps a partner, where x takes the place of d / 2
-of them; for an odd d two nodes are inserted at once and joined.  Nothing is claimed of the cost.
+A node x replaces d links a -> b with distinct ends by links a -> x and x -> b.  The degree stays.
+With two-way links x replaces d / 2 of them; for odd d two nodes are inserted at once and joined.
+The cost has no claim.
 """
 
 import numpy as np
@@ -15,19 +15,19 @@ from topoloom.synth.recipes.expansions.properties import Traits
 __all__ = ["MAX_WORDS", "distant_pairs", "links", "traits"]
 
 MAX_WORDS = 1 << 31
-"""Most words of 64 bits that are read to count once for every new node who is far apart."""
+"""Most words of 64 bits read to count distant pairs, once for every new node."""
 
 
 def traits(of: Traits, more: int, depth: int) -> Traits:
-    """Return the traits of a graph with ``more`` nodes more.
+    """Return the traits of a graph with ``more`` additional nodes.
 
-    One-way links are not said to have become two-way ones, even if by chance they have.
+    One-way links count as one-way even if partners arise by chance.
 
     Raises
     ------
     OutOfDomain
-        The graph is not regular, has parallel links or fewer than twice as many nodes as links
-        at each; ``more`` does not fit two-way links; or counting would take too long.
+        The graph is not regular, has parallel links or fewer nodes than twice the degree;
+        ``more`` does not fit two-way links; or counting would take too long.
     """
     from topoloom.synth.edge_swaps.work_estimates import count_words
 
@@ -36,18 +36,18 @@ def traits(of: Traits, more: int, depth: int) -> Traits:
     if not of.regular or of.parallel:
         raise OutOfDomain("of", "must be regular and have no parallel links")
     if of.nodes < 2 * of.degree:
-        raise OutOfDomain("of", "must have at least twice as many nodes as links at each")
+        raise OutOfDomain("of", "must have at least twice as many nodes as links per node")
     if of.bidirectional and of.degree == 1:
         raise OutOfDomain("of", "must have more than one two-way link at a node")
     if of.bidirectional and of.degree % 2 and more % 2:
         raise OutOfDomain("more", "must be even where two-way links are odd in number at a node")
     if depth > nodes or more * count_words(nodes, of.degree, depth) > MAX_WORDS:
-        raise OutOfDomain("depth", "must be less: counting who is so near would take too long")
+        raise OutOfDomain("depth", "must be less: counting distant pairs would take too long")
     return of.altered(nodes)
 
 
 def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> Ends:
-    """Return the links of the graph with ``more`` nodes more, sorted by source.
+    """Return the links of the graph with ``more`` additional nodes, sorted by source.
 
     >>> ring = np.array([0, 1, 2]), np.array([1, 2, 0])
     >>> simple = Traits(3, 1, 1, bidirectional=False, parallel=False, regular=True,
@@ -55,7 +55,7 @@ def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) 
     >>> links(3, ring, simple, 1, 3, 1)[0]
     array([0, 1, 2, 3])
     """
-    # Kernels are imported where a graph is built: recipes are read without them.
+    # Imported here: recipes are parsed without kernels.
     from topoloom.synth.edge_swaps.insert_nodes import insert_nodes
     from topoloom.synth.edge_swaps.local_search import head_array
     from topoloom.synth.kernels.splitmix import seeded
@@ -66,7 +66,7 @@ def links(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) 
 
 
 def distant_pairs(nodes: int, ends: Ends, of: Traits, more: int, depth: int, seed: int) -> int:
-    """Return how many pairs `links` finds too far apart when its links begin to exchange ends."""
+    """Return the number of distant pairs after insertion, before edge swaps."""
     from topoloom.synth.edge_swaps.insert_nodes import insert_without_swaps
     from topoloom.synth.edge_swaps.local_search import head_array
     from topoloom.synth.kernels.splitmix import seeded

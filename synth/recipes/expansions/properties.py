@@ -1,15 +1,14 @@
-"""What is known of a topology before it is built."""
+"""Properties of a topology that are known without construction."""
 
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Properties that the catalogue and the operators promise.
+    """Properties that the catalog and the operators guarantee.
 
-    ``vertex_transitive`` and ``arc_transitive`` (automorphisms take every link to every other)
-    are True only where they are proved; the others are exact.
-    ``out_degree`` and ``in_degree`` are the most links that leave and enter a node.
+    ``vertex_transitive`` and ``arc_transitive`` are True only where proven; the others are exact.
+    ``out_degree`` and ``in_degree`` are the most links out of and into a node.
     """
 
     nodes: int
@@ -22,14 +21,14 @@ class Traits:
     arc_transitive: bool = False
 
     def altered(self, nodes: int) -> "Traits":
-        """Return the traits of a regular graph of so many nodes of the same degree and kind.
+        """Return the traits of a regular graph of ``nodes`` nodes, same degree and kind of links.
 
-        Nothing is known of its symmetry, but that a ring stays one.
+        Nothing is known of its symmetry, except for rings.
         """
         ring = self.degree == 1
         return replace(self, nodes=nodes, vertex_transitive=ring, arc_transitive=ring)
 
     @property
     def degree(self) -> int:
-        """Ports of a host: the most links that leave or enter any node."""
+        """Ports of a host: the most links out of or into any node."""
         return max(self.out_degree, self.in_degree)

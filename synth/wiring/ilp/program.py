@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from topoloom.synth.progress import attended
+from topoloom.synth.progress import run_in_thread
 
 
 class Solved(NamedTuple):
@@ -69,7 +69,7 @@ class Program:
         most: Any = np.array(self.upper)
         limits = LinearConstraint(matrix.tocsr(), low, high)
         options = {"node_limit": nodes, "mip_rel_gap": 0} if integral else {}
-        result: Any = attended(
+        result: Any = run_in_thread(
             "solving a program",
             lambda: milp(
                 np.array(self.cost),

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Literal
 
 from topoloom.synth.errors import DoesNotFit
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.stages import connected
@@ -125,7 +125,7 @@ def survey(
     known: dict[tuple[frozenset[int], frozenset[int]], tuple[bool, Fraction | None]] = {}
     found = []
     for number, failed in enumerate(_cases(everything, at_once)):
-        tell("surveying failures", number, count)
+        report_progress("surveying failures", number, count)
         nodes = frozenset(part.node for part in failed if part.node is not None)
         links = frozenset().union(*(part.links for part in failed))
         if (nodes, links) not in known:

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from topoloom.synth.errors import InvalidWiring
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.ilp.objective import Goal
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
@@ -103,7 +103,7 @@ def goal_document(goal: Goal) -> dict[str, Any]:
 
 def _told(what: str, stages: Sequence[Stage]) -> Iterator[tuple[int, Stage]]:
     for number, stage in enumerate(stages, start=1):
-        tell(what, number - 1, len(stages))
+        report_progress(what, number - 1, len(stages))
         yield number, stage
 
 

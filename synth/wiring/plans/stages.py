@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from topoloom.synth.errors import DoesNotFit, InvalidTopology, Unreachable
-from topoloom.synth.progress import tell
+from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Link, Topology
 from topoloom.synth.wiring.ilp.objective import drained, seconds
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
@@ -101,7 +101,7 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
         stages.append(work.stage([], ready))
     total = len(work.removes) + len(work.adds)
     while work.removes or work.adds:
-        tell("making stages", total - len(work.removes) - len(work.adds), total)
+        report_progress("making stages", total - len(work.removes) - len(work.adds), total)
         chunk = work.chunk(limits)
         stages.append(work.stage(chunk, None))
         if not (stages[-1].removes or stages[-1].adds):
