@@ -19,7 +19,7 @@ from math import lcm
 
 import topoloom
 from topoloom.schedules.design import Design
-from topoloom.schedules.design.runnable_schedules import scheduled
+from topoloom.schedules.design.runnable_schedules import candidate_schedule
 from topoloom.schedules.errors import InvalidProgram, NotExportable
 from topoloom.schedules.execute import Team, execute
 from topoloom.schedules.formats import PROGRAMS, Options, write
@@ -123,7 +123,11 @@ def _named(design: Design) -> Iterator[tuple[str, Schedule, Topology]]:
                 key = topology.digest, point.measured.within, collective, way.name
                 if key not in seen:
                     seen.add(key)
-                    yield way.name, scheduled(point, topology, collective, way.name), topology
+                    yield (
+                        way.name,
+                        candidate_schedule(point, topology, collective, way.name),
+                        topology,
+                    )
 
 
 def _written(

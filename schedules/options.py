@@ -27,7 +27,7 @@ class Options:
     def forestcoll_only(self) -> bool:
         """Whether an option is set that only forestcoll supports.
 
-        >>> Options(max_chunks=1).forestcoll_only, Options(max_gap=0).of_forests
+        >>> Options(max_chunks=1).forestcoll_only, Options(max_gap=0).forestcoll_only
         (False, True)
         """
         names = (option.name for option in fields(self) if option.name not in SERVED_BY)

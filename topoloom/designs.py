@@ -88,9 +88,9 @@ def runnable(design: "Design") -> "tuple[Served, ...]":
     allreduce 0
     allreduce 95239
     """
-    from topoloom.schedules.design.runnable_schedules import served
+    from topoloom.schedules.design.runnable_schedules import served_schedules
 
-    return served(design)
+    return served_schedules(design)
 
 
 def files(

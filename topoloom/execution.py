@@ -45,15 +45,15 @@ def schedule(
     >>> {tree.root for tree in reduce.trees}
     {'0.gpu3'}
     """
-    from topoloom.schedules.generate.collectives import Options, require_fitting
-    from topoloom.schedules.generate.make_and_verify import fitting_algorithm, verified
+    from topoloom.schedules.generate.collectives import Options, require_supported
+    from topoloom.schedules.generate.make_and_verify import default_algorithm, verified_schedule
     from topoloom.schedules.model.schedule import Collective
 
     topology, asked = topology_of(source), Collective.of(collective)
     options = Options(trees_per_root, max_gap, root, shards, participants, max_chunks)
-    chosen = algorithm or fitting_algorithm(topology, asked, options)
-    require_fitting(chosen, options)
-    return verified(topology, asked, chosen, options).schedule
+    chosen = algorithm or default_algorithm(topology, asked, options)
+    require_supported(chosen, options)
+    return verified_schedule(topology, asked, chosen, options).schedule
 
 
 def verify(schedule: "Schedule", source: "Source", *, limit: int = 100) -> "list[Violation]":

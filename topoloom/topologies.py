@@ -232,7 +232,7 @@ def ways(
     Raises
     ------
     NoSchedule, Unreachable, TooLarge
-        As `schedules.compare.compare_algorithms.ways`.
+        As `schedules.compare.compare_algorithms.compare_algorithms`.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def ways(
     >>> found.fastest(2**30).rate
     Fraction(20000000000, 3)
     """
-    from topoloom.schedules.compare.compare_algorithms import ways as found
+    from topoloom.schedules.compare.compare_algorithms import compare_algorithms as found
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.simulate import Network
     from topoloom.schedules.verify.costs import unit_bytes_per_second

@@ -1,7 +1,6 @@
-"""What a schedule is and costs: the answer of `POST /v1/schedules`, and how it is kept.
+"""The summary of a schedule, the answer of `POST /v1/schedules`, and its storage.
 
-The schedule itself may be large: it is kept packed, and unpacked when its sends are asked
-for.
+The schedule itself can be large: the store keeps it packed, and it is unpacked on demand.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,69 +26,71 @@ from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.options import Options
 
 if TYPE_CHECKING:
-    from topoloom.schedules.model.verified_schedule import Facts, MulticastSavings, OptionLosses
+    from topoloom.schedules.model.verified_schedule import (
+        MulticastSavings,
+        OptionLosses,
+        ScheduleCosts,
+    )
 
 PACKED_SCHEDULE = "application/x-topoloom-schedule"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A verified schedule: what it costs at hand, its sends when ``load`` is called."""
+    """A verified schedule with its cost; ``load`` returns its sends."""
 
     subject: Subject
     algorithm: str
-    facts: "Facts"
+    facts: "ScheduleCosts"
     losses: "OptionLosses"
     load: Callable[[], Schedule]
 
 
 class SharingDocument(Document):
-    """What multicast switches save, in units of shard size over links."""
+    """Savings by multicast switches, in units of shard size times links."""
 
-    crossings: Exact = Field(description="data that crosses links, summed over the links")
-    crossings_unshared: Exact = Field(description="the same if switches could not copy")
-    inverse_rate_together: Exact = omitted(
-        "of an allreduce: the inverse rate of both passes at once"
-    )
+    crossings: Exact = Field(description="data on links, summed over the links")
+    crossings_unshared: Exact = Field(description="the same without multicast")
+    inverse_rate_together: Exact = omitted("allreduce: inverse rate of both passes at once")
 
 
 class CostFacts(Document):
-    """What a schedule costs, counted from its sends alone."""
+    """The cost of a schedule, computed from its sends alone."""
 
     collective: str = Field(description="collective of the schedule")
     steps: int = omitted("number of steps, or hops of the longest route", ge=0)
     bandwidth: Exact = omitted("T_B in units of M/B, exact")
     inverse_rate: Exact = omitted(
-        "trees: time per byte of a shard of size 1, M bytes take M / data of it; routes: time in "
-        "which every rank sends one unit to every other; in 1 / bandwidth unit of the topology"
+        "trees: time per byte of a shard of size 1, M bytes take M / data times as long; routes: "
+        "time for every rank to send one unit to every other; in 1 / bandwidth unit of the topology"
     )
-    chunks_per_shard: int = omitted("steps: into how many chunks each shard is cut", ge=1)
-    trees_per_root: int = omitted("trees: per unit of size of a shard", ge=1)
-    units_per_pair: int = omitted("routes: into how many units the data of a pair is cut", ge=1)
-    ranks: int = omitted("trees: how many ranks take part", ge=1)
-    data: int = omitted("trees: size of all shards together", ge=1)
+    chunks_per_shard: int = omitted("steps: chunks per shard", ge=1)
+    trees_per_root: int = omitted("trees: number per unit of shard size", ge=1)
+    units_per_pair: int = omitted("routes: units per pair of ranks", ge=1)
+    ranks: int = omitted("trees: number of participating ranks", ge=1)
+    data: int = omitted("trees: total size of the shards", ge=1)
 
 
 class PartFacts(CostFacts):
     """A part of an allreduce."""
 
-    multicast: SharingDocument = omitted("trees: what switches that copy save")
+    multicast: SharingDocument = omitted("trees: savings by multicast switches")
 
 
 class ScheduleSummary(CostFacts):
-    """What a verified schedule is and costs; the schedule itself is read by its id."""
+    """Summary of a verified schedule; the id leads to the schedule itself."""
 
     id: Identity = Field(description="id of the schedule")
     topology_id: Identity = Field(description="id of the topology")
-    topology_digest: Digest = Field(description="digest of its topology")
+    topology_digest: Digest = Field(description="digest of the topology")
     name: str = Field(description="name of the topology; may be empty")
     assumed: list[AssumptionDocument] = assumed_field()
     algorithm: str = Field(description="algorithm")
     parts: list[PartFacts] = omitted("allreduce: reduce-scatter, then allgather")
-    together: bool = omitted("of an allreduce: whether its parts run at once, pipelined as a whole")
-    multicast: SharingDocument = omitted("trees: what switches that copy save")
-    bandwidth_loss: Exact = omitted("with max_chunks: T_B above the least, in units of M/B")
-    gap: Exact = omitted("with max_gap: time above the optimum, as a share of it")
+    together: bool = omitted("allreduce: whether both parts run simultaneously, as one pipeline")
+    multicast: SharingDocument = omitted("trees: savings by multicast switches")
+    bandwidth_loss: Exact = omitted("with max_chunks: T_B above the minimum, in units of M/B")
+    gap: Exact = omitted("with max_gap: time above the optimum, as a share of the optimum")
 
 
 def of(kept: Kept, identity: str) -> dict[str, Any]:
@@ -104,8 +105,8 @@ def of(kept: Kept, identity: str) -> dict[str, Any]:
     }
 
 
-def given_facts(facts: "Facts") -> dict[str, Any]:
-    """Return what the facts of a schedule say, as JSON values."""
+def given_facts(facts: "ScheduleCosts") -> dict[str, Any]:
+    """Return the facts of a schedule as JSON members."""
     exact = {"bandwidth", "inverse_rate"}
     members: dict[str, Any] = {"collective": facts.collective.value}
     for name in ("steps", "bandwidth", "inverse_rate", *_COUNTS):
@@ -124,21 +125,21 @@ def given_facts(facts: "Facts") -> dict[str, Any]:
 _COUNTS = ("chunks_per_shard", "trees_per_root", "units_per_pair", "ranks", "data")
 
 
-def facts_of(members: Mapping[str, Any]) -> "Facts":
-    """Return the facts that a summary, or a part of one, tells of.
+def facts_of(members: Mapping[str, Any]) -> "ScheduleCosts":
+    """Return the facts of a summary or of a part.
 
-    >>> from topoloom.schedules.model.verified_schedule import Facts
-    >>> facts = Facts(Collective.ALLGATHER, 2, Fraction(11, 12), chunks_per_shard=1)
+    >>> from topoloom.schedules.model.verified_schedule import ScheduleCosts
+    >>> facts = ScheduleCosts(Collective.ALLGATHER, 2, Fraction(11, 12), chunks_per_shard=1)
     >>> facts_of(given_facts(facts)) == facts
     True
     """
-    from topoloom.schedules.model.verified_schedule import Facts
+    from topoloom.schedules.model.verified_schedule import ScheduleCosts
 
     exact = {
         name: Fraction(members[name]) for name in ("bandwidth", "inverse_rate") if name in members
     }
     saved = members.get("multicast")
-    return Facts(
+    return ScheduleCosts(
         Collective.of(members["collective"]),
         steps=members.get("steps"),
         **exact,
@@ -150,7 +151,7 @@ def facts_of(members: Mapping[str, Any]) -> "Facts":
 
 
 def asked_of(options: Options) -> dict[str, Any]:
-    """Return what was asked of an algorithm as plain JSON, the key of its answer.
+    """Return the options of an algorithm as plain JSON, the key of its answer.
 
     >>> asked_of(Options(max_gap=Fraction(1, 10), root="a"))
     {'max_gap': '1/10', 'root': 'a'}

@@ -10,7 +10,7 @@ from topoloom.app.services import designs, frontiers, topologies
 from topoloom.app.services.context import Context, MustCompute
 from topoloom.app.store.errors import Damaged, NotStored
 from topoloom.app.store.known_costs import Stored, documents_of, stored_points
-from topoloom.schedules.design.known_topologies import Known, best, require_timed
+from topoloom.schedules.design.known_topologies import KnownTopology, best_topologies, require_timed
 from topoloom.synth.evaluation.cost import Links
 
 ATLAS = ("atlas", "")
@@ -42,7 +42,7 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
     unread = MAX_READ
     known = _known(context, request)
     while True:
-        rated = best([one.known for one in known.values()], links, speed, workload)
+        rated = best_topologies([one.known for one in known.values()], links, speed, workload)
         rated = rated[: request.limit]
         asking = [one for one in rated if not known[_key(one.known)].simple]
         if not asking or unread <= 0:
@@ -70,7 +70,7 @@ def _searched(context: Context, request: BestRequest) -> tuple[str, str]:
 _Key = tuple[str | None, str | None, int | None]
 
 
-def _key(one: Known) -> _Key:
+def _key(one: KnownTopology) -> _Key:
     # A recipe says what a topology is; one without is known by what it is stored under.  It
     # has one cost by breadth-first broadcast, and one by labels within every number of steps.
     if one.recipe is not None:
@@ -78,7 +78,7 @@ def _key(one: Known) -> _Key:
     return None, one.topology_id, one.within
 
 
-def _cost_of(one: Known) -> tuple[str, int | None]:
+def _cost_of(one: KnownTopology) -> tuple[str, int | None]:
     return one.topology_id or "", one.within
 
 
@@ -106,7 +106,7 @@ def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
     return found
 
 
-def _of_atlas(request: BestRequest) -> Iterator[Known]:
+def _of_atlas(request: BestRequest) -> Iterator[KnownTopology]:
     from topoloom.synth.atlas.bundled import bundled_of
 
     least, most = request.sizes
@@ -116,7 +116,7 @@ def _of_atlas(request: BestRequest) -> Iterator[Known]:
         by_broadcast = atlas.of_size(nodes, degree)
         for entry in (*by_broadcast, *atlas.of_size(nodes, degree, by_slack=True)):
             costs, within = (entry.cost, entry.transpose), entry.within
-            one = Known(nodes, degree, *costs, entry.recipe, "", None, (ATLAS,), within)
+            one = KnownTopology(nodes, degree, *costs, entry.recipe, "", None, (ATLAS,), within)
             worse = one.worse()
             if request.links == Links.BIDIRECTIONAL and entry.links is not Links.BIDIRECTIONAL:
                 continue
@@ -127,7 +127,7 @@ def _of_atlas(request: BestRequest) -> Iterator[Known]:
             yield one
 
 
-def _read(context: Context, known: dict[_Key, Stored], one: Known) -> None:
+def _read(context: Context, known: dict[_Key, Stored], one: KnownTopology) -> None:
     """Look at a topology of which only a cost tells; drop it if it is gone or not simple."""
     key = _key(one)
     assert one.topology_id is not None
@@ -146,7 +146,7 @@ def _read(context: Context, known: dict[_Key, Stored], one: Known) -> None:
     known.setdefault(_key(found.known), found)
 
 
-def _named(one: Known, documents: tuple[tuple[str, str], ...]) -> Known:
+def _named(one: KnownTopology, documents: tuple[tuple[str, str], ...]) -> KnownTopology:
     """Return a topology with its short name, and all that tells of it."""
     from topoloom.synth.naming.short_names import short_name
     from topoloom.synth.recipes.recipe import parse

@@ -17,7 +17,7 @@ from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.schedule_speed import DEFAULT_ALPHA_US
 from topoloom.app.store.artifacts import Artefact
-from topoloom.schedules.compare.bandwidths import On, schedule_speed
+from topoloom.schedules.compare.bandwidths import SpeedSettings, schedule_speed
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology
 
@@ -61,7 +61,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
 
     def compute() -> Compared:
-        from topoloom.schedules.compare.compare_algorithms import ways
+        from topoloom.schedules.compare.compare_algorithms import compare_algorithms
         from topoloom.schedules.compare.crossover import SIZES
         from topoloom.schedules.simulate import Network
 
@@ -77,7 +77,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
         ids = {str(node): node for node in topology.nodes}
         root = None if request.root is None else ids.get(str(request.root), request.root)
         largest = max(*SIZES, *sizes)
-        found = ways(topology, collective, network, root=root, largest_bytes=largest)
+        found = compare_algorithms(topology, collective, network, root=root, largest_bytes=largest)
         subject, ranks = Subject.of(loaded.id, topology), len(topology.compute_nodes)
         return ComparedFabric(subject, ranks, collective.value, root, found, sizes)
 
@@ -85,13 +85,13 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
     return context.answer(COMPARISON, {"of": {"topology": [loaded.id]}} | said, compute).artefact
 
 
-def _on(request: ComparisonRequest, topology: Topology) -> On:
+def _on(request: ComparisonRequest, topology: Topology) -> SpeedSettings:
     """Return of what speed hosts are, and how much data is asked about."""
     from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)
-    return On(
+    return SpeedSettings(
         unit_bytes_per_second(topology, node),
         alpha_us / 10**6,
         request.bytes,

@@ -14,7 +14,7 @@ from topoloom.schedules.compare.stepped_time_models import Loads
 from topoloom.schedules.design import Design, Limits, Today, Used, design
 from topoloom.schedules.design.sources import loads_on, tree_bandwidths_on
 from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.synth.evaluation.measure import diameter
 from topoloom.synth.recipes.recipe import Recipe
@@ -62,7 +62,7 @@ class CachedSources:
         # Several points may be on one topology: nothing is read back for the second.
         self._exchanges: dict[Recipe, Exchange] = {}
         self._forests: dict[tuple[Recipe, Collective], TreeSchedule] = {}
-        self._schedules: dict[_Asked, tuple[str, Facts]] = {}
+        self._schedules: dict[_Asked, tuple[str, ScheduleCosts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
         """Return the frontier, whose topologies are stored."""
@@ -84,7 +84,7 @@ class CachedSources:
         collective: Collective,
         algorithm: str,
         options: Options = DEFAULT_OPTIONS,
-    ) -> Facts:
+    ) -> ScheduleCosts:
         """Return what a verified schedule costs, which is stored."""
         asked = recipe, collective, algorithm, _said(options)
         if asked not in self._schedules:

@@ -43,7 +43,7 @@ def of_design(
         A schedule is beyond the limits of this installation, or the files together are.
     """
     from topoloom.schedules.design.export_files import file_set
-    from topoloom.schedules.design.runnable_schedules import asked_of
+    from topoloom.schedules.design.runnable_schedules import candidate_options
 
     request = question_of(artefact)
     # The design is made again of stored answers: how long its algorithms take is not in it.
@@ -56,7 +56,7 @@ def of_design(
         name: str,
         max_chunks: int | None,
     ) -> Schedule:
-        asked = asked_of(point, name, max_chunks)
+        asked = candidate_options(point, name, max_chunks)
         return sources.scheduled(point.measured.recipe, collective, name, asked)
 
     found = file_set(design, form, options, make, context.settings.max_export_bytes)

@@ -17,7 +17,12 @@ from topoloom.app.services.all_to_all import exchange_on
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology
 from topoloom.app.store.artifacts import Artefact
-from topoloom.schedules.compare.bandwidths import On, Speed, program_speed, simulated_seconds
+from topoloom.schedules.compare.bandwidths import (
+    Speed,
+    SpeedSettings,
+    program_speed,
+    simulated_seconds,
+)
 from topoloom.schedules.compare.bandwidths import schedule_speed as speed_of
 from topoloom.schedules.formats import Options
 from topoloom.schedules.model.schedule import Collective
@@ -75,13 +80,13 @@ def speed(
     return replace(found, on=asked, seconds=float(simulated))
 
 
-def on_of(on: ExportRequest, topology: Topology) -> On:
+def on_of(on: ExportRequest, topology: Topology) -> SpeedSettings:
     """Return of what speed hosts are, as far as is said, and how much data is asked about."""
     from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     node = None if on.node_gbps is None else Fraction(on.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)
-    return On(unit_bytes_per_second(topology, node), alpha_us / 10**6, on.bytes)
+    return SpeedSettings(unit_bytes_per_second(topology, node), alpha_us / 10**6, on.bytes)
 
 
 def _best(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Fraction | None:

@@ -50,12 +50,12 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     The artefact's summary says what the schedule is and costs.  Nothing leaves this
     function that the independent checker has not found valid.
     """
-    from topoloom.schedules.generate.make_and_verify import fitting_algorithm
+    from topoloom.schedules.generate.make_and_verify import default_algorithm
 
     loaded = topologies.load(context, request.topology, field="/topology")
     options = asked_options(request, loaded)
     collective = Collective.of(request.collective)
-    algorithm = request.algorithm or fitting_algorithm(loaded.topology, collective, options)
+    algorithm = request.algorithm or default_algorithm(loaded.topology, collective, options)
     return made(context, loaded, collective, algorithm, options).artefact
 
 
@@ -71,9 +71,9 @@ def made(
     _require_size(context, algorithm, loaded.node_count)
 
     def compute() -> Kept:
-        from topoloom.schedules.generate.make_and_verify import verified
+        from topoloom.schedules.generate.make_and_verify import verified_schedule
 
-        done = verified(loaded.topology, collective, algorithm, options)
+        done = verified_schedule(loaded.topology, collective, algorithm, options)
         subject = Subject.of(loaded.id, loaded.topology)
         return Kept(subject, algorithm, done.facts, done.losses, lambda: done.schedule)
 

@@ -9,20 +9,20 @@ from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.schedules.model.schedule import Collective
 
 if TYPE_CHECKING:
-    from topoloom.schedules.compare.height_tradeoff import Point
+    from topoloom.schedules.compare.height_tradeoff import HeightPoint
 
 
 def curve(
     context: Context, loaded: StoredTopology, request: ScheduleRequest, on: ExportRequest
-) -> "list[Point]":
-    """Return the verified points of `schedules.compare.height_tradeoff.curve`.
+) -> "list[HeightPoint]":
+    """Return the verified points of `schedules.compare.height_tradeoff.height_tradeoff`.
 
     Raises
     ------
     TooLarge
         The topology has more nodes than forests are made for.
     """
-    from topoloom.schedules.compare.height_tradeoff import curve as found
+    from topoloom.schedules.compare.height_tradeoff import height_tradeoff as found
 
     limit = context.settings.max_forest_nodes
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")

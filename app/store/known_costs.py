@@ -9,7 +9,7 @@ from sqlalchemy import Engine, case, func, select
 
 from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.store.tables import PointRow
-from topoloom.schedules.design.known_topologies import Known
+from topoloom.schedules.design.known_topologies import KnownTopology
 from topoloom.synth.evaluation.cost import Cost
 
 MAX_POINTS = 20_000
@@ -23,7 +23,7 @@ MAX_SOURCES = 5
 class Stored:
     """A known topology; ``simple`` where some document says it has no parallel links."""
 
-    known: Known
+    known: KnownTopology
     simple: bool
 
 
@@ -60,7 +60,7 @@ def stored_points(
     found: list[Stored] = []
     for identity, nodes, within, steps, much, back, back_much, recipe, name, plain in rows:
         costs = Cost(steps, Fraction(much)), Cost(back, Fraction(back_much))
-        one = Known(nodes, degree, *costs, recipe, name, identity, within=within)
+        one = KnownTopology(nodes, degree, *costs, recipe, name, identity, within=within)
         if max_bandwidth is None or one.worse().bandwidth <= max_bandwidth:
             found.append(Stored(one, bool(plain)))
     return found

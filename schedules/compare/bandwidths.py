@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from topoloom.schedules.errors import InvalidProgram, NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.model.transcript import Transcript
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MAX_REPLAYED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class On:
+class SpeedSettings:
     """Host speeds, and the message size of interest.
 
     ``unit_bytes_per_second`` is the rate of one unit of capacity; ``size_bytes`` is None where no
@@ -50,16 +50,16 @@ class Speed:
     algbw: Fraction
     busbw: Fraction
     gap: Fraction | None
-    on: On
+    on: SpeedSettings
     seconds: float | None = None
     whole: Fraction | None = None
     schedule_algbw: Fraction | None = None
 
 
 def schedule_speed(
-    facts: Facts,
+    facts: ScheduleCosts,
     topology: Topology,
-    on: On,
+    on: SpeedSettings,
     *,
     schedule: Callable[[], Schedule],
     best: Fraction | None = None,
@@ -68,7 +68,7 @@ def schedule_speed(
 
     Parameters
     ----------
-    facts : Facts
+    facts : ScheduleCosts
         Costs of the schedule on ``topology``.
     schedule : callable
         Returns the schedule; called only where a time is needed.
@@ -81,7 +81,7 @@ def schedule_speed(
     >>> from topoloom.schedules.generate.make_and_verify import schedule_costs
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> sent = allgather(pair)
-    >>> on = On(Fraction(10**9), Fraction(1, 10**6), 8000)
+    >>> on = SpeedSettings(Fraction(10**9), Fraction(1, 10**6), 8000)
     >>> costs = schedule_costs(sent, pair)
     >>> found = schedule_speed(costs, pair, on, schedule=lambda: sent, best=Fraction(2))
     >>> found.algbw, found.busbw, found.gap, round(found.seconds * 1e6, 3)
@@ -102,10 +102,10 @@ def schedule_speed(
 def program_speed(
     traffic: "Traffic",
     topology: Topology,
-    on: On,
+    on: SpeedSettings,
     *,
     transcript: Callable[[], Transcript],
-    facts: Facts | None = None,
+    facts: ScheduleCosts | None = None,
     best: Fraction | None = None,
 ) -> Speed:
     """Return the speed of a program file, from its sends.
@@ -120,7 +120,7 @@ def program_speed(
         The sends of the file.
     transcript : callable
         Replays the file.
-    facts : Facts, optional
+    facts : ScheduleCosts, optional
         Costs of the source schedule.
     best : Fraction, optional
         Algbw of the optimum, in the topology's units of capacity.
@@ -138,7 +138,7 @@ def program_speed(
     >>> from topoloom.schedules.formats.inspection.rank_traffic import traffic_of
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> file = "msccl-xml", [render(allgather(pair), pair).encode()]
-    >>> on = On(Fraction(10**9), Fraction(1, 10**6), 8000)
+    >>> on = SpeedSettings(Fraction(10**9), Fraction(1, 10**6), 8000)
     >>> found = program_speed(traffic_of(*file), pair, on, transcript=lambda: transcript_of(*file))
     >>> found.algbw == found.whole == 2 * 10**9, found.seconds
     (True, 5e-06)
@@ -152,7 +152,7 @@ def program_speed(
     copied = bool(topology.multicast) and any(one.shared >= 0 for one in traffic.sent)
     if traffic.moves <= MAX_REPLAYED and not copied:
         sent = transcript()
-        whole = simulated_seconds(sent, topology, On(unit, Fraction(0), traffic.whole))
+        whole = simulated_seconds(sent, topology, SpeedSettings(unit, Fraction(0), traffic.whole))
         seconds = simulated_seconds(sent, topology, on)
     return Speed(
         rate * unit,
@@ -167,7 +167,7 @@ def program_speed(
 
 
 def simulated_seconds(
-    schedule: Schedule | Transcript, topology: Topology, on: On
+    schedule: Schedule | Transcript, topology: Topology, on: SpeedSettings
 ) -> Fraction | None:
     """Return the time for the size, simulated message by message (`simulate`).
 
@@ -190,7 +190,7 @@ def simulated_seconds(
         return None
 
 
-def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) -> float:
+def _seconds(schedule: Schedule, topology: Topology, on: SpeedSettings, size_bytes: int) -> float:
     """Return the time for a size."""
     # Deferred import: loads compiled code.
     from topoloom.schedules.simulate import Network, simulate
@@ -214,7 +214,7 @@ def _seconds(schedule: Schedule, topology: Topology, on: On, size_bytes: int) ->
     ).seconds
 
 
-def algorithm_bandwidth(facts: Facts, topology: Topology) -> Fraction:
+def algorithm_bandwidth(facts: ScheduleCosts, topology: Topology) -> Fraction:
     """Return algbw in units of capacity: M divided by the transmission time.
 
     The transmission time is that of the busiest link: summed over steps, or once for pipelined

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Literal
 
 from topoloom.schedules.baselines.nccl import ON_FABRICS
-from topoloom.schedules.compare.crossover import SIZES, Candidate, Range, ranges
-from topoloom.schedules.compare.time_models import candidate_of, rate_of
+from topoloom.schedules.compare.crossover import SIZES, Candidate, FastestRange, fastest_ranges
+from topoloom.schedules.compare.time_models import large_message_rate, schedule_candidate
 from topoloom.schedules.errors import NoSchedule, ScheduleError, TooLarge
 from topoloom.schedules.generate.collectives import ONE_SHOT, ROUTINGS, make
 from topoloom.schedules.model.schedule import (
@@ -63,7 +63,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExcludedAlgorithm:
     """An algorithm that does not run on the topology or is not tried, and the reason."""
 
     name: str
@@ -75,15 +75,15 @@ class Ways:
     """All algorithms, the fastest per range of sizes, and the excluded algorithms."""
 
     ways: tuple[Way, ...]
-    ranges: tuple[Range, ...]
-    left_out: tuple[LeftOut, ...]
+    ranges: tuple[FastestRange, ...]
+    left_out: tuple[ExcludedAlgorithm, ...]
 
     def fastest(self, size_bytes: int) -> Way:
         """Return the algorithm of least time for M bytes; ties go to the first."""
         return min(self.ways, key=lambda way: way.candidate.seconds(size_bytes))
 
 
-def ways(
+def compare_algorithms(
     topology: Topology,
     collective: Collective,
     network: Network,
@@ -116,7 +116,7 @@ def ways(
     Few steps win for small messages, the least data for large ones:
 
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
-    >>> found = ways(ring, Collective.ALLREDUCE, Network(Fraction(1, 10**6), 10**9))
+    >>> found = compare_algorithms(ring, Collective.ALLREDUCE, Network(Fraction(1, 10**6), 10**9))
     >>> [(part.name, part.first_bytes) for part in found.ranges]
     [('bfb-one-shot', 1), ('bfb', 2667)]
     """
@@ -125,14 +125,14 @@ def ways(
     if largest_bytes < 1:
         raise NoSchedule("/bytes", "must be at least 1")
     found: dict[tuple[object, ...], Way] = {}
-    left: list[LeftOut] = []
+    left: list[ExcludedAlgorithm] = []
     wanted = list(_makers(topology, collective, root))
     for number, (name, maker) in enumerate(wanted):
         report_progress("comparing schedules", number, len(wanted))
         try:
             schedule = maker()
             if schedule is None:
-                left.append(LeftOut(name, "does not run on such links"))
+                left.append(ExcludedAlgorithm(name, "does not run on such links"))
                 continue
             require_valid(schedule, topology)
             way = _way(name, schedule, topology, network, largest_bytes)
@@ -140,21 +140,21 @@ def ways(
             # A forest serves every fabric: its error concerns the request itself.
             if name == "forestcoll":
                 raise
-            left.append(LeftOut(name, wrong.rule))
+            left.append(ExcludedAlgorithm(name, wrong.rule))
             continue
         found.setdefault((way.kind, way.hops, way.candidate.lines), way)
     candidates = [way.candidate for way in found.values()]
     if not candidates:
         raise NoSchedule("/collective", f"nothing was found that runs a {collective} there")
-    return Ways(tuple(found.values()), ranges(candidates), tuple(left))
+    return Ways(tuple(found.values()), fastest_ranges(candidates), tuple(left))
 
 
 def _way(
     name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int
 ) -> Way:
-    candidate = candidate_of(name, schedule, topology, network, largest_bytes)
+    candidate = schedule_candidate(name, schedule, topology, network, largest_bytes)
     hops = min(line.rounds for line in candidate.lines)
-    rate = rate_of(schedule, topology) * Fraction(network.unit_bytes_per_second)
+    rate = large_message_rate(schedule, topology) * Fraction(network.unit_bytes_per_second)
     if isinstance(schedule, RouteSchedule):
         return Way(name, "routes", hops, rate, None, candidate)
     trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
@@ -207,7 +207,7 @@ def _in_trees(
         yield f"forestcoll --max-gap {gap}", forest(max_gap=gap)
     if len(topology.compute_nodes) > LOW_RANKS:
         return
-    from topoloom.schedules.compare.height_tradeoff import heights
+    from topoloom.schedules.compare.height_tradeoff import useful_heights
 
-    for height in heights(topology, collective, Options(root=root)):
+    for height in useful_heights(topology, collective, Options(root=root)):
         yield f"forestcoll --max-height {height}", forest(max_height=height)

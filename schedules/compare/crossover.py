@@ -57,7 +57,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class FastestRange:
     """A range of sizes in which a candidate is the fastest.
 
     ``start`` is the exact size at which the candidate equals the one before, or 0 for the first
@@ -96,7 +96,7 @@ def step_candidate(
     return Candidate(name, (Line(steps * alpha, bandwidth / bytes_per_second, rounds=steps),))
 
 
-def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
+def tree_candidate(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
     """Return the candidate of trees in lock step, with every part cut into the same pieces.
 
     Parameters
@@ -112,7 +112,7 @@ def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candid
     this size and all smaller sizes.
 
     >>> chain = Lockstep(Fraction(1), 2, ((Fraction(1), Fraction(1)), (Fraction(1),)))
-    >>> trees = in_trees("chain", [chain], 100)
+    >>> trees = tree_candidate("chain", [chain], 100)
     >>> [(size, trees.best(size).chunks, str(trees.seconds(size))) for size in (1, 8, 100)]
     [(1, 1, '4'), (8, 3, '44/3'), (100, 10, '121')]
     """
@@ -127,7 +127,7 @@ def in_trees(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candid
     return Candidate(name, tuple(lines))
 
 
-def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
+def fastest_ranges(candidates: Sequence[Candidate]) -> tuple[FastestRange, ...]:
     """Return the fastest candidate for every size from 1 byte, by range.
 
     Ties go to the earlier candidate, and a winner stays until another is strictly faster.
@@ -147,13 +147,13 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
     --------
     >>> fast = step_candidate("few steps", 5, Fraction(4, 3), Fraction(1), Fraction(100))
     >>> lean = step_candidate("balanced", 6, Fraction(1), Fraction(1), Fraction(100))
-    >>> for each in ranges([lean, fast]):
+    >>> for each in fastest_ranges([lean, fast]):
     ...     print(each.name, each.start, each.first_bytes)
     few steps 0 1
     balanced 300 301
     """
     _require_names(candidates)
-    found: list[Range] = []
+    found: list[FastestRange] = []
     owners: dict[Line, list[str]] = {}
     for candidate in candidates:
         for line in candidate.lines:
@@ -173,7 +173,7 @@ def ranges(candidates: Sequence[Candidate]) -> tuple[Range, ...]:
             found.pop()
             continue
         if not found or found[-1].name != name:
-            found.append(Range(name, start, first))
+            found.append(FastestRange(name, start, first))
     return tuple(found)
 
 
@@ -200,7 +200,7 @@ def comparison_table(
     Raises
     ------
     NoSchedule
-        As in `ranges`, or a size is not positive.
+        As in `fastest_ranges`, or a size is not positive.
 
     Examples
     --------

@@ -7,7 +7,7 @@ alpha-beta model of whole schedules (`schedules.simulate.closed_form`) yields th
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from topoloom.schedules.compare.bandwidths import On
+from topoloom.schedules.compare.bandwidths import SpeedSettings
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, TreeSchedule, schedule_parts, tree_height
@@ -21,7 +21,7 @@ from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class HeightPoint:
     """The best schedule found whose trees have at most ``height`` hops.
 
     ``gap`` is the excess over the optimal time at any height, as a share; ``seconds`` is the time
@@ -35,9 +35,9 @@ class Point:
     seconds: float | None
 
 
-def curve(
-    topology: Topology, collective: Collective, options: Options, on: On | None = None
-) -> list[Point]:
+def height_tradeoff(
+    topology: Topology, collective: Collective, options: Options, on: SpeedSettings | None = None
+) -> list[HeightPoint]:
     """Return a point per useful height, lowest first; each is faster than the one before.
 
     Parameters
@@ -48,7 +48,7 @@ def curve(
         height.
     options : Options
         Options of `schedules.generate.collectives.make`, without gap and height.
-    on : On, optional
+    on : SpeedSettings, optional
         Host speeds, and the size for ``seconds``.
 
     Raises
@@ -59,15 +59,15 @@ def curve(
     Examples
     --------
     >>> from topoloom.synth.fabrics import fabric
-    >>> found = curve(fabric("dgx-1v"), Collective.ALLGATHER, Options())
+    >>> found = height_tradeoff(fabric("dgx-1v"), Collective.ALLGATHER, Options())
     >>> [(point.height, str(point.algbw), str(point.gap)) for point in found]
     [(2, '150', '1/7'), (3, '1200/7', '0')]
     """
     if collective is Collective.ALL_TO_ALL:
         raise NoSchedule("/collective", "must not be all-to-all: it has no trees")
     best = collective_optimum(topology, collective, replace(options, trees_per_root=None))
-    found: list[Point] = []
-    for height in heights(topology, collective, options):
+    found: list[HeightPoint] = []
+    for height in useful_heights(topology, collective, options):
         asked = replace(options, max_height=height)
         point = _point(topology, collective, asked, best.algbw, on)
         if not found or point.algbw > found[-1].algbw:
@@ -75,13 +75,13 @@ def curve(
     return found
 
 
-def heights(topology: Topology, collective: Collective, options: Options) -> list[int]:
+def useful_heights(topology: Topology, collective: Collective, options: Options) -> list[int]:
     """Return the heights at which some pass gains, from the least height that all passes reach.
 
-    Parameters and errors as of `curve`.
+    Parameters and errors as of `height_tradeoff`.
 
     >>> from topoloom.synth.fabrics import fabric
-    >>> heights(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
+    >>> useful_heights(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
     [2, 3]
     """
     demand = demand_of(topology, options.shards, options.participants, options.root)
@@ -98,8 +98,12 @@ def heights(topology: Topology, collective: Collective, options: Options) -> lis
 
 
 def _point(
-    topology: Topology, collective: Collective, asked: Options, best: Fraction, on: On | None
-) -> Point:
+    topology: Topology,
+    collective: Collective,
+    asked: Options,
+    best: Fraction,
+    on: SpeedSettings | None,
+) -> HeightPoint:
     schedule = make(
         topology,
         collective,
@@ -124,4 +128,4 @@ def _point(
         ).seconds
     height = max(tree_height(tree) for part in parts for tree in part.trees)
     most = max(part.trees_per_root for part in parts)
-    return Point(height, algbw, best / algbw - 1, most, seconds)
+    return HeightPoint(height, algbw, best / algbw - 1, most, seconds)

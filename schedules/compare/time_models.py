@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from topoloom.schedules.compare.crossover import Candidate, Line, in_trees
+from topoloom.schedules.compare.crossover import Candidate, Line, tree_candidate
 from topoloom.schedules.model.schedule import (
     RouteSchedule,
     Schedule,
@@ -28,7 +28,7 @@ from topoloom.schedules.verify.sends import flat_sends, sends_off_links
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
-def candidate_of(
+def schedule_candidate(
     name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int
 ) -> Candidate:
     """Return a valid schedule as a candidate: its time by message size.
@@ -56,7 +56,7 @@ def candidate_of(
     >>> from topoloom.schedules.generate.collectives import make
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
     >>> network = Network(Fraction(1), 1)
-    >>> way = candidate_of("bfb", make(ring, "allgather", "bfb"), ring, network, 100)
+    >>> way = schedule_candidate("bfb", make(ring, "allgather", "bfb"), ring, network, 100)
     >>> way.seconds(0), way.seconds(16)
     (Fraction(2, 1), Fraction(8, 1))
     """
@@ -65,22 +65,23 @@ def candidate_of(
     if isinstance(schedule, SequenceSchedule) and schedule.together:
         forests = [part for part in schedule.parts if isinstance(part, TreeSchedule)]
         rounds = _full_rounds(schedule, forests, topology, network)
-        return in_trees(name, [rounds], largest_bytes)
+        return tree_candidate(name, [rounds], largest_bytes)
     parts = schedule_parts(schedule)
     steps = [_line(part, topology, network) for part in parts if isinstance(part, StepSchedule)]
     trees = [_rounds(part, topology, network) for part in parts if isinstance(part, TreeSchedule)]
     if not trees:
         return Candidate(name, (_summed(steps),))
-    piped = in_trees(name, trees, largest_bytes)
+    piped = tree_candidate(name, trees, largest_bytes)
     return Candidate(name, tuple(_summed([line, *steps]) for line in piped.lines))
 
 
-def rate_of(schedule: Schedule, topology: Topology) -> Fraction:
+def large_message_rate(schedule: Schedule, topology: Topology) -> Fraction:
     """Return the rate for large, finely cut messages, in the topology's unit.
 
     >>> from topoloom.schedules.generate.collectives import make
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
-    >>> [str(rate_of(make(pair, "allreduce", name), pair)) for name in ("bfb", "forestcoll")]
+    >>> schedules = [make(pair, "allreduce", name) for name in ("bfb", "forestcoll")]
+    >>> [str(large_message_rate(schedule, pair)) for schedule in schedules]
     ['1', '1']
     """
     if isinstance(schedule, RouteSchedule):
@@ -171,5 +172,5 @@ def _routed(
     rounds = _pipeline(len(phases), whole, crossed, network)
     rate = ranks * Fraction(network.unit_bytes_per_second)
     once = Line(rounds.latency_seconds(1), sum(phases, Fraction(0)) / rate, rounds=len(phases))
-    piped = in_trees(name, [rounds], largest_bytes)
+    piped = tree_candidate(name, [rounds], largest_bytes)
     return Candidate(name, (once, *piped.lines))

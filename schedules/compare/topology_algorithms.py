@@ -11,7 +11,7 @@ from math import ceil
 from typing import Literal
 
 from topoloom.schedules.baselines import PASSES, Operation, seconds
-from topoloom.schedules.compare.crossover import Candidate, in_trees
+from topoloom.schedules.compare.crossover import Candidate, tree_candidate
 from topoloom.schedules.compare.stepped_time_models import Loads, StepPass, pass_candidate
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import ONE_SHOT
@@ -94,10 +94,11 @@ def topology_candidates(
 
     Examples
     --------
-    >>> from topoloom.schedules.compare.crossover import ranges
+    >>> from topoloom.schedules.compare.crossover import fastest_ranges
     >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
     >>> offer = TopologyCosts(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
-    >>> [(part.name, part.first_bytes) for part in ranges(topology_candidates(offer, work, 2**30))]
+    >>> found = fastest_ranges(topology_candidates(offer, work, 2**30))
+    >>> [(part.name, part.first_bytes) for part in found]
     [('bfb-one-shot', 1), ('bfb', 21819)]
     """
     if work.collective is Collective.ALL_TO_ALL and offer.routings:
@@ -116,7 +117,7 @@ def topology_candidates(
             found.append(pass_candidate(ONE_SHOT[name], once, work))
     if offer.trees:
         trees = [offer.trees[which] for which in ORDER[work.collective]]
-        found.append(in_trees("forestcoll", [one for one in trees if one], largest_bytes))
+        found.append(tree_candidate("forestcoll", [one for one in trees if one], largest_bytes))
     return tuple(found)
 
 
@@ -170,4 +171,4 @@ def _routed(
         blocks = ceil(routing.cost.bandwidth * Fraction(offer.nodes, offer.degree))
         counts = tuple((blocks,) * (depth - level) for level in range(depth))
         rounds = replace(rounds, message_seconds=work.message_seconds, window_messages=counts)
-    return in_trees(routing.algorithm, [rounds], largest_bytes)
+    return tree_candidate(routing.algorithm, [rounds], largest_bytes)

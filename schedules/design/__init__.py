@@ -17,10 +17,10 @@ from topoloom.schedules.design.point_algorithms import LIFTED_NODES
 from topoloom.schedules.design.request import Limits, Speed
 from topoloom.schedules.design.rewiring import Today, changes_to, within
 from topoloom.schedules.design.sources import Generators, Sources
-from topoloom.schedules.design.timing import Timing, usual_way
+from topoloom.schedules.design.timing import Timing, usual_candidate
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.schedules.workloads.tasks import Task, Workload
 from topoloom.synth.errors import ClaimBroken
@@ -145,7 +145,7 @@ def collective_cost(gather: Cost, scatter: Cost, collective: Collective) -> Cost
     return Cost(sum(cost.steps for cost in used), wire)
 
 
-def require_cost(facts: Facts, cost: Cost) -> None:
+def require_cost(facts: ScheduleCosts, cost: Cost) -> None:
     """Raise `ClaimBroken` if the cost of a schedule's sends differs from the measured cost."""
     if (facts.steps, facts.bandwidth) != (cost.steps, cost.bandwidth):
         raise ClaimBroken(
@@ -164,7 +164,7 @@ def _best_schedule(
     if collective is Collective.ALL_TO_ALL:
         generator, options = "mcf", DEFAULT_OPTIONS
     else:
-        line = usual_way(measured, best.candidates[0]).best(task.size_bytes)
+        line = usual_candidate(measured, best.candidates[0]).best(task.size_bytes)
         generator = measured.algorithm
         options = Options(max_chunks=line.max_chunks, steps=measured.within)
     most = limits.of(collective)

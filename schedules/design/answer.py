@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from topoloom.schedules.baselines import Baseline
-from topoloom.schedules.compare.crossover import Candidate, Range, ranges
+from topoloom.schedules.compare.crossover import Candidate, FastestRange, fastest_ranges
 from topoloom.schedules.design.request import Speed
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.schedules.workloads.tasks import Task, Workload
 from topoloom.synth.evaluation.cost import Cost
@@ -104,9 +104,9 @@ class Point:
         return total((one.task, one.seconds) for one in self.choices)
 
     @property
-    def switch_over(self) -> tuple[tuple[Range, ...], ...]:
+    def switch_over(self) -> tuple[tuple[FastestRange, ...], ...]:
         """The fastest algorithm by range of sizes, for each collective."""
-        return tuple(ranges(ways) for ways in self.candidates)
+        return tuple(fastest_ranges(ways) for ways in self.candidates)
 
     @property
     def simplicity(self) -> tuple[int, int, str]:
@@ -124,7 +124,7 @@ class Used:
 
     collective: Collective
     algorithm: str
-    facts: Facts | None
+    facts: ScheduleCosts | None
     left_out: str = ""
     options: Options = DEFAULT_OPTIONS
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from topoloom.schedules.compare.crossover import Candidate, ranges
+from topoloom.schedules.compare.crossover import Candidate, fastest_ranges
 from topoloom.schedules.design.answer import Design, Point
-from topoloom.schedules.design.runnable_schedules import scheduled
+from topoloom.schedules.design.runnable_schedules import candidate_schedule
 from topoloom.schedules.design.timing import LARGEST_BYTES
 from topoloom.schedules.errors import NotExportable, TooLarge
 from topoloom.schedules.formats import PROGRAMS, Options, require_options, write
@@ -94,7 +94,7 @@ def file_set(
     design: Design,
     form: str,
     options: Options,
-    make: Maker = scheduled,
+    make: Maker = candidate_schedule,
     most_bytes: int | None = None,
 ) -> FileSet:
     """Return the programs of a design that together serve all sizes.
@@ -212,7 +212,7 @@ def _of_collective(
     runtime: Runtime,
 ) -> list[SizedFile]:
     """Return the files of one collective, by size."""
-    fastest, by_name = ranges(ways), {way.name: way for way in ways}
+    fastest, by_name = fastest_ranges(ways), {way.name: way for way in ways}
     last, least = options.max_bytes, options.min_bytes or 0
     found: list[SizedFile] = []
     # Descending: a file ends before the least size that the next file serves.

@@ -11,7 +11,7 @@ from math import ceil
 from typing import NamedTuple
 
 from topoloom.schedules.baselines import Operation
-from topoloom.schedules.compare.crossover import Candidate, Line, ranges
+from topoloom.schedules.compare.crossover import Candidate, Line, fastest_ranges
 from topoloom.schedules.compare.topology_algorithms import ORDER
 from topoloom.schedules.design.request import Speed
 from topoloom.schedules.design.sources import Sources
@@ -35,7 +35,7 @@ MOST_WORK = 1 << 26
 """With more hosts, trees are packed up to this product of roots, nodes and links."""
 
 
-class Reach(NamedTuple):
+class TreeBounds(NamedTuple):
     """Lower bounds of trees on a topology: hops to the farthest node, and T_B both ways."""
 
     hops: int
@@ -43,12 +43,12 @@ class Reach(NamedTuple):
     scatter: Fraction
 
 
-def forest_line(reach: Reach, nodes: int, degree: int, work: Operation) -> Line:
+def forest_line(reach: TreeBounds, nodes: int, degree: int, work: Operation) -> Line:
     """Return a lower bound on the time of any forest in lock step, as a line in the size.
 
     Parameters
     ----------
-    reach : Reach
+    reach : TreeBounds
         Of the topology; T_B may be below the optimum.
     nodes, degree : int
         Hosts, and links into each host.
@@ -63,7 +63,7 @@ def forest_line(reach: Reach, nodes: int, degree: int, work: Operation) -> Line:
     ceil((N - 1) / d) use one of its links, and every round has at least one.
 
     >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(100), Fraction(2))
-    >>> forest_line(Reach(3, Fraction(3, 4), Fraction(7, 8)), 8, 2, work)
+    >>> forest_line(TreeBounds(3, Fraction(3, 4), Fraction(7, 8)), 8, 2, work)
     Line(fixed_seconds=Fraction(12, 1), seconds_per_byte=Fraction(13, 800), chunks=1, rounds=6, \
 max_chunks=None)
     """
@@ -83,26 +83,26 @@ def may_win(line: Line, others: Sequence[Candidate], largest_bytes: int) -> bool
     >>> [may_win(Line(Fraction(4), Fraction(1, 16)), [ring], most) for most in (31, 32, 33)]
     [False, False, True]
     """
-    best = ranges([*others, Candidate("", (line,))])
+    best = fastest_ranges([*others, Candidate("", (line,))])
     return any(part.name == "" and part.first_bytes <= largest_bytes for part in best)
 
 
-def in_reach(recipe: Recipe, nodes: int, degree: int) -> bool:
+def packable(recipe: Recipe, nodes: int, degree: int) -> bool:
     """Whether the trees of a topology are packed within `MOST_WORK`.
 
     Where all nodes are equivalent, packing the trees of one root suffices.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> in_reach(parse("GeneralizedKautz(4, 1000)"), 1000, 4)
+    >>> packable(parse("GeneralizedKautz(4, 1000)"), 1000, 4)
     False
-    >>> in_reach(parse("Circulant(1000, 5, 7)"), 1000, 4)
+    >>> packable(parse("Circulant(1000, 5, 7)"), 1000, 4)
     True
     """
     roots = 1 if is_vertex_transitive(recipe) else nodes
     return roots * nodes * nodes * degree <= MOST_WORK
 
 
-def packed(
+def packed_trees(
     recipe: Recipe, passes: Iterable[int], speed: Speed, sources: Sources
 ) -> tuple[Lockstep | None, Lockstep | None] | None:
     """Return the lock-step trees of passes for one byte; pass 0 is the allgather.

@@ -14,7 +14,7 @@ from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownTopology:
     """A topology for a host and port count, with costs as in `synth.search.frontier.Point`.
 
     ``recipe`` is None for an uploaded graph.  ``sources`` name the origins: kinds of documents and
@@ -42,7 +42,7 @@ class Known:
         one, other = self.cost, self.transpose
         return Cost(max(one.steps, other.steps), max(one.bandwidth, other.bandwidth))
 
-    def dominates(self, other: "Known") -> bool:
+    def dominates(self, other: "KnownTopology") -> bool:
         """Whether this has the same size, and no worse steps and bandwidth in both directions."""
         return self.nodes == other.nodes and all(
             mine.steps <= theirs.steps and mine.bandwidth <= theirs.bandwidth
@@ -54,7 +54,7 @@ class Known:
 class Rated:
     """A known topology, the bounds of its size, and its time for a workload, where given."""
 
-    known: Known
+    known: KnownTopology
     bounds: Cost
     seconds: Fraction | None = None
     bound_seconds: Fraction | None = None
@@ -64,7 +64,7 @@ class Rated:
         """The excess of the worse direction over the bounds: steps, and a share of bandwidth.
 
         >>> from fractions import Fraction
-        >>> ring = Known(4, 1, *2 * [Cost(3, Fraction(3, 4))], "UniRing(4)", "uniring-4x1")
+        >>> ring = KnownTopology(4, 1, *2 * [Cost(3, Fraction(3, 4))], "UniRing(4)", "uniring-4x1")
         >>> Rated(ring, Cost(3, Fraction(3, 4))).gap
         Cost(steps=0, bandwidth=Fraction(0, 1))
         """
@@ -85,8 +85,8 @@ class Rated:
         return gap.steps, gap.bandwidth, *last
 
 
-def best(
-    known: Iterable[Known],
+def best_topologies(
+    known: Iterable[KnownTopology],
     links: Links,
     speed: Speed | None = None,
     workload: Workload | None = None,
@@ -99,12 +99,12 @@ def best(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> ring = Known(4, 2, *2 * [Cost(2, Fraction(3, 4))], "BiRing(4)", "biring-4x2")
-    >>> worse = Known(4, 2, *2 * [Cost(2, Fraction(1))], "X(4)", "x-4x2")
-    >>> [one.known.recipe for one in best([worse, ring], Links.UNIDIRECTIONAL)]
+    >>> ring = KnownTopology(4, 2, *2 * [Cost(2, Fraction(3, 4))], "BiRing(4)", "biring-4x2")
+    >>> worse = KnownTopology(4, 2, *2 * [Cost(2, Fraction(1))], "X(4)", "x-4x2")
+    >>> [one.known.recipe for one in best_topologies([worse, ring], Links.UNIDIRECTIONAL)]
     ['BiRing(4)']
     """
-    by_size: dict[tuple[int, int], list[Known]] = {}
+    by_size: dict[tuple[int, int], list[KnownTopology]] = {}
     # A topology that dominates another, or equals it and is simpler, precedes it.
     for one in sorted(known, key=_simplest):
         kept = by_size.setdefault((one.nodes, one.degree), [])
@@ -137,12 +137,12 @@ def require_timed(workload: Workload) -> None:
         )
 
 
-def _simplest(one: Known) -> tuple[Cost, Cost, int, int, int, str]:
+def _simplest(one: KnownTopology) -> tuple[Cost, Cost, int, int, int, str]:
     text = one.recipe or one.name
     return one.cost, one.transpose, one.within or 0, one.recipe is None, len(text), text
 
 
-def _seconds(one: Known, speed: Speed, workload: Workload) -> Fraction:
+def _seconds(one: KnownTopology, speed: Speed, workload: Workload) -> Fraction:
     """Return the time of a workload by the algorithm of these costs."""
     total = Fraction(0)
     for task in workload.tasks:

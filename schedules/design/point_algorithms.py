@@ -10,7 +10,7 @@ from topoloom.schedules.design.request import Speed
 from topoloom.schedules.design.sources import Sources
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.workloads.tasks import Workload
 from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
 from topoloom.synth.recipes.recipe import (
@@ -81,7 +81,7 @@ def _lifted(measured: Point, hosts: Hosts, sources: Sources) -> tuple[StepPass, 
     return gather, scatter
 
 
-def _pass(facts: Facts, nodes: int, degree: int) -> StepPass:
+def _pass(facts: ScheduleCosts, nodes: int, degree: int) -> StepPass:
     """Return a pass of a schedule with a fixed number of chunks."""
     assert facts.steps is not None and facts.bandwidth is not None
     whole = facts.bandwidth * Fraction(nodes, degree)

@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from topoloom.schedules.compare.stepped_time_models import Loads
-from topoloom.schedules.generate.make_and_verify import verified
+from topoloom.schedules.generate.make_and_verify import verified_schedule
 from topoloom.schedules.model.schedule import Collective, TreeSchedule
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.options import DEFAULT_OPTIONS, Options
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.evaluation.measure import diameter, step_loads
@@ -37,7 +37,7 @@ class Sources(Protocol):
         collective: Collective,
         algorithm: str,
         options: Options = DEFAULT_OPTIONS,
-    ) -> Facts:
+    ) -> ScheduleCosts:
         """Return the costs of a verified schedule, derived from its sends alone.
 
         Slack schedules have at most ``options.steps`` steps; shards have at most
@@ -97,14 +97,14 @@ class Generators:
         collective: Collective,
         algorithm: str,
         options: Options = DEFAULT_OPTIONS,
-    ) -> Facts:
+    ) -> ScheduleCosts:
         """Return the costs of a verified schedule."""
-        return verified(build(recipe), collective, algorithm, options).facts
+        return verified_schedule(build(recipe), collective, algorithm, options).facts
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, and their topology."""
         topology = build(recipe)
-        forest = verified(topology, collective, "forestcoll", Options()).schedule
+        forest = verified_schedule(topology, collective, "forestcoll", Options()).schedule
         assert isinstance(forest, TreeSchedule)
         return forest, topology
 

@@ -26,11 +26,11 @@ from topoloom.schedules.design.forest_pruning import (
     EVERY_SIZE_NODES,
     FOREST_NODES,
     LEAST_GAIN,
-    Reach,
+    TreeBounds,
     forest_line,
-    in_reach,
     may_win,
-    packed,
+    packable,
+    packed_trees,
 )
 from topoloom.schedules.design.point_algorithms import point_costs
 from topoloom.schedules.design.request import Speed
@@ -140,7 +140,7 @@ class Timing:
         if reach is None:
             return plain
         if self.hosts.nodes <= EVERY_SIZE_NODES:
-            reach = Reach(reach.hops, *sources.tree_bandwidths(measured.recipe))
+            reach = TreeBounds(reach.hops, *sources.tree_bandwidths(measured.recipe))
             trees = self._packed(plain, sources) if self._may_win(plain, reach) else None
             if trees is not None:
                 return self._timed(measured, exchange, replace(offer, trees=trees))
@@ -168,10 +168,10 @@ class Timing:
         if point.trees_at_least is None or point.trees_at_least > enough:
             return point
         hops = self._hops(measured, sources)
-        reach = Reach(hops, *sources.tree_bandwidths(measured.recipe))
+        reach = TreeBounds(hops, *sources.tree_bandwidths(measured.recipe))
         least = self._trees_at_least(point, reach)
         trees = None
-        if least <= enough and in_reach(measured.recipe, self.hosts.nodes, self.hosts.degree):
+        if least <= enough and packable(measured.recipe, self.hosts.nodes, self.hosts.degree):
             trees = self._packed(point, sources)
         if trees is None:
             return replace(point, trees_at_least=least)
@@ -196,7 +196,7 @@ class Timing:
             for task, floor in zip(tasks, self.floors, strict=True)
         )
         usual = total(
-            (task, usual_way(measured, ways[task.collective]).seconds(task.size_bytes))
+            (task, usual_candidate(measured, ways[task.collective]).seconds(task.size_bytes))
             for task in tasks
         )
         return Point(measured, exchange, usual, choices, tuple(ways.values()))
@@ -206,7 +206,7 @@ class Timing:
             return measured.cost.steps
         return sources.hops(measured.recipe)
 
-    def _reach(self, measured: Measured, sources: Sources) -> Reach | None:
+    def _reach(self, measured: Measured, sources: Sources) -> TreeBounds | None:
         """Return lower bounds of trees on any topology of this diameter; None if trees cannot win.
 
         No pipeline is faster where both passes reach the optimal bandwidth.
@@ -217,13 +217,13 @@ class Timing:
         passes = any(collective in PASSES for collective in self.workload.collectives)
         if not passes or worst == least or nodes > FOREST_NODES:
             return None
-        return Reach(self._hops(measured, sources), least, least)
+        return TreeBounds(self._hops(measured, sources), least, least)
 
-    def _line(self, collective: Collective, reach: Reach) -> Line:
+    def _line(self, collective: Collective, reach: TreeBounds) -> Line:
         work = self.speed.operation(Task(collective, 1))
         return forest_line(reach, self.hosts.nodes, self.hosts.degree, work)
 
-    def _may_win(self, point: Point, reach: Reach) -> bool:
+    def _may_win(self, point: Point, reach: TreeBounds) -> bool:
         largest = max(LARGEST_BYTES, self.workload.largest_bytes)
         return any(
             may_win(self._line(collective, reach), ways, largest)
@@ -231,7 +231,7 @@ class Timing:
             if collective in PASSES
         )
 
-    def _trees_at_least(self, point: Point, reach: Reach) -> Fraction:
+    def _trees_at_least(self, point: Point, reach: TreeBounds) -> Fraction:
         """Return a lower bound on the workload's time with trees wherever they may help."""
         times = []
         for choice in point.choices:
@@ -245,7 +245,7 @@ class Timing:
         passes = {
             which for collective in self.workload.collectives for which in ORDER.get(collective, ())
         }
-        return packed(point.measured.recipe, passes, self.speed, sources)
+        return packed_trees(point.measured.recipe, passes, self.speed, sources)
 
     def _fastest(self, task: Task, ways: Sequence[Candidate], floor: Fraction) -> Choice:
         best = min(ways, key=lambda way: way.seconds(task.size_bytes))
@@ -261,7 +261,7 @@ class Timing:
         )
 
 
-def usual_way(measured: Measured, ways: Sequence[Candidate]) -> Candidate:
+def usual_candidate(measured: Measured, ways: Sequence[Candidate]) -> Candidate:
     """Return the candidate in the steps of a point; for all-to-all, all its routings as one."""
     for way in ways:
         if way.name == measured.algorithm:

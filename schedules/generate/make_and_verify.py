@@ -1,7 +1,7 @@
 """Generate a schedule, verify it chunk by chunk, and derive its cost from its sends alone.
 
-`verified` returns only schedules that pass the independent verifier and cost at most as much as
-the theorem of their algorithm states.
+`verified_schedule` returns only schedules that pass the independent verifier and cost at most as
+much as the theorem of their algorithm states.
 """
 
 from dataclasses import fields, replace
@@ -19,9 +19,9 @@ from topoloom.schedules.model.schedule import (
     tree_height,
 )
 from topoloom.schedules.model.verified_schedule import (
-    Facts,
     MulticastSavings,
     OptionLosses,
+    ScheduleCosts,
     VerifiedSchedule,
 )
 from topoloom.schedules.options import Options
@@ -40,7 +40,7 @@ from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.topology.topology import Topology
 
 
-def verified(
+def verified_schedule(
     topology: Topology, collective: Collective, algorithm: str, options: Options
 ) -> VerifiedSchedule:
     """Return a verified schedule that costs what its algorithm promises.
@@ -59,7 +59,7 @@ def verified(
         cost.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> verified(ring, Collective.ALLGATHER, "bfb", Options()).facts.steps
+    >>> verified_schedule(ring, Collective.ALLGATHER, "bfb", Options()).facts.steps
     2
     """
     given = {option.name: getattr(options, option.name) for option in fields(options)}
@@ -69,14 +69,14 @@ def verified(
     return VerifiedSchedule(schedule, algorithm, schedule_costs(schedule, topology), losses)
 
 
-def fitting_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
+def default_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
     """Return the default algorithm.
 
     ``mcf`` for all-to-all; ``forestcoll`` where no other algorithm applies: with a root, trees,
     shards or participants, unequal links, or switches; else ``bfb``.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> fitting_algorithm(ring, Collective.ALLREDUCE, Options())
+    >>> default_algorithm(ring, Collective.ALLREDUCE, Options())
     'bfb'
     """
     if collective is Collective.ALL_TO_ALL:
@@ -87,11 +87,11 @@ def fitting_algorithm(topology: Topology, collective: Collective, options: Optio
     return "bfb" if equal_links or options.max_chunks is not None else "forestcoll"
 
 
-def schedule_costs(schedule: Schedule, topology: Topology) -> Facts:
-    """Return the costs of a schedule, derived from its sends alone; see `Facts`."""
+def schedule_costs(schedule: Schedule, topology: Topology) -> ScheduleCosts:
+    """Return the costs of a schedule, derived from its sends alone; see `ScheduleCosts`."""
     if isinstance(schedule, RouteSchedule):
         rate = route_inverse_rate(schedule, topology)
-        return Facts(
+        return ScheduleCosts(
             schedule.collective,
             steps=len(route_phases(schedule, topology)),
             bandwidth=rate * node_capacity(topology) / len(topology.compute_nodes),
@@ -103,8 +103,10 @@ def schedule_costs(schedule: Schedule, topology: Topology) -> Facts:
     if isinstance(schedule, StepSchedule):
         cost = step_cost(schedule, topology)
         chunks = schedule.chunks_per_shard
-        return Facts(schedule.collective, cost.steps, cost.bandwidth, chunks_per_shard=chunks)
-    return Facts(
+        return ScheduleCosts(
+            schedule.collective, cost.steps, cost.bandwidth, chunks_per_shard=chunks
+        )
+    return ScheduleCosts(
         schedule.collective,
         inverse_rate=tree_inverse_rate(schedule, topology),
         trees_per_root=schedule.trees_per_root,
@@ -114,7 +116,7 @@ def schedule_costs(schedule: Schedule, topology: Topology) -> Facts:
     )
 
 
-def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
+def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> ScheduleCosts:
     parts = tuple(schedule_costs(part, topology) for part in schedule.parts)
 
     def known(name: str) -> list[Any] | None:
@@ -134,7 +136,7 @@ def _of_sequence(schedule: SequenceSchedule, topology: Topology) -> Facts:
     together = schedule.together
     if together:
         sums["inverse_rate"] = tree_inverse_rate(schedule, topology)
-    return Facts(
+    return ScheduleCosts(
         Collective.ALLREDUCE,
         **sums,
         **most,

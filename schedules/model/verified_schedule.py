@@ -19,7 +19,7 @@ class MulticastSavings:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ScheduleCosts:
     """The costs of a schedule, derived from its sends alone; None where a member does not apply.
 
     Attributes
@@ -35,7 +35,7 @@ class Facts:
         Trees: number of participating ranks, and the total size of their shards.
     units_per_pair : int
         Routes: units into which the data of one pair is divided.
-    parts : tuple of Facts
+    parts : tuple of ScheduleCosts
         Sequences: the parts.  Other members are sums or maxima over the parts; parts that run
         together have one joint inverse rate.
     together : bool
@@ -53,7 +53,7 @@ class Facts:
     units_per_pair: int | None = None
     ranks: int | None = None
     data: int | None = None
-    parts: tuple["Facts", ...] = ()
+    parts: tuple["ScheduleCosts", ...] = ()
     multicast: MulticastSavings | None = None
     together: bool = False
 
@@ -76,5 +76,5 @@ class VerifiedSchedule:
 
     schedule: Schedule
     algorithm: str
-    facts: Facts
+    facts: ScheduleCosts
     losses: OptionLosses

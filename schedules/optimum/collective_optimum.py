@@ -7,7 +7,7 @@ from math import gcd
 
 from topoloom.schedules.errors import TookTooLong, TooLarge
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.optimum.cut_description import Crossing, Part, crossings, parts
+from topoloom.schedules.optimum.cut_description import BoxPart, Crossing, box_parts, crossings
 from topoloom.schedules.options import Options, require_root
 from topoloom.schedules.trees.forestcoll import Optimum, optimum
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
@@ -29,7 +29,7 @@ class Cut:
     compute_inside: int
     data_inside: int
     capacity: Fraction
-    boxes: tuple[Part, ...] = ()
+    boxes: tuple[BoxPart, ...] = ()
     links: tuple[Crossing, ...] = ()
 
 
@@ -48,7 +48,7 @@ class BalanceProof:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class TreeGap:
     """The gap to the optimum of the fewest trees within ``max_gap``."""
 
     max_gap: Fraction
@@ -71,7 +71,7 @@ class PassOptimum:
     trees_per_root: int
     unit_bandwidth: Fraction
     bottleneck: Cut
-    near: Near | None = None
+    near: TreeGap | None = None
     proof: BalanceProof | None = None
     least: bool | None = None
     bound: Fraction | None = None
@@ -239,7 +239,7 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
         found.compute_inside,
         found.data_inside,
         found.exit_capacity,
-        tuple(parts(topology, found.bottleneck)),
+        tuple(box_parts(topology, found.bottleneck)),
         tuple(crossings(topology, found.bottleneck, inward=not collective.outward)),
     )
     proof = None
@@ -253,7 +253,7 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
             tuple(found.proof.copying.items()),
             tuple(sorted(_placed(topology, found.proof.sharing, collective).items())),
         )
-    near = None if options.max_gap is None else Near(Fraction(options.max_gap), found.gap)
+    near = None if options.max_gap is None else TreeGap(Fraction(options.max_gap), found.gap)
     return PassOptimum(
         collective,
         found.compute_nodes,

@@ -30,7 +30,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BoxPart:
     """The nodes of a cut in one box, or outside all boxes if ``box`` is empty.
 
     ``missing`` are the compute nodes of the box that are not in the cut.
@@ -76,13 +76,13 @@ def crossings(
     )
 
 
-def parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[Part, ...]:
+def box_parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[BoxPart, ...]:
     """Return the nodes of a set by box, in topology order.
 
     >>> from topoloom.synth.topology.topology import Topology
     >>> pair = Topology(["0.gpu0", "1.gpu0", "hub"], [], switches=["hub"])
-    >>> parts(pair, ["1.gpu0", "hub"])[0]
-    Part(box='1', compute=('1.gpu0',), switches=(), missing=())
+    >>> box_parts(pair, ["1.gpu0", "hub"])[0]
+    BoxPart(box='1', compute=('1.gpu0',), switches=(), missing=())
     """
     held = set(inside)
     found: dict[str, tuple[list[NodeId], list[NodeId], list[NodeId]]] = {}
@@ -93,16 +93,16 @@ def parts(topology: "Topology", inside: "Collection[NodeId]") -> tuple[Part, ...
         elif node not in topology.switches:
             box[2].append(node)
     return tuple(
-        Part(box, tuple(compute), tuple(rest), tuple(missing))
+        BoxPart(box, tuple(compute), tuple(rest), tuple(missing))
         for box, (compute, rest, missing) in found.items()
         if compute or rest
     )
 
 
-def listed(nodes: "Iterable[NodeId]") -> str:
+def id_ranges(nodes: "Iterable[NodeId]") -> str:
     """Return a short list of ids: runs of numbers as ranges, except numbers with leading zeros.
 
-    >>> listed(["1.gpu0", "1.gpu1", "1.gpu2", "1.gpu5", "1.nvswitch", 7, 8, "009", 10])
+    >>> id_ranges(["1.gpu0", "1.gpu1", "1.gpu2", "1.gpu5", "1.nvswitch", 7, 8, "009", 10])
     '1.gpu0..2, 1.gpu5, 1.nvswitch, 7..8, 009, 10'
     """
     runs: list[tuple[str, str, str]] = []

@@ -17,22 +17,22 @@ from topoloom.schedules.trees.symmetry.automorphisms import Ints, arc_images, ge
 from topoloom.synth.topology.degrade import MOST_PAIRS, joined_pairs
 from topoloom.synth.topology.topology import NodeId, Topology
 
-Part: TypeAlias = Literal["link", "host", "switch"]
-PARTS: tuple[Part, ...] = ("link", "host", "switch")
+FaultPart: TypeAlias = Literal["link", "host", "switch"]
+FAULT_PARTS: tuple[FaultPart, ...] = ("link", "host", "switch")
 
 
 class FaultKind(NamedTuple):
     """A lost node, or two nodes without the links between them; ``alike`` equivalent faults."""
 
-    part: Part
+    part: FaultPart
     lost: tuple[NodeId, ...]
     alike: int
 
 
 def fault_kinds(
-    topology: Topology, options: Options | None = None, parts: Collection[Part] = PARTS
+    topology: Topology, options: Options | None = None, parts: Collection[FaultPart] = FAULT_PARTS
 ) -> list[FaultKind]:
-    """Return one fault of each kind, in the order of `PARTS` and of the topology.
+    """Return one fault of each kind, in the order of `FAULT_PARTS` and of the topology.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def fault_kinds(
     network, images = _symmetry(topology, options or Options())
     found = [FaultKind("link", pairs[0], len(pairs)) for pairs in _pairs(network, topology, images)]
     found += _nodes(network, topology, images)
-    found.sort(key=lambda kind: PARTS.index(kind.part))
+    found.sort(key=lambda kind: FAULT_PARTS.index(kind.part))
     return [kind for kind in found if kind.part in parts]
 
 
@@ -114,5 +114,5 @@ def _nodes(network: Network, topology: Topology, images: list[Ints]) -> Iterator
     for number, node in zip(numbers, topology.nodes, strict=True):
         alike.setdefault(number, []).append(node)
     for nodes in alike.values():
-        part: Part = "switch" if nodes[0] in topology.switches else "host"
+        part: FaultPart = "switch" if nodes[0] in topology.switches else "host"
         yield FaultKind(part, (nodes[0],), len(nodes))

@@ -14,7 +14,7 @@ from topoloom.app.services import best as best_known
 from topoloom.app.services import designs, frontiers
 from topoloom.app.services.open_context import context_on
 from topoloom.app.store.database import migrate, open_engine
-from topoloom.schedules.design.known_topologies import Known, best
+from topoloom.schedules.design.known_topologies import KnownTopology, best_topologies
 from topoloom.synth.atlas.bundled import bundled
 from topoloom.synth.evaluation.cost import Cost, Links
 
@@ -37,7 +37,13 @@ COSTS = st.builds(
 )
 KNOWN = st.lists(
     st.builds(
-        Known, st.integers(4, 6), st.just(2), COSTS, COSTS, st.text("AB", min_size=1), st.just("")
+        KnownTopology,
+        st.integers(4, 6),
+        st.just(2),
+        COSTS,
+        COSTS,
+        st.text("AB", min_size=1),
+        st.just(""),
     ),
     max_size=12,
 )
@@ -45,7 +51,7 @@ KNOWN = st.lists(
 
 @given(KNOWN)
 def test_nothing_that_is_named_is_dominated_and_all_else_is(known):
-    named = [one.known for one in best(known, Links.UNIDIRECTIONAL)]
+    named = [one.known for one in best_topologies(known, Links.UNIDIRECTIONAL)]
     for one in named:
         assert not any(other.dominates(one) for other in named if other is not one)
     for one in known:
@@ -55,7 +61,7 @@ def test_nothing_that_is_named_is_dominated_and_all_else_is(known):
 @pytest.mark.slow
 @given(KNOWN)
 def test_without_a_workload_they_are_in_the_order_of_their_gaps(known):
-    gaps = [one.gap for one in best(known, Links.UNIDIRECTIONAL)]
+    gaps = [one.gap for one in best_topologies(known, Links.UNIDIRECTIONAL)]
     assert gaps == sorted(gaps)
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.oracles import random_topology
 from tests.schedule_oracles import direct_topologies
-from topoloom.schedules.compare.compare_algorithms import MAX_RANKS, ways
-from topoloom.schedules.compare.time_models import candidate_of, rate_of
+from topoloom.schedules.compare.compare_algorithms import MAX_RANKS, compare_algorithms
+from topoloom.schedules.compare.time_models import large_message_rate, schedule_candidate
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective
@@ -46,7 +46,7 @@ def test_on_direct_links_times_are_those_of_a_synchronous_simulation(
     for algorithm in ("bfb", "forestcoll"):
         schedule = make(topology, collective, algorithm)
         together = getattr(schedule, "together", False)
-        candidate = candidate_of(algorithm, schedule, topology, network, size)
+        candidate = schedule_candidate(algorithm, schedule, topology, network, size)
         line = candidate.best(size)
         timed = simulate(
             schedule, topology, network, size_bytes=size, chunks=line.chunks, synchronous=True
@@ -76,7 +76,7 @@ def test_who_is_fastest_from_which_size_on_is_so_at_every_size(name, collective,
     topology = build(parse(name)) if "(" in name else fabric(name)
     wanted = Collective.of(collective)
     root = topology.compute_nodes[1] if wanted.has_root else None
-    found = ways(topology, wanted, network, root=root, largest_bytes=LARGEST)
+    found = compare_algorithms(topology, wanted, network, root=root, largest_bytes=LARGEST)
     by_name = {way.name: way for way in found.ways}
     rng = random.Random(name)
     for at, part in enumerate(found.ranges):
@@ -100,8 +100,8 @@ def test_random_fabrics_have_trees_at_the_optimum_and_a_reason_for_all_that_is_l
     topology = random_topology(random.Random(seed), balanced=seed % 2 == 0)
     for collective in (Collective.ALLGATHER, Collective.ALLREDUCE, Collective.REDUCE):
         root = topology.compute_nodes[0] if collective.has_root else None
-        found = ways(topology, collective, FREE, root=root, largest_bytes=LARGEST)
-        best = rate_of(make(topology, collective, "forestcoll", root=root), topology)
+        found = compare_algorithms(topology, collective, FREE, root=root, largest_bytes=LARGEST)
+        best = large_message_rate(make(topology, collective, "forestcoll", root=root), topology)
         by_name = {way.name: way for way in found.ways}
         assert by_name["forestcoll"].rate == best * FREE.unit_bytes_per_second
         assert all(one.reason for one in found.left_out)
@@ -111,7 +111,7 @@ def test_random_fabrics_have_trees_at_the_optimum_and_a_reason_for_all_that_is_l
 
 def test_a_ring_of_one_way_links_is_run_in_one_pass_only_where_data_is_little():
     ring = Topology(range(5), [(i, (i + 1) % 5) for i in range(5)])
-    found = ways(ring, Collective.ALLREDUCE, FREE)
+    found = compare_algorithms(ring, Collective.ALLREDUCE, FREE)
     assert [part.name for part in found.ranges] == ["bfb-one-shot", "bfb"]
     # 4 steps fewer against 4 M at once instead of 8 shards of M / 5, one host sends 1 GB/s.
     assert found.ranges[1].start == Fraction(4, 10**5) * 10**9 / (4 - Fraction(8, 5))
@@ -120,13 +120,13 @@ def test_a_ring_of_one_way_links_is_run_in_one_pass_only_where_data_is_little():
 def test_what_does_not_make_sense_is_refused():
     ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     with pytest.raises(NoSchedule, match="root"):
-        ways(ring, Collective.BROADCAST, FREE)
+        compare_algorithms(ring, Collective.BROADCAST, FREE)
     with pytest.raises(NoSchedule, match="root"):
-        ways(ring, Collective.ALLGATHER, FREE, root=1)
+        compare_algorithms(ring, Collective.ALLGATHER, FREE, root=1)
     with pytest.raises(NoSchedule, match="bytes"):
-        ways(ring, Collective.ALLGATHER, FREE, largest_bytes=0)
+        compare_algorithms(ring, Collective.ALLGATHER, FREE, largest_bytes=0)
     many = Topology(
         range(MAX_RANKS + 1), [(i, (i + 1) % (MAX_RANKS + 1)) for i in range(MAX_RANKS + 1)]
     )
     with pytest.raises(TooLarge, match=str(MAX_RANKS)):
-        ways(many, Collective.ALLGATHER, FREE)
+        compare_algorithms(many, Collective.ALLGATHER, FREE)

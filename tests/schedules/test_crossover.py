@@ -11,9 +11,9 @@ from topoloom.schedules.compare.crossover import (
     Candidate,
     Line,
     comparison_table,
-    in_trees,
-    ranges,
+    fastest_ranges,
     step_candidate,
+    tree_candidate,
 )
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
@@ -38,7 +38,7 @@ def least(candidates, size):
 @settings(max_examples=300, deadline=None)
 @given(candidate_lists)
 def test_in_every_range_its_candidate_is_the_fastest_and_before_it_is_not(candidates):
-    found = ranges(candidates)
+    found = fastest_ranges(candidates)
     by_name = {one.name: one for one in candidates}
     assert 0 <= found[0].start < found[0].first_bytes == 1
     for at, each in enumerate(found):
@@ -59,15 +59,15 @@ def test_two_lines_change_places_where_they_meet(steps, more):
     few = step_candidate("few", steps, Fraction(4, 3), ALPHA, RATE)
     lean = step_candidate("lean", steps + more, Fraction(1), ALPHA, RATE)
     meeting = more * ALPHA / (Fraction(1, 3) / RATE)
-    first, second = ranges([lean, few])
+    first, second = fastest_ranges([lean, few])
     assert (first.name, second.name, second.start) == ("few", "lean", meeting)
     assert few.seconds(meeting) == lean.seconds(meeting)
 
 
 def test_of_equals_the_first_named_wins():
     pair = [Candidate(name, (Line(Fraction(1), Fraction(1)),)) for name in "ab"]
-    assert [each.name for each in ranges(pair)] == ["a"]
-    assert [each.name for each in ranges(pair[::-1])] == ["b"]
+    assert [each.name for each in fastest_ranges(pair)] == ["a"]
+    assert [each.name for each in fastest_ranges(pair[::-1])] == ["b"]
 
 
 @pytest.mark.parametrize("size", [1, 1000, 10**6, 10**9])
@@ -78,7 +78,7 @@ def test_trees_take_their_best_lock_step(size, name):
     parts = getattr(schedule, "parts", (schedule,))
     network = Network(ALPHA, RATE / 2)
     closed = [lockstep(part, topology, network, size_bytes=1) for part in parts]
-    candidate = in_trees("trees", closed, 10**9)
+    candidate = tree_candidate("trees", closed, 10**9)
     best = candidate.best(size)
     at_size = [part.scaled(size) for part in closed]
     times = [sum(part.seconds(chunks) for part in at_size) for chunks in range(1, 400)]
@@ -92,9 +92,9 @@ def test_trees_take_their_best_lock_step(size, name):
 def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
     topology = bidirectional_ring(8)
     closed = lockstep(shortest_trees(topology), topology, Network(ALPHA, RATE / 2), size_bytes=1)
-    found = ranges(
+    found = fastest_ranges(
         [
-            in_trees("trees", [closed], 2**30),
+            tree_candidate("trees", [closed], 2**30),
             step_candidate("star", 1, Fraction(7), ALPHA, RATE),
             step_candidate("hypercube", 3, Fraction(21, 8), ALPHA, RATE),
             step_candidate("never", 9, Fraction(9), ALPHA, RATE),
@@ -112,7 +112,7 @@ def test_a_table_has_the_times_the_winner_and_the_ratios():
     bound = lower_bound(1024, 4)
     rows = comparison_table(candidates, work, (1024, 4), bound)
     assert [row.size_bytes for row in rows] == list(SIZES)
-    changes = ranges(candidates)
+    changes = fastest_ranges(candidates)
     for row in rows:
         used = Operation(Collective.ALLGATHER, row.size_bytes, RATE, ALPHA)
         assert row.seconds == tuple(one.seconds(row.size_bytes) for one in candidates)
@@ -128,8 +128,8 @@ def test_a_table_has_the_times_the_winner_and_the_ratios():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: ranges([]),
-        lambda: ranges([step_candidate("a", 1, Fraction(1), ALPHA, RATE)] * 2),
+        lambda: fastest_ranges([]),
+        lambda: fastest_ranges([step_candidate("a", 1, Fraction(1), ALPHA, RATE)] * 2),
         lambda: comparison_table(
             [step_candidate("a", 1, Fraction(1), ALPHA, RATE)],
             Operation(Collective.ALLGATHER, 1, RATE, ALPHA),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from topoloom.schedules.optimum.cut_description import crossings, listed, parts
+from topoloom.schedules.optimum.cut_description import box_parts, crossings, id_ranges
 from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.topology.topology import Topology
@@ -70,7 +70,7 @@ def test_the_groups_hold_every_link_that_crosses_and_no_other(cut, inward) -> No
 @given(cuts())
 def test_the_parts_hold_every_node_once_and_say_which_are_missing(cut) -> None:
     topology, inside = cut
-    found = parts(topology, inside)
+    found = box_parts(topology, inside)
     held = [node for part in found for node in (*part.compute, *part.switches)]
     assert sorted(map(str, held)) == sorted(map(str, inside))
     assert len({part.box for part in found}) == len(found)
@@ -86,7 +86,7 @@ def test_the_parts_hold_every_node_once_and_say_which_are_missing(cut) -> None:
 @example(["007", "8"])
 @example(["a0", "a1", "a9", "a10"])
 def test_a_list_of_ids_can_be_read_back(nodes) -> None:
-    words = listed(nodes)
+    words = id_ranges(nodes)
     back = []
     for word in words.split(", ") if nodes else []:
         match = re.fullmatch(r"(.*?)([0-9]+)\.\.([0-9]+)", word, re.S)
@@ -108,4 +108,6 @@ def test_the_bottleneck_of_a_fabric_is_said_as_a_person_would(name, inward, said
     topology = fabric(name)
     cut = optimum(topology, inward=inward).bottleneck
     groups = crossings(topology, cut, inward=inward)
-    assert [(listed(g.sources), listed(g.targets), g.count, g.capacity) for g in groups] == said
+    assert [
+        (id_ranges(g.sources), id_ranges(g.targets), g.count, g.capacity) for g in groups
+    ] == said

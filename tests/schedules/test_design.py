@@ -22,7 +22,7 @@ from topoloom.schedules.design import (
 )
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.model.verified_schedule import Facts
+from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.options import DEFAULT_OPTIONS
 from topoloom.synth.errors import ClaimBroken, ImpossibleRequest
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
@@ -181,7 +181,7 @@ def test_a_schedule_that_costs_something_else_than_measured_is_no_answer():
 
     with pytest.raises(ClaimBroken, match="costs 5 steps and 11/6, not 4 and 11/6"):
         asked(Hosts(12, 4), single(ALLREDUCE, 10**6), Slower())
-    facts = Facts(ALLREDUCE, 4, Fraction(11, 6))
+    facts = ScheduleCosts(ALLREDUCE, 4, Fraction(11, 6))
     require_cost(facts, Cost(4, Fraction(11, 6)))
     with pytest.raises(ClaimBroken, match="costs 4 steps and 11/6, not 4 and 2"):
         require_cost(facts, Cost(4, Fraction(2)))

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from topoloom.schedules.baselines import PASSES, Operation
-from topoloom.schedules.compare.crossover import in_trees
+from topoloom.schedules.compare.crossover import tree_candidate
 from topoloom.schedules.compare.topology_algorithms import ORDER
 from topoloom.schedules.design import (
     FOREST_NODES,
@@ -22,9 +22,9 @@ from topoloom.schedules.design import (
 from topoloom.schedules.design.forest_pruning import (
     EVERY_SIZE_NODES,
     LEAST_GAIN,
-    Reach,
+    TreeBounds,
     forest_line,
-    packed,
+    packed_trees,
 )
 from topoloom.schedules.design.sources import tree_bandwidths_on
 from topoloom.schedules.model.schedule import Collective
@@ -80,17 +80,17 @@ def test_no_forest_is_faster_than_its_bound(hosts, data, alpha, overhead, chunk,
     recipe = data.draw(st.sampled_from(points_of(hosts, sources))).recipe
     collective = data.draw(st.sampled_from(list(PASSES)))
     topology = build(recipe)
-    reach = Reach(sources.hops(recipe), *sources.tree_bandwidths(recipe))
+    reach = TreeBounds(sources.hops(recipe), *sources.tree_bandwidths(recipe))
     assert reach == (diameter(topology), *tree_bandwidths_on(topology))
     speed = Speed(Fraction(10**6), alpha, overhead, chunk)
     work = Operation(collective, size, Fraction(10**6), alpha, overhead, chunk)
     bound = forest_line(reach, hosts.nodes, hosts.degree, work)
     passes = ORDER[collective]
-    trees = packed(recipe, passes, speed, sources)
+    trees = packed_trees(recipe, passes, speed, sources)
     assert trees is not None
     parts = [one for one in trees if one is not None]
     assert len(parts) == len(passes)
-    made = in_trees("forestcoll", parts, size)
+    made = tree_candidate("forestcoll", parts, size)
     assert bound.seconds(size) <= made.seconds(size)
     assert bound.seconds(1) <= made.seconds(1)
 
@@ -102,7 +102,7 @@ def test_no_forest_runs_faster_than_its_bound(hosts, data, alpha, size, chunks):
     recipe = data.draw(st.sampled_from(points_of(hosts, sources))).recipe
     forest, topology = sources.forest(recipe, GATHER)
     work = Operation(GATHER, size, Fraction(10**6), alpha)
-    reach = Reach(sources.hops(recipe), *sources.tree_bandwidths(recipe))
+    reach = TreeBounds(sources.hops(recipe), *sources.tree_bandwidths(recipe))
     bound = forest_line(reach, hosts.nodes, hosts.degree, work)
     network = Network(alpha, Fraction(10**6) / node_capacity(topology))
     run = simulate(forest, topology, network, size_bytes=size, chunks=chunks, synchronous=True)
@@ -163,7 +163,9 @@ def test_trees_of_a_thousand_hosts_are_weighed_without_being_packed():
         if nodes > FOREST_NODES:
             assert found.trees_at_least is None
             continue
-        reach = Reach(sources.hops(point.measured.recipe), Fraction(nodes - 1, nodes), Fraction(1))
+        reach = TreeBounds(
+            sources.hops(point.measured.recipe), Fraction(nodes - 1, nodes), Fraction(1)
+        )
         work = SPEED.operation(Task(GATHER, 10**8))
         bound = forest_line(reach, nodes, 3, work).seconds(10**8)
         least = found.trees_at_least

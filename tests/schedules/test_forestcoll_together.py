@@ -16,7 +16,7 @@ from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.formats.schedule.read import from_document
 from topoloom.schedules.formats.schedule.write import to_document, write
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.generate.make_and_verify import verified
+from topoloom.schedules.generate.make_and_verify import verified_schedule
 from topoloom.schedules.model.schedule import REDUCE, Collective, SequenceSchedule, Tree
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.options import Options
@@ -88,7 +88,7 @@ def test_a_degraded_fabric_gets_the_allreduce_that_the_proof_allows(name: str) -
     assert best.together is not None
     assert best.together.exact
     assert (best.data / best.sequential, best.algbw) == (apart, at_once)
-    found = verified(topology, Collective.ALLREDUCE, "forestcoll", Options())
+    found = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options())
     assert found.facts.together
     assert algbw(found.schedule, topology) == at_once
 
@@ -133,7 +133,7 @@ def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
 @pytest.mark.parametrize("option", [{"trees_per_root": 2}, {"max_gap": Fraction(1, 5)}])
 def test_a_number_of_trees_is_one_of_passes_one_after_the_other(option) -> None:
     topology, _, _ = FAULTY["dgx-1v without 0.gpu0-0.gpu4"]
-    found = verified(topology, Collective.ALLREDUCE, "forestcoll", Options(**option))
+    found = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options(**option))
     best = collective_optimum(topology, Collective.ALLREDUCE, Options(**option))
     assert not found.facts.together
     assert found.facts.inverse_rate == best.inverse_rate == best.sequential

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.cases import for_every
 from tests.oracles import random_topology
-from topoloom.schedules.compare.height_tradeoff import curve
+from topoloom.schedules.compare.height_tradeoff import height_tradeoff
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import (
@@ -143,11 +143,11 @@ def test_a_height_that_cannot_be_is_refused(options, rule) -> None:
 
 
 def test_the_curve_ends_at_the_optimum_and_each_point_is_faster_than_the_last() -> None:
-    points = curve(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
+    points = height_tradeoff(fabric("dgx-1v"), Collective.ALLREDUCE, Options())
     assert [point.algbw for point in points] == sorted({point.algbw for point in points})
     assert points[-1].gap == 0 and points[0].gap > 0
 
 
 def test_all_to_all_has_no_height() -> None:
     with pytest.raises(NoSchedule, match="no trees"):
-        curve(fabric("dgx-1v"), Collective.ALL_TO_ALL, Options())
+        height_tradeoff(fabric("dgx-1v"), Collective.ALL_TO_ALL, Options())

@@ -20,7 +20,7 @@ from topoloom.schedules.execute import execute
 from topoloom.schedules.formats import Options, write
 from topoloom.schedules.formats.schedule.read import from_document
 from topoloom.schedules.generate.collectives import GATHERS, make
-from topoloom.schedules.generate.make_and_verify import verified
+from topoloom.schedules.generate.make_and_verify import verified_schedule
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.options import Options as Make
 from topoloom.schedules.simulate import Network, simulate
@@ -43,8 +43,8 @@ GRAPHS = {
 @pytest.mark.parametrize("recipe", GRAPHS)
 def test_it_takes_the_steps_of_an_allgather_and_n_times_its_bytes(recipe, algorithm):
     graph = GRAPHS[recipe]
-    once = verified(graph, Collective.ALLREDUCE, algorithm, Make())
-    gather = verified(graph, Collective.ALLGATHER, GATHERS[algorithm], Make())
+    once = verified_schedule(graph, Collective.ALLREDUCE, algorithm, Make())
+    gather = verified_schedule(graph, Collective.ALLGATHER, GATHERS[algorithm], Make())
     assert once.schedule.collective is Collective.ALLREDUCE
     assert once.facts.steps == gather.facts.steps
     assert once.facts.bandwidth == graph.node_count * gather.facts.bandwidth
@@ -115,7 +115,9 @@ def test_options_are_those_of_what_gathers():
     assert len(make(square, "allreduce", "slack-one-shot", steps=3).steps) <= 3
     with pytest.raises(NoSchedule, match="/steps"):
         make(square, "allreduce", "bfb-one-shot", steps=3)
-    lost = verified(square, Collective.ALLREDUCE, "bfb-one-shot", Make(max_chunks=1)).losses
+    lost = verified_schedule(
+        square, Collective.ALLREDUCE, "bfb-one-shot", Make(max_chunks=1)
+    ).losses
     assert lost.bandwidth == 4 * Fraction(1, 4)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom.schedules.errors import NoSchedule, TooLarge
-from topoloom.schedules.optimum.single_faults import PARTS, fault_kinds
+from topoloom.schedules.optimum.single_faults import FAULT_PARTS, fault_kinds
 from topoloom.schedules.options import Options
 from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.errors import InvalidTopology, Unreachable
@@ -83,7 +83,7 @@ def test_a_thousand_gpus_have_as_few_kinds_as_sixteen() -> None:
     assert len(fault_kinds(fabric("dgx-a100-128"))) == len(fault_kinds(fabric("dgx-a100-2")))
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", FAULT_PARTS)
 def test_only_parts_that_are_asked_for_are_lost(part) -> None:
     assert {kind.part for kind in fault_kinds(fabric("dgx-a100-2"), parts=[part])} == {part}
 

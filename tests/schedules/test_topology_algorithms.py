@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks import codesign as pages
 from topoloom.schedules.baselines import PASSES, Operation, baselines
-from topoloom.schedules.compare.crossover import ranges
+from topoloom.schedules.compare.crossover import fastest_ranges
 from topoloom.schedules.compare.topology_algorithms import (
     ONE_SHOT,
     Routing,
@@ -72,7 +72,7 @@ def test_the_fastest_by_size_is_the_fastest_there(nodes, steps, bandwidth, colle
     ways = topology_candidates(
         TopologyCosts(nodes, cost, cost, (trees, trees)), work(collective), 10**10
     )
-    parts = ranges(ways)
+    parts = fastest_ranges(ways)
     assert parts[0].first_bytes == 1
     name = [part.name for part in parts if part.first_bytes <= size][-1]
     times = {way.name: way.seconds(size) for way in ways}
@@ -102,7 +102,7 @@ def test_all_to_all_is_pipelined_over_its_hops():
         hops, wire = routing.cost.steps, routing.cost.bandwidth * size / RATE
         times = [(hops + p - 1) * (ALPHA + wire / p) for p in range(1, 200)]
         assert way.seconds(size) == min(times)
-    assert [part.name for part in ranges(ways)] == ["near", "flow"]
+    assert [part.name for part in fastest_ranges(ways)] == ["near", "flow"]
 
 
 def test_what_is_not_offered_is_refused():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.schedules.export_cases import schedule_of, topology_of
-from topoloom.schedules.compare.bandwidths import On, algorithm_bandwidth, program_speed
+from topoloom.schedules.compare.bandwidths import SpeedSettings, algorithm_bandwidth, program_speed
 from topoloom.schedules.errors import NotExportable, ScheduleError
 from topoloom.schedules.formats import SENDING, Options, write
 from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
@@ -161,7 +161,7 @@ def test_a_program_without_copies_by_switches_is_slower_than_its_schedule():
     runtime = RUNTIMES["mscclpp-h100"]
     assert traffic_rate(traffic_of("mscclpp-json", copies, runtime), topology) == exact
     assert traffic_rate(traffic_of("mscclpp-json", lanes), topology) < exact
-    on = On(Fraction(10**9), Fraction(0))
+    on = SpeedSettings(Fraction(10**9), Fraction(0))
     found = program_speed(
         traffic_of("mscclpp-json", lanes),
         topology,

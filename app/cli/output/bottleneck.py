@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from topoloom.schedules.optimum.cut_description import listed
+from topoloom.schedules.optimum.cut_description import id_ranges
 
 MOST_CUT_LINES = 8
 MOST_MISSING = 60
@@ -20,13 +20,13 @@ def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
     for part in cut.get("boxes", ()):
         prefix = f"{part['box']}." if part["box"] else ""
         held, missing = (
-            listed(str(node).removeprefix(prefix) for node in part[name])
+            id_ranges(str(node).removeprefix(prefix) for node in part[name])
             for name in ("switches", "missing")
         )
         alike.setdefault((len(part["compute"]), missing, held), []).append(part["box"])
     held_lines = []
     for (compute, missing, switches), boxes in alike.items():
-        where = f"box{'es' if len(boxes) > 1 else ''} {listed(boxes)}: " if boxes != [""] else ""
+        where = f"box{'es' if len(boxes) > 1 else ''} {id_ranges(boxes)}: " if boxes != [""] else ""
         nodes = [f"{compute} compute"] if compute else []
         if compute and 0 < len(missing) <= MOST_MISSING:
             nodes = [f"{compute} compute (not {missing})"]
@@ -34,8 +34,9 @@ def cut_lines(cut: dict[str, Any], unit: str) -> list[str]:
         held_lines.append(f"{where}{' + '.join([*nodes, *([switches] if switches else [])])}{each}")
     verb = "leaving" if "exit_capacity" in cut else "entering"
     link_lines = [
-        f"{group['count']} link{'s' if group['count'] > 1 else ''} {listed(group['sources'])} -> "
-        f"{listed(group['targets'])}, {group['capacity']} {unit}"
+        f"{group['count']} link{'s' if group['count'] > 1 else ''} "
+        f"{id_ranges(group['sources'])} -> "
+        f"{id_ranges(group['targets'])}, {group['capacity']} {unit}"
         + (" each" if group["count"] > 1 else "")
         for group in cut.get("links", ())
     ]

@@ -7,10 +7,10 @@ from topoloom.app.cli.output.formatting import seconds
 from topoloom.app.cli.output.text_table import Column, Table
 
 if TYPE_CHECKING:
-    from topoloom.schedules.compare.height_tradeoff import Point
+    from topoloom.schedules.compare.height_tradeoff import HeightPoint
 
 
-def heights_table(points: "Sequence[Point]", unit: str) -> Table:
+def heights_table(points: "Sequence[HeightPoint]", unit: str) -> Table:
     """Return the table of a curve, with times if the points have times."""
     timed = (Column("time", "seconds", seconds),) if points[0].seconds is not None else ()
     columns = (
