@@ -1,8 +1,8 @@
-"""All-to-all: every rank sends its own data to every other, as fast as the links allow.
+"""All-to-all: every rank sends its own data to every other rank, at the highest rate.
 
-The best possible time is that of the largest concurrent flow.  Every answer is a pair of
-exact bounds: what the found routing takes, and what lengths of the links prove that no
-routing can undercut.  Where they meet, the optimum is proved.
+The least time is that of the maximum concurrent flow.  Every result is a pair of exact bounds:
+the time of the routing found, and the lower bound that lengths of the links prove.  The routing
+is optimal where the bounds are equal.
 """
 
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ from topoloom.synth.topology.topology import Topology
 __all__ = ["MAX_HOPS", "MAX_VARIABLES", "AllToAll", "optimum", "schedule", "shortest"]
 
 MAX_VARIABLES = 40_000
-"""Largest linear program that is tried: sources (one of each orbit) times arcs."""
+"""Maximum size of a linear program: sources (one of each orbit) times arcs."""
 
 MAX_FLOWS = 1 << 27
-"""Most sources times arcs for which a routing is looked for at all."""
+"""Maximum sources times arcs for any routing."""
 
 _SECONDS = 60.0
 _FLOWS_KEPT = 1 << 22
@@ -44,14 +44,13 @@ _MAX_ROUNDS = 100
 
 @dataclass(frozen=True, slots=True)
 class AllToAll:
-    """How fast an all-to-all can be, between two exact bounds.
+    """The time of an all-to-all, between two exact bounds.
 
-    Every compute node sends one unit to every other.  ``inverse_rate`` is the time that
-    takes with the routing found, in 1 / (bandwidth unit): the largest load of any link
-    over its capacity.  ``lower`` is what no routing can undercut.  ``method`` is
-    ``"linear-program"`` or ``"shortest-paths"``; no way has more than ``hops`` hops
-    from host to host.  With M bytes in each rank's buffer, M / N for each rank, the time
-    is ``inverse_rate * M / N``.
+    Every compute node sends one unit to every other.  ``inverse_rate`` is the time of the routing
+    found, in 1 / (bandwidth unit): the largest load of any link over its capacity.  ``lower`` is
+    the lower bound for any routing.  ``method`` is ``"linear-program"`` or ``"shortest-paths"``;
+    no path has more than ``hops`` hops from host to host.  With M bytes in each rank's buffer,
+    M / N for each rank, the time is ``inverse_rate * M / N``.
     """
 
     compute_nodes: int
@@ -65,44 +64,44 @@ class AllToAll:
 
     @property
     def proved(self) -> bool:
-        """Whether the bounds meet: then this is the optimum."""
+        """Whether the bounds are equal, which proves the optimum."""
         return self.inverse_rate == self.lower
 
     @property
     def gap(self) -> Fraction:
-        """By what share of the lower bound the routing may miss the optimum at most."""
+        """The largest possible excess over the optimum, as a share of the lower bound."""
         return self.inverse_rate / self.lower - 1
 
 
 _found_last: LruCache[AllToAll] = LruCache(_FLOWS_KEPT)
-"""Times are compared by it first, and schedules then made of the same flows."""
+"""Cache of results: times are compared first, schedules then use the same flows."""
 
 
 def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToAll:
-    """Return the best all-to-all of a topology, exactly, or between exact bounds.
+    """Return the best all-to-all of a topology: exact, or between exact bounds.
 
     Parameters
     ----------
     topology : Topology
-        Strongly connected; switches forward, and so do hosts.
+        Strongly connected; switches and hosts forward.
     max_variables : int
-        Larger linear programs are not tried; shortest paths answer then.
+        Maximum size of linear programs; beyond it shortest paths are used.
 
     Raises
     ------
     Unreachable, InvalidTopology
-        Some compute node cannot reach another, or there are fewer than two.
+        The topology is not strongly connected, or has fewer than two compute nodes.
     TooLarge
         More than `MAX_FLOWS` sources times arcs, after reduction by symmetry.
 
     Notes
     -----
-    Symmetry first: where a group that acts freely is known (`synth.symmetry.semiregular_groups`),
-    one source of each orbit stands for all.  Equal shares of shortest paths are tried next, and are
-    optimal on many symmetric graphs.  Then the linear program, rounded to whole numbers in a way
-    that keeps every constraint exact (`schedules.routes.concurrent_flow`): a Cayley digraph of 1024
-    nodes takes 0.2 s, 64 nodes without symmetry one second.  Above `max_variables`, shortest paths
-    under lengths that adapt (`schedules.routes.multiplicative_weights`).
+    First, symmetry: where a semiregular group is known (`synth.symmetry.semiregular_groups`), one
+    source represents each orbit.  Second, equal shares of shortest paths, which are optimal on
+    many symmetric graphs.  Third, the linear program, rounded to integers such that every
+    constraint holds exactly (`schedules.routes.concurrent_flow`): 0.2 s for a Cayley digraph of
+    1024 nodes, one second for 64 nodes without symmetry.  Above `max_variables`, shortest paths
+    under adaptive lengths (`schedules.routes.multiplicative_weights`).
 
     References
     ----------
@@ -142,7 +141,7 @@ def _best(problem: Demand, size: int, max_variables: int) -> AllToAll:
 
 
 def shortest(topology: Topology) -> AllToAll:
-    """Return an all-to-all that takes the fewest hops, shared evenly among shortest paths.
+    """Return an all-to-all with the fewest hops, divided evenly among shortest paths.
 
     Raises as `optimum`.
 
@@ -158,7 +157,7 @@ def shortest(topology: Topology) -> AllToAll:
 def schedule(
     topology: Topology, *, fewest_hops: bool = False, max_variables: int = MAX_VARIABLES
 ) -> RouteSchedule:
-    """Return an all-to-all by routes that takes the time of `optimum`, or of `shortest`.
+    """Return an all-to-all by routes in the time of `optimum`, or of `shortest`.
 
     Raises
     ------
@@ -210,7 +209,7 @@ def _answer(problem: Demand, found: Spread, method: str) -> AllToAll:
 
 
 def _node_bound(problem: Demand) -> Fraction:
-    """Return the time the tightest compute node needs to send, or to receive, its data."""
+    """Return the lower bound by the most constrained compute node, to send or receive its data."""
     capacity = problem.capacity[problem.orbit]
     room = np.zeros((2, problem.nodes), np.int64)
     np.add.at(room[0], problem.tail, capacity)

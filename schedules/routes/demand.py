@@ -1,10 +1,9 @@
-"""The problem: every compute node sends one unit to every other, over arcs with capacities.
+"""The all-to-all problem: every compute node sends one unit to every other over arcs.
 
-*Arc*: all parallel links from one node to another together; their capacities add.  A
-group of automorphisms that acts freely (`synth.symmetry.semiregular_groups`) cuts the nodes and the
-arcs into orbits of equal size.  The average over the group of any routing is a routing
-that loads all arcs of an orbit alike, so one source of each orbit and one load for each
-orbit of arcs are enough, exactly.
+An *arc* is all parallel links from one node to another; their capacities add.  A semiregular
+group of automorphisms (`synth.symmetry.semiregular_groups`) divides the nodes and the arcs into
+orbits of equal size.  The average of any routing over the group loads all arcs of an orbit
+equally.  One source of each orbit and one load for each orbit of arcs are therefore exact.
 """
 
 from dataclasses import dataclass
@@ -34,13 +33,13 @@ class Demand:
     tail, head : array of int64, by arc
         Positions; arcs are sorted by (tail, head).
     orbit : array of int64, by arc
-        Which orbit of arcs it belongs to.
+        Orbit of each arc.
     capacity : array of int64, by orbit
         Capacity of each arc of the orbit, times ``scale``.
     scale : Fraction
         ``capacity / scale`` is in the topology's bandwidth unit.
     wants : array of bool, by position
-        Whether a unit of each source is for this node: the compute nodes.
+        Whether this node receives a unit from each source: true for compute nodes.
     sources : array of int64
         One compute node of each orbit.
     images : array of int64, (order, nodes)
@@ -58,7 +57,7 @@ class Demand:
 
     @property
     def nodes(self) -> int:
-        """Number of positions, switches included."""
+        """Number of positions, including switches."""
         return len(self.wants)
 
     @property
@@ -73,7 +72,7 @@ class Demand:
     def most_loaded(self, loads: Integers, unit: int) -> Fraction:
         """Return the largest rate; ``loads`` is by orbit, in 1 / unit.
 
-        O(orbits); only the largest load of each capacity is turned into a fraction.
+        O(orbits); only the largest load of each capacity becomes a fraction.
         """
         found = Fraction(0)
         for capacity in np.unique(self.capacity).tolist():
@@ -84,12 +83,12 @@ class Demand:
 
 
 def demand(topology: Topology) -> Demand:
-    """Return the problem on a topology, reduced by the symmetry that is known of it.
+    """Return the problem on a topology, reduced by its known symmetry.
 
     Raises
     ------
     Unreachable, InvalidTopology
-        Some compute node cannot reach another, or there are fewer than two.
+        The topology is not strongly connected, or has fewer than two compute nodes.
     TooLarge
         The capacities have too large a common denominator.
 
@@ -122,7 +121,7 @@ def demand(topology: Topology) -> Demand:
 
 
 def _orbits(moved: Integers) -> Integers:
-    """Return the orbit of every arc, from where each element takes each arc."""
+    """Return the orbit of every arc, from the images of the arcs under each group element."""
     return np.unique(moved.min(axis=0), return_inverse=True)[1]
 
 
