@@ -4,6 +4,7 @@ The key is the canonical request, with ids of stored topologies as sources.  `_R
 the kinds whose keys differ further from their requests.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -11,19 +12,28 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Mapping[str, Any]
 
 
-def body_of(kind: str, key: Json) -> Json | None:
-    """Return the request body of a key; None if the key holds a digest instead of the body.
+def restored(
+    kind: str, key: str, key_of: Callable[[str, str], str | None]
+) -> tuple[str, Json | None]:
+    """Return the operation and the body of the request with this key, as JSON.
 
-    ``kind`` is a document kind, or ``plot-`` with the name of a drawing.
+    The body is None if the key has a digest in its place, or names a frontier that is gone.
+    ``key_of`` returns the key of a stored document, given kind and id.
 
-    >>> body_of("cost", {"topology_id": "ab12"})
-    {'topology': {'id': 'ab12'}}
-    >>> body_of("topology", {"document": "sha256:…", "name": ""}) is None
-    True
-    >>> body_of("plot-load", {"plot": "load", "of": {"schedule": ["ab12"]}})
-    {'schedule_id': 'ab12'}
+    >>> none = lambda kind, identity: None
+    >>> restored("cost", '{"topology_id": "ab12"}', none)
+    ('cost', {'topology': {'id': 'ab12'}})
+    >>> restored("topology", '{"document": "sha256:…", "name": ""}', none)
+    ('topology', None)
+    >>> restored("plot", '{"plot": "load", "of": {"schedule": ["ab12"]}}', none)
+    ('plot-load', {'schedule_id': 'ab12'})
     """
-    return _RESTORED.get(kind, _with_source)(key)
+    held = json.loads(key)
+    operation = f"plot-{held['plot']}" if kind == "plot" else kind
+    if operation == "plot-frontier":
+        key_of_frontier = key_of("frontier", held["of"]["frontier"][0])
+        return operation, None if key_of_frontier is None else json.loads(key_of_frontier)
+    return operation, _RESTORED.get(operation, _with_source)(held)
 
 
 def _with_source(key: Json) -> Json:

@@ -1,6 +1,5 @@
 """Recompute damaged documents from the requests that their rows hold."""
 
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +17,7 @@ from topoloom.app.requests.evaluations import (
     TreePlotRequest,
     VerifyRequest,
 )
-from topoloom.app.requests.from_cache_keys import body_of
+from topoloom.app.requests.from_cache_keys import restored
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.patch_plans import PatchPlanRequest
 from topoloom.app.requests.schedules import ScheduleRequest
@@ -56,26 +55,18 @@ def recomputed(context: Context, kind: str, identity: str, key: str) -> Artefact
     # The id comes first: nothing is computed or stored for another request.
     if key_of(KERNEL_VERSION, kind, key) != identity:
         raise Damaged(kind, identity)
-    found = _computed(context, kind, json.loads(key))
-    if found is None or found.id != identity:
-        raise Damaged(kind, identity)
-    return found
-
-
-def _computed(context: Context, kind: str, key: Any) -> Artefact | None:
-    if kind == "plot":
-        kind = f"plot-{key['plot']}"
-    if kind == "plot-frontier":
-        asked = context.store.question("frontier", key["of"]["frontier"][0])
-        key = None if asked is None else json.loads(asked)
-    body = None if key is None else body_of(kind, key)
+    operation, body = restored(kind, key, context.store.question)
     if body is None:
-        return None
+        raise Damaged(kind, identity)
+    model, compute = _REQUESTS[operation]
     if "recipe" in body:
         # Canonical recipes hold whole graphs, and may exceed the length that requests allow.
-        return topologies.create(context, TopologySource.model_construct(**body))
-    model, compute = _REQUESTS[kind]
-    return compute(context, model.model_validate(body))
+        found = compute(context, model.model_construct(**body))
+    else:
+        found = compute(context, model.model_validate(body))
+    if found.id != identity:
+        raise Damaged(kind, identity)
+    return found
 
 
 def _cost(context: Context, request: CostRequest) -> Artefact:
