@@ -18,7 +18,7 @@ from topoloom.synth.discovery.annealing_rounds import Explorer
 from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array
 from topoloom.synth.edge_swaps.work_estimates import swap_words
 from topoloom.synth.evaluation.cost import Links, lower_bound
-from topoloom.synth.families.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
+from topoloom.synth.families.random_graphs import RandomGraph, RandomRegular, RandomRegularTwoWay
 from topoloom.synth.recipes.build import is_regular
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate
@@ -102,7 +102,7 @@ def wide(current: Round) -> Iterator[Recipe]:
     yield from _wide(current.search, current.rng)
 
 
-def _wide(search: Search, rng: Generator) -> Iterator[Randomly]:
+def _wide(search: Search, rng: Generator) -> Iterator[RandomGraph]:
     nodes, degree = search.nodes, search.degree
     radius = 1
     while degree ** (2 * radius) < nodes:
@@ -219,7 +219,7 @@ def _exchangeable(search: Search) -> bool:
     return least <= search.degree <= (search.nodes - 1) // 2
 
 
-def _family(search: Search) -> type[Randomly]:
+def _family(search: Search) -> type[RandomGraph]:
     return RandomRegularTwoWay if search.links is Links.BIDIRECTIONAL else RandomRegular
 
 
@@ -227,5 +227,5 @@ def _seed(rng: Generator) -> int:
     return int(rng.integers(1, 2**31))
 
 
-def _heads(member: Randomly) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _heads(member: RandomGraph) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return head_array(member.n, *member.links())

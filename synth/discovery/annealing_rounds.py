@@ -22,7 +22,7 @@ from topoloom.synth.discovery.selected_elements import Selection, select
 from topoloom.synth.errors import BeyondSearch, ImpossibleRequest
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.measure import measure_both
-from topoloom.synth.families.lifts import member_of
+from topoloom.synth.families.lifts import voltage_member
 from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.recipes.build import build
 from topoloom.synth.symmetry.orbits import representatives
@@ -178,7 +178,7 @@ class Explorer:
 
     def _measured(self, graph: VoltageGraph, found: str) -> Entry:
         """Return the entry of a lift, with its costs measured at a node over each vertex."""
-        recipe = member_of(graph)
+        recipe = voltage_member(graph)
         cost, transpose = measure_both(build(recipe), representatives(recipe))
         links = Links.BIDIRECTIONAL if graph.bidirectional else Links.UNIDIRECTIONAL
         size = (self.search.nodes, self.search.degree, links)

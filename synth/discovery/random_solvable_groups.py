@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from topoloom.synth.algebra.group_isomorphisms import GroupTable, powers, random_automorphism
 from topoloom.synth.algebra.polycyclic import Polycyclic
-from topoloom.synth.discovery.solvable_group_table import kept
+from topoloom.synth.discovery.solvable_group_table import tabulated_groups
 
 __all__ = ["random_solvable"]
 
@@ -22,19 +22,19 @@ def random_solvable(order: int, rng: Generator) -> Polycyclic | None:
     >>> random_solvable(288, np.random.default_rng(1)).order
     288
     """
-    groups = kept(order)
+    groups = tabulated_groups(order)
     if groups:
         return Polycyclic.read(groups[rng.integers(len(groups))])[0]
     indices = [
         index
         for index in range(2, min(order, _MOST_INDEX + 1))
-        if order % index == 0 and kept(order // index)
+        if order % index == 0 and tabulated_groups(order // index)
     ]
     if not indices:
         return None
     weights = 1 / np.array(indices)
     index = int(rng.choice(indices, p=weights / weights.sum()))
-    groups = kept(order // index)
+    groups = tabulated_groups(order // index)
     return _extension(groups[rng.integers(len(groups))], index, rng)
 
 

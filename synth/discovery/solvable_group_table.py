@@ -13,25 +13,25 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-KEPT = Path(__file__).with_name("solvable.tsv")
+TABLE = Path(__file__).with_name("solvable.tsv")
 ORDERS = tuple(order for order in range(2, 216) if order not in (64, 128, 160, 162, 192))
 
 
 @lru_cache(maxsize=1)
 def _by_order() -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for line in KEPT.read_text().splitlines():
+    for line in TABLE.read_text().splitlines():
         order, _, numbers = line.partition("\t")
         found.setdefault(int(order), []).append(numbers)
     return found
 
 
 @lru_cache(maxsize=8)
-def kept(order: int) -> tuple[tuple[int, ...], ...]:
+def tabulated_groups(order: int) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of all solvable groups of an order; empty for orders not in the table.
 
     >>> from topoloom.synth.algebra.polycyclic import Polycyclic
-    >>> for numbers in kept(6):
+    >>> for numbers in tabulated_groups(6):
     ...     print(Polycyclic.read(numbers)[0])
     Polycyclic(orders=(3, 2), relations=((0, 1),))
     Polycyclic(orders=(3, 2), relations=((0, 2),))
@@ -40,7 +40,7 @@ def kept(order: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(number) for number in text.split()) for text in texts)
 
 
-def written() -> Iterator[str]:
+def table_lines() -> Iterator[str]:
     """Yield the lines of the file."""
     # Imports SciPy (a third of a second), which readers of the table do not need.
     from topoloom.synth.algebra.solvable_groups import solvable_groups
@@ -51,6 +51,6 @@ def written() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    with KEPT.open("w") as file:
-        for line in written():
+    with TABLE.open("w") as file:
+        for line in table_lines():
             print(line, file=file)

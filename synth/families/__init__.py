@@ -1,4 +1,4 @@
-"""The catalogue of base topologies: a file for every kind, all of them in ``FAMILIES``."""
+"""The catalog of base topologies: a module per kind, all of them in ``FAMILIES``."""
 
 from functools import lru_cache
 
@@ -37,7 +37,7 @@ from topoloom.synth.families.multipartite import CompleteMultipartite, Crown
 from topoloom.synth.families.paley import Paley
 from topoloom.synth.families.permutations import Arrangement, Pancake
 from topoloom.synth.families.planes import AffinePlane, NonincidenceGraph, PolarFly, SlimFly
-from topoloom.synth.families.plugins import brought
+from topoloom.synth.families.plugins import installed_families
 from topoloom.synth.families.polygons import (
     CollinearityGraph,
     FlagGraph,
@@ -110,8 +110,8 @@ _OWN: tuple[type[Base], ...] = (
 )
 
 FAMILIES: tuple[type[Base], ...]
-"""All families, in the order in which the search prefers equally good members; those that other
-installed packages bring are the last, and are loaded when this is asked for."""
+"""All families, in the order in which the search prefers equally good members.  Families of
+other installed packages come last, and are loaded on the first access."""
 
 __all__ = [
     "FAMILIES",
@@ -179,25 +179,25 @@ __all__ = [
 @lru_cache(maxsize=1)
 def _by_name() -> dict[str, type[Base]]:
     own = {member.__name__: member for member in _OWN}
-    return own | {member.__name__: member for member in brought(own)}
+    return own | {member.__name__: member for member in installed_families(own)}
 
 
 def __getattr__(name: str) -> tuple[type[Base], ...]:
-    # Not sooner: a package that brings a family imports this one.
+    # Deferred: a package that provides a family imports this module.
     if name == "FAMILIES":
         return tuple(_by_name().values())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def family(name: str) -> type[Base]:
-    """Return the family of this name.
+    """Return the family of a name.
 
     Raises
     ------
     InvalidRecipe
-        There is none; the message suggests the nearest name, or lists all.
+        No family has the name; the message suggests the nearest name, or lists all.
     BrokenFamily
-        An installed package brings something that is no family.
+        An installed package provides something that is no family.
 
     Examples
     --------

@@ -10,11 +10,11 @@ from topoloom.synth.families.family import Base, Ends, require, two_way
 
 
 class BiRing(Base):
-    """BiRing(n[, width]): neighbours on a ring joined by ``width`` links each way."""
+    """BiRing(n[, width]): neighbors on a ring joined by ``width`` links each way."""
 
     n: int
     width: int = 1
-    title = "two-way ring of so many parallel links each way"
+    title = "two-way ring of width parallel links each way"
     source = "folklore; BiRing(d, N) in arXiv:2202.03356"
 
     def check_domain(self) -> None:
@@ -33,12 +33,12 @@ class BiRing(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield the one of every even degree."""
+        """Yield the ring of this size for every even degree."""
         if nodes >= 3 and degree >= 2 and degree % 2 == 0:
             yield cls(nodes, degree // 2)
 
     def bidirectional(self) -> bool:
-        """Return True: a clockwise link and its partner are made together."""
+        """Return True: every clockwise link has a counterclockwise partner."""
         return True
 
     def parallel(self) -> bool:
@@ -50,13 +50,13 @@ class BiRing(Base):
         return True
 
     def arc_transitive(self) -> bool:
-        """Return True, by rotations, reflections and exchanges of parallel links."""
+        """Return True, by rotations, reflections and permutations of parallel links."""
         return True
 
     def claim(self) -> Claim:
         """Claim floor(n / 2) steps at optimal bandwidth.
 
-        In every step one shard comes in from either side; the node opposite, if there is
-        one, is equally far both ways and its shard is halved.
+        In every step one shard arrives from either side.  The opposite node, if any, is equally
+        far both ways, and its shard is halved.
         """
         return Claim(self.n // 2, optimal_bandwidth(self.n), exact=True)

@@ -1,7 +1,7 @@
 """Cayley digraphs over several kinds of groups.
 
-What is known of the cost of a member stands in the atlas of discovered bases
-(`synth.atlas.entries`); members that are not there must be measured.
+The costs of known members are in the atlas of discovered bases (`synth.atlas.entries`); other
+members must be measured.
 """
 
 from functools import lru_cache
@@ -11,12 +11,12 @@ from topoloom.synth.algebra.groups import Group
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.table_groups import Alternating, Linear
 from topoloom.synth.families.family import Arguments, require
-from topoloom.synth.families.lift_family import Lifted, require_elements, require_small
+from topoloom.synth.families.lift_family import LiftFamily, require_elements, require_small
 from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.limits import capped_power
 
 
-class Cayley(Lifted):
+class Cayley(LiftFamily):
     """Cayley(b, r, a, g, ...): x -> x g for generators g in Z_b extended by Z_a acting by r.
 
     The element x + b i is (x, i), see `synth.algebra.group_extensions.Metacyclic`.
@@ -35,7 +35,7 @@ class Cayley(Lifted):
         return _cayley(Metacyclic(self.b, self.r, self.a), self.generators)
 
 
-class CayleyMetacyclic(Lifted):
+class CayleyMetacyclic(LiftFamily):
     """CayleyMetacyclic(b, r, a, c, g, ...): as `Cayley`, of the group with carry c."""
 
     b: int
@@ -43,7 +43,7 @@ class CayleyMetacyclic(Lifted):
     a: int
     c: int
     generators: tuple[int, ...]
-    title = "Cayley digraph of a metacyclic group that need not split, as the dicyclic ones"
+    title = "Cayley digraph of a metacyclic group, split or not, such as the dicyclic groups"
     source = "Cayley, 1878"
 
     def graph(self) -> VoltageGraph:
@@ -52,14 +52,14 @@ class CayleyMetacyclic(Lifted):
         return _cayley(Metacyclic(self.b, self.r, self.a, self.c), self.generators)
 
 
-class CayleyMatrix(Lifted):
+class CayleyMatrix(LiftFamily):
     """CayleyMatrix(m, k, a, M11, M12, ..., g, ...): of Z_m^k extended by Z_a acting by M."""
 
     m: int
     k: int
     a: int
     entries_and_generators: tuple[int, ...]
-    title = "Cayley digraph of vectors extended by the powers of a matrix, as affine groups"
+    title = "Cayley digraph of vectors extended by the powers of a matrix, such as affine groups"
     source = "Cayley, 1878"
 
     def graph(self) -> VoltageGraph:
@@ -68,12 +68,12 @@ class CayleyMatrix(Lifted):
         require(1 <= k <= 16, "k", "must be from 1 to 16")
         require(m >= 2, "m", "must be at least 2")
         require_small(a, capped_power(m, k))
-        require(len(rest) > k * k, "entries_and_generators", "must be k k entries and more")
+        require(len(rest) > k * k, "entries_and_generators", "must be more than k k numbers")
         matrix = tuple(rest[row * k : row * k + k] for row in range(k))
         return _cayley(MatrixExtension(m, matrix, a), rest[k * k :])
 
 
-class CayleyNested(Lifted):
+class CayleyNested(LiftFamily):
     """CayleyNested(b, c, a, r, s, t, g, ...), of `synth.algebra.group_extensions.Nested`."""
 
     b: int
@@ -93,11 +93,11 @@ class CayleyNested(Lifted):
         return _cayley(group, self.generators)
 
 
-class CayleyPolycyclic(Lifted):
+class CayleyPolycyclic(LiftFamily):
     """CayleyPolycyclic(k, m1, ..., mk, h2, s21, h3, s31, s32, ..., g, ...): of a solvable group.
 
-    Generator i of the group has power mi in the group of those before, the element hi there, and
-    conjugates g_j to the element sij: see `synth.algebra.polycyclic.Polycyclic`.
+    Generator i of the group has power mi in the group of the previous ones, the element hi there,
+    and conjugates g_j to the element sij: see `synth.algebra.polycyclic.Polycyclic`.
     """
 
     k: int
@@ -110,7 +110,7 @@ class CayleyPolycyclic(Lifted):
         return _cayley(*_polycyclic(self.k, *self.group_and_generators))
 
 
-class CayleyLinear(Lifted):
+class CayleyLinear(LiftFamily):
     """CayleyLinear(p, g, ...): of the 2 x 2 matrices of determinant 1 over the field of p."""
 
     p: int
@@ -123,7 +123,7 @@ class CayleyLinear(Lifted):
         return _cayley(_linear(self.p), self.generators)
 
 
-class CayleyAlternating(Lifted):
+class CayleyAlternating(LiftFamily):
     """CayleyAlternating(n, g, ...): of the even permutations of n letters."""
 
     n: int
@@ -136,7 +136,7 @@ class CayleyAlternating(Lifted):
         return _cayley(_permutations(self.n, False), self.generators)
 
 
-class CayleySymmetric(Lifted):
+class CayleySymmetric(LiftFamily):
     """CayleySymmetric(n, g, ...): of all permutations of n letters."""
 
     n: int
@@ -149,7 +149,7 @@ class CayleySymmetric(Lifted):
         return _cayley(_permutations(self.n, True), self.generators)
 
 
-# These remember their tables.
+# Cached: these groups compute tables.
 @lru_cache(maxsize=8)
 def _linear(p: int) -> Linear:
     return Linear(p)

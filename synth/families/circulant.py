@@ -14,8 +14,8 @@ from topoloom.synth.families.family import Base, Ends, require
 class Circulant(Base):
     """Circulant(n, a, b, ...): node x is joined to x + a, x - a, x + b, x - b, ... mod n.
 
-    The offsets a, b, ... are sorted, from 1 to at most n / 2; an offset of exactly n / 2
-    gives one link a node, every other one two.  Repeated offsets give parallel links.  The pair
+    The offsets a, b, ... are sorted, from 1 to at most n / 2; an offset of exactly n / 2 gives
+    one link per node, every other offset two.  Repeated offsets give parallel links.  The pair
     {m, m + 1} with the least m such that 2 m (m + 1) + 1 >= n has m steps, the fewest of
     any two-way circulant of degree 4, and optimal bandwidth.
     """
@@ -50,11 +50,11 @@ class Circulant(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield some good offset lists, at least one wherever a connected member exists."""
+        """Yield some good offset lists, at least one if a connected member exists."""
         n = nodes
         if n < 2 or degree < 1 or n * degree % 2 or (degree == 1 and n > 2):
             return
-        # Above n - 1 ports everybody is joined to everybody as often as possible first.
+        # Above n - 1 ports, start with complete graphs of parallel links.
         rounds, rest = divmod(degree, n - 1) if degree >= n else (0, degree)
         half = (n // 2,) if rest % 2 else ()
         seen = set()
@@ -65,7 +65,7 @@ class Circulant(Base):
                 yield cls(*arguments)
 
     def bidirectional(self) -> bool:
-        """Return True: with an offset a the jumps a and -a are taken."""
+        """Return True: every offset a contributes the jumps a and -a."""
         return True
 
     def parallel(self) -> bool:
@@ -90,7 +90,7 @@ class Circulant(Base):
 
 
 def _best_pair(n: int) -> int:
-    """Return the least m with 2 m (m + 1) + 1 >= n: the radius of a ball of n nodes in Z^2."""
+    """Return the least m with 2 m (m + 1) + 1 >= n: the radius in Z^2 that contains n nodes."""
     m = (isqrt(2 * n) - 1) // 2
     while 2 * m * (m + 1) + 1 < n:
         m += 1
@@ -107,12 +107,12 @@ def _offset_lists(n: int, count: int) -> Iterator[tuple[int, ...]]:
         m = _best_pair(n)
         if m + 1 <= most:
             yield (m, m + 1)
-    # A block of neighbours, begun where one step covers about n ** (1 / count) of them.
+    # A block of consecutive offsets, from where one step covers about n ** (1 / count) of them.
     root = _root(n, count)
     for first in (root // 2, root, 2 * root, most - count + 1):
         if 1 <= first <= most - count + 1:
             yield tuple(range(first, first + count))
-    # 1, b, b**2, ...: digits of the distance, as in a torus with a twist; or with a carry.
+    # 1, b, b**2, ...: digits of the distance, as in a twisted torus; or with a carry.
     for base in range(max(2, root - 1), root + 3):
         for carry in (-1, 0, 1):
             powers = [base**i for i in range(count)]
@@ -120,7 +120,7 @@ def _offset_lists(n: int, count: int) -> Iterator[tuple[int, ...]]:
                 offsets = sorted({min(jump % n, -jump % n) for jump in jumps})
                 if len(offsets) == count and 1 <= offsets[0] and offsets[-1] <= most:
                     yield tuple(offsets)
-    # Spread evenly, from 1 up or to the largest offset.
+    # Evenly spread, from 1 up or to the largest offset.
     for start in (1, max(1, most // count)):
         spread = [start + i * (most - start) // max(1, count - 1) for i in range(count)]
         if len(set(spread)) == count and spread[-1] <= most:

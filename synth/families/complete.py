@@ -14,7 +14,7 @@ class Complete(Base):
 
     n: int
     width: int = 1
-    title = "complete graph of so many parallel links"
+    title = "complete graph of width parallel links"
     source = "folklore; K_{d+1} in arXiv:2202.03356"
 
     def check_domain(self) -> None:
@@ -27,7 +27,7 @@ class Complete(Base):
         return self.n, (self.n - 1) * self.width
 
     def links(self) -> Ends:
-        """Return the links sorted by source, then by how far ahead the target is."""
+        """Return the links sorted by source, then by the offset of the target."""
         n, width = self.n, self.width
         sources = np.repeat(np.arange(n), (n - 1) * width)
         ahead = np.tile(np.repeat(np.arange(1, n), width), n)
@@ -35,12 +35,12 @@ class Complete(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes - 1 divides the degree."""
+        """Yield a member if nodes - 1 divides the degree."""
         if nodes >= 2 and degree >= 1 and degree % (nodes - 1) == 0:
             yield cls(nodes, degree // (nodes - 1))
 
     def bidirectional(self) -> bool:
-        """Return True: all ordered pairs of nodes are joined alike."""
+        """Return True: all ordered pairs of nodes have equally many links."""
         return True
 
     def parallel(self) -> bool:
@@ -56,5 +56,5 @@ class Complete(Base):
         return True
 
     def claim(self) -> Claim:
-        """Claim one step, in which every shard takes the links from its own node."""
+        """Claim one step, in which every shard uses the links from its own node."""
         return Claim(1, optimal_bandwidth(self.n), exact=True)

@@ -31,12 +31,12 @@ class CompleteBipartite(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes are twice the degree."""
+        """Yield a member if the number of nodes is twice the degree."""
         if degree >= 1 and nodes == 2 * degree:
             yield cls(degree)
 
     def bidirectional(self) -> bool:
-        """Return True: links from one side are made with their partners."""
+        """Return True: every link has its partner."""
         return True
 
     def vertex_transitive(self) -> bool:
@@ -50,8 +50,8 @@ class CompleteBipartite(Base):
     def claim(self) -> Claim:
         """Claim two steps, one for d = 1, at optimal bandwidth.
 
-        In the second step the shards of the other d - 1 nodes of the own side come in, each
-        by any of the d links, so that all links carry alike.
+        In the second step the shards of the other d - 1 nodes of the own side arrive, each over
+        any of the d links, so all links carry equal loads.
         """
         d = self.d
         return Claim(min(d, 2), optimal_bandwidth(2 * d), exact=True)

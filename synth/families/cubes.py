@@ -6,16 +6,16 @@ from typing import Self
 
 import numpy as np
 
-from topoloom.synth.families.balanced import Balanced
+from topoloom.synth.families.balanced import BalancedFamily
 from topoloom.synth.families.family import Base, Ends, require
 from topoloom.synth.families.hypercube import Hypercube
 from topoloom.synth.limits import capped_power
 
 
-class FoldedCube(Balanced):
+class FoldedCube(BalancedFamily):
     """FoldedCube(k): words of k - 1 bits, joined when they differ in one bit or in all.
 
-    The hypercube of k bits with antipodal words made one.
+    The hypercube of k bits with antipodal words identified.
     """
 
     k: int
@@ -32,13 +32,13 @@ class FoldedCube(Balanced):
         return capped_power(2, k - 1), k
 
     def links(self) -> Ends:
-        """Return the links sorted by source; that to the opposite word last."""
+        """Return the links sorted by source; the link to the opposite word comes last."""
         k = self.k
         return _by_masks(k - 1, [*(1 << i for i in range(k - 1)), 2 ** (k - 1) - 1])
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes are half of the hypercube of this degree."""
+        """Yield a member if nodes is half of the hypercube of this degree."""
         if degree >= 3 and nodes == capped_power(2, degree - 1):
             yield cls(degree)
 
@@ -47,15 +47,14 @@ class FoldedCube(Balanced):
         return True
 
     def diameter(self) -> int:
-        """Return k / 2 rounded down: of a word and its opposite the nearer one counts."""
+        """Return k / 2 rounded down: the nearer of a word and its opposite counts."""
         return self.k // 2
 
 
-class HalvedCube(Balanced):
+class HalvedCube(BalancedFamily):
     """HalvedCube(k): words of k - 1 bits, joined when they differ in one or two bits.
 
-    The words of k bits of even weight, the last bit left out, joined when they differ
-    in two bits.
+    The words of k bits of even weight, without the last bit, joined when they differ in two bits.
     """
 
     k: int
@@ -67,19 +66,19 @@ class HalvedCube(Balanced):
         require(self.k >= 3, "k", "must be at least 3")
 
     def size(self) -> tuple[int, int]:
-        """Return 2**(k - 1) nodes; any two of k bits may change."""
+        """Return 2**(k - 1) nodes, degree k (k - 1) / 2: any two of k bits may change."""
         k = self.k
         return capped_power(2, k - 1), k * (k - 1) // 2
 
     def links(self) -> Ends:
-        """Return the links sorted by source; those by one bit first."""
+        """Return the links sorted by source; one-bit changes come first."""
         k = self.k
         single = [1 << i for i in range(k - 1)]
         return _by_masks(k - 1, [*single, *(a | b for a, b in combinations(single, 2))])
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes = 2**(k - 1) and degree = k (k - 1) / 2."""
+        """Yield a member if nodes = 2**(k - 1) and degree = k (k - 1) / 2."""
         k = nodes.bit_length()
         if k >= 3 and nodes == 2 ** (k - 1) and degree == k * (k - 1) // 2:
             yield cls(k)
@@ -113,19 +112,19 @@ class TwistedHypercube(Base):
         return capped_power(2, self.k), self.k
 
     def links(self) -> Ends:
-        """Return those of the hypercube, in its order, four of them ending elsewhere."""
+        """Return the links of the hypercube, in its order, four of them with other ends."""
         sources, targets = Hypercube(self.k).links()
         crossed = (sources < 4) & (sources ^ targets == 1)
         return sources, np.where(crossed, targets ^ 2, targets)
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes = 2**degree."""
+        """Yield a member if nodes = 2**degree."""
         if degree >= 3 and nodes == capped_power(2, degree):
             yield cls(degree)
 
     def bidirectional(self) -> bool:
-        """Return True: with a link its partner is crossed too."""
+        """Return True: partners of crossed links are crossed too."""
         return True
 
 

@@ -6,16 +6,16 @@ from typing import Self
 
 import numpy as np
 
-from topoloom.synth.families.balanced import Listed
+from topoloom.synth.families.balanced import EnumeratedFamily
 from topoloom.synth.families.family import Arguments, Base, Ends, join, require, two_way
 from topoloom.synth.limits import capped_power, capped_product
 
 
 class ChordalRing(Base):
-    """ChordalRing(n, w): a two-way ring, every even node x joined to x + w mod n as well.
+    """ChordalRing(n, w): a two-way ring, every even node x also joined to x + w mod n.
 
-    n is even and the chord w odd.  The chords w and n - w give mirror images; only those up
-    to n / 2 are named.
+    n is even and the chord w odd.  The chords w and n - w give mirror images; the family includes
+    only those up to n / 2.
     """
 
     n: int
@@ -34,7 +34,7 @@ class ChordalRing(Base):
         return self.n, 3
 
     def links(self) -> Ends:
-        """Return the ring, then the chords from even nodes, then the partners of all."""
+        """Return the ring, then the chords from even nodes, then all partners."""
         n, w = self.n, self.w
         nodes, even = np.arange(n), np.arange(0, n, 2)
         ring, chords = (nodes, (nodes + 1) % n), (even, (even + w) % n)
@@ -42,29 +42,29 @@ class ChordalRing(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield five chords about the square root of 2n, where few steps were measured."""
+        """Yield five chords around the square root of 2n, which have few steps by measurement."""
         if degree == 3 and nodes >= 6 and nodes % 2 == 0:
             middle = isqrt(2 * nodes) // 2 * 2 + 1
             for w in range(max(3, middle - 4), min(nodes // 2, middle + 4) + 1, 2):
                 yield cls(nodes, w)
 
     def bidirectional(self) -> bool:
-        """Return True: every link is made with its partner."""
+        """Return True: every link has its partner."""
         return True
 
     def vertex_transitive(self) -> bool:
-        """Return True: x -> x + 2 moves even nodes to even ones, x -> 1 - x even to odd ones.
+        """Return True: x -> x + 2 and x -> 1 - x together act transitively.
 
-        The second takes the chord from x to x + w to one from 1 - x - w, which is even.
+        The second maps the chord from x to x + w to a chord from 1 - x - w, which is even.
         """
         return True
 
 
-class CubeConnectedCycles(Listed):
-    """CubeConnectedCycles(k): words of k bits with a place; the place moves or its bit flips.
+class CubeConnectedCycles(EnumeratedFamily):
+    """CubeConnectedCycles(k): words of k bits with a position; the position moves or its bit flips.
 
-    The word w at place i is node w k + i, joined to those at places i - 1 and i + 1 mod k
-    and to the word with bit i flipped at the same place.
+    The word w at position i is node w k + i, joined to those at positions i - 1 and i + 1 mod k
+    and to the word with bit i flipped at the same position.
     """
 
     k: int
@@ -81,7 +81,7 @@ class CubeConnectedCycles(Listed):
         return capped_product(k, capped_power(2, k)), 3
 
     def links(self) -> Ends:
-        """Return links forward on the cycles, then backward, then flips of bits."""
+        """Return links forward on the cycles, then backward, then bit flips."""
         k = self.k
         nodes = np.arange(k * 2**k)
         word, place = nodes // k, nodes % k
@@ -90,13 +90,13 @@ class CubeConnectedCycles(Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield k from 3 to 12; beyond, the limits are passed."""
+        """Yield k from 3 to 12; larger members exceed the limits."""
         return ((k,) for k in range(3, 13))
 
     def bidirectional(self) -> bool:
-        """Return True: places move both ways, and a flip undoes itself."""
+        """Return True: positions move both ways, and a flip is its own inverse."""
         return True
 
     def vertex_transitive(self) -> bool:
-        """Return True: words can be added, and places and bits rotated together."""
+        """Return True: by adding words, and by rotating positions and bits together."""
         return True

@@ -12,8 +12,8 @@ from topoloom.synth.limits import capped_power
 class DeBruijn(Base):
     """DeBruijn(d, k): words of k letters from d; x1..xk -> x2..xk y.
 
-    Node numbers read the word in base d.  The d words of one repeated letter have a
-    loop, which carries nothing and is left out.
+    Node numbers are words in base d.  The d words of one repeated letter have a loop, which
+    carries nothing and is omitted.
     """
 
     d: int
@@ -32,7 +32,7 @@ class DeBruijn(Base):
         return capped_power(self.d, self.k), self.d
 
     def links(self) -> Ends:
-        """Return the links sorted by source, then by the letter that comes in; loops left out."""
+        """Return the links sorted by source, then by the new letter; without loops."""
         d, k = self.d, self.k
         sources = np.repeat(np.arange(d**k), d)
         targets = (sources * d + np.tile(np.arange(d), d**k)) % d**k
@@ -41,7 +41,7 @@ class DeBruijn(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes is a power of the degree, the second or higher."""
+        """Yield a member if nodes is a power of the degree with exponent at least 2."""
         size, k = degree, 1
         while degree >= 2 and size < nodes:
             size, k = size * degree, k + 1
@@ -49,5 +49,5 @@ class DeBruijn(Base):
             yield cls(degree, k)
 
     def regular(self) -> bool:
-        """Return False: the words of one repeated letter have a link less."""
+        """Return False: the words of one repeated letter have one link less."""
         return False

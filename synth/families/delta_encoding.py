@@ -1,7 +1,7 @@
-"""A graph as few integers: the sorted keys of its links, each less the one before.
+"""Delta encoding of a graph: the differences of the sorted keys of its links.
 
-The key of a link from node s to node t of n is s n + t.  Sorted keys lie close together, so
-their differences are short to write: 2 to 4 digits on graphs of a few hundred nodes.
+The key of a link from node s to node t of n is s n + t.  Sorted keys are close together, so their
+differences are short: 2 to 4 digits on graphs of a few hundred nodes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def gaps_of(graph: "Topology | nx.Graph[Any]") -> tuple[int, ...]:
-    """Return n and the gaps of a topology or a networkx graph; see `Base.of` for the domain.
+def link_gaps(graph: "Topology | nx.Graph[Any]") -> tuple[int, ...]:
+    """Return n and the gaps of a topology or a networkx graph; domain as `Base.of`.
 
-    >>> gaps_of(Topology("abc", [("a", "b"), ("b", "c"), ("c", "a")]))
+    >>> link_gaps(Topology("abc", [("a", "b"), ("b", "c"), ("c", "a")]))
     (3, 1, 4, 1)
     """
     count, pairs = _of_topology(graph) if isinstance(graph, Topology) else _of_networkx(graph)
@@ -31,10 +31,10 @@ def gaps_of(graph: "Topology | nx.Graph[Any]") -> tuple[int, ...]:
     return count, keys[0], *(high - low for low, high in pairwise(keys))
 
 
-def ends_of(count: int, gaps: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def link_ends(count: int, gaps: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return sources and targets of the links, sorted; the sum of the gaps is below 2**63.
 
-    >>> ends_of(3, (1, 4, 1))
+    >>> link_ends(3, (1, 4, 1))
     (array([0, 1, 2]), array([1, 2, 0]))
     """
     keys = np.fromiter(accumulate(gaps), np.int64, len(gaps))
@@ -73,7 +73,7 @@ def _of_networkx(graph: "nx.Graph[Any]") -> tuple[int, Pairs]:
 
 
 def _require_alike(capacities: Iterable[Any]) -> None:
-    """Raise unless all links have one capacity: a base counts links, it does not weigh them."""
+    """Raise unless all links have one capacity: a base counts links without weights."""
     first, *others = dict.fromkeys(capacities) or [1]
     if others:
         raise InvalidTopology(

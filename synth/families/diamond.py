@@ -1,4 +1,4 @@
-"""A digraph of 8 nodes that reaches both lower bounds."""
+"""A digraph of 8 nodes that attains both lower bounds."""
 
 from collections.abc import Iterator
 from typing import Self
@@ -11,15 +11,15 @@ from topoloom.synth.families.family import Base, Ends
 class Diamond(Base):
     """Diamond(): 8 nodes of degree 2, 3 steps, optimal bandwidth.
 
-    The literature names such a digraph by its figures.  This one is
-    DirectedCirculant(8, 1, 3), found by search over the Cayley digraphs of all groups of
-    order 8.  Of its nodes 2, 3 and 2 are at distance 1, 2 and 3, and at each distance the
-    shards split evenly over the two links in.  Negation maps it to its transpose.  Its line
-    graphs do better than the theorem's bound: the first takes 4 steps at 15 / 16.
+    The literature names such a digraph by its costs.  This one is DirectedCirculant(8, 1, 3),
+    found by a search over the Cayley digraphs of all groups of order 8.  2, 3 and 2 nodes are at
+    distance 1, 2 and 3, and at each distance the shards split evenly over the two links into a
+    node.  Negation maps it to its transpose.  Its line graphs are better than the theorem's
+    bound: the first takes 4 steps at 15 / 16.
     """
 
     title = "Diamond, the digraph of 8 nodes with 3 steps at optimal bandwidth"
-    source = "figures of Diamond in arXiv:2202.03356; this one found by search"
+    source = "costs of Diamond in arXiv:2202.03356; this digraph found by search"
 
     def check_domain(self) -> None:
         """Require nothing: there are no fields."""
@@ -34,7 +34,7 @@ class Diamond(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield it for 8 nodes of degree 2."""
+        """Yield the member for 8 nodes of degree 2."""
         if (nodes, degree) == (8, 2):
             yield cls()
 
@@ -43,5 +43,5 @@ class Diamond(Base):
         return True
 
     def claim(self) -> Claim:
-        """Claim 3 steps at optimal bandwidth, which are both lower bounds."""
+        """Claim 3 steps at optimal bandwidth, both lower bounds."""
         return Claim(3, optimal_bandwidth(8), exact=True)

@@ -19,10 +19,10 @@ _KEPT = 6
 class DirectedCirculant(Base):
     """DirectedCirculant(n, a, b, ...): node x sends to x + a, x + b, ... mod n.
 
-    The offsets a, b, ... increase strictly from 1 to at most n - 1.  Negation of all nodes
-    maps the graph to its transpose.
-    With n = d + 2 and offsets 1..d it takes two steps at optimal bandwidth: the one node
-    at distance two, n - 1 ahead, is 1 + d = 2 + (d - 1) = ..., so all links share it.
+    The offsets a, b, ... increase strictly from 1 to at most n - 1.  Negation of all nodes maps
+    the graph to its transpose.  With n = d + 2 and offsets 1..d it takes two steps at optimal
+    bandwidth: the one node at distance two, at offset n - 1, is 1 + d = 2 + (d - 1) = ..., so all
+    links share it.
     """
 
     n: int
@@ -42,7 +42,7 @@ class DirectedCirculant(Base):
         require(gcd(n, *offsets) == 1, "offsets", "must have no common divisor with n")
 
     def size(self) -> tuple[int, int]:
-        """Return n nodes, degree 1 an offset."""
+        """Return n nodes, degree 1 per offset."""
         return self.n, len(self.offsets)
 
     def links(self) -> Ends:
@@ -63,7 +63,7 @@ class DirectedCirculant(Base):
 
     @classmethod
     def proved(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield offsets 1..d where `claim` speaks; the sample is not drawn for that."""
+        """Yield offsets 1..d if `claim` applies, without the sample."""
         if 1 <= degree < nodes and (degree == 1 or nodes <= degree + 2):
             yield cls(nodes, *range(1, degree + 1))
 
@@ -93,9 +93,9 @@ def _powers(base: int, count: int, n: int) -> set[int]:
 
 @lru_cache(maxsize=1024)
 def _sampled(n: int, degree: int) -> tuple[Arguments, ...]:
-    """Return the offset lists of fewest steps among a fixed sample of those that hold 1.
+    """Return the offset lists with fewest steps in a fixed sample of lists that contain 1.
 
-    Where the sample would be larger than their number, all are tried.
+    If the sample would be larger than the number of lists, all are tried.
     """
     if not 2 <= degree <= 16 or n > _MAX_SAMPLED:
         return ()
@@ -110,7 +110,7 @@ def _sampled(n: int, degree: int) -> tuple[Arguments, ...]:
 
 
 def _steps(n: int, offsets: Arguments) -> int:
-    """Return the diameter: how often the ball, kept as bits, grows until it holds all nodes.
+    """Return the diameter: the radius at which a neighborhood, as a bitset, has all nodes.
 
     >>> _steps(8, (1, 3))
     3

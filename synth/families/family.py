@@ -1,7 +1,7 @@
-"""What a member of a family of the catalogue is: `Base`, and `Graph`, which holds any graph.
+"""`Base`, a member of a family of the catalog, and `Graph`, which holds any graph.
 
-A member answers every question about itself from its fields alone; only ``links`` builds
-anything.  Nodes are 0..n-1 and a link runs from source to target.
+A member computes its properties from its fields; only ``links`` constructs anything.  Nodes are
+0..n-1 and a link runs from source to target.
 """
 
 from abc import abstractmethod
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.evaluation.cost import Claim
-from topoloom.synth.families.delta_encoding import ends_of, gaps_of
+from topoloom.synth.families.delta_encoding import link_ends, link_gaps
 from topoloom.synth.limits import MAX_NODES, require_size
 from topoloom.synth.naming.terms import Term, require, require_integer
 from topoloom.synth.topology.topology import Topology
@@ -26,17 +26,17 @@ Ends: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Base(Term):
-    """A member of a family of base topologies; a subclass is a family.
+    """A member of a family of base topologies; each subclass is a family.
 
-    A family annotates its fields, all of them integers (the last may be ``tuple[int, ...]``
-    and takes the rest); a member is written and made as ``Circulant(16, 3, 4)``.  Making one
-    that is outside the domain, or beyond `synth.limits`, raises `OutOfDomain` with the field
-    and its rule, so every member that exists can be built.
+    A family annotates its fields, all integers (the last may be ``tuple[int, ...]`` and takes the
+    rest); a member is written and constructed as ``Circulant(16, 3, 4)``.  The constructor raises
+    `OutOfDomain` with the field and its rule outside the domain or the limits of `synth.limits`,
+    so every existing member can be built.
 
     Attributes
     ----------
     title, source : str
-        Of the family: one line for people, and where it comes from.
+        Of the family: one line of description, and the literature.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Base(Term):
 
     @abstractmethod
     def size(self) -> tuple[int, int]:
-        """Return (nodes, degree); while a member is made numbers beyond the limits may be cut."""
+        """Return (nodes, degree); numbers above the limits may be capped during construction."""
         raise NotImplementedError
 
     @property
@@ -72,7 +72,7 @@ class Base(Term):
 
     @property
     def degree(self) -> int:
-        """Ports of a host: the most links that leave or enter any node."""
+        """Ports of a host: the most links out of or into any node."""
         return self.size()[1]
 
     @abstractmethod
@@ -82,35 +82,34 @@ class Base(Term):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield members of exactly this size; nothing is built."""
+        """Yield members of exactly this size, without construction of graphs."""
         yield from ()
 
     @classmethod
     def proved(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield the members of exactly this size whose costs are claimed, both ways."""
+        """Yield members of exactly this size with proven costs in both directions."""
         for member in cls.matching(nodes, degree):
             if member.claim() and member.claim_transpose():
                 yield member
 
     @staticmethod
     def of(graph: "Topology | nx.Graph[Any]") -> "Graph":
-        """Return any graph of compute nodes and alike links as a base; see `Graph`.
+        """Return any graph of compute nodes and links of equal capacity as a base; see `Graph`.
 
         Parameters
         ----------
         graph : Topology or networkx graph
             A topology without switches whose links have one capacity; or a Graph, DiGraph,
-            MultiGraph or MultiDiGraph, edges without directions standing for links both ways.
-            From 2 to `synth.limits.MAX_NODES` nodes, any ids; node number i is the i-th node
-            of ``graph.nodes``.  Attributes other than capacities and kinds are ignored.
+            MultiGraph or MultiDiGraph, whose undirected edges become two-way links.  From 2 to
+            `synth.limits.MAX_NODES` nodes, any ids; node number i is the i-th node of
+            ``graph.nodes``.  Attributes other than capacities and kinds are ignored.
 
         Raises
         ------
         InvalidTopology
-            There is a switch, a link from a node to itself or none at all, or capacities
-            differ.
+            There is a switch, a link from a node to itself or no link, or capacities differ.
         OutOfDomain
-            The graph is beyond the limits.
+            The graph exceeds the limits.
 
         Notes
         -----
@@ -122,10 +121,10 @@ class Base(Term):
         >>> Base.of(nx.path_graph(["a", "b", "c"]))
         Graph(3, 1, 2, 2, 2)
         """
-        return Graph(*gaps_of(graph))
+        return Graph(*link_gaps(graph))
 
     def degrees(self) -> tuple[int, int]:
-        """Return the most links that leave a node and the most that enter one."""
+        """Return the most links out of a node and the most links into a node."""
         return self.degree, self.degree
 
     def bidirectional(self) -> bool:
@@ -133,23 +132,23 @@ class Base(Term):
         return False
 
     def parallel(self) -> bool:
-        """Return whether some two links have the same source and target."""
+        """Return whether two links have the same source and target."""
         return False
 
     def regular(self) -> bool:
-        """Return whether every node has ``degree`` links out and as many in."""
+        """Return whether every node has ``degree`` links out and in."""
         return True
 
     def vertex_transitive(self) -> bool:
-        """Return True only where a proof is at hand that all nodes look alike."""
+        """Return True only if the member is proven vertex-transitive."""
         return False
 
     def arc_transitive(self) -> bool:
-        """Return True only where a proof is at hand that all links look alike."""
+        """Return True only if the member is proven arc-transitive."""
         return False
 
     def representatives(self) -> Sequence[int] | None:
-        """Return nodes to one of which an automorphism takes any node, or None: unknown."""
+        """Return nodes that represent all orbits of automorphisms, or None if unknown."""
         return (0,) if self.vertex_transitive() else None
 
     def semiregular_group(self) -> NDArray[np.int64] | None:
@@ -157,40 +156,40 @@ class Base(Term):
         return None
 
     def claim(self) -> Claim | None:
-        """Return what is proved of the cost on the graph, or None: it must be measured."""
+        """Return the proven cost on the graph, or None: it must be measured."""
         return None
 
     def claim_transpose(self) -> Claim | None:
-        """Return what is proved of the cost on the transposed graph, or None.
+        """Return the proven cost on the transposed graph, or None.
 
-        Unless a family says otherwise its members are isomorphic to their transposes.
+        By default members are isomorphic to their transposes.
         """
         return self.claim()
 
 
 class Graph(Base):
-    """Graph(n, g, ...): any graph, its links in gaps; made by `Base.of`.
+    """Graph(n, g, ...): any graph, delta-encoded; constructed by `Base.of`.
 
-    The link from s to t has the key s n + t.  The keys are sorted; the first argument after
-    n is the first key and every other one the difference to the key before, 0 for a link
-    parallel to it.  So ``Graph(3, 1, 4, 1)`` has the keys 1, 5, 6: the ring 0 -> 1 -> 2 -> 0.
+    The link from s to t has the key s n + t.  The keys are sorted; the first argument after n is
+    the first key, and each other argument is the difference to the previous key, 0 for a parallel
+    link.  So ``Graph(3, 1, 4, 1)`` has the keys 1, 5, 6: the ring 0 -> 1 -> 2 -> 0.
 
-    The text holds the whole graph, and ``parse(str(g)) == g`` as long as it fits the limit
-    of recipes: 4,096 characters are some 1,000 links of 200 hosts.  A longer text is still
-    what ``str`` returns, but `synth.recipes.recipe.parse` refuses it; larger graphs are handed to
-    it by name, as ``parse("LineGraph(2, @my)", {"my": graph})``.
+    The text holds the whole graph, and ``parse(str(g)) == g`` within the limit of recipes: 4,096
+    characters are about 1,000 links of 200 hosts.  ``str`` also returns longer texts, which
+    `synth.recipes.recipe.parse` refuses; pass larger graphs by name, as
+    ``parse("LineGraph(2, @my)", {"my": graph})``.
 
-    Nodes may differ in degree, and nothing is claimed of the cost or of symmetry; operators
-    that need a regular graph say so.
+    Nodes may differ in degree; cost and symmetry have no claims.  Operators that need a regular
+    graph refuse other graphs.
     """
 
     n: int
     gaps: tuple[int, ...]
-    title = "any graph: keys s n + t of its links s -> t, sorted, each less the one before"
-    source = "made of a given graph by Base.of"
+    title = "any graph: sorted keys s n + t of its links s -> t, each minus the previous key"
+    source = "made from a given graph by Base.of"
 
     def check_domain(self) -> None:
-        """Require two nodes, a link, no link from a node to itself, all ends below n."""
+        """Require two nodes, a link, no link from a node to itself, and all ends below n."""
         require(2 <= self.n <= MAX_NODES, "n", f"must be from 2 to {MAX_NODES}")
         require(bool(self.gaps), "gaps", "must be at least one")
         require(sum(self.gaps) < self.n**2, "gaps", "must add up to less than n n")
@@ -199,19 +198,19 @@ class Graph(Base):
 
     @cached_property
     def _ends(self) -> Ends:
-        return ends_of(self.n, self.gaps)
+        return link_ends(self.n, self.gaps)
 
     def size(self) -> tuple[int, int]:
-        """Give n nodes; the most links into or out of one."""
+        """Return n nodes and the most links into or out of a node."""
         return self.n, max(self.degrees())
 
     def degrees(self) -> tuple[int, int]:
-        """Count, as these need not be equal."""
+        """Return the counted maximum degrees, which may differ."""
         most_out, most_in = (int(np.bincount(ends).max()) for ends in self._ends)
         return most_out, most_in
 
     def links(self) -> Ends:
-        """Return them sorted by source, then by target."""
+        """Return the links sorted by source, then by target."""
         sources, targets = self._ends
         return sources.copy(), targets.copy()
 
@@ -221,7 +220,7 @@ class Graph(Base):
         return np.array_equal(np.sort(targets * self.n + sources), sources * self.n + targets)
 
     def parallel(self) -> bool:
-        """Return whether some gap but the first is 0: two equal keys."""
+        """Return whether a gap other than the first is 0, that is, two keys are equal."""
         return 0 in self.gaps[1:]
 
     def regular(self) -> bool:
@@ -249,7 +248,7 @@ def cliques(groups: NDArray[np.int64]) -> Ends:
 
 
 def join(parts: Iterable[Ends]) -> Ends:
-    """Return the links of all parts together."""
+    """Return the links of all parts, concatenated."""
     listed = list(parts)
     return (
         np.concatenate([sources for sources, _ in listed]),

@@ -1,4 +1,4 @@
-"""Generalized de Bruijn digraphs, as published and with their loops put to use."""
+"""Generalized de Bruijn digraphs, as published and with their loops rewired."""
 
 from collections.abc import Iterator, Sequence
 from math import gcd
@@ -14,9 +14,9 @@ from topoloom.synth.families.family import Base, Ends, join, require
 class GeneralizedDeBruijn(Base):
     """GeneralizedDeBruijn(d, n): node x sends to d x + a mod n for a = 0..d-1.
 
-    At most ceil(log_d n) steps for every n; DeBruijn(d, k) for n = d**k.  A link from a
-    node to itself carries nothing and is left out; node 0 has one.  Loops that all nodes
-    have do not count in the degree.
+    At most ceil(log_d n) steps for every n; DeBruijn(d, k) for n = d**k.  A link from a node to
+    itself carries nothing and is omitted; node 0 has one.  Loops that all nodes have do not count
+    in the degree.
     """
 
     d: int
@@ -31,11 +31,11 @@ class GeneralizedDeBruijn(Base):
         require(n >= 2, "n", "must be at least 2")
 
     def size(self) -> tuple[int, int]:
-        """Return n nodes; degree d less the loops that every node has."""
+        """Return n nodes; degree d minus the loops that every node has."""
         return self.n, _degree(self.d, self.n)
 
     def links(self) -> Ends:
-        """Return the links sorted by source, then by a; loops left out."""
+        """Return the links sorted by source, then by a; without loops."""
         d, n = self.d, self.n
         sources = np.repeat(np.arange(n), d)
         targets = (d * sources + np.tile(np.arange(d), n)) % n
@@ -44,7 +44,7 @@ class GeneralizedDeBruijn(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield the d of which ``degree`` links remain; de Bruijn digraphs are left to theirs."""
+        """Yield each d with ``degree`` remaining links, except de Bruijn digraphs."""
         # With d < n, all nodes have a loop only where n = d - 1 + gcd(d - 1, n) < 2 d.
         most = degree if nodes > 2 * degree + 2 else 2 * degree + 2
         for d in range(max(2, degree), most + 1):
@@ -57,29 +57,28 @@ class GeneralizedDeBruijn(Base):
         return n == 2 or d % n in (0, 1, n - 1)
 
     def parallel(self) -> bool:
-        """Return whether two values of a agree mod n, but for 0 and n = d - 1, which give loops."""
+        """Return whether two values of a agree mod n, except for 0 and n = d - 1, the loops."""
         d, n = self.d, self.n
         return d > n + 1
 
     def representatives(self) -> Sequence[int]:
-        """Return one of each orbit of x -> -1 - x and x -> x + c with (d - 1) c = 0, all mod n."""
+        """Return a node of each orbit of x -> -1 - x and x -> x + c with (d - 1) c = 0 mod n."""
         d, n = self.d, self.n
         period = n // gcd(d - 1, n)
         return [x for x in range(period) if x <= (-1 - x) % period]
 
     def regular(self) -> bool:
-        """Return whether no node has more loops than another."""
+        """Return whether all nodes have equally many loops."""
         d, n = self.d, self.n
         return _extra_loops(d, n) % n == 0
 
 
 class GeneralizedDeBruijnRewired(Base):
-    """GeneralizedDeBruijnRewired(d, n): the loops of GeneralizedDeBruijn joined to cycles.
+    """GeneralizedDeBruijnRewired(d, n): the loops of GeneralizedDeBruijn rewired into cycles.
 
-    The nodes with a loop, in increasing order, are joined in one cycle instead, so that
-    all d links of every node carry data; ModifiedDeBruijn(d, k) for n = d**k.  (Where
-    n <= d and nodes have several loops there is one cycle for every round of loops.)
-    At least two nodes have a loop.
+    The nodes with a loop, in increasing order, form one cycle instead, so that all d links of
+    every node carry data; ModifiedDeBruijn(d, k) for n = d**k.  (For n <= d nodes have several
+    loops, and each round of loops forms a cycle.)  At least two nodes have a loop.
     """
 
     d: int
@@ -88,7 +87,7 @@ class GeneralizedDeBruijnRewired(Base):
     source = "after Imase and Itoh 1981, and DBJMod in arXiv:2202.03356"
 
     def check_domain(self) -> None:
-        """Require what GeneralizedDeBruijn does; there always are two loops to join."""
+        """Require the domain of GeneralizedDeBruijn; at least two loops always exist."""
         GeneralizedDeBruijn(self.d, self.n)
 
     def size(self) -> tuple[int, int]:
@@ -96,7 +95,7 @@ class GeneralizedDeBruijnRewired(Base):
         return self.n, self.d
 
     def links(self) -> Ends:
-        """Return those of GeneralizedDeBruijn, then the cycles."""
+        """Return the links of GeneralizedDeBruijn, then the cycles."""
         d, n = self.d, self.n
         rounds = [np.arange(n)] * (d // n) + [_looped(d, n)]
         cycles = [(nodes, np.roll(nodes, -1)) for nodes in rounds]
@@ -104,21 +103,21 @@ class GeneralizedDeBruijnRewired(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one of every size but powers of d, which are left to ModifiedDeBruijn."""
+        """Yield a member of every size except powers of d, which are ModifiedDeBruijn."""
         if nodes >= 2 and degree >= 2 and not _is_power(nodes, degree):
             yield cls(degree, nodes)
 
     def bidirectional(self) -> bool:
-        """Return whether GeneralizedDeBruijn is and cycles join two nodes."""
+        """Return whether GeneralizedDeBruijn is two-way and cycles join two nodes."""
         d, n = self.d, self.n
         short = d < n and _extra_loops(d, n) in (0, 2)
         return n == 2 or (short and GeneralizedDeBruijn(d, n).bidirectional())
 
     def parallel(self) -> bool:
-        """Return whether some link of a cycle was there before."""
+        """Return whether a link of a cycle existed before."""
         d, n = self.d, self.n
         if d >= n:
-            # Every node sends to every other already.
+            # Every node already sends to every other.
             return True
         looped = _looped(d, n)
         return bool(((np.roll(looped, -1) - d * looped) % n < d).any())
@@ -140,16 +139,16 @@ def _looped(d: int, n: int) -> NDArray[np.int64]:
 
 
 def _degree(d: int, n: int) -> int:
-    """Return d less the loops that every node has."""
+    """Return d minus the loops that every node has."""
     return d - d // n - _extra_loops(d, n) // n
 
 
 def _extra_loops(d: int, n: int) -> int:
-    """Return how many nodes have one loop more than the floor(d / n) of every node.
+    """Return the number of nodes with one loop more than the floor(d / n) of every node.
 
     They are the solutions x of (d - 1) x = -a mod n for a = 0..d mod n - 1.  With
-    g = gcd(d - 1, n) there are g solutions for every a that g divides, none else.
-    So there are none if n divides d, n if n divides d - 1, and else two at least: a = 0
+    g = gcd(d - 1, n) there are g solutions for every a divisible by g, none otherwise.
+    So there are none if n divides d, n if n divides d - 1, and otherwise at least two: a = 0
     and, if g = 1, a = 1.
     """
     common = gcd(d - 1, n)

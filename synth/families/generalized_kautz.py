@@ -1,4 +1,4 @@
-"""Generalized Kautz digraphs, as published and with their loops put to use."""
+"""Generalized Kautz digraphs, as published and with their loops rewired."""
 
 from collections.abc import Iterator, Sequence
 from math import gcd
@@ -13,9 +13,9 @@ from topoloom.synth.families.family import Base, Ends, join, require
 class GeneralizedKautz(Base):
     """GeneralizedKautz(d, n): node x sends to -d x - a mod n for a = 1..d.
 
-    At most ceil(log_d n) steps for every n.  A link from a node to itself carries
-    nothing and is left out; where n > d some node has none, so the degree stays d.
-    Where n <= d every node has floor(d / n) loops, which do not count.
+    At most ceil(log_d n) steps for every n.  A link from a node to itself carries nothing and is
+    omitted; for n > d some node has none, so the degree stays d.  For n <= d every node has
+    floor(d / n) loops, which do not count.
     """
 
     d: int
@@ -30,11 +30,11 @@ class GeneralizedKautz(Base):
         require(d >= (1 if n == 2 else 2), "d", "must be at least 2, or 1 when n is 2")
 
     def size(self) -> tuple[int, int]:
-        """Return n nodes; degree d less the loops that every node has."""
+        """Return n nodes; degree d minus the loops that every node has."""
         return self.n, self.d - self.d // self.n
 
     def links(self) -> Ends:
-        """Return the links sorted by source, then by a; loops left out."""
+        """Return the links sorted by source, then by a; without loops."""
         d, n = self.d, self.n
         sources = np.repeat(np.arange(n), d)
         targets = -(d * sources + np.tile(np.arange(1, d + 1), n)) % n
@@ -43,7 +43,7 @@ class GeneralizedKautz(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield the d of which ``degree`` links remain: one below n, perhaps two above."""
+        """Yield each d with ``degree`` remaining links: one below n, possibly two above."""
         if nodes >= 2 and degree >= 1:
             for d in range(degree, 2 * degree + 2):
                 if d - d // nodes == degree and (d >= 2 or nodes == 2):
@@ -59,17 +59,17 @@ class GeneralizedKautz(Base):
         return self.d > self.n
 
     def representatives(self) -> Sequence[int]:
-        """Return one of each orbit of x -> -1 - x and x -> x + c with (d + 1) c = 0, all mod n."""
+        """Return a node of each orbit of x -> -1 - x and x -> x + c with (d + 1) c = 0 mod n."""
         d, n = self.d, self.n
         period = n // gcd(d + 1, n)
         return [x for x in range(period) if x <= (-1 - x) % period]
 
     def regular(self) -> bool:
-        """Return whether no node has more loops than another."""
+        """Return whether all nodes have equally many loops."""
         return _extra_loops(self.d, self.n) == 0
 
     def claim(self) -> Claim | None:
-        """Claim the cost of Kautz digraphs, n = d**k + d**(k - 1) = L^(k-1)(K_{d+1}), only."""
+        """Claim the cost of Kautz digraphs only, n = d**k + d**(k - 1) = L^(k-1)(K_{d+1})."""
         d, n = self.d, self.n
         nodes, times = d + 1, 0
         while d >= 2 and nodes < n:
@@ -81,21 +81,20 @@ class GeneralizedKautz(Base):
 
 
 class GeneralizedKautzRewired(Base):
-    """GeneralizedKautzRewired(d, n): the loops of GeneralizedKautz joined to cycles.
+    """GeneralizedKautzRewired(d, n): the loops of GeneralizedKautz rewired into cycles.
 
-    The nodes with a loop, in increasing order, are joined in one cycle instead, so that
-    all d links of every node carry data.  (Where n <= d and nodes have several loops
-    there is one cycle for every round of loops.)  Defined where at least two nodes
-    have a loop; not from the literature.
+    The nodes with a loop, in increasing order, form one cycle instead, so that all d links of
+    every node carry data.  (For n <= d nodes have several loops, and each round of loops forms a
+    cycle.)  Defined if at least two nodes have a loop; not from the literature.
     """
 
     d: int
     n: int
     title = "generalized Kautz digraph with its self-loops joined in a cycle"
-    source = "after Imase and Itoh 1983; the cycle is ours"
+    source = "after Imase and Itoh 1983; the cycle is Topoloom's"
 
     def check_domain(self) -> None:
-        """Require what GeneralizedKautz does, and no loop or at least two: one cannot be joined."""
+        """Require the domain of GeneralizedKautz, and no loop or at least two."""
         GeneralizedKautz(self.d, self.n)
         d, n = self.d, self.n
         extra = _extra_loops(d, n)
@@ -107,7 +106,7 @@ class GeneralizedKautzRewired(Base):
         return self.n, self.d
 
     def links(self) -> Ends:
-        """Return those of GeneralizedKautz, then the cycles."""
+        """Return the links of GeneralizedKautz, then the cycles."""
         d, n = self.d, self.n
         everyone = np.arange(n)
         rounds = [everyone] * (d // n) + [_looped(d, n)]
@@ -116,21 +115,21 @@ class GeneralizedKautzRewired(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one of every size with at least two loops."""
+        """Yield a member of every size with at least two loops."""
         if nodes >= 2 and degree >= (1 if nodes == 2 else 2):
             extra = _extra_loops(degree, nodes)
             if extra != 1 and extra + degree // nodes > 0:
                 yield cls(degree, nodes)
 
     def bidirectional(self) -> bool:
-        """Return whether there are two nodes; other members have a link one way."""
+        """Return whether there are two nodes; other members have a one-way link."""
         return self.n == 2
 
     def parallel(self) -> bool:
-        """Return whether some link of a cycle was there before."""
+        """Return whether a link of a cycle existed before."""
         d, n = self.d, self.n
         if d >= n:
-            # Every node sends to every other already.
+            # Every node already sends to every other.
             return True
         looped = _looped(d, n)
         steps = -(d * looped + np.roll(looped, -1)) % n
@@ -138,10 +137,10 @@ class GeneralizedKautzRewired(Base):
 
 
 def _extra_loops(d: int, n: int) -> int:
-    """Return how many nodes have one loop more than the floor(d / n) of every node.
+    """Return the number of nodes with one loop more than the floor(d / n) of every node.
 
     They are the solutions x of (d + 1) x = -a mod n for a = 1..d mod n.  With
-    g = gcd(d + 1, n) there are g solutions for every a that g divides, none else.
+    g = gcd(d + 1, n) there are g solutions for every a divisible by g, none otherwise.
     """
     common = gcd(d + 1, n)
     return common * (d % n // common)

@@ -34,26 +34,26 @@ class Hypercube(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes = 2**degree."""
+        """Yield a member if nodes = 2**degree."""
         if degree >= 1 and nodes == capped_power(2, degree):
             yield cls(degree)
 
     def bidirectional(self) -> bool:
-        """Return True: differing in one bit is symmetric."""
+        """Return True: a difference in one bit is symmetric."""
         return True
 
     def vertex_transitive(self) -> bool:
-        """Return True: adding a word to all is an automorphism."""
+        """Return True: adding a word to all nodes is an automorphism."""
         return True
 
     def arc_transitive(self) -> bool:
-        """Return True: words are added, and letters change places."""
+        """Return True, by adding words and permuting bits."""
         return True
 
     def semiregular_group(self) -> Images:
-        """Return the additions of every word, as 2**k permutations."""
+        """Return the additions of all words, as 2**k permutations."""
         return direct_product([rotations(2)] * self.k)
 
     def claim(self) -> Claim:
-        """Claim k steps at optimal bandwidth: at every distance all links are alike."""
+        """Claim k steps at optimal bandwidth: at every distance all links are equivalent."""
         return Claim(self.k, optimal_bandwidth(2**self.k), exact=True)

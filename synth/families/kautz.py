@@ -10,10 +10,10 @@ from topoloom.synth.limits import capped_power, capped_product
 
 
 class Kautz(Base):
-    """Kautz(d, k): words of k letters from d + 1, neighbours different; x1..xk -> x2..xk y.
+    """Kautz(d, k): words of k letters from d + 1, adjacent letters distinct; x1..xk -> x2..xk y.
 
-    Built as GeneralizedKautz(d, d**k + d**(k - 1)), to which it is isomorphic; also
-    L^(k-1) of the complete graph on d + 1 nodes.  Nodes are numbered as there.
+    Built as GeneralizedKautz(d, d**k + d**(k - 1)), to which it is isomorphic, with the same
+    numbering; also L^(k-1) of the complete graph on d + 1 nodes.
     """
 
     d: int
@@ -33,12 +33,12 @@ class Kautz(Base):
         return capped_product(d + 1, capped_power(d, k - 1)), d
 
     def links(self) -> Ends:
-        """Return those of the generalized Kautz digraph of this size; none is a loop."""
+        """Return the links of the generalized Kautz digraph of this size, which has no loops."""
         return GeneralizedKautz(self.d, self.nodes).links()
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes = (degree + 1) degree**(k - 1) for some k."""
+        """Yield a member if nodes = (degree + 1) degree**(k - 1) for some k."""
         size, k = degree + 1, 1
         while degree >= 2 and size < nodes:
             size, k = size * degree, k + 1
@@ -50,10 +50,10 @@ class Kautz(Base):
         return self.k == 1
 
     def vertex_transitive(self) -> bool:
-        """Return whether k <= 2: words of three letters differ in whether the first comes again.
+        """Return whether k <= 2: only some words of three letters repeat the first letter.
 
-        Words of two are the links of the complete graph, and permutations of the letters take any
-        of them to any other.
+        Words of two letters are the links of the complete graph, and permutations of the letters
+        take any of them to any other.
         """
         return self.k <= 2
 

@@ -1,4 +1,4 @@
-"""What all families of lifts of voltage graphs share."""
+"""Common base of all families of lifts of voltage graphs."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -17,22 +17,22 @@ from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.limits import MAX_NODES, capped_product
 
 
-class Lifted(Base):
-    """What all families of lifts share: the fields describe a voltage graph."""
+class LiftFamily(Base):
+    """A family whose fields describe a voltage graph."""
 
     @abstractmethod
     def graph(self) -> VoltageGraph:
-        """Return the voltage graph; raises `OutOfDomain` for a bad group or bad counts."""
+        """Return the voltage graph; raise `OutOfDomain` for a bad group or bad counts."""
         raise NotImplementedError
 
     def check_domain(self) -> None:
-        """Check the group, then that the lift is a connected regular graph without loops."""
+        """Require a valid group and a connected regular lift without loops."""
         broken = _broken_rule(self)
         if broken:
             raise OutOfDomain(*broken)
 
     def size(self) -> tuple[int, int]:
-        """Return group elements times vertices, and the arcs that leave a vertex."""
+        """Return vertices times the order of the group, and the arcs out of a vertex."""
         graph = self.graph()
         return graph.nodes, graph.degree
 
@@ -49,16 +49,16 @@ class Lifted(Base):
         return self.graph().parallel
 
     def vertex_transitive(self) -> bool:
-        """Return whether there is one vertex: then multiplication from the left moves all."""
+        """Return whether there is one vertex: left multiplication is then transitive."""
         return self.graph().vertices == 1
 
     def representatives(self) -> Sequence[int]:
-        """Return one node over each vertex: the group moves the others to it."""
+        """Return one node over each vertex; the group is transitive on the others over it."""
         graph = self.graph()
         return range(0, graph.nodes, graph.group.order)
 
     def semiregular_group(self) -> NDArray[np.int64]:
-        """Return the multiplications from the left: element g takes (s, x) to (s, g x)."""
+        """Return the left multiplications: element g maps (s, x) to (s, g x)."""
         graph = self.graph()
         order = graph.group.order
         left = np.stack([graph.group.right(x) for x in range(order)], axis=1)
@@ -73,19 +73,19 @@ class Lifted(Base):
                 yield cls(*entry.arguments)
 
     def claim(self) -> Claim | None:
-        """Return what was measured when the member was found, if it is in the atlas."""
+        """Return the measured cost of the member, if it is in the atlas."""
         entry = bundled_of(*self.size()).entry(str(self))
         return entry and Claim(entry.cost.steps, entry.cost.bandwidth, exact=True)
 
     def claim_transpose(self) -> Claim | None:
-        """Return what was measured on the transpose when the member was found."""
+        """Return the measured cost of the transpose, if the member is in the atlas."""
         entry = bundled_of(*self.size()).entry(str(self))
         return entry and Claim(entry.transpose.steps, entry.transpose.bandwidth, exact=True)
 
 
 @lru_cache(maxsize=4096)
-def _broken_rule(member: Lifted) -> tuple[str, str] | None:
-    """Return the field and the rule that a member in the making breaks, or None."""
+def _broken_rule(member: LiftFamily) -> tuple[str, str] | None:
+    """Return the field and the rule that a member violates, or None."""
     try:
         graph = member.graph()
         rules = (
@@ -101,7 +101,7 @@ def _broken_rule(member: Lifted) -> tuple[str, str] | None:
 
 
 def require_elements(field: str, elements: Arguments, group: Group) -> None:
-    """Refuse numbers that are no elements of a group, and an empty list of them."""
+    """Raise `OutOfDomain` for an empty list or for numbers that are no elements of a group."""
     require(bool(elements), field, "must be at least one")
     require(
         all(0 <= element < group.order for element in elements),
@@ -111,7 +111,7 @@ def require_elements(field: str, elements: Arguments, group: Group) -> None:
 
 
 def require_small(*factors: int) -> None:
-    """Refuse what would pass the limits before anything of its size is made."""
+    """Raise `OutOfDomain` above the limits, before any memory of this size is allocated."""
     for factor in factors:
         require(factor >= 1, "order", "must be a product of positive factors")
     require(capped_product(*factors) <= MAX_NODES, "order", f"must be at most {MAX_NODES}")

@@ -1,4 +1,4 @@
-"""Voltage lifts, digraphs arc by arc, and the member that a voltage graph is."""
+"""Voltage lifts, digraphs arc by arc, and the member for a voltage graph."""
 
 import numpy as np
 
@@ -17,15 +17,15 @@ from topoloom.synth.families.cayley import (
     CayleySymmetric,
 )
 from topoloom.synth.families.family import Base, require
-from topoloom.synth.families.lift_family import Lifted, require_elements, require_small
+from topoloom.synth.families.lift_family import LiftFamily, require_elements, require_small
 from topoloom.synth.families.voltage import VoltageGraph
 
 
-class Lift(Lifted):
-    """Lift(b, r, a, n, t, v, ...): of n vertices over Z_b extended by Z_a acting by r.
+class Lift(LiftFamily):
+    """Lift(b, r, a, n, t, v, ...): n vertices over Z_b extended by Z_a acting by r.
 
-    The arcs follow as pairs of head and voltage, first those that leave vertex 0, then as
-    many that leave vertex 1, and so on.
+    The arcs follow as pairs of head and voltage: first those out of vertex 0, then equally many
+    out of vertex 1, and so on.
     """
 
     b: int
@@ -43,7 +43,7 @@ class Lift(Lifted):
         require(
             len(arcs) > 0 and len(arcs) % (2 * n) == 0,
             "heads_and_voltages",
-            "must be as many pairs for every vertex",
+            "must be equally many pairs for every vertex",
         )
         group = Metacyclic(self.b, self.r, self.a)
         heads, voltages = arcs[::2], arcs[1::2]
@@ -52,8 +52,8 @@ class Lift(Lifted):
         return VoltageGraph(group, n, heads, voltages)
 
 
-class Digraph(Lifted):
-    """Digraph(n, t, ...): the targets of node 0, then as many of node 1, and so on."""
+class Digraph(LiftFamily):
+    """Digraph(n, t, ...): the targets of node 0, then equally many of node 1, and so on."""
 
     n: int
     targets: tuple[int, ...]
@@ -61,25 +61,25 @@ class Digraph(Lifted):
     source = "none: any regular digraph"
 
     def graph(self) -> VoltageGraph:
-        """Return the graph itself, over the group of one element."""
+        """Return the graph itself, over the trivial group."""
         n, targets = self.n, self.targets
         require_small(n)
         require(n >= 2, "n", "must be at least 2")
         require(
-            len(targets) > 0 and len(targets) % n == 0, "targets", "must be as many for every node"
+            len(targets) > 0 and len(targets) % n == 0, "targets", "must be equally many per node"
         )
         require(all(0 <= target < n for target in targets), "targets", "must be nodes below n")
         return VoltageGraph(Metacyclic(1, 0, 1), n, targets, (0,) * len(targets))
 
     def vertex_transitive(self) -> bool:
-        """Return False: no automorphism is known of a digraph given arc by arc."""
+        """Return False: no automorphism of a digraph given arc by arc is known."""
         return False
 
 
-def member_of(graph: VoltageGraph) -> Base:
-    """Return the member that a voltage graph describes, its arcs sorted vertex by vertex.
+def voltage_member(graph: VoltageGraph) -> Base:
+    """Return the member that a voltage graph describes, with arcs sorted within each vertex.
 
-    >>> member_of(VoltageGraph(Metacyclic(8, 3, 2), 1, (0, 0), (9, 1)))
+    >>> voltage_member(VoltageGraph(Metacyclic(8, 3, 2), 1, (0, 0), (9, 1)))
     Cayley(8, 3, 2, 1, 9)
     """
     group, degree = graph.group, graph.degree

@@ -4,18 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
 from topoloom.synth.families.family import Arguments, Ends, cliques, require
 from topoloom.synth.families.planes import SlimFly
 from topoloom.synth.families.subsets import Odd
 
 
-class MooreLineGraph(Balanced, Listed):
+class MooreLineGraph(BalancedFamily, EnumeratedFamily):
     """MooreLineGraph(d): edges of the Moore graph of degree d, joined when they share a node.
 
-    d = 3: the 15 edges of the Petersen graph Odd(3); d = 7: the 175 edges of the
-    Hoffman-Singleton graph SlimFly(5).  Edges are numbered by their smaller node, then by
-    the other.
+    d = 3: the 15 edges of the Petersen graph Odd(3); d = 7: the 175 edges of the Hoffman-Singleton
+    graph SlimFly(5).  Edges are numbered by their smaller node, then by the larger.
     """
 
     d: int
@@ -27,7 +26,7 @@ class MooreLineGraph(Balanced, Listed):
         require(self.d in (3, 7), "d", "must be 3 or 7")
 
     def size(self) -> tuple[int, int]:
-        """Return (d^2 + 1) d / 2 edges, each meeting d - 1 others at either end."""
+        """Return (d^2 + 1) d / 2 edges, each adjacent to d - 1 others at either end."""
         d = self.d
         return (d * d + 1) * d // 2, 2 * (d - 1)
 
@@ -41,7 +40,7 @@ class MooreLineGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield both."""
+        """Yield both members."""
         return iter([(3,), (7,)])
 
     def vertex_transitive(self) -> bool:
@@ -49,5 +48,5 @@ class MooreLineGraph(Balanced, Listed):
         return True
 
     def diameter(self) -> int:
-        """Return 3, the distance of edges no two ends of which are adjacent."""
+        """Return 3, the distance of edges without adjacent ends."""
         return 3

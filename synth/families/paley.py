@@ -6,12 +6,12 @@ from typing import Self
 import numpy as np
 
 from topoloom.synth.algebra.finite_field import finite_field, is_prime_power
-from topoloom.synth.families.balanced import Balanced
+from topoloom.synth.families.balanced import BalancedFamily
 from topoloom.synth.families.family import Ends, require
 from topoloom.synth.families.polygons import require_field
 
 
-class Paley(Balanced):
+class Paley(BalancedFamily):
     """Paley(q): elements of the field of q = 4w + 1, joined when they differ by a square.
 
     Nodes are numbered as in `synth.algebra.finite_field`.  Paley(9) is the 3 x 3 torus.
@@ -22,7 +22,7 @@ class Paley(Balanced):
     source = "Paley 1933; Sachs 1962; Erdős and Rényi 1963"
 
     def check_domain(self) -> None:
-        """Require a prime power of which -1 is a square."""
+        """Require a prime power 1 mod 4, so that -1 is a square."""
         q = self.q
         require_field(q)
         require(q % 4 == 1, "q", "must be 1 more than a multiple of 4")
@@ -42,12 +42,12 @@ class Paley(Balanced):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield one where nodes is a prime power, 1 mod 4, and degree = (nodes - 1) / 2."""
+        """Yield a member if nodes is a prime power, 1 mod 4, and degree = (nodes - 1) / 2."""
         if degree >= 2 and nodes == 2 * degree + 1 and nodes % 4 == 1 and is_prime_power(nodes):
             yield cls(nodes)
 
     def vertex_transitive(self) -> bool:
-        """Return True, by x -> x + c (and x -> s x + c for squares s moves arcs to any arcs)."""
+        """Return True, by x -> x + c."""
         return True
 
     def arc_transitive(self) -> bool:
@@ -55,5 +55,5 @@ class Paley(Balanced):
         return True
 
     def diameter(self) -> int:
-        """Return 2: every element is one nonzero square, or a sum of two."""
+        """Return 2: every element is a nonzero square or a sum of two."""
         return 2

@@ -1,6 +1,6 @@
 """Graphs on arrangements of symbols: arrangement graphs, star graphs, pancake graphs.
 
-Words of k different symbols from 0..n-1 are numbered in lexicographic order.
+Words of k distinct symbols from 0..n-1 are numbered in lexicographic order.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from math import perm
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
 from topoloom.synth.families.family import Arguments, Ends, require
 from topoloom.synth.limits import MAX_NODES, capped_product
 
 
-class Arrangement(Balanced, Listed):
-    """Arrangement(n, k): words of k different symbols from n, joined if one symbol differs.
+class Arrangement(BalancedFamily, EnumeratedFamily):
+    """Arrangement(n, k): words of k distinct symbols from n, joined if one symbol differs.
 
     Arrangement(n, n - 1) is the star graph of n symbols, Arrangement(n, n - 2) the
     alternating group graph.
@@ -28,19 +28,19 @@ class Arrangement(Balanced, Listed):
     source = "Day and Tripathi 1992; star graph: Akers and Krishnamurthy 1989"
 
     def check_domain(self) -> None:
-        """Require words of at least 2 symbols, and at least one symbol to spare."""
+        """Require words of at least 2 symbols, and at least one unused symbol."""
         n, k = self.n, self.k
         require(k >= 2, "k", "must be at least 2")
         require(n >= k + 1, "n", "must be at least k + 1")
 
     def size(self) -> tuple[int, int]:
-        """Return n! / (n - k)! nodes; one of k symbols is exchanged for one of n - k."""
+        """Return n! / (n - k)! nodes, degree k (n - k): a used symbol is replaced by an unused."""
         n, k = self.n, self.k
-        # Of 64 factors or more the first 64 are at least 2: beyond every limit.
+        # 64 factors of at least 2 exceed every limit.
         return capped_product(*range(n, max(n - k, n - 64), -1)), capped_product(k, n - k)
 
     def links(self) -> Ends:
-        """Return the links sorted by source, then by place, then by the symbol that comes."""
+        """Return the links sorted by source, then by position, then by the new symbol."""
         n, k = self.n, self.k
         words = _words(n, k)
         spare = np.ones((len(words), n), np.bool_)
@@ -53,7 +53,7 @@ class Arrangement(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield k up to 8, as 9! is beyond the limits, and n while the words of n are within."""
+        """Yield k up to 8, as 9! exceeds the limits, and n as far as the limits allow."""
         for k in range(2, 9):
             n = k + 1
             while perm(n, k) <= MAX_NODES:
@@ -61,15 +61,15 @@ class Arrangement(Balanced, Listed):
                 n += 1
 
     def vertex_transitive(self) -> bool:
-        """Return True, by permutations of the symbols (and of the places)."""
+        """Return True, by permutations of the symbols and of the positions."""
         return True
 
     def diameter(self) -> int:
-        """Return 3 k / 2 rounded down: two symbols in each other's places take three steps."""
+        """Return 3 k / 2 rounded down: exchanging two symbols takes three steps."""
         return 3 * self.k // 2
 
 
-class Pancake(Listed):
+class Pancake(EnumeratedFamily):
     """Pancake(n): permutations of n symbols, joined if a prefix of one reversed is the other."""
 
     n: int
@@ -94,11 +94,11 @@ class Pancake(Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield n from 3 to 8: 9! nodes are beyond the limits."""
+        """Yield n from 3 to 8: 9! nodes exceed the limits."""
         return ((n,) for n in range(3, 9))
 
     def bidirectional(self) -> bool:
-        """Return True: reversals undo themselves."""
+        """Return True: a reversal is its own inverse."""
         return True
 
     def vertex_transitive(self) -> bool:
@@ -113,8 +113,8 @@ def _words(n: int, k: int) -> NDArray[np.int64]:
 def _numbered(n: int, targets: NDArray[np.int64]) -> Ends:
     """Return the links from word number i to the words targets[i, j].
 
-    Of the symbols not used before a place, those smaller than the one there come first,
-    each with all ways to go on.
+    At each position, each smaller symbol not used before accounts for all words that continue
+    with it.
     """
     nodes, degree, k = targets.shape
     number = np.zeros((nodes, degree), np.int64)

@@ -7,21 +7,21 @@ from numpy.typing import NDArray
 
 from topoloom.synth.algebra.finite_field import FiniteField, finite_field
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
-from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
 from topoloom.synth.families.family import Arguments, Ends, join, require, two_way
-from topoloom.synth.families.polygons import flags, orders, points_of, require_field
+from topoloom.synth.families.polygons import flags, orders, point_count, require_field
 
 
-class AffinePlane(Balanced, Listed):
+class AffinePlane(BalancedFamily, EnumeratedFamily):
     """AffinePlane(q): points (x, y) and lines y = m x - b over the field of q elements.
 
-    Points are joined to the lines they are on: the incidence graph of AG(2, q) less the
+    Points are joined to the lines through them: the incidence graph of AG(2, q) without the
     parallel class of lines x = c.  Point (x, y) is node x q + y, line [m, b] node
     q^2 + m q + b.  Distance-regular: an antipodal cover of the complete bipartite graph.
     """
 
     q: int
-    title = "incidence graph of the affine plane of order q less a parallel class"
+    title = "incidence graph of the affine plane of order q without a parallel class"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
 
     def check_domain(self) -> None:
@@ -40,7 +40,7 @@ class AffinePlane(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order that is within the limits: there are q^2 nodes or more."""
+        """Yield a member of every order within the limits; each has at least q^2 nodes."""
         return ((q,) for q in orders(2))
 
     def vertex_transitive(self) -> bool:
@@ -48,16 +48,16 @@ class AffinePlane(Balanced, Listed):
         return True
 
     def diameter(self) -> int:
-        """Return 4, the distance of two points of one line left out."""
+        """Return 4, the distance of two points of an omitted line."""
         return 4
 
 
-class NonincidenceGraph(Balanced, Listed):
+class NonincidenceGraph(BalancedFamily, EnumeratedFamily):
     """NonincidenceGraph(q): points and lines of PG(2, q), joined when not incident.
 
-    2 (q^2 + q + 1) nodes of degree q^2, 3 steps.  NonincidenceGraph(2) is the distance-3
-    graph of the Heawood graph.  Distance-regular, as the incidence graph of a symmetric
-    design: any two points are both off the same number of lines.
+    2 (q^2 + q + 1) nodes of degree q^2, 3 steps.  NonincidenceGraph(2) is the distance-3 graph of
+    the Heawood graph.  Distance-regular, as the incidence graph of a symmetric design: the number
+    of lines off two points is the same for all pairs of points.
     """
 
     q: int
@@ -69,14 +69,14 @@ class NonincidenceGraph(Balanced, Listed):
         require_field(self.q)
 
     def size(self) -> tuple[int, int]:
-        """Return as many lines as points, together 2 (q^2 + q + 1); degree q^2."""
+        """Return 2 (q^2 + q + 1) points and lines, degree q^2."""
         q = self.q
-        return 2 * points_of(3, q), q * q
+        return 2 * point_count(3, q), q * q
 
     def links(self) -> Ends:
         """Return the links sorted by point, then their partners."""
         points, lines = flags(3, self.q)
-        count = points_of(3, self.q)
+        count = point_count(3, self.q)
         apart = np.ones((count, count), np.bool_)
         apart[points, lines] = False
         sources, targets = np.nonzero(apart)
@@ -84,28 +84,28 @@ class NonincidenceGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order that is within the limits: there are q^2 nodes or more."""
+        """Yield a member of every order within the limits; each has at least q^2 nodes."""
         return ((q,) for q in orders(2))
 
     def vertex_transitive(self) -> bool:
-        """Return True: the group of ProjectivePlane(q), and its dualities, act here too."""
+        """Return True, by the group of ProjectivePlane(q) and its dualities."""
         return True
 
     def diameter(self) -> int:
-        """Return 3, the distance of a point and a line on each other.
+        """Return 3, the distance of an incident point and line.
 
-        Two points are 2 apart, as both are off some line.
+        Two points have distance 2, as some line is off both.
         """
         return 3
 
 
-class PolarFly(Listed):
+class PolarFly(EnumeratedFamily):
     """PolarFly(q): points of PG(2, q), joined when one is on the polar line of the other.
 
-    The polarity graph ER_q.  The polar of the point (x, y) is the line Y = x X - y, that of
-    the point at infinity of slope m the line X = m, that of the point at infinity of these
-    lines is the line at infinity.  Those q + 1 points that are on their own polar have
-    degree q, all others q + 1.  Point (x, y) is node x q + y, slope m node q^2 + m.
+    The polarity graph ER_q.  The polar of the point (x, y) is the line Y = x X - y, that of the
+    point at infinity of slope m is the line X = m, and that of the point at infinity of these lines
+    is the line at infinity.  The q + 1 points on their own polars have degree q, all others
+    q + 1.  Point (x, y) is node x q + y, slope m node q^2 + m.
     """
 
     q: int
@@ -117,12 +117,12 @@ class PolarFly(Listed):
         require_field(self.q)
 
     def size(self) -> tuple[int, int]:
-        """Return q^2 + q + 1 nodes, degree q + 1 of all but q + 1 nodes."""
+        """Return q^2 + q + 1 nodes, degree q + 1 except for q + 1 nodes of degree q."""
         q = self.q
         return q * q + q + 1, q + 1
 
     def links(self) -> Ends:
-        """Return the links of affine points, then those of points at infinity; loops left out."""
+        """Return the links of affine points, then those of points at infinity; without loops."""
         q = self.q
         affine, slopes = np.arange(q * q), q * q + np.arange(q)
         sources, targets = join(
@@ -137,7 +137,7 @@ class PolarFly(Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order that is within the limits: there are q^2 nodes or more."""
+        """Yield a member of every order within the limits; each has at least q^2 nodes."""
         return ((q,) for q in orders(2))
 
     def bidirectional(self) -> bool:
@@ -145,24 +145,24 @@ class PolarFly(Listed):
         return True
 
     def regular(self) -> bool:
-        """Return False: every polarity has points on their own polars, of a smaller degree."""
+        """Return False: every polarity has points on their own polars, of smaller degree."""
         return False
 
     def claim(self) -> Claim:
-        """Claim 2 steps with 1 and then q shards on the fullest link.
+        """Claim 2 steps with 1 and then q shards on the most loaded link.
 
-        The polars of two points u, v share one point, so every shard has one way.  If u and
-        v are not adjacent the point is neither of them, so they are 2 apart.  Let w be a
-        neighbour of u; the polars of u and w share u if u is on its own, w if w is on its
-        own, never both, and a common neighbour of u and w otherwise.  In the second step w
-        brings u the shards of all its neighbours but u and that common one: q if u is on
-        its own polar, q - 1 if it is not, whether w has degree q or not.
+        The polars of two points u, v share one point, so every shard has a single route.  If u
+        and v are not adjacent this point is neither of them, so their distance is 2.  Let w be a
+        neighbor of u.  The polars of u and w share u if u is on its own polar, w if w is on its
+        own, never both, and a common neighbor of u and w otherwise.  In the second step the link
+        from w to u carries the shards of all neighbors of w except u and that common neighbor:
+        q if u is on its own polar, q - 1 otherwise, whether w has degree q or not.
         """
         q = self.q
         return Claim(2, optimal_bandwidth(self.nodes) * (q + 1) / q, exact=True)
 
 
-class SlimFly(Listed):
+class SlimFly(EnumeratedFamily):
     """SlimFly(q): McKay-Miller-Širáň graph; q is a prime power other than 2.
 
     The graph AffinePlane(q) and, with q = 4w + delta for delta in -1, 0, 1, links of
@@ -178,7 +178,7 @@ class SlimFly(Listed):
     source = "McKay, Miller, Širáň 1998; Hafner 2004; Slim Fly: Besta and Hoefler, SC 2014"
 
     def check_domain(self) -> None:
-        """Require a prime power but 2."""
+        """Require a prime power other than 2."""
         q = self.q
         require_field(q)
         require(q > 2, "q", "must be at least 3")
@@ -189,7 +189,7 @@ class SlimFly(Listed):
         return 2 * q * q, (3 * q - _delta(q)) // 2
 
     def links(self) -> Ends:
-        """Return those of AffinePlane, then those among points, then among lines."""
+        """Return the links of AffinePlane, then those among points, then those among lines."""
         q = self.q
         field, jumps = finite_field(q), _jumps(q)
         among_points = _shifts(field, jumps)
@@ -199,11 +199,11 @@ class SlimFly(Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order but 2 that is within the limits: there are over q^2 nodes."""
+        """Yield a member of every order but 2 within the limits; each has over q^2 nodes."""
         return ((q,) for q in orders(2) if q > 2)
 
     def bidirectional(self) -> bool:
-        """Return True: X = -X, and links of points with lines are made both ways."""
+        """Return True: X = -X, and links between points and lines have partners."""
         return True
 
     def vertex_transitive(self) -> bool:
@@ -229,7 +229,7 @@ def _affine_flags(field: FiniteField) -> Ends:
 
 
 def _shifts(field: FiniteField, jumps: NDArray[np.int64]) -> Ends:
-    """Return the links from x q + y to x q + y + j for all j among the jumps."""
+    """Return the links from x q + y to x q + y + j for all j in ``jumps``."""
     q = field.order
     points = np.repeat(np.arange(q * q), len(jumps))
     return points, points // q * q + field.add(points % q, np.tile(jumps, q * q))

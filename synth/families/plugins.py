@@ -1,4 +1,4 @@
-"""Loads the families that installed packages bring, and refuses what is none."""
+"""Load and validate the families that installed packages provide."""
 
 import re
 from collections.abc import Collection
@@ -11,13 +11,13 @@ from topoloom.synth.errors import BrokenFamily
 from topoloom.synth.families.family import Base
 
 
-def brought(known: Collection[str]) -> tuple[type[Base], ...]:
+def installed_families(known: Collection[str]) -> tuple[type[Base], ...]:
     """Return the families of installed packages, by name.
 
     Parameters
     ----------
     known : collection of str
-        Names that are taken.
+        Reserved names.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def _checked(entry: EntryPoint, rule: str, taken: Collection[str]) -> type[Base]
     try:
         family: Any = entry.load()
     except Exception as error:
-        # Whatever another package does while it is imported.
+        # Another package may raise anything during import.
         raise BrokenFamily(entry.name, rule.format(f"importable ({error})")) from error
     if not (isinstance(family, type) and issubclass(family, Base)) or isabstract(family):
         wanted = "a subclass of synth.families.Base that has check_domain, size and links"

@@ -1,17 +1,16 @@
 """Generalized polygons: incidence graphs, flag graphs and collinearity graphs.
 
-A generalized n-gon of order q has points and lines, q + 1 on each other, whose incidence
-graph has diameter n and girth 2n.  Those of here are the projective plane PG(2, q) for
-n = 3, the symplectic quadrangle W(q) for n = 4 and the split Cayley hexagon H(q) for
-n = 6, by coordinates in the field of q elements: points and lines are tuples of fewer
-than n elements.  A tuple is incident, point with line, with itself less its last element;
-so are the two empty tuples, and a point (a, l, ...) and a line [k, b, ...] of n - 1
-elements each if b and what follows are certain functions of a, l, ... and k.
+A generalized n-gon of order q has points and lines, with q + 1 lines through a point and q + 1
+points on a line, whose incidence graph has diameter n and girth 2n.  This module has the projective
+plane PG(2, q) for n = 3, the symplectic quadrangle W(q) for n = 4 and the split Cayley hexagon
+H(q) for n = 6, by coordinates in the field of q elements: points and lines are tuples of fewer
+than n elements.  A tuple is incident, point with line, with the tuple without its last element; the
+two empty tuples are incident; and a point (a, l, ...) and a line [k, b, ...] of n - 1 elements each
+are incident if b and the following elements are certain functions of a, l, ... and k.
 
-The flags are the incident pairs.  PGL(3, q), PSp(4, q) and G2(q) take every flag to
-every other.  The graphs of here are distance-regular by the theory of generalized
-polygons (Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 6.5): see
-`synth.families.balanced`.
+The flags are the incident pairs.  PGL(3, q), PSp(4, q) and G2(q) are transitive on flags.  The
+graphs of this module are distance-regular by the theory of generalized polygons (Brouwer, Cohen,
+Neumaier, Distance-Regular Graphs, section 6.5): see `synth.families.balanced`.
 """
 
 from collections.abc import Iterator
@@ -28,14 +27,14 @@ from topoloom.synth.algebra.finite_field import (
     is_prime_power,
     prime_powers,
 )
-from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
 from topoloom.synth.families.family import Arguments, Ends, cliques, require, two_way
 from topoloom.synth.limits import MAX_NODES, capped_power, capped_product
 
 _SOURCE = "Van Maldeghem, Generalized Polygons, 1998, sections 3.4 and 3.5 (coordinates)"
 
 
-class _IncidenceGraph(Balanced, Listed):
+class _IncidenceGraph(BalancedFamily, EnumeratedFamily):
     """Points 0, 1, ... and then the lines, in the order of `flags`."""
 
     q: int
@@ -46,18 +45,18 @@ class _IncidenceGraph(Balanced, Listed):
         require_field(self.q)
 
     def size(self) -> tuple[int, int]:
-        """Return as many lines as points, together; degree q + 1."""
+        """Return equally many points and lines, degree q + 1."""
         q = self.q
-        return capped_product(2, points_of(self.gonality, q)), q + 1
+        return capped_product(2, point_count(self.gonality, q)), q + 1
 
     def links(self) -> Ends:
         """Return all flags as links from points to lines, then their partners."""
         points, lines = flags(self.gonality, self.q)
-        return two_way(points, lines + points_of(self.gonality, self.q))
+        return two_way(points, lines + point_count(self.gonality, self.q))
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every order that is within the limits."""
+        """Yield a member of every order within the limits."""
         return ((q,) for q in orders(cls.gonality - 1))
 
     def diameter(self) -> int:
@@ -65,15 +64,15 @@ class _IncidenceGraph(Balanced, Listed):
         return self.gonality
 
     def representatives(self) -> tuple[int, int]:
-        """Return a point and a line: the groups PGL, PSp and G2 move flags to any flags."""
-        return 0, points_of(self.gonality, self.q)
+        """Return a point and a line: the groups PGL, PSp and G2 are transitive on flags."""
+        return 0, point_count(self.gonality, self.q)
 
 
 class ProjectivePlane(_IncidenceGraph):
     """ProjectivePlane(q): points and lines of PG(2, q), joined when incident.
 
-    2 (q^2 + q + 1) nodes of degree q + 1, 3 steps: as many nodes as a bipartite graph of
-    this degree and diameter can have.  ProjectivePlane(2) is the Heawood graph.
+    2 (q^2 + q + 1) nodes of degree q + 1, 3 steps: the largest bipartite graph of this degree and
+    diameter.  ProjectivePlane(2) is the Heawood graph.
     """
 
     title = "incidence graph of the projective plane of order q"
@@ -97,7 +96,7 @@ class GeneralizedQuadrangle(_IncidenceGraph):
     gonality = 4
 
     def vertex_transitive(self) -> bool:
-        """Return whether W(q) is its own dual, which it is for powers of 2."""
+        """Return whether W(q) is self-dual, which holds for powers of 2."""
         return self.q % 2 == 0
 
 
@@ -113,17 +112,17 @@ class GeneralizedHexagon(_IncidenceGraph):
     gonality = 6
 
     def vertex_transitive(self) -> bool:
-        """Return whether H(q) is its own dual, which it is for powers of 3."""
+        """Return whether H(q) is self-dual, which holds for powers of 3."""
         return self.q % 3 == 0
 
 
-class FlagGraph(Balanced, Listed):
-    """FlagGraph(gonality, q): flags of PG(2, q), W(q) or H(q), joined if they share a part.
+class FlagGraph(BalancedFamily, EnumeratedFamily):
+    """FlagGraph(gonality, q): flags of PG(2, q), W(q) or H(q), joined if they share a member.
 
-    The undirected line graph of the incidence graph, for gonality 3, 4 or 6: cliques of
-    q + 1 flags about every point and every line.  Degree 2q; as many steps as the gonality.
-    Nodes are numbered in the order of `flags`.  FlagGraph(3, 2), FlagGraph(4, 2) and
-    FlagGraph(6, 2) have 21, 45 and 189 nodes of degree 4.
+    The undirected line graph of the incidence graph, for gonality 3, 4 or 6: cliques of q + 1
+    flags for every point and every line.  Degree 2q; the gonality is the number of steps.  Nodes
+    are numbered in the order of `flags`.  FlagGraph(3, 2), FlagGraph(4, 2) and FlagGraph(6, 2)
+    have 21, 45 and 189 nodes of degree 4.
     """
 
     gonality: int
@@ -138,12 +137,12 @@ class FlagGraph(Balanced, Listed):
         require_field(q)
 
     def size(self) -> tuple[int, int]:
-        """Return q + 1 flags for every point, degree 2 q."""
+        """Return q + 1 flags per point, degree 2 q."""
         gonality, q = self.gonality, self.q
-        return capped_product(q + 1, points_of(gonality, q)), 2 * q
+        return capped_product(q + 1, point_count(gonality, q)), 2 * q
 
     def links(self) -> Ends:
-        """Return cliques of flags about points, then about lines."""
+        """Return cliques of flags through points, then on lines."""
         q = self.q
         _, lines = flags(self.gonality, q)
         about_points = np.arange(len(lines)).reshape(-1, q + 1)
@@ -152,7 +151,7 @@ class FlagGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every gonality and order that are within the limits."""
+        """Yield a member of every gonality and order within the limits."""
         return ((gonality, q) for gonality in (3, 4, 6) for q in orders(gonality - 1))
 
     def vertex_transitive(self) -> bool:
@@ -160,15 +159,15 @@ class FlagGraph(Balanced, Listed):
         return True
 
     def diameter(self) -> int:
-        """Return the gonality: each step goes on by one element, and opposite flags are so far."""
+        """Return the gonality: each step changes one element, and opposite flags differ in all."""
         return self.gonality
 
 
-class CollinearityGraph(Balanced, Listed):
+class CollinearityGraph(BalancedFamily, EnumeratedFamily):
     """CollinearityGraph(gonality, q): points of W(q) or H(q), joined if on one line.
 
-    For gonality 4 or 6, with 2 or 3 steps; degree q (q + 1).  The points of a projective
-    plane give a complete graph.
+    For gonality 4 or 6, with 2 or 3 steps; degree q (q + 1).  The points of a projective plane
+    would give a complete graph.
     """
 
     gonality: int
@@ -183,9 +182,9 @@ class CollinearityGraph(Balanced, Listed):
         require_field(q)
 
     def size(self) -> tuple[int, int]:
-        """Return all points as nodes; each is joined to q others on each of q + 1 lines."""
+        """Return all points as nodes, each joined to q others on each of q + 1 lines."""
         gonality, q = self.gonality, self.q
-        return points_of(gonality, q), q * (q + 1)
+        return point_count(gonality, q), q * (q + 1)
 
     def links(self) -> Ends:
         """Return cliques of points, one for every line."""
@@ -195,7 +194,7 @@ class CollinearityGraph(Balanced, Listed):
 
     @classmethod
     def members(cls) -> Iterator[Arguments]:
-        """Yield one of every gonality and order that are within the limits."""
+        """Yield a member of every gonality and order within the limits."""
         return ((gonality, q) for gonality in (4, 6) for q in orders(gonality - 1))
 
     def vertex_transitive(self) -> bool:
@@ -203,21 +202,21 @@ class CollinearityGraph(Balanced, Listed):
         return True
 
     def diameter(self) -> int:
-        """Return half of the gonality: a step passes a line and a point."""
+        """Return half the gonality: a step passes a line and a point."""
         return self.gonality // 2
 
 
 def flags(gonality: int, q: int) -> Ends:
-    """Return the points and the lines of all flags; both are numbered from 0.
+    """Return the points and the lines of all flags, each numbered from 0.
 
-    Shorter tuples come first, those of one length in the order of their elements.  The
-    flags are sorted by point, then by line.  O(flags).
+    Shorter tuples come first, and tuples of equal length are ordered by their elements.  The flags
+    are sorted by point, then by line.  O(flags).
 
     >>> flags(3, 2)[1].reshape(7, 3).tolist()
     [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
     """
-    count = points_of(gonality, q)
-    # In this order tuples are the nodes of a q-ary heap: cut short by one is the parent.
+    count = point_count(gonality, q)
+    # In this order tuples are the nodes of a q-ary heap: the parent lacks the last element.
     longer = np.arange(1, count)
     shorter = (longer - 1) // q
     point, line = _full_length(gonality, q)
@@ -229,7 +228,7 @@ def flags(gonality: int, q: int) -> Ends:
 
 
 def orders(exponent: int) -> Iterator[int]:
-    """Yield the prime powers q, increasing, of which q^exponent nodes are within the limit.
+    """Yield the prime powers q, increasing, with q^exponent nodes within the limit.
 
     >>> list(orders(4))
     [2, 3, 4, 5, 7, 8, 9, 11, 13, 16]
@@ -238,12 +237,12 @@ def orders(exponent: int) -> Iterator[int]:
 
 
 def require_field(q: int) -> None:
-    """Raise `OutOfDomain` unless there is a field of q elements within the limits."""
+    """Raise `OutOfDomain` unless a field of q elements exists within the limits."""
     require(is_prime_power(q), "q", f"must be a prime power of at most {MAX_ORDER}")
 
 
-def points_of(gonality: int, q: int) -> int:
-    """Return how many points there are, as many as lines: 1 + q + ... + q^(gonality - 1)."""
+def point_count(gonality: int, q: int) -> int:
+    """Return the number of points, equal to that of lines: 1 + q + ... + q^(gonality - 1)."""
     return sum(capped_power(q, i) for i in range(gonality))
 
 

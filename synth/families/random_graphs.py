@@ -1,4 +1,4 @@
-"""Random regular graphs as members of the catalogue: a seed, and exchanges that shorten them."""
+"""Random regular graphs as members of the catalog: a seed, and edge swaps that shorten them."""
 
 from abc import abstractmethod
 from functools import lru_cache
@@ -17,12 +17,12 @@ MAX_WORDS = 1 << 31
 _FIELDS = {"nodes": "n", "degree": "d"}
 
 
-class Randomly(Base):
-    """A random regular graph, the same from the same arguments everywhere.
+class RandomGraph(Base):
+    """A random regular graph; the same arguments give the same graph everywhere.
 
-    With ``depth`` and ``exchanges`` pairs of links then exchange their ends, so many times at most,
-    where no more pairs of nodes are farther than ``depth`` links apart for it; that ends when
-    none is.  Should the graph be connected no more, it is taken without exchanges.
+    With ``depth`` and ``exchanges``, at most that many random edge swaps follow; a swap is kept
+    if no more pairs of nodes are farther than ``depth`` links apart.  The swaps stop without such
+    pairs.  If the graph becomes disconnected, the original graph is used.
     """
 
     two_way: ClassVar[bool]
@@ -33,25 +33,25 @@ class Randomly(Base):
     exchanges: int = 0
 
     def check_domain(self) -> None:
-        """Require that such graphs exist, and that exchanges take a second at most."""
+        """Require that such graphs exist and that the edge swaps take at most a second."""
         try:
             require_random_regular(self.n, self.d, self.seed, self.two_way)
         except OutOfDomain as wrong:
             raise OutOfDomain(_FIELDS.get(wrong.field, wrong.field), wrong.rule) from None
         require(0 <= self.depth <= self.n, "depth", "must be from 0 to n")
         if self.exchanges:
-            require(self.depth >= 1, "depth", "must be at least 1 where there are exchanges")
+            require(self.depth >= 1, "depth", "must be at least 1 if exchanges is not 0")
             least = 3 if self.two_way else 2
             require(self.d >= least, "exchanges", f"must be 0 where d is less than {least}: a ring")
             most = MAX_WORDS // swap_words(self.n, self.d, self.depth)
             require(0 <= self.exchanges <= most, "exchanges", f"must be from 0 to {most} here")
 
     def size(self) -> tuple[int, int]:
-        """Give n nodes of d links in and out."""
+        """Return n nodes of degree d."""
         return self.n, self.d
 
     def links(self) -> Ends:
-        """Return them as drawn; after exchanges sorted by source."""
+        """Return the links as generated; after edge swaps sorted by source."""
         return _links(self)
 
     def exchange_state(self, depth: int) -> NDArray[np.uint64]:
@@ -67,8 +67,8 @@ class Randomly(Base):
 
 
 @lru_cache(maxsize=64)
-def _links(member: Randomly) -> Ends:
-    # Kernels are imported where a graph is built: recipes are read without them.
+def _links(member: RandomGraph) -> Ends:
+    # Imported here: recipes are parsed without kernels.
     from topoloom.synth.edge_swaps.local_search import apply_random_swaps, head_array
     from topoloom.synth.edge_swaps.random_regular import random_ends
     from topoloom.synth.kernels.reachability import connected
@@ -80,46 +80,44 @@ def _links(member: Randomly) -> Ends:
         apply_random_swaps(
             heads, depth, member.exchanges, member.two_way, member.exchange_state(depth)
         )
-        exchanged = np.repeat(np.arange(n), d), heads.ravel()
-        ends = exchanged if connected(n, *exchanged) else ends
-    return _kept(ends)
+        swapped = np.repeat(np.arange(n), d), heads.ravel()
+        ends = swapped if connected(n, *swapped) else ends
+    return _read_only(ends)
 
 
-def _kept(ends: Ends) -> Ends:
-    """Return ends that nobody can change: whoever asks again gets the same arrays."""
+def _read_only(ends: Ends) -> Ends:
+    """Return the arrays as read-only, since the cache shares them between callers."""
     for side in ends:
         side.setflags(write=False)
     return ends
 
 
-class RandomRegular(Randomly):
-    """RandomRegular(n, d, seed, depth, exchanges): one-way links, d in and d out of each node.
+class RandomRegular(RandomGraph):
+    """RandomRegular(n, d, seed, depth, exchanges): one-way links, d out of and into each node.
 
-    d random permutations, in which images exchange places until there is no loop and no parallel
-    link.  Nothing about them is chosen, and still, with labels, they come close to the
-    bounds at every n, primes included.
+    d random permutations, with random transpositions until no loop or parallel link remains.
+    With slack schedules these graphs come close to the bounds at every n, primes included.
     """
 
     two_way = False
-    title = "random regular digraph, shortened by exchanges"
-    source = "uniform permutations; exchanges as in local search for small diameter"
+    title = "random regular digraph, shortened by edge swaps"
+    source = "uniform permutations; edge swaps as in local search for small diameter"
 
     def bidirectional(self) -> bool:
-        """Return True for the complete graph, and for two nodes; else that is not known."""
+        """Return True for complete graphs, including two nodes; otherwise unknown."""
         return self.d == self.n - 1
 
 
-class RandomRegularTwoWay(Randomly):
+class RandomRegularTwoWay(RandomGraph):
     """RandomRegularTwoWay(n, d, seed, depth, exchanges): d two-way links at each node.
 
-    The ends of all links are joined at random, and links exchange ends until the graph is
-    simple.
+    The configuration model, with edge swaps until the graph is simple.
     """
 
     two_way = True
-    title = "random regular graph, shortened by exchanges"
+    title = "random regular graph, shortened by edge swaps"
     source = "McKay and Wormald, J. Algorithms 11, 1990"
 
     def bidirectional(self) -> bool:
-        """Return True: every link is drawn with its partner."""
+        """Return True: every link has its partner."""
         return True

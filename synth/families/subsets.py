@@ -1,8 +1,8 @@
 """Graphs on subsets: Johnson, Kneser, odd and doubled odd graphs.
 
-Subsets of one size are numbered in lexicographic order.  Permutations of the elements,
-and complements for doubled odd graphs, take any adjacent pair of subsets to any other:
-all are arc-transitive, see `synth.families.balanced`.
+Subsets of one size are numbered in lexicographic order.  Permutations of the elements, and
+complements for doubled odd graphs, take any adjacent pair of subsets to any other: all are
+arc-transitive, see `synth.families.balanced`.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
 from topoloom.synth.families.family import Arguments, Ends, require, two_way
 from topoloom.synth.limits import MAX_NODES, capped_product
 
 _CAP = 10**18
 
 
-class _Subsets(Balanced, Listed):
+class _Subsets(BalancedFamily, EnumeratedFamily):
     def vertex_transitive(self) -> bool:
         """Return True, by permutations of the elements, and complements for doubled odd graphs."""
         return True
@@ -47,12 +47,12 @@ class Johnson(_Subsets):
         require(n >= 2 * k, "n", "must be at least 2 k")
 
     def size(self) -> tuple[int, int]:
-        """Return C(n, k) nodes; one element of k is exchanged for one of n - k."""
+        """Return C(n, k) nodes, degree k (n - k): a member is replaced by a non-member."""
         n, k = self.n, self.k
         return _binomial(n, k), capped_product(k, n - k)
 
     def links(self) -> Ends:
-        """Return the links sorted by source, then by the element that goes."""
+        """Return the links sorted by source, then by the removed element."""
         n, k = self.n, self.k
         inside, outside = _split(n, k)
         targets = np.repeat(inside[:, None], k * (n - k), axis=1)
@@ -66,7 +66,7 @@ class Johnson(_Subsets):
         return ((n, k) for n, k in _sizes() if n >= 2 * k)
 
     def diameter(self) -> int:
-        """Return k: elements are exchanged one by one."""
+        """Return k: one element is replaced per step."""
         return self.k
 
 
@@ -88,7 +88,7 @@ class Kneser(_Subsets):
         require(n >= 2 * k + 1, "n", "must be at least 2 k + 1")
 
     def size(self) -> tuple[int, int]:
-        """Return C(n, k) nodes; a subset is joined to the C(n - k, k) subsets of the rest."""
+        """Return C(n, k) nodes; a subset is joined to C(n - k, k) subsets of its complement."""
         n, k = self.n, self.k
         return _binomial(n, k), _binomial(n - k, k)
 
@@ -122,7 +122,7 @@ class Odd(_Subsets):
         require(self.k >= 2, "k", "must be at least 2")
 
     def size(self) -> tuple[int, int]:
-        """Return C(2 k - 1, k - 1) nodes; any one of the k other elements may be left out."""
+        """Return C(2 k - 1, k - 1) nodes, degree k: one of k other elements is unused."""
         k = self.k
         return _binomial(2 * k - 1, k), k
 
@@ -138,12 +138,12 @@ class Odd(_Subsets):
         )
 
     def diameter(self) -> int:
-        """Return k - 1, as of Kneser(n, k - 1) with n - 2 (k - 1) = 1."""
+        """Return k - 1, from Kneser(n, k - 1) with n - 2 (k - 1) = 1."""
         return self.k - 1
 
 
 class DoubledOdd(_Subsets):
-    """DoubledOdd(k): subsets of k - 1 and of k among 2k - 1, joined when one holds the other.
+    """DoubledOdd(k): (k-1)- and k-subsets of 2k - 1 elements, joined when one contains the other.
 
     The smaller subsets come first.
     """
@@ -157,11 +157,11 @@ class DoubledOdd(_Subsets):
         require(self.k >= 2, "k", "must be at least 2")
 
     def size(self) -> tuple[int, int]:
-        """Return twice the nodes of Odd(k); any one of k elements may be added or left out."""
+        """Return twice the nodes of Odd(k), degree k: one of k elements is added or removed."""
         return 2 * _binomial(2 * self.k - 1, self.k), self.k
 
     def links(self) -> Ends:
-        """Return those from smaller subsets, sorted by source and element added; then back."""
+        """Return links from smaller subsets, by source and added element; then their partners."""
         k = self.k
         inside, outside = _split(2 * k - 1, k - 1)
         larger = np.repeat(inside[:, None], k, axis=1)
@@ -179,7 +179,7 @@ class DoubledOdd(_Subsets):
 
 
 def _binomial(n: int, k: int) -> int:
-    """Return how many k-subsets n elements have, or a number beyond every limit.
+    """Return the number of k-subsets of n elements, or a number above every limit.
 
     >>> _binomial(7, 3), _binomial(10**9, 10**8) == _CAP
     (35, True)
@@ -187,14 +187,14 @@ def _binomial(n: int, k: int) -> int:
     total = 1
     for i in range(min(k, n - k)):
         total = total * (n - i) // (i + 1)
-        # Binomials grow with k up to n / 2, at least twofold until then.
+        # Binomials at least double with each k up to n / 2.
         if total > _CAP:
             return _CAP
     return total
 
 
 def _sizes() -> Iterator[Arguments]:
-    """Yield (n, k) with 2 <= k <= n / 2 and few enough subsets."""
+    """Yield (n, k) with 2 <= k <= n / 2 within the limits."""
     k = 2
     while comb(2 * k, k) <= MAX_NODES:
         n = 2 * k
@@ -205,7 +205,7 @@ def _sizes() -> Iterator[Arguments]:
 
 
 def _split(n: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the elements in and the elements not in each k-subset, sorted; a row each."""
+    """Return the members and the non-members of each k-subset, sorted; one row per subset."""
     inside = np.array(list(combinations(range(n), k)))
     out = np.ones((len(inside), n), np.bool_)
     np.put_along_axis(out, inside, False, axis=1)
@@ -213,7 +213,7 @@ def _split(n: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _disjoint(n: int, k: int) -> Ends:
-    """Return the links of every k-subset to all that are disjoint to it."""
+    """Return the links of every k-subset to all disjoint k-subsets."""
     _, outside = _split(n, k)
     return _numbered(n, outside[:, np.array(list(combinations(range(n - k), k)))])
 

@@ -12,10 +12,10 @@ from topoloom.synth.limits import capped_product
 
 
 class Torus(Base):
-    """Torus(n1, n2, ...): neighbours along every dimension joined both ways, with wrap.
+    """Torus(n1, n2, ...): neighbors along every dimension joined both ways, with wrap-around.
 
-    Nodes are numbered in mixed radix, the first dimension most significant.  A side of
-    2 gives one link between its two nodes, not a parallel pair.
+    Nodes are numbered in mixed radix, the first dimension most significant.  A side of 2 gives one
+    link between its two nodes, not a parallel pair.
     """
 
     sides: tuple[int, ...]
@@ -28,11 +28,11 @@ class Torus(Base):
         require(min(self.sides) >= 2, "sides", "must be at least 2")
 
     def size(self) -> tuple[int, int]:
-        """Return the product of the sides; degree 2 a dimension, 1 for a side of 2."""
+        """Return the product of the sides; degree 2 per dimension, 1 for a side of 2."""
         return capped_product(*self.sides), sum(min(side - 1, 2) for side in self.sides)
 
     def links(self) -> Ends:
-        """Return the links of the last dimension first, in each those forward, then backward."""
+        """Return links by dimension, the last first; forward before backward in each."""
         parts, stride = [], 1
         nodes = np.arange(self.nodes)
         for side in reversed(self.sides):
@@ -44,13 +44,13 @@ class Torus(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield all ways to write ``nodes`` as non-decreasing sides of the right degree."""
+        """Yield all tori with non-decreasing sides of this size and degree."""
         if nodes >= 2 and degree >= 1:
             for sides in _sides(nodes, degree, 2):
                 yield cls(*sides)
 
     def bidirectional(self) -> bool:
-        """Return True: links forward and backward are made alike."""
+        """Return True: every forward link has a backward partner."""
         return True
 
     def vertex_transitive(self) -> bool:
@@ -58,11 +58,11 @@ class Torus(Base):
         return True
 
     def semiregular_group(self) -> Images:
-        """Return the rotations of every dimension, each by itself."""
+        """Return the product of the rotations of the dimensions."""
         return direct_product([rotations(side) for side in self.sides])
 
     def claim(self) -> Claim:
-        """Claim half-way round every dimension, at optimal bandwidth: a product of rings."""
+        """Claim half of every side as steps, at optimal bandwidth: a product of rings."""
         return Claim(
             sum(side // 2 for side in self.sides), optimal_bandwidth(self.nodes), exact=True
         )

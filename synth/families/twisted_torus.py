@@ -1,4 +1,4 @@
-"""Two-dimensional tori with a shift at the wrap."""
+"""Two-dimensional tori with a shifted wrap-around."""
 
 from collections.abc import Iterator
 from math import isqrt
@@ -14,8 +14,8 @@ from topoloom.synth.limits import capped_product
 class TwistedTorus(Base):
     """TwistedTorus(a, b, twist): (x, y) joined to (x + 1, y) mod a and (x, y + 1), with a shift.
 
-    Beyond y = b - 1 comes (x + twist mod a, 0).  Node (x, y) is x b + y, as in Torus(a, b).
-    A twist and its negative mod a give mirror images; only twists up to a / 2 are named.
+    Past y = b - 1 follows (x + twist mod a, 0).  Node (x, y) is x b + y, as in Torus(a, b).
+    A twist and its negative mod a give mirror images; the family includes only twists up to a / 2.
     TwistedTorus(2b, b, b) has b steps, the fewest of any two-way Cayley graph of an Abelian
     group with these 2 b^2 nodes and degree 4, and optimal bandwidth.
     """
@@ -23,11 +23,11 @@ class TwistedTorus(Base):
     a: int
     b: int
     twist: int
-    title = "two-dimensional torus with a shift at the wrap"
+    title = "two-dimensional torus with a shifted wrap-around"
     source = "Sequin 1981; Camara et al., IEEE Trans. Parallel Distrib. Syst. 21(12), 2010"
 
     def check_domain(self) -> None:
-        """Require a >= 3 and b >= 2, so that neighbours differ, and a twist from 1 to a / 2."""
+        """Require a >= 3 and b >= 2, so that neighbors are distinct, and a twist up to a / 2."""
         a, b, twist = self.a, self.b, self.twist
         require(a >= 3, "a", "must be at least 3")
         require(b >= 2, "b", "must be at least 2")
@@ -47,7 +47,7 @@ class TwistedTorus(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield the best twist, and two for the sides that are nearly a square."""
+        """Yield the best twist, and two twists for the most square sides."""
         if degree != 4 or nodes < 6:
             return
         b = next((b for b in range(isqrt(nodes), 1, -1) if nodes % b == 0), 0)
@@ -61,7 +61,7 @@ class TwistedTorus(Base):
         )
 
     def bidirectional(self) -> bool:
-        """Return True: links are made with their partners."""
+        """Return True: every link has its partner."""
         return True
 
     def vertex_transitive(self) -> bool:
@@ -71,8 +71,8 @@ class TwistedTorus(Base):
     def claim(self) -> Claim | None:
         """Claim the cost of (2b, b, b): the plane lattice modulo (b, b) and (b, -b).
 
-        For t < b the 4t points of |x| + |y| = t differ, and a quarter turn maps them to
-        themselves: the torus is locally transitive, see `synth.families.balanced`.
+        For t < b the 4t points of |x| + |y| = t are distinct, and a quarter turn permutes them:
+        the torus is locally transitive, see `synth.families.balanced`.
         """
         a, b, twist = self.a, self.b, self.twist
         if not a == 2 * b == 2 * twist:

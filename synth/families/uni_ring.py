@@ -12,13 +12,12 @@ from topoloom.synth.families.family import Base, Ends, require
 class UniRing(Base):
     """UniRing(n[, width]): node x sends to x + 1 mod n over ``width`` parallel links.
 
-    Reaches the optimal bandwidth, as every step fills every link alike: one shard over
-    ``width`` links, n - 1 times.
+    Attains the optimal bandwidth: each of n - 1 steps sends one shard over ``width`` links.
     """
 
     n: int
     width: int = 1
-    title = "one-way ring of so many parallel links"
+    title = "one-way ring of width parallel links"
     source = "folklore; UniRing(d, N) in arXiv:2202.03356"
 
     def check_domain(self) -> None:
@@ -37,12 +36,12 @@ class UniRing(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield the one of every size."""
+        """Yield the ring of this size."""
         if nodes >= 2 and degree >= 1:
             yield cls(nodes, degree)
 
     def bidirectional(self) -> bool:
-        """Return whether there are two nodes, each ahead of the other."""
+        """Return whether there are two nodes."""
         return self.n == 2
 
     def parallel(self) -> bool:
@@ -54,7 +53,7 @@ class UniRing(Base):
         return True
 
     def arc_transitive(self) -> bool:
-        """Return True, by rotations and exchanges of parallel links."""
+        """Return True, by rotations and permutations of parallel links."""
         return True
 
     def claim(self) -> Claim:

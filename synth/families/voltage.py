@@ -1,11 +1,10 @@
-"""Voltage graphs and their lifts: large regular digraphs from a small one and a group.
+"""Voltage graphs and their lifts: large regular digraphs from a small digraph and a group.
 
-A voltage graph has vertices 0 .. n-1 and arcs, each with an element of a group, its voltage.
-Its lift has a node for every vertex s and element x, numbered s |group| + x; the arc from s to
-t of voltage v gives the links (s, x) -> (t, x v).  Multiplying all x from the left by one
-element is an automorphism, so nodes over one vertex look alike: a lift of one vertex, which
-is a Cayley digraph, is vertex-transitive.  (Gross and Tucker, "Topological Graph Theory",
-chapter 2.)
+A voltage graph has vertices 0 .. n-1 and arcs, each with a group element, its voltage.  Its lift
+has a node for every vertex s and element x, numbered s |group| + x; the arc from s to t of voltage
+v becomes the links (s, x) -> (t, x v).  Left multiplication by an element is an automorphism, so
+all nodes over one vertex are equivalent: a lift of one vertex, a Cayley digraph, is
+vertex-transitive.  (Gross and Tucker, "Topological Graph Theory", chapter 2.)
 """
 
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ Arc = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class VoltageGraph:
-    """A digraph with voltages; the same number of arcs leaves every vertex.
+    """A digraph with voltages; equally many arcs leave every vertex.
 
     Attributes
     ----------
     group : Group
-        What the voltages are elements of.
+        Group of the voltages.
     vertices : int
         n.
     heads, voltages : tuple of int
@@ -63,24 +62,24 @@ class VoltageGraph:
 
     @property
     def loops(self) -> bool:
-        """Whether some link of the lift joins a node to itself."""
+        """Whether a link of the lift joins a node to itself."""
         return any(tail == head and voltage == 0 for tail, head, voltage in self.arcs)
 
     @property
     def parallel(self) -> bool:
-        """Whether some two links of the lift have the same ends."""
+        """Whether two links of the lift have the same ends."""
         return len(set(self.arcs)) < len(self.arcs)
 
     @property
     def balanced(self) -> bool:
-        """Whether as many arcs enter every vertex as leave it."""
+        """Whether equally many arcs enter and leave every vertex."""
         return np.bincount(self.heads, minlength=self.vertices).tolist() == (
             [self.degree] * self.vertices
         )
 
     @property
     def bidirectional(self) -> bool:
-        """Whether every arc has its own partner the other way, of inverse voltage."""
+        """Whether every arc has its own partner of inverse voltage."""
         back = {voltage: inverse(self.group, voltage) for voltage in set(self.voltages)}
         turned = ((head, tail, back[voltage]) for tail, head, voltage in self.arcs)
         return sorted(turned) == sorted(self.arcs)
@@ -88,7 +87,7 @@ class VoltageGraph:
     @property
     def connected(self) -> bool:
         """Whether every node of the lift reaches every other; for balanced graphs."""
-        # Reading a recipe needs no kernels, which take longer to import than all of the catalogue.
+        # Imported here: recipes are parsed without kernels, whose import takes longer.
         from topoloom.synth.kernels.reachability import connected
 
         # Every weak component of a balanced digraph has an Euler circuit.

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array, smallest_neighborhoods
 from topoloom.synth.edge_swaps.work_estimates import MAX_NODES, swap_words
 from topoloom.synth.evaluation.cost import Links, lower_bound
-from topoloom.synth.families.random_graphs import Randomly, RandomRegular, RandomRegularTwoWay
+from topoloom.synth.families.random_graphs import RandomGraph, RandomRegular, RandomRegularTwoWay
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search import limits
 from topoloom.synth.search.resize import brought_near
 
 __all__ = ["drawn"]
 
-_Drawn: TypeAlias = tuple[Randomly, NDArray[np.int64]]
+_Drawn: TypeAlias = tuple[RandomGraph, NDArray[np.int64]]
 
 
 @lru_cache(maxsize=4096)
@@ -58,7 +58,7 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
     return tuple(found)
 
 
-def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
+def _widened(family: type[RandomGraph], nodes: int, degree: int) -> list[_Drawn]:
     """Return graphs whose balls of some radius exchanges have made large; if none, one as drawn.
 
     The radius is one more than that at which a ball is about as large as the square root of all
@@ -70,7 +70,7 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
     while degree ** (2 * radius) < nodes:
         radius += 1
     both = degree == 2 or not limits.SMALL_SEED_NODES < nodes <= limits.LARGE_SEED_NODES
-    made: list[Randomly] = []
+    made: list[RandomGraph] = []
     for depth, least in (
         (radius + 1, limits.MIN_SEED_SWAPS if both else limits.MIN_SEED_SWAPS_OF_LARGER_RADIUS),
         (radius, limits.MIN_SEED_SWAPS),
@@ -85,14 +85,14 @@ def _widened(family: type[Randomly], nodes: int, degree: int) -> list[_Drawn]:
         return list(zip(made, pool.map(_heads, made), strict=True))
 
 
-def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
+def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
     """Return the graph for which the fewest pairs are late, and of equals the fewest but just."""
     counted = ((distant_pairs(h, depth), distant_pairs(h, depth - 1), one) for one, h in graphs)
     late, _, best = min(counted, key=itemgetter(0, 1))
     return late, best
 
 
-def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
+def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
     """Return the graph for which no pair is late, if any, and of these the one of fullest balls.
 
     Where the early walks to one node meet no labels are even: of all balls the smallest decides.
@@ -107,5 +107,5 @@ def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, Randomly]:
     return min(late), best[0]
 
 
-def _heads(member: Randomly) -> NDArray[np.int64]:
+def _heads(member: RandomGraph) -> NDArray[np.int64]:
     return head_array(member.n, *member.links())

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 
 from topoloom.synth.atlas.bundled import bundled_of
 from topoloom.synth.evaluation.cost import Links
-from topoloom.synth.families.random_graphs import Randomly
+from topoloom.synth.families.random_graphs import RandomGraph
 from topoloom.synth.recipes.build import is_vertex_transitive
 from topoloom.synth.recipes.recipe import Recipe, Shortened, parse
 from topoloom.synth.search import limits
@@ -109,7 +109,7 @@ def is_drawn(recipe: Recipe) -> bool:
     >>> is_drawn(parse("Circulant(12, 2, 3)"))
     False
     """
-    return isinstance(_unshortened(recipe), Randomly)
+    return isinstance(_unshortened(recipe), RandomGraph)
 
 
 def _unshortened(recipe: Recipe) -> Recipe:

@@ -11,7 +11,7 @@ import pytest
 
 from topoloom.synth.entry_points import GROUP, family_entry_points, version_suffix
 from topoloom.synth.errors import BrokenFamily
-from topoloom.synth.families.plugins import brought
+from topoloom.synth.families.plugins import installed_families
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "own_family"
@@ -98,7 +98,7 @@ def test_without_such_packages_nothing_is_marked():
     family_entry_points.cache_clear()
     if not family_entry_points():
         assert version_suffix() == ""
-        assert brought(()) == ()
+        assert installed_families(()) == ()
 
 
 FAMILY = """
@@ -144,7 +144,7 @@ def test_what_is_no_family_is_refused_by_its_name(tmp_path, monkeypatch, name, v
     family_entry_points.cache_clear()
     try:
         with pytest.raises(BrokenFamily, match=rule) as caught:
-            brought(())
+            installed_families(())
         assert caught.value.field == name
         assert value in caught.value.rule
     finally:
@@ -158,11 +158,11 @@ def test_a_name_that_is_taken_is_refused_and_a_free_one_loaded(tmp_path, monkeyp
     invalidate_caches()
     family_entry_points.cache_clear()
     try:
-        (good,) = brought({"Torus"})
+        (good,) = installed_families({"Torus"})
         assert good(5).size() == (5, 1)
         assert version_suffix().startswith("+")
         with pytest.raises(BrokenFamily, match="named as no other family"):
-            brought({"Good"})
+            installed_families({"Good"})
     finally:
         family_entry_points.cache_clear()
         sys.modules.pop("some_families", None)

@@ -32,7 +32,7 @@ from topoloom.synth.discovery.selected_elements import select
 from topoloom.synth.errors import ImpossibleRequest, InvalidAtlas
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.evaluation.measure import measure, measure_both
-from topoloom.synth.families.lifts import member_of
+from topoloom.synth.families.lifts import voltage_member
 from topoloom.synth.families.voltage import VoltageGraph
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -65,7 +65,7 @@ def lifts(draw: st.DrawFn) -> VoltageGraph:
 def test_one_destination_per_vertex_costs_what_all_destinations_cost(
     graph: VoltageGraph, again: bool
 ) -> None:
-    topology = build(member_of(graph))
+    topology = build(voltage_member(graph))
     every = select(graph.group, np.random.default_rng(0))
     work = memory(graph.nodes, graph.vertices, graph.degree)
     heads, voltages = np.array(graph.heads), np.array(graph.voltages)
@@ -150,7 +150,7 @@ def test_moves_keep_lifts_regular_simple_and_two_way(
         assert not graph.loops
         assert not graph.parallel
         assert graph.bidirectional or not two_way
-        both = measure_both(build(member_of(graph)))
+        both = measure_both(build(voltage_member(graph)))
         assert max(cost.steps for cost in both) == steps
         assert sum(cost.bandwidth for cost in both) == Fraction(
             int(best_load[steps]) * 4, UNIT * graph.nodes
@@ -323,5 +323,5 @@ def test_curating_keeps_what_the_frontier_uses_and_nothing_else_of_sizes_that_ha
 
 def test_a_lift_over_a_group_of_one_element_is_a_plain_digraph() -> None:
     graph = VoltageGraph(Metacyclic(1, 0, 1), 3, (1, 2, 0), (0, 0, 0))
-    assert str(member_of(graph)) == "Digraph(3, 1, 2, 0)"
-    assert build(member_of(graph)).targets.tolist() == [1, 2, 0]
+    assert str(voltage_member(graph)) == "Digraph(3, 1, 2, 0)"
+    assert build(voltage_member(graph)).targets.tolist() == [1, 2, 0]

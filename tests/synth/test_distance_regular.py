@@ -9,7 +9,7 @@ from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Cost, Links, optimal_bandwidth
 from topoloom.synth.evaluation.measure import measure, measure_both
 from topoloom.synth.families import FAMILIES, GeneralizedHexagon, PolarFly, SlimFly
-from topoloom.synth.families.balanced import Balanced, Listed
+from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
 from topoloom.synth.recipes.build import build, is_vertex_transitive, size
 from topoloom.synth.recipes.claims import claim
 from topoloom.synth.recipes.recipe import Recipe, parse
@@ -84,7 +84,7 @@ def test_distance_regular_families_are_distance_regular(recipe):
 
 
 def test_every_family_claimed_to_be_balanced_is_one_of_the_two_kinds():
-    balanced = {family.__name__ for family in FAMILIES if issubclass(family, Balanced)}
+    balanced = {family.__name__ for family in FAMILIES if issubclass(family, BalancedFamily)}
     assert balanced - DISTANCE_REGULAR == {"Kneser", "Arrangement"}
 
 
@@ -151,7 +151,7 @@ def test_one_destination_speaks_for_all_where_all_nodes_are_alike(recipe):
 
 @pytest.mark.parametrize(
     "family",
-    [family for family in FAMILIES if issubclass(family, Listed)],
+    [family for family in FAMILIES if issubclass(family, EnumeratedFamily)],
     ids=lambda family: family.__name__,
 )
 def test_the_members_within_the_limits_are_listed_once_and_found_by_their_size(family):

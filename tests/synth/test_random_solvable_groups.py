@@ -13,7 +13,7 @@ from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.algebra.solvable_groups import solvable_groups
 from topoloom.synth.discovery.random_groups import random_group
 from topoloom.synth.discovery.random_solvable_groups import random_solvable
-from topoloom.synth.discovery.solvable_group_table import KEPT, ORDERS, kept
+from topoloom.synth.discovery.solvable_group_table import ORDERS, TABLE, tabulated_groups
 
 # Sequence A000001 of the OEIS, less the groups that are not solvable: one of 60, 168 and 180
 # elements, three of 120.
@@ -30,11 +30,11 @@ def tabled(numbers: tuple[int, ...]) -> GroupTable:
 
 @for_every("order", KNOWN)
 def test_as_many_groups_are_kept_as_are_known(order: int) -> None:
-    assert len(kept(order)) == KNOWN[order]
+    assert len(tabulated_groups(order)) == KNOWN[order]
 
 
 def test_every_line_is_a_group_of_its_order_and_nothing_stands_behind() -> None:
-    for line in Path(KEPT).read_text().splitlines():
+    for line in Path(TABLE).read_text().splitlines():
         order, _, numbers = line.partition("\t")
         group, rest = Polycyclic.read([int(number) for number in numbers.split()])
         assert (group.order, rest) == (int(order), ())
@@ -43,12 +43,12 @@ def test_every_line_is_a_group_of_its_order_and_nothing_stands_behind() -> None:
 
 @for_every("order", [*range(2, 32), 36, 40])
 def test_the_file_has_what_the_enumeration_makes(order: int) -> None:
-    assert list(kept(order)) == [one.group.numbers for one in solvable_groups(order)]
+    assert list(tabulated_groups(order)) == [one.group.numbers for one in solvable_groups(order)]
 
 
 @pytest.mark.parametrize("order", [72, 100, 196])
 def test_no_two_of_those_kept_are_isomorphic(order: int) -> None:
-    groups = [tabled(numbers) for numbers in kept(order)]
+    groups = [tabled(numbers) for numbers in tabulated_groups(order)]
     for place, one in enumerate(groups):
         assert not any(isomorphic(one, other) for other in groups[:place])
 
@@ -69,7 +69,7 @@ def test_a_random_solvable_group_is_a_group(order: int, seed: int) -> None:
 @given(st.sampled_from([16, 24, 36]), st.integers(0, 2**32))
 def test_a_random_automorphism_keeps_products(order: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    groups = kept(order)
+    groups = tabulated_groups(order)
     table = tabled(groups[rng.integers(len(groups))]).table
     moved = random_automorphism(GroupTable(table), rng)
     assert (moved[table] == table[moved][:, moved]).all()

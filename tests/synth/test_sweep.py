@@ -21,7 +21,7 @@ from topoloom.synth.errors import ImpossibleRequest, InvalidAtlas
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.gaps import gaps_of
 from topoloom.synth.evaluation.measure import diameter
-from topoloom.synth.families.random_graphs import Randomly
+from topoloom.synth.families.random_graphs import RandomGraph
 from topoloom.synth.recipes.build import build, is_regular, size, traits
 from topoloom.synth.recipes.recipe import Inserted, LineGraph, Removed, Shortened, parse
 from topoloom.synth.search.candidates import Candidate
@@ -244,7 +244,7 @@ def test_a_frontier_takes_what_a_sweep_found_and_draws_nothing_itself(
     assert taken == [FIND, "RandomRegular(61, 4, 1)"]
     points = frontier(61, 4).points
     assert (FIND, 4) in {(str(point.recipe), point.within) for point in points}
-    drawn = {str(p.recipe) for p in points if isinstance(p.recipe, Randomly | Inserted)}
+    drawn = {str(p.recipe) for p in points if isinstance(p.recipe, RandomGraph | Inserted)}
     assert drawn == {FIND}
     assert all(
         "Random" not in str(p.recipe) for p in frontier(61, 4, vertex_transitive=True).points
