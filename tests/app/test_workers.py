@@ -110,7 +110,6 @@ def test_the_jobs_of_a_killed_worker_are_taken_over(ready_url, engine, jobs):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(ready_url, engine, jobs):
     context = context_on(engine, Settings(database_url=ready_url))
     request = SweepRequest(over="sizes", nodes=["6:12"], degrees=[2])
