@@ -15,7 +15,7 @@ from benchmarks.timing import timed
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.simulate import Network
 from topoloom.schedules.simulate.messages import messages_of
-from topoloom.schedules.simulate.run_messages import run
+from topoloom.schedules.simulate.run_messages import run_messages
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -51,8 +51,8 @@ def bench(name: str, algorithm: str, chunks: int, synchronous: bool, repeat: int
     read()
     reading = timed(read, repeat)
     messages = reading.result
-    run(messages, network, 2**20, 1, synchronous)
-    running = timed(lambda: run(messages, network, 2**28, chunks, synchronous), repeat)
+    run_messages(messages, network, 2**20, 1, synchronous)
+    running = timed(lambda: run_messages(messages, network, 2**28, chunks, synchronous), repeat)
     found = running.result
     rate = found.events / running.best / 10**6
     mode = "sync" if synchronous else "async"

@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from topoloom.schedules.baselines import Baseline, Operation, assumed, baselines
+from topoloom.schedules.baselines import Baseline, Operation, assumed_baselines, baselines
 from topoloom.schedules.compare.crossover import Candidate
 from topoloom.schedules.compare.topology_algorithms import (
     TopologyCosts,
@@ -82,7 +82,7 @@ def _work(size: int) -> Operation:
 
 def _against(nodes: int, degree: int, size: int) -> tuple[Baseline, ...]:
     """Return what others take: with the same cables, then with a switch."""
-    switched = assumed(nodes, degree, _work(size))
+    switched = assumed_baselines(nodes, degree, _work(size))
     with_cables = baselines(nodes, degree, _work(size))
     return with_cables + tuple(one for one in switched if one.name == "switch-bruck")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from topoloom.arguments import Rate, Source
-    from topoloom.schedules.compare.compare_algorithms import Ways
+    from topoloom.schedules.compare.compare_algorithms import AlgorithmComparison
     from topoloom.schedules.optimum.collective_optimum import CollectiveOptimum
     from topoloom.schedules.optimum.link_values import LinkValue
     from topoloom.synth.evaluation.cost import Cost
@@ -222,7 +222,7 @@ def ways(
     node_gbps: "Rate | None" = None,
     overhead_us: "Rate" = 0,
     chunk_us: "Rate" = 0,
-) -> "Ways":
+) -> "AlgorithmComparison":
     """Return all ways to run a collective on a fabric, and which is fastest from which size on.
 
     Schedules in steps, trees and routes, and what NCCL would run, each with its time by size.

@@ -11,7 +11,7 @@ from topoloom.app.documents.base import AboutTopology, Document, Exact, Subject,
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class ExchangeAnswer:
 
     subject: Subject
     bandwidth_unit: str
-    found: "Exchange"
+    found: "AllToAllChoices"
 
 
 class RoutingDocument(Document):
@@ -81,7 +81,7 @@ def of(answer: ExchangeAnswer, identity: str) -> AllToAllDocument:
     )
 
 
-def point_exchange(found: "Exchange") -> PointExchange:
+def point_exchange(found: "AllToAllChoices") -> PointExchange:
     """Return the all-to-all cost of a frontier point."""
     return PointExchange(
         bandwidth=str(found.bandwidth(found.best)),
@@ -93,19 +93,19 @@ def point_exchange(found: "Exchange") -> PointExchange:
 
 def value_of(document: Mapping[str, Any]) -> ExchangeAnswer:
     """Return the answer of an all-to-all/1 document."""
-    from topoloom.schedules.routes.routing_choices import Exchange, Way
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices, RoutingChoice
 
     lower = Fraction(document["lower_bound"])
     unit = Fraction(document["bandwidth_bound"]) / lower
     ways = tuple(
-        Way(one["method"], one["steps"], Fraction(one["bandwidth"]) / unit)
+        RoutingChoice(one["method"], one["steps"], Fraction(one["bandwidth"]) / unit)
         for one in document["routings"]
     )
-    found = Exchange(document["nodes"], lower, unit, ways)
+    found = AllToAllChoices(document["nodes"], lower, unit, ways)
     return ExchangeAnswer(Subject.from_document(document), document["bandwidth_unit"], found)
 
 
-def _routings(found: "Exchange") -> list[RoutingDocument]:
+def _routings(found: "AllToAllChoices") -> list[RoutingDocument]:
     return [
         RoutingDocument(method=way.method, steps=way.hops, bandwidth=str(found.bandwidth(way)))
         for way in found.ways

@@ -10,7 +10,7 @@ from topoloom.app.documents.base import Document, Exact, Identity, PassCost, omi
 from topoloom.app.requests.listing import BestRequest
 
 if TYPE_CHECKING:
-    from topoloom.schedules.design.known_topologies import Rated
+    from topoloom.schedules.design.known_topologies import RatedTopology
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class BestAnswer:
     """The best known topologies, and the document stored by a requested search."""
 
     request: BestRequest
-    rated: "Sequence[Rated]"
+    rated: "Sequence[RatedTopology]"
     searched: tuple[str, str] | None = None
 
 
@@ -88,7 +88,7 @@ def of(answer: BestAnswer) -> dict[str, Any]:
     return document.given() | {"request": answer.request.canonical()}
 
 
-def _candidate(one: "Rated") -> CandidateDocument:
+def _candidate(one: "RatedTopology") -> CandidateDocument:
     known = one.known
     more: dict[str, Any] = {}
     if known.recipe is not None:

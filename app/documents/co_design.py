@@ -10,7 +10,7 @@ from topoloom.app.documents.frontier import algorithm_of
 from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
-    from topoloom.schedules.design import Choice, Design, Used
+    from topoloom.schedules.design import Choice, Design, ScheduleInUse
 
 
 class TaskDocument(Document):
@@ -90,7 +90,7 @@ class CoDesign(Document):
 def of(
     design: "Design",
     topology: Callable[[Recipe], Stored],
-    schedule: "Callable[[Recipe, Used], str]",
+    schedule: "Callable[[Recipe, ScheduleInUse], str]",
 ) -> CoDesign:
     """Return the co-design of a design, whose topologies and schedules are stored."""
     point = design.co_design
@@ -136,7 +136,7 @@ def _left_out(design: "Design") -> dict[str, Any]:
     return {"left_out": [left]}
 
 
-def said_of(used: "Used") -> dict[str, Any]:
+def said_of(used: "ScheduleInUse") -> dict[str, Any]:
     """Return the options of an algorithm, as members of a document."""
     said = {"within_steps": used.options.steps, "max_chunks": used.options.max_chunks}
     return {name: value for name, value in said.items() if value is not None}
@@ -157,7 +157,9 @@ def _task(choice: "Choice") -> PlannedTask:
     )
 
 
-def _used(recipe: Recipe, used: "Used", schedule: "Callable[[Recipe, Used], str]") -> UsedSchedule:
+def _used(
+    recipe: Recipe, used: "ScheduleInUse", schedule: "Callable[[Recipe, ScheduleInUse], str]"
+) -> UsedSchedule:
     left_out = used.facts is None
     more: dict[str, Any] = said_of(used) | ({"left_out": used.left_out} if left_out else {})
     return UsedSchedule(

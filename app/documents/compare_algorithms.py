@@ -20,7 +20,7 @@ from topoloom.app.documents.base import (
 from topoloom.synth.topology.assumptions import assumed_members
 
 if TYPE_CHECKING:
-    from topoloom.schedules.compare.compare_algorithms import Way, Ways
+    from topoloom.schedules.compare.compare_algorithms import AlgorithmComparison, ComparedAlgorithm
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ComparedFabric:
     ranks: int
     collective: str
     root: int | str | None
-    found: "Ways"
+    found: "AlgorithmComparison"
     sizes: Sequence[int]
 
 
@@ -121,13 +121,13 @@ def fabric_document(answer: ComparedFabric) -> FabricDocument:
     )
 
 
-def _way(way: "Way") -> WayDocument:
+def _way(way: "ComparedAlgorithm") -> WayDocument:
     trees = {} if way.trees_per_root is None else {"trees_per_root": way.trees_per_root}
     algbw = round(float(way.rate / 10**9), 6)
     return WayDocument(name=way.name, kind=way.kind, hops=way.hops, algbw=algbw, **trees)
 
 
-def _size(found: "Ways", size: int) -> SizeDocument:
+def _size(found: "AlgorithmComparison", size: int) -> SizeDocument:
     times = []
     for way in found.ways:
         line = way.candidate.best(size)

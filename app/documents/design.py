@@ -19,7 +19,7 @@ from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from topoloom.schedules.baselines import Baseline
-    from topoloom.schedules.design import Change, Design, Used
+    from topoloom.schedules.design import Change, Design, ScheduleInUse
     from topoloom.synth.search.frontier import Frontier
 
 
@@ -30,7 +30,7 @@ class DesignAnswer:
     request: DesignRequest
     design: "Design"
     topology: Callable[[Recipe], Stored]
-    schedule: "Callable[[Recipe, Used], str]"
+    schedule: "Callable[[Recipe, ScheduleInUse], str]"
 
 
 class TimedCost(PassCost):
@@ -217,13 +217,13 @@ def _workload(design: "Design") -> WorkloadDocument:
 
 def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
     """Return the trade-off of time and moves; empty without a present wiring."""
-    from topoloom.schedules.design.rewiring import not_beaten
+    from topoloom.schedules.design.rewiring import pareto_front
 
     design = answer.design
     if not design.changes:
         return {}
     rows = []
-    for number in not_beaten(design.times, design.changes, design.weighed):
+    for number in pareto_front(design.times, design.changes, design.weighed):
         recipe = design.points[number].measured.recipe
         stored, change = answer.topology(recipe), design.changes[number]
         assert change.moves is not None
@@ -296,7 +296,7 @@ def _best(answer: DesignAnswer) -> Best:
     )
 
 
-def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "Used") -> BestSchedule:
+def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "ScheduleInUse") -> BestSchedule:
     assert used.facts is not None
     names = ("steps", "bandwidth", "chunks_per_shard", "parts")
     facts = given_facts(used.facts)

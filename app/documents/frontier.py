@@ -22,7 +22,7 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.recipe import parse
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
     from topoloom.synth.search.frontier import Frontier, Point
     from topoloom.synth.search.hosts import Hosts
 
@@ -34,7 +34,7 @@ class FrontierAnswer:
     asked: Asked
     found: "Frontier"
     stored: tuple[Stored, ...]
-    exchanges: "tuple[Exchange, ...]" = ()
+    exchanges: "tuple[AllToAllChoices, ...]" = ()
 
 
 class PointDocument(Document):
@@ -127,7 +127,7 @@ def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
 
 
 def _point(
-    found: "Frontier", point: "Point", stored: Stored, exchange: "Exchange | None"
+    found: "Frontier", point: "Point", stored: Stored, exchange: "AllToAllChoices | None"
 ) -> FrontierPoint:
     members = measured(point, found, stored)
     members["topology_id"] = stored.id

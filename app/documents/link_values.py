@@ -10,7 +10,7 @@ from pydantic import Field
 from topoloom.app.documents.base import Document, Exact, Node, omitted
 
 if TYPE_CHECKING:
-    from topoloom.schedules.optimum.link_values import LinkValue, Restored
+    from topoloom.schedules.optimum.link_values import LinkValue, RestoredRate
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Worth:
     """Link values and effects of repairs; None if not requested, or without changes."""
 
     values: "Sequence[LinkValue] | None" = None
-    restored: "Sequence[Restored] | None" = None
+    restored: "Sequence[RestoredRate] | None" = None
 
 
 class LinkValueDocument(Document):

@@ -32,8 +32,8 @@ from topoloom.schedules.options import Options
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.collective_optimum import (
         CollectiveOptimum,
+        ConcurrentPasses,
         PassOptimum,
-        Together,
     )
 
 
@@ -274,7 +274,7 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
     return members
 
 
-def _bound(together: "Together") -> BoundDocument:
+def _bound(together: "ConcurrentPasses") -> BoundDocument:
     more: dict[str, Any] = {}
     if not together.exact:
         more["feasible_algbw"] = rounded(together.feasible)

@@ -11,11 +11,11 @@ def exchange_on(context: Context, loaded: StoredTopology) -> Answer[ExchangeAnsw
     """Return the stored all-to-all/1 document: throughput, its bound, and the routings."""
 
     def compute() -> ExchangeAnswer:
-        from topoloom.schedules.routes.routing_choices import exchange
+        from topoloom.schedules.routes.routing_choices import routing_choices
 
         topology = loaded.topology
         subject = Subject.of(loaded.id, topology)
-        return ExchangeAnswer(subject, topology.bandwidth_unit, exchange(topology))
+        return ExchangeAnswer(subject, topology.bandwidth_unit, routing_choices(topology))
 
     asked = {"topology_id": loaded.id, "collective": "all-to-all"}
     return context.answer(ALL_TO_ALL, asked, compute)

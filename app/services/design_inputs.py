@@ -11,7 +11,7 @@ from topoloom.app.services import all_to_all, frontiers, schedules
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import RecipeTopologies
 from topoloom.schedules.compare.stepped_time_models import Loads
-from topoloom.schedules.design import Design, Limits, Today, Used, design
+from topoloom.schedules.design import CurrentWiring, Design, Limits, ScheduleInUse, design
 from topoloom.schedules.design.sources import loads_on, tree_bandwidths_on
 from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule
 from topoloom.schedules.model.verified_schedule import ScheduleCosts
@@ -23,7 +23,7 @@ from topoloom.synth.search.hosts import Hosts
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
 
 _Asked: TypeAlias = tuple[Recipe, Collective, str, str]
 
@@ -32,7 +32,7 @@ ROUTED_IN_DESIGNS = 256
 
 
 def made(
-    context: Context, request: DesignRequest, today: Today | None
+    context: Context, request: DesignRequest, today: CurrentWiring | None
 ) -> "tuple[Design, CachedSources]":
     """Return the design for a request, and the stored answers that it is made of."""
     sources = CachedSources(context)
@@ -60,7 +60,7 @@ class CachedSources:
         self.topologies = RecipeTopologies(context)
         self._stored: dict[Recipe, Stored] = {}
         # Several points may be on one topology: nothing is read back for the second.
-        self._exchanges: dict[Recipe, Exchange] = {}
+        self._exchanges: dict[Recipe, AllToAllChoices] = {}
         self._forests: dict[tuple[Recipe, Collective], TreeSchedule] = {}
         self._schedules: dict[_Asked, tuple[str, ScheduleCosts]] = {}
 
@@ -71,7 +71,7 @@ class CachedSources:
         self._stored |= zip(recipes, answer.stored, strict=True)
         return answer.found
 
-    def routes(self, recipe: Recipe) -> "Exchange":
+    def routes(self, recipe: Recipe) -> "AllToAllChoices":
         """Return what an all-to-all takes on a topology."""
         if recipe not in self._exchanges:
             answer = all_to_all.exchange_on(self._context, self.topologies.load(recipe))
@@ -121,7 +121,7 @@ class CachedSources:
         """Return what a topology of the frontier is stored under."""
         return self._stored[recipe]
 
-    def schedule_id(self, recipe: Recipe, used: Used) -> str:
+    def schedule_id(self, recipe: Recipe, used: ScheduleInUse) -> str:
         """Return what a schedule in use is stored under."""
         return self._schedules[recipe, used.collective, used.algorithm, _said(used.options)][0]
 

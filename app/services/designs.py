@@ -11,7 +11,7 @@ from topoloom.app.services.plants import plant_of
 from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
-    from topoloom.schedules.design import Today
+    from topoloom.schedules.design import CurrentWiring
 
 
 def create(context: Context, request: DesignRequest) -> Artefact:
@@ -32,11 +32,11 @@ def create(context: Context, request: DesignRequest) -> Artefact:
     return context.answer(DESIGN, request.canonical(), compute).artefact
 
 
-def today_of(request: DesignRequest) -> "Today | None":
+def today_of(request: DesignRequest) -> "CurrentWiring | None":
     """Return what is plugged today, if that is weighed."""
     if not request.rewired:
         return None
-    from topoloom.schedules.design import Today
+    from topoloom.schedules.design import CurrentWiring
 
     plant = plant_of(
         request.plant,
@@ -46,7 +46,7 @@ def today_of(request: DesignRequest) -> "Today | None":
         request.present,
     )
     seconds = request.max_rewiring_seconds
-    return Today(
+    return CurrentWiring(
         plant,
         request.place == "free",
         bool(request.spares),

@@ -14,7 +14,7 @@ from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from topoloom.schedules.design import Point
+    from topoloom.schedules.design import DesignPoint
 
 MEDIA_TYPE = "application/zip"
 """Of a whole set."""
@@ -50,7 +50,7 @@ def of_design(
     design, sources = made(context, request, designs.today_of(request))
 
     def make(
-        point: "Point",
+        point: "DesignPoint",
         topology: Topology,
         collective: Collective,
         name: str,

@@ -2,9 +2,10 @@
 
 A baseline is a module with ``NAME``, ``time`` and ``run``: the exact time in closed form, and a
 schedule on a topology of its own.  The verifier accepts the schedule, and the simulator yields the
-same time.  `OPPONENTS` use cables between hosts only, and every hop costs alpha.  `ASSUMED` need
-more hardware, stated as an assumption.  Where a closed form rests on an assumption, the assumption
-favors the baseline; ``docs/explanation/cost-model.md`` derives the forms.
+same time.  `BASELINES` use cables between hosts only, and every hop costs alpha.
+`ASSUMED_BASELINES` need more hardware, stated as an assumption.  Where a closed form rests on an
+assumption, the assumption favors the baseline; ``docs/explanation/cost-model.md`` derives the
+forms.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from topoloom.schedules.baselines import (
     twisted_torus,
     wide_double_tree,
 )
-from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -38,14 +39,14 @@ from topoloom.schedules.baselines.operation import (
 from topoloom.synth.evaluation.cost import Links
 
 __all__ = [
-    "ASSUMED",
-    "OPPONENTS",
+    "ASSUMED_BASELINES",
+    "BASELINES",
     "PASSES",
     "Baseline",
+    "BaselineAlgorithm",
+    "BaselineRun",
     "Operation",
-    "Opponent",
-    "Running",
-    "assumed",
+    "assumed_baselines",
     "baselines",
     "bound_seconds",
     "passes",
@@ -54,7 +55,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Opponent:
+class BaselineAlgorithm:
     """A known algorithm: its time in closed form, and its schedule.
 
     ``time`` and ``run`` take hosts, ports and an `Operation`, and return None where the algorithm
@@ -64,19 +65,19 @@ class Opponent:
 
     name: str
     time: Callable[[int, int, Operation], Baseline | None]
-    run: Callable[[int, int, Operation], Running | None]
+    run: Callable[[int, int, Operation], BaselineRun | None]
     assumption: str = ""
     one_way: bool = False
 
 
-def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[Opponent, ...]:
+def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[BaselineAlgorithm, ...]:
     return tuple(
-        Opponent(one.NAME, one.time, one.run, assumption, getattr(one, "ONE_WAY", False))
+        BaselineAlgorithm(one.NAME, one.time, one.run, assumption, getattr(one, "ONE_WAY", False))
         for one in modules
     )
 
 
-OPPONENTS = _of(
+BASELINES = _of(
     (
         shifted_ring,
         double_binary_tree,
@@ -95,7 +96,7 @@ SWITCH = "a non-blocking switch of the same host bandwidth that adds no latency"
 
 ROUTERS = "a torus of routers that pass messages on at no latency"
 
-ASSUMED = (*_of((bruck, rabenseifner), SWITCH), *_of((swing, trivance), ROUTERS))
+ASSUMED_BASELINES = (*_of((bruck, rabenseifner), SWITCH), *_of((swing, trivance), ROUTERS))
 """Baselines that need more hardware than cables."""
 
 
@@ -117,19 +118,19 @@ def baselines(
     permutation-rings 510
     """
     pairs = links is Links.BIDIRECTIONAL
-    served = [one for one in OPPONENTS if not (pairs and one.one_way)]
+    served = [one for one in BASELINES if not (pairs and one.one_way)]
     found = (opponent.time(nodes, degree, operation) for opponent in served)
     return tuple(entry for entry in found if entry is not None)
 
 
-def assumed(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
-    """Return the baselines of `ASSUMED`, which need more hardware than these hosts have.
+def assumed_baselines(nodes: int, degree: int, operation: Operation) -> tuple[Baseline, ...]:
+    """Return the baselines of `ASSUMED_BASELINES`, which need more hardware than these hosts have.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 8, Fraction(1), Fraction(0))
-    >>> [(one.name, one.steps) for one in assumed(8, 2, work)]
+    >>> [(one.name, one.steps) for one in assumed_baselines(8, 2, work)]
     [('switch-bruck', 2), ('switch-rabenseifner', 3), ('routed-swing', 3)]
     """
-    found = ((one, one.time(nodes, degree, operation)) for one in ASSUMED)
+    found = ((one, one.time(nodes, degree, operation)) for one in ASSUMED_BASELINES)
     return tuple(replace(entry, assumption=one.assumption) for one, entry in found if entry)

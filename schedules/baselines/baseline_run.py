@@ -16,7 +16,7 @@ from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class BaselineRun:
     """The schedule of a baseline and its links, each of which is a port of a host.
 
     ``chunks`` is the number of pieces of trees.  Schedules in steps are simulated synchronously.
@@ -55,14 +55,14 @@ def gather(
     return normalized_schedule(allgather_from_sends(topology.node_count, chunks, steps), topology)
 
 
-def in_passes(make: Gathers, collective: Collective) -> Running:
+def in_passes(make: Gathers, collective: Collective) -> BaselineRun:
     """Return an allgather, a reduce-scatter or an allreduce composed of allgathers."""
     topology, forward = make(1)
     if collective is Collective.ALLGATHER:
-        return Running(topology, forward)
+        return BaselineRun(topology, forward)
     _, turned = make(-1)
     scatter = reverse(turned, topology)
     if collective is Collective.REDUCE_SCATTER:
-        return Running(topology, scatter)
+        return BaselineRun(topology, scatter)
     both = SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, forward))
-    return Running(topology, both)
+    return BaselineRun(topology, both)

@@ -13,8 +13,8 @@ from math import gcd
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -42,10 +42,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     load = sum(max(past - first for first, past in parts) for parts in plan)
     # The number of chunks is the least that the ports can share.
     whole = gcd(degree, *(end for parts in plan for part in parts for end in part))
-    return in_steps(NAME, len(plan), Fraction(load, nodes), operation, load // whole)
+    return step_baseline(NAME, len(plan), Fraction(load, nodes), operation, load // whole)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return Bruck's allgather with a link for every communicating pair of hosts."""
     if operation.collective not in PASSES:
         return None

@@ -10,7 +10,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topoloom.schedules.baselines import routed_torus
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps, seconds
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    seconds,
+    step_baseline,
+)
 from topoloom.schedules.model.schedule import Collective
 
 
@@ -23,7 +29,7 @@ class _Way(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanging:
+class DimensionExchange:
     """A method of exchange between hosts of a torus of routers.
 
     Attributes
@@ -45,21 +51,21 @@ class Exchanging:
     parts: int
     least_steps: int
     reach: Callable[[int], int]
-    plan: Callable[[tuple[int, ...]], routed_torus.Plan]
+    plan: Callable[[tuple[int, ...]], routed_torus.ExchangePlan]
 
     def time(self, nodes: int, degree: int, operation: Operation) -> Baseline | None:
         """Return the least time on a torus whose D <= d / 2 sides are all radix^q, or None."""
         best = self._best(nodes, degree, operation)
         return best and best.timed
 
-    def run(self, nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
+    def run(self, nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
         """Return the torus and its schedule."""
         best = self._best(nodes, degree, operation)
         if best is None:
             return None
         copies = degree // (2 * len(best.shape))
         plan = self.plan(best.shape)
-        return routed_torus.routed(best.shape, copies, plan, operation, once=best.once)
+        return routed_torus.routed_run(best.shape, copies, plan, operation, once=best.once)
 
     def _best(self, nodes: int, degree: int, operation: Operation) -> _Way | None:
         ways = self._ways(nodes, degree, operation)
@@ -78,7 +84,7 @@ class Exchanging:
             loads = [Fraction(self.reach(step // sides), cut) for step in range(steps)]
             shards = (load / self.radix ** (step + 1) for step, load in enumerate(loads))
             wire = sum(shards, Fraction(0)) * degree
-            yield _Way(in_steps(self.name, steps, wire, operation, chunks), shape, False)
+            yield _Way(step_baseline(self.name, steps, wire, operation, chunks), shape, False)
             if operation.collective is Collective.ALLREDUCE:
                 whole = seconds(steps, sum(loads, Fraction(0)) * degree, operation, steps)
                 yield _Way(Baseline(self.name, whole, steps, 1), shape, True)

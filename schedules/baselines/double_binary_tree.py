@@ -7,7 +7,7 @@ scan", Parallel Computing 35(12), 2009; NCCL 2.4.
 """
 
 from topoloom.schedules.baselines import two_tree_schedule
-from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
 NAME = "double-binary-tree"
@@ -18,6 +18,6 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return two_tree_schedule.time(NAME, nodes, degree, 2, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return both trees on disjoint links."""
     return two_tree_schedule.run(nodes, degree, 2, operation)

@@ -12,8 +12,8 @@ from math import lcm, prod
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -40,7 +40,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return min(timed, key=lambda one: one.seconds, default=None)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the mesh and its schedule."""
     best = time(nodes, degree, operation)
     if best is None:
@@ -67,7 +67,7 @@ def _time(shape: tuple[int, ...], operation: Operation) -> Baseline:
             along[(first + step) % 3] += share * prod(done)
         loads[step] = max(along)
     wire = sum(loads, Fraction(0)) * Fraction(sum(shape) - 3, prod(shape))
-    return in_steps(NAME, 3, wire, operation, sum(loads, Fraction(0)) * _parts(shape))
+    return step_baseline(NAME, 3, wire, operation, sum(loads, Fraction(0)) * _parts(shape))
 
 
 def _shares(shape: tuple[int, ...]) -> list[Fraction]:

@@ -11,8 +11,8 @@ from itertools import product
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -40,10 +40,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     used = degree - degree % dimensions
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
-    return in_steps(NAME, dimensions, wire, operation, nodes - 1)
+    return step_baseline(NAME, dimensions, wire, operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the hypercube and its schedule."""
     if time(nodes, degree, operation) is None:
         return None

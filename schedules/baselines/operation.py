@@ -86,7 +86,7 @@ def bound_seconds(steps: int, bandwidth: Fraction, operation: Operation) -> Frac
     return seconds(count * steps, count * bandwidth, operation, count * steps)
 
 
-def exchanged(
+def all_to_all_baseline(
     name: str, hops: int, bandwidth: Fraction, operation: Operation, links: Fraction
 ) -> Baseline:
     """Return an all-to-all with the costs of its latency and its busiest link, without waiting.
@@ -99,7 +99,7 @@ def exchanged(
     return Baseline(name, fixed + bandwidth * operation.transfer_seconds, hops, 1)
 
 
-def in_steps(
+def step_baseline(
     name: str, steps: int, bandwidth: Fraction, operation: Operation, chunks: Fraction | int
 ) -> Baseline:
     """Return the baseline with the given steps and T_B per pass.
@@ -107,7 +107,7 @@ def in_steps(
     ``chunks`` is the sum over the steps of a pass of the most chunks on a link.
 
     >>> work = Operation(Collective.ALLREDUCE, 1000, Fraction(10**6), Fraction(1, 10**5))
-    >>> ring = in_steps("ring", 2, Fraction(3, 4), work, 2)
+    >>> ring = step_baseline("ring", 2, Fraction(3, 4), work, 2)
     >>> ring.seconds, ring.steps
     (Fraction(77, 50000), 4)
     """

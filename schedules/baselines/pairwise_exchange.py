@@ -10,8 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    all_to_all_baseline,
+    step_baseline,
+)
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -33,11 +39,11 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     wire = Fraction(degree, nodes * parallel)
     if operation.collective is Collective.ALL_TO_ALL:
-        return exchanged(NAME, 1, wire, operation, Fraction(nodes, degree))
-    return in_steps(NAME, 1, wire, operation, 1) if operation.collective in PASSES else None
+        return all_to_all_baseline(NAME, 1, wire, operation, Fraction(nodes, degree))
+    return step_baseline(NAME, 1, wire, operation, 1) if operation.collective in PASSES else None
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the complete graph and its schedule."""
     if time(nodes, degree, operation) is None:
         return None
@@ -48,7 +54,7 @@ def run(nodes: int, degree: int, operation: Operation) -> Running | None:
         schedule = RouteSchedule(
             Collective.ALL_TO_ALL, topology.digest, topology.nodes, 1, tuple(routes)
         )
-        return Running(topology, schedule, 1)
+        return BaselineRun(topology, schedule, 1)
     return in_passes(lambda _: _gathered(nodes, parallel), operation.collective)
 
 

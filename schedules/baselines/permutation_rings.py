@@ -11,8 +11,8 @@ from math import gcd
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -35,10 +35,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """
     if operation.collective not in PASSES:
         return None
-    return in_steps(NAME, nodes - 1, Fraction(nodes - 1, nodes), operation, nodes - 1)
+    return step_baseline(NAME, nodes - 1, Fraction(nodes - 1, nodes), operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the rings and their schedule."""
     if operation.collective not in PASSES:
         return None

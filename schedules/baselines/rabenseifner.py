@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -33,10 +33,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if operation.collective not in PASSES or nodes & (nodes - 1):
         return None
     wire = Fraction(nodes - 1, nodes)
-    return in_steps(NAME, nodes.bit_length() - 1, wire, operation, nodes - 1)
+    return step_baseline(NAME, nodes.bit_length() - 1, wire, operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return recursive doubling with a link per pair of partners, as wide as a host's ports."""
     if time(nodes, degree, operation) is None:
         return None

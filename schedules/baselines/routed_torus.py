@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.baselines.baseline_run import gather, in_passes
 from topoloom.schedules.baselines.operation import Operation
-from topoloom.schedules.baselines.torus_topology import moved
+from topoloom.schedules.baselines.torus_topology import shifted_hosts
 from topoloom.schedules.model.schedule import Collective, Schedule, StepSchedule, schedule_parts
 from topoloom.schedules.model.transcript import Message, Span, Transcript
 from topoloom.schedules.simulate import Network
 from topoloom.schedules.simulate.messages import Messages, messages_of
-from topoloom.schedules.simulate.run_messages import run
+from topoloom.schedules.simulate.run_messages import run_messages
 from topoloom.schedules.simulate.transcript_messages import messages_of_transcript
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -38,12 +38,12 @@ class Exchange(NamedTuple):
 ENTRY = 1 << 20
 """Capacity from a host into its router: enough to avoid waiting."""
 
-Plan = Sequence[Sequence[Exchange]]
+ExchangePlan = Sequence[Sequence[Exchange]]
 """By part of the data, by step."""
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class RoutedRun:
     """A schedule whose messages take paths of a torus.
 
     ``topology`` has a link for every communicating pair, for verification.  ``paths`` are the links
@@ -65,7 +65,9 @@ class Routed:
         network = Network(alpha, operation.bytes_per_second / degree)
         total = Fraction(0)
         for messages in self._messages():
-            total += run(self._crossing(messages), network, operation.size_bytes, 1, True).seconds
+            total += run_messages(
+                self._crossing(messages), network, operation.size_bytes, 1, True
+            ).seconds
             total += operation.chunk_seconds * _most_chunks(messages)
         return total
 
@@ -96,9 +98,9 @@ def _most_chunks(messages: Messages) -> int:
     return int(loads.max(axis=1).sum())
 
 
-def routed(
-    shape: tuple[int, ...], copies: int, plan: Plan, operation: Operation, *, once: bool
-) -> Routed:
+def routed_run(
+    shape: tuple[int, ...], copies: int, plan: ExchangePlan, operation: Operation, *, once: bool
+) -> RoutedRun:
     """Return a collective by a plan on a torus with ``copies`` parallel links.
 
     ``once`` requests an allreduce in one pass.
@@ -107,7 +109,7 @@ def routed(
     pairs = {}
     for exchange in (exchange for part in plan for exchange in part):
         for row in exchange.by:
-            targets = moved(hosts, shape, exchange.axis, row).tolist()
+            targets = shifted_hosts(hosts, shape, exchange.axis, row).tolist()
             for source, (target, by) in enumerate(zip(targets, row.tolist(), strict=True)):
                 pairs[source, target] = _path(source, shape, exchange.axis, by)
     torus = Topology(hosts.tolist(), _torus_links(shape, copies))
@@ -117,13 +119,13 @@ def routed(
         tuple(index[hop] for hop in pairs[link.source, link.target]) for link in topology.links
     )
     if once:
-        return Routed(topology, _one_pass(shape, plan), torus, paths)
+        return RoutedRun(topology, _one_pass(shape, plan), torus, paths)
     made = topology, _gathered(topology, shape, plan)
     running = in_passes(lambda _: made, operation.collective)
-    return Routed(topology, running.schedule, torus, paths)
+    return RoutedRun(topology, running.schedule, torus, paths)
 
 
-def _one_pass(shape: tuple[int, ...], plan: Plan) -> Transcript:
+def _one_pass(shape: tuple[int, ...], plan: ExchangePlan) -> Transcript:
     """Return the allreduce that exchanges the partial sums in every step."""
     hosts = np.arange(prod(shape))
     messages: list[Message] = []
@@ -134,7 +136,9 @@ def _one_pass(shape: tuple[int, ...], plan: Plan) -> Transcript:
         for exchange in part:
             sums, arrived = held[:], [needs[:] for needs in brought]
             for row in exchange.by:
-                for source, target in enumerate(moved(hosts, shape, exchange.axis, row).tolist()):
+                for source, target in enumerate(
+                    shifted_hosts(hosts, shape, exchange.axis, row).tolist()
+                ):
                     span = Span(first, first + len(held), sums[source])
                     brought[target].append(len(messages))
                     held[target] |= sums[source]
@@ -149,24 +153,24 @@ def _torus_links(shape: tuple[int, ...], copies: int) -> list[tuple[int, int, in
         (source, target, copies)
         for axis in range(len(shape))
         for way in (1, -1)
-        for source, target in enumerate(moved(hosts, shape, axis, way).tolist())
+        for source, target in enumerate(shifted_hosts(hosts, shape, axis, way).tolist())
     ]
 
 
 def _path(source: int, shape: tuple[int, ...], axis: int, by: int) -> tuple[tuple[int, int], ...]:
     one, start = (1 if by > 0 else -1), np.array(source)
-    passed = [int(moved(start, shape, axis, one * hop)) for hop in range(abs(by) + 1)]
+    passed = [int(shifted_hosts(start, shape, axis, one * hop)) for hop in range(abs(by) + 1)]
     return tuple(pairwise(passed))
 
 
-def _gathered(topology: Topology, shape: tuple[int, ...], plan: Plan) -> StepSchedule:
+def _gathered(topology: Topology, shape: tuple[int, ...], plan: ExchangePlan) -> StepSchedule:
     """Return the allgather, which starts with distant partners and few shards."""
     hosts = np.arange(prod(shape))
     steps: list[list[NDArray[np.void]]] = [[] for _ in plan[0]]
     for number, part in enumerate(plan):
         shards = hosts[:, None]
         for step, exchange in enumerate(reversed(part)):
-            targets = [moved(hosts, shape, exchange.axis, row) for row in exchange.by]
+            targets = [shifted_hosts(hosts, shape, exchange.axis, row) for row in exchange.by]
             arrived = [shards]
             for target in targets:
                 steps[step].append(sends(hosts[:, None], target[:, None], shards, number, 1, 0))

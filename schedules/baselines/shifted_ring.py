@@ -13,8 +13,14 @@ from math import gcd
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    all_to_all_baseline,
+    step_baseline,
+)
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -43,16 +49,16 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if operation.collective is Collective.ALL_TO_ALL:
         hops = nodes * (nodes - 1) // 2 if used == 1 else nodes * nodes // 4
         wire = Fraction(hops, nodes) * Fraction(degree, used)
-        return exchanged(NAME, far, wire, operation, Fraction(nodes, degree))
+        return all_to_all_baseline(NAME, far, wire, operation, Fraction(nodes, degree))
     if operation.collective not in PASSES:
         return None
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
     # Only the shard that arrives from both sides, for even N, is cut.
     halved = used > 1 and nodes % 2 == 0
-    return in_steps(NAME, far, wire, operation, nodes - 1 if halved else far)
+    return step_baseline(NAME, far, wire, operation, nodes - 1 if halved else far)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the rings and their schedule."""
     strides = _strides(nodes, degree // 2)
     if operation.collective is Collective.ALL_TO_ALL:
@@ -110,7 +116,7 @@ def _two_way(nodes: int, strides: list[int]) -> tuple[Topology, StepSchedule]:
     return topology, gather(topology, 2 * len(strides), steps)
 
 
-def _exchange(nodes: int, strides: list[int], *, two_way: bool) -> Running:
+def _exchange(nodes: int, strides: list[int], *, two_way: bool) -> BaselineRun:
     """Return an all-to-all in which every pair takes the shorter direction of each ring."""
     units = 2 * len(strides) if two_way else 1
     ways = (1, -1) if two_way else (1,)
@@ -129,7 +135,7 @@ def _exchange(nodes: int, strides: list[int], *, two_way: bool) -> Running:
     schedule = RouteSchedule(
         Collective.ALL_TO_ALL, topology.digest, topology.nodes, units, tuple(routes)
     )
-    return Running(topology, schedule)
+    return BaselineRun(topology, schedule)
 
 
 def _turns(far: int, nodes: int, two_way: bool) -> list[tuple[int, int, int]]:

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from topoloom.schedules.baselines import routed_torus
-from topoloom.schedules.baselines.dimension_exchange import Exchanging
+from topoloom.schedules.baselines.dimension_exchange import DimensionExchange
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
 NAME = "routed-swing"
@@ -36,7 +36,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _SWING.time(nodes, degree, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
+def run(nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
     """Return the torus and its schedule."""
     return _SWING.run(nodes, degree, operation)
 
@@ -67,4 +67,4 @@ def _plan(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
     return plan
 
 
-_SWING = Exchanging(NAME, radix=2, parts=2, least_steps=2, reach=reach, plan=_plan)
+_SWING = DimensionExchange(NAME, radix=2, parts=2, least_steps=2, reach=reach, plan=_plan)

@@ -16,10 +16,21 @@ from math import lcm, prod
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import Running, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, exchanged, in_steps
-from topoloom.schedules.baselines.torus_shares import Plan, plans, totals, turn
-from topoloom.schedules.baselines.torus_topology import linked, moved, nearest
+from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    all_to_all_baseline,
+    step_baseline,
+)
+from topoloom.schedules.baselines.torus_shares import (
+    TorusShares,
+    best_shares,
+    dimension_order,
+    totals,
+)
+from topoloom.schedules.baselines.torus_topology import nearest, shifted_hosts, torus
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
@@ -51,7 +62,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     )
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the torus and its schedule."""
     best = time(nodes, degree, operation)
     if best is None:
@@ -60,7 +71,7 @@ def run(nodes: int, degree: int, operation: Operation) -> Running | None:
     copies = degree // (2 * len(shape))
     if operation.collective is Collective.ALL_TO_ALL:
         return _exchange(shape, copies)
-    plan = min(plans(shape), key=lambda plan: _timed(plan, degree, operation).seconds)
+    plan = min(best_shares(shape), key=lambda plan: _timed(plan, degree, operation).seconds)
     return in_passes(lambda _: _rings(plan, copies), operation.collective)
 
 
@@ -70,30 +81,30 @@ def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline
     if operation.collective is Collective.ALL_TO_ALL:
         far = sum(side // 2 for side in shape)
         wire = max(Fraction(side * side // 4, 2 * side) for side in shape) * scale
-        return exchanged(NAME, far, wire, operation, Fraction(prod(shape), degree))
+        return all_to_all_baseline(NAME, far, wire, operation, Fraction(prod(shape), degree))
     if operation.collective not in PASSES:
         return None
-    timed = (_timed(plan, degree, operation) for plan in plans(shape))
+    timed = (_timed(plan, degree, operation) for plan in best_shares(shape))
     return min(timed, key=lambda one: one.seconds)
 
 
-def _timed(plan: Plan, degree: int, operation: Operation) -> Baseline:
+def _timed(plan: TorusShares, degree: int, operation: Operation) -> Baseline:
     loads, nodes = totals(plan), prod(plan.shape)
     copies = degree // (2 * len(plan.shape))
     wire = loads[1] * Fraction(degree, nodes * copies)
-    return in_steps(NAME, loads[0], wire, operation, loads[1] * plan.parts)
+    return step_baseline(NAME, loads[0], wire, operation, loads[1] * plan.parts)
 
 
-def _rings(plan: Plan, copies: int) -> tuple[Topology, StepSchedule]:
+def _rings(plan: TorusShares, copies: int) -> tuple[Topology, StepSchedule]:
     shape = plan.shape
-    topology = linked(shape, copies)
+    topology = torus(shape, copies)
     whole = lcm(*(share.denominator for share in plan.shares))
     widths = [int(share * whole) for share in plan.shares]
     steps: list[list[np.ndarray]] = [[] for _ in plan.loads]
     for copy in range(copies):
         low = 2 * copy * whole
         for first, width in enumerate(widths):
-            axes = turn(first, len(shape))
+            axes = dimension_order(first, len(shape))
             if plan.halves:
                 _go_round(steps, shape, axes, (low, width, 1), copy)
                 _go_round(steps, shape, axes, (low + width, width, -1), copy)
@@ -118,10 +129,12 @@ def _go_round(
     step, spread = 0, nodes[None, :]
     for axis in axes:
         for hop in range(1, shape[axis]):
-            source, target = (moved(spread, shape, axis, way * at) for at in (hop - 1, hop))
+            source, target = (shifted_hosts(spread, shape, axis, way * at) for at in (hop - 1, hop))
             steps[step].append(sends(source, target, nodes, low, width, link))
             step += 1
-        spread = np.concatenate([moved(spread, shape, axis, by) for by in range(shape[axis])])
+        spread = np.concatenate(
+            [shifted_hosts(spread, shape, axis, by) for by in range(shape[axis])]
+        )
 
 
 def _go_both_ways(
@@ -140,17 +153,19 @@ def _go_both_ways(
         for hop in range(1, side // 2 + 1):
             meeting = 2 * hop == side
             for way in (1, -1):
-                source, target = (moved(spread, shape, axis, way * at) for at in (hop - 1, hop))
+                source, target = (
+                    shifted_hosts(spread, shape, axis, way * at) for at in (hop - 1, hop)
+                )
                 first = low + width * (meeting and way < 0)
                 count = width if meeting else 2 * width
                 steps[step].append(sends(source, target, nodes, first, count, link))
             step += 1
-        spread = np.concatenate([moved(spread, shape, axis, by) for by in range(side)])
+        spread = np.concatenate([shifted_hosts(spread, shape, axis, by) for by in range(side)])
 
 
-def _exchange(shape: tuple[int, ...], copies: int) -> Running:
+def _exchange(shape: tuple[int, ...], copies: int) -> BaselineRun:
     """Return an all-to-all along the dimensions in order, in the shorter direction of each."""
-    topology, units = linked(shape, copies), 1 << len(shape)
+    topology, units = torus(shape, copies), 1 << len(shape)
     routes = []
     for source in range(prod(shape)):
         for offset in places(*(range(side) for side in shape)):
@@ -159,7 +174,7 @@ def _exchange(shape: tuple[int, ...], copies: int) -> Running:
     schedule = RouteSchedule(
         Collective.ALL_TO_ALL, topology.digest, topology.nodes, units, tuple(routes)
     )
-    return Running(topology, schedule)
+    return BaselineRun(topology, schedule)
 
 
 def _routes(
@@ -174,5 +189,7 @@ def _routes(
         path = [np.array(source)]
         for axis, move in enumerate(moves):
             one, start = (1 if move > 0 else -1), path[-1]
-            path += [moved(start, shape, axis, one * hop) for hop in range(1, abs(move) + 1)]
+            path += [
+                shifted_hosts(start, shape, axis, one * hop) for hop in range(1, abs(move) + 1)
+            ]
         yield Route(tuple(int(at) for at in path), units // prod(map(len, ways)))

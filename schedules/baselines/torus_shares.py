@@ -12,7 +12,7 @@ from math import lcm
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TorusShares:
     """The share that starts with each dimension, whether in halves, and the resulting loads."""
 
     shape: tuple[int, ...]
@@ -35,17 +35,17 @@ class Plan:
 
 
 @lru_cache(maxsize=4096)
-def totals(plan: Plan) -> tuple[int, Fraction]:
+def totals(plan: TorusShares) -> tuple[int, Fraction]:
     """Return the steps of a plan and the sum of their loads, in shards."""
     return len(plan.loads), sum(plan.loads, Fraction(0))
 
 
 @lru_cache(maxsize=4096)
-def plans(shape: tuple[int, ...]) -> tuple[Plan, ...]:
+def best_shares(shape: tuple[int, ...]) -> tuple[TorusShares, ...]:
     """Return the best shares, with both directions at once and by halves."""
     return tuple(
         min(
-            (Plan(shape, shares, halves) for shares in _shares(shape, halves)),
+            (TorusShares(shape, shares, halves) for shares in _shares(shape, halves)),
             key=lambda plan: (totals(plan)[1], plan.shares),
         )
         for halves in (False, True)
@@ -59,7 +59,7 @@ def _loads(
     loads = [[Fraction(0)] * sum(_weights(side, halves)[0] for side in shape) for _ in shape]
     for first, share in enumerate(shares):
         step, held = 0, 1
-        for axis in turn(first, len(shape)):
+        for axis in dimension_order(first, len(shape)):
             hops, usual, last = _weights(shape[axis], halves)
             for hop in range(1, hops + 1):
                 loads[axis][step] += share * held * (last if hop == hops else usual)
@@ -92,16 +92,16 @@ def _shares(shape: tuple[int, ...], halves: bool) -> Iterator[tuple[Fraction, ..
         meetings = [(share, 1 - share) for share in sorted(met)]
         while len(meetings) > 2:
             middle = len(meetings) // 2
-            near, far = (Plan(shape, meetings[at], halves) for at in (middle - 1, middle))
+            near, far = (TorusShares(shape, meetings[at], halves) for at in (middle - 1, middle))
             falls = totals(far)[1] < totals(near)[1]
             meetings = meetings[middle:] if falls else meetings[:middle]
         yield from meetings
 
 
-def turn(first: int, dimensions: int) -> list[int]:
+def dimension_order(first: int, dimensions: int) -> list[int]:
     """Return the order of dimensions of the share that starts with ``first``.
 
-    >>> turn(1, 3)
+    >>> dimension_order(1, 3)
     [1, 2, 0]
     """
     return [(first + turn) % dimensions for turn in range(dimensions)]

@@ -39,15 +39,15 @@ def nearest(nodes: int, most: int) -> tuple[tuple[int, ...], ...]:
     return tuple(best.values())
 
 
-def linked(shape: tuple[int, ...], copies: int) -> Topology:
+def torus(shape: tuple[int, ...], copies: int) -> Topology:
     """Return the torus with ``copies`` parallel links.
 
-    >>> linked((3, 3), 2)
+    >>> torus((3, 3), 2)
     <Topology (unnamed): 9 compute, 72 links>
     """
     nodes = np.arange(prod(shape))
     ends = [
-        (nodes, moved(nodes, shape, axis, way))
+        (nodes, shifted_hosts(nodes, shape, axis, way))
         for axis in range(len(shape))
         for way in (1, -1)
         for _ in range(copies)
@@ -55,7 +55,9 @@ def linked(shape: tuple[int, ...], copies: int) -> Topology:
     return Topology.direct(len(nodes), *(np.concatenate(part) for part in zip(*ends, strict=True)))
 
 
-def moved(nodes: np.ndarray, shape: tuple[int, ...], axis: int, by: int | np.ndarray) -> np.ndarray:
+def shifted_hosts(
+    nodes: np.ndarray, shape: tuple[int, ...], axis: int, by: int | np.ndarray
+) -> np.ndarray:
     """Return the hosts ``by`` ahead along a dimension; the last dimension counts fastest."""
     below = prod(shape[axis + 1 :])
     at = nodes // below % shape[axis]

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from topoloom.schedules.baselines import routed_torus
-from topoloom.schedules.baselines.dimension_exchange import Exchanging, power
+from topoloom.schedules.baselines.dimension_exchange import DimensionExchange, power
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
 NAME = "routed-trivance"
@@ -33,7 +33,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _TRIVANCE.time(nodes, degree, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> routed_torus.Routed | None:
+def run(nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
     """Return the torus and its schedule."""
     return _TRIVANCE.run(nodes, degree, operation)
 
@@ -52,6 +52,6 @@ def _plan(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
     ]
 
 
-_TRIVANCE = Exchanging(
+_TRIVANCE = DimensionExchange(
     NAME, radix=3, parts=1, least_steps=1, reach=lambda step: 3**step, plan=_plan
 )

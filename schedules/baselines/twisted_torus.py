@@ -10,8 +10,8 @@ Syst. 21(12), 2010; in use in TPU pods (Jouppi et al., ISCA 2023).
 from fractions import Fraction
 from math import isqrt
 
-from topoloom.schedules.baselines.baseline_run import Running, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, in_steps
+from topoloom.schedules.baselines.baseline_run import BaselineRun, in_passes
+from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.synth.topology.topology import Topology
 
@@ -36,10 +36,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if side < 2 or 2 * side * side != nodes:
         return None
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, 4)
-    return in_steps(NAME, side, wire, operation, nodes - 1)
+    return step_baseline(NAME, side, wire, operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the torus and breadth-first broadcast on it."""
     if time(nodes, degree, operation) is None:
         return None

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from math import isqrt
 
-from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import Baseline, Operation
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
 from topoloom.synth.topology.topology import Topology
@@ -54,7 +54,7 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
     return Baseline(name, seconds, 2 * height - 1 + chunks, chunks)
 
 
-def run(nodes: int, degree: int, arity: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, arity: int, operation: Operation) -> BaselineRun | None:
     """Return both trees on disjoint links, cut as in `time`."""
     timed = time("", nodes, degree, arity, operation)
     if timed is None:
@@ -81,7 +81,7 @@ def run(nodes: int, degree: int, arity: int, operation: Operation) -> Running | 
         for collective, turned in ((Collective.REDUCE_SCATTER, True), (Collective.ALLGATHER, False))
     )
     schedule = SequenceSchedule(Collective.ALLREDUCE, topology.digest, parts, together=True)
-    return Running(topology, schedule, timed.chunks)
+    return BaselineRun(topology, schedule, timed.chunks)
 
 
 def _height(nodes: int, arity: int) -> int:

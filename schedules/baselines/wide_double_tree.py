@@ -6,7 +6,7 @@ As `double_binary_tree`; trees with more children use the same construction.
 """
 
 from topoloom.schedules.baselines import two_tree_schedule
-from topoloom.schedules.baselines.baseline_run import Running
+from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import Baseline, Operation
 
 NAME = "double-tree"
@@ -17,7 +17,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _best(nodes, degree, operation)[0]
 
 
-def run(nodes: int, degree: int, operation: Operation) -> Running | None:
+def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return both trees on disjoint links."""
     timed, arity = _best(nodes, degree, operation)
     return two_tree_schedule.run(nodes, degree, arity, operation) if timed else None

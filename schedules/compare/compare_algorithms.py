@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from topoloom.schedules.baselines.nccl import ON_FABRICS
+from topoloom.schedules.baselines.nccl import NCCL_ALGORITHMS
 from topoloom.schedules.compare.crossover import SIZES, Candidate, FastestRange, fastest_ranges
 from topoloom.schedules.compare.time_models import large_message_rate, schedule_candidate
 from topoloom.schedules.errors import NoSchedule, ScheduleError, TooLarge
@@ -46,7 +46,7 @@ _Maker = Callable[[], Schedule | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ComparedAlgorithm:
     """A schedule, and its time by message size.
 
     ``name`` is a value of `topoloom schedule --algorithm`, or a baseline's name.  ``hops`` is the
@@ -71,14 +71,14 @@ class ExcludedAlgorithm:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class AlgorithmComparison:
     """All algorithms, the fastest per range of sizes, and the excluded algorithms."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[ComparedAlgorithm, ...]
     ranges: tuple[FastestRange, ...]
     left_out: tuple[ExcludedAlgorithm, ...]
 
-    def fastest(self, size_bytes: int) -> Way:
+    def fastest(self, size_bytes: int) -> ComparedAlgorithm:
         """Return the algorithm of least time for M bytes; ties go to the first."""
         return min(self.ways, key=lambda way: way.candidate.seconds(size_bytes))
 
@@ -90,7 +90,7 @@ def compare_algorithms(
     *,
     root: NodeId | None = None,
     largest_bytes: int = SIZES[-1],
-) -> Ways:
+) -> AlgorithmComparison:
     """Return the distinct algorithms for a collective on a topology; of equals the first.
 
     Parameters
@@ -124,7 +124,7 @@ def compare_algorithms(
         raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to be compared")
     if largest_bytes < 1:
         raise NoSchedule("/bytes", "must be at least 1")
-    found: dict[tuple[object, ...], Way] = {}
+    found: dict[tuple[object, ...], ComparedAlgorithm] = {}
     left: list[ExcludedAlgorithm] = []
     wanted = list(_makers(topology, collective, root))
     for number, (name, maker) in enumerate(wanted):
@@ -146,22 +146,22 @@ def compare_algorithms(
     candidates = [way.candidate for way in found.values()]
     if not candidates:
         raise NoSchedule("/collective", f"nothing was found that runs a {collective} there")
-    return Ways(tuple(found.values()), fastest_ranges(candidates), tuple(left))
+    return AlgorithmComparison(tuple(found.values()), fastest_ranges(candidates), tuple(left))
 
 
 def _way(
     name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int
-) -> Way:
+) -> ComparedAlgorithm:
     candidate = schedule_candidate(name, schedule, topology, network, largest_bytes)
     hops = min(line.rounds for line in candidate.lines)
     rate = large_message_rate(schedule, topology) * Fraction(network.unit_bytes_per_second)
     if isinstance(schedule, RouteSchedule):
-        return Way(name, "routes", hops, rate, None, candidate)
+        return ComparedAlgorithm(name, "routes", hops, rate, None, candidate)
     trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
     if not trees:
-        return Way(name, "steps", hops, rate, None, candidate)
+        return ComparedAlgorithm(name, "steps", hops, rate, None, candidate)
     count = max(part.trees_per_root for part in trees)
-    return Way(name, "trees", hops, rate, count, candidate)
+    return ComparedAlgorithm(name, "trees", hops, rate, count, candidate)
 
 
 def _makers(
@@ -176,7 +176,7 @@ def _makers(
         yield from _in_steps(topology, collective)
     yield from _in_trees(topology, collective, root)
     if not collective.has_root:
-        for name, run in ON_FABRICS.items():
+        for name, run in NCCL_ALGORITHMS.items():
             yield name, lambda run=run: run(topology, collective)
 
 

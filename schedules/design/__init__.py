@@ -11,11 +11,11 @@ Every point of the frontier is timed twice: in its steps, by broadcast or slack 
 from fractions import Fraction
 
 from topoloom.schedules.compare.topology_algorithms import ONE_SHOT
-from topoloom.schedules.design.answer import Change, Choice, Design, Point, Used
+from topoloom.schedules.design.answer import Change, Choice, Design, DesignPoint, ScheduleInUse
 from topoloom.schedules.design.forest_pruning import FOREST_NODES
 from topoloom.schedules.design.point_algorithms import LIFTED_NODES
 from topoloom.schedules.design.request import Limits, Speed
-from topoloom.schedules.design.rewiring import Today, changes_to, within
+from topoloom.schedules.design.rewiring import CurrentWiring, allowed_points, planned_changes
 from topoloom.schedules.design.sources import Generators, Sources
 from topoloom.schedules.design.timing import Timing, usual_candidate
 from topoloom.schedules.errors import TooLarge
@@ -33,16 +33,16 @@ __all__ = [
     "LIFTED_NODES",
     "Change",
     "Choice",
+    "CurrentWiring",
     "Design",
+    "DesignPoint",
     "Generators",
     "Hosts",
     "Limits",
-    "Point",
+    "ScheduleInUse",
     "Sources",
     "Speed",
     "Task",
-    "Today",
-    "Used",
     "Workload",
     "collective_cost",
     "design",
@@ -58,7 +58,7 @@ def design(
     limits: Limits,
     *,
     all_to_all: bool = False,
-    today: Today | None = None,
+    today: CurrentWiring | None = None,
 ) -> Design:
     """Return the best topology for a workload, with its times, schedules and baselines.
 
@@ -74,7 +74,7 @@ def design(
         Larger topologies have no schedule of the best point, but a reason.
     all_to_all : bool
         Include all-to-all on every point, even if the workload has none.
-    today : Today, optional
+    today : CurrentWiring, optional
         Today's wiring.  The design then counts the changes to reach every point, and chooses
         the best among the points that fit within the limits.
 
@@ -103,10 +103,10 @@ def design(
     found = sources.frontier(hosts)
     timing = Timing(hosts, speed, workload, found.bounds, all_to_all)
     points = tuple(timing.point(one, sources) for one in found.points)
-    changes = () if today is None else changes_to(points, today)
-    allowed = points if today is None else within(points, changes, today)
+    changes = () if today is None else planned_changes(points, today)
+    allowed = points if today is None else allowed_points(points, changes, today)
     points = timing.with_trees(points, min(point.seconds for point in allowed), sources)
-    allowed = points if today is None else within(points, changes, today)
+    allowed = points if today is None else allowed_points(points, changes, today)
     usual = min(allowed, key=lambda point: (point.usual_seconds, *point.simplicity))
     fastest = min(allowed, key=lambda point: (point.seconds, *point.simplicity))
     best = usual if workload.single else fastest
@@ -156,8 +156,8 @@ def require_cost(facts: ScheduleCosts, cost: Cost) -> None:
 
 
 def _best_schedule(
-    best: Point, hosts: Hosts, workload: Workload, sources: Sources, limits: Limits
-) -> Used:
+    best: DesignPoint, hosts: Hosts, workload: Workload, sources: Sources, limits: Limits
+) -> ScheduleInUse:
     """Return the schedule of a single collective on the best point, at the measured cost."""
     (task,) = workload.tasks
     measured, collective = best.measured, task.collective
@@ -170,15 +170,15 @@ def _best_schedule(
     most = limits.of(collective)
     if hosts.nodes > most:
         reason = f"schedules are generated for at most {most} nodes here"
-        return Used(collective, generator, None, reason, options)
+        return ScheduleInUse(collective, generator, None, reason, options)
     facts = sources.schedule(measured.recipe, collective, generator, options)
     if collective is not Collective.ALL_TO_ALL and options.max_chunks is None:
         costs = measured.cost, measured.transpose
         require_cost(facts, collective_cost(*costs, collective))
-    return Used(collective, generator, facts, options=options)
+    return ScheduleInUse(collective, generator, facts, options=options)
 
 
-def _used(point: Point, sources: Sources) -> tuple[Used, ...]:
+def _used(point: DesignPoint, sources: Sources) -> tuple[ScheduleInUse, ...]:
     """Return a verified schedule, or the reason for none, for every algorithm in use."""
     used = dict.fromkeys(
         (one.task.collective, one.algorithm, one.max_chunks) for one in point.choices
@@ -192,11 +192,11 @@ def _schedule_of(
     algorithm: str,
     max_chunks: int | None,
     sources: Sources,
-) -> Used:
+) -> ScheduleInUse:
     in_steps = algorithm in (measured.algorithm, ONE_SHOT[measured.algorithm])
     options = Options(max_chunks=max_chunks, steps=measured.within if in_steps else None)
     try:
         facts = sources.schedule(measured.recipe, collective, algorithm, options)
     except TooLarge as limit:
-        return Used(collective, algorithm, None, limit.rule, options)
-    return Used(collective, algorithm, facts, options=options)
+        return ScheduleInUse(collective, algorithm, None, limit.rule, options)
+    return ScheduleInUse(collective, algorithm, facts, options=options)

@@ -17,7 +17,7 @@ from topoloom.synth.search.frontier import Point as Measured
 from topoloom.synth.search.hosts import Hosts
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
     from topoloom.synth.wiring.ilp.objective import Goal
 
 Weighed: TypeAlias = Literal["moves", "seconds", "drained"]
@@ -74,12 +74,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class DesignPoint:
     """A point of the frontier, timed for a workload.
 
     Attributes
     ----------
-    exchange : Exchange or None
+    exchange : AllToAllChoices or None
         Cost of all-to-all on the point, where the workload has one.
     usual_seconds : Fraction
         Time of the workload in the point's steps, and of its all-to-alls by their fastest routing.
@@ -92,7 +92,7 @@ class Point:
     """
 
     measured: Measured
-    exchange: "Exchange | None"
+    exchange: "AllToAllChoices | None"
     usual_seconds: Fraction
     choices: tuple[Choice, ...]
     candidates: tuple[tuple[Candidate, ...], ...]
@@ -116,7 +116,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ScheduleInUse:
     """A verified schedule of an algorithm in use, or the reason for none.
 
     ``options`` are the options of the algorithm: its number of steps and chunks.
@@ -139,13 +139,13 @@ class Design:
         Lower bounds on the steps and T_B of one pass, for any topology of these hosts.
     bound_seconds : Fraction
         Lower bound on the workload's time for any topology, in the usual number of passes.
-    best : Point
+    best : DesignPoint
         The point of least time: by the usual algorithms for a single collective, by the
         fastest algorithms for a list of tasks.
-    schedule : Used or None
+    schedule : ScheduleInUse or None
         For a single collective: the verified schedule on the best point.  None for a list,
         whose schedules are in ``used``.
-    co_design : Point
+    co_design : DesignPoint
         The point of least time by the fastest algorithm for every size; ``used`` has a schedule
         for each of these algorithms.
     baselines : tuple of Baseline
@@ -163,11 +163,11 @@ class Design:
     workload: Workload
     bounds: Cost
     bound_seconds: Fraction
-    points: tuple[Point, ...]
-    best: Point
-    schedule: Used | None
-    co_design: Point
-    used: tuple[Used, ...]
+    points: tuple[DesignPoint, ...]
+    best: DesignPoint
+    schedule: ScheduleInUse | None
+    co_design: DesignPoint
+    used: tuple[ScheduleInUse, ...]
     baselines: tuple[Baseline, ...]
     assumed: tuple[Baseline, ...] = ()
     changes: tuple[Change, ...] = ()

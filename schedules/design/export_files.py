@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from topoloom.schedules.compare.crossover import Candidate, fastest_ranges
-from topoloom.schedules.design.answer import Design, Point
+from topoloom.schedules.design.answer import Design, DesignPoint
 from topoloom.schedules.design.runnable_schedules import candidate_schedule
 from topoloom.schedules.design.timing import LARGEST_BYTES
 from topoloom.schedules.errors import NotExportable, TooLarge
@@ -25,7 +25,7 @@ from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
-Maker: TypeAlias = Callable[[Point, Topology, Collective, str, int | None], Schedule]
+Maker: TypeAlias = Callable[[DesignPoint, Topology, Collective, str, int | None], Schedule]
 """Returns the verified schedule of a candidate of a point, with a maximum number of chunks."""
 
 _ENDINGS = {"msccl-xml": "xml", "mscclpp-json": "json"}

@@ -51,7 +51,7 @@ class KnownTopology:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedTopology:
     """A known topology, the bounds of its size, and its time for a workload, where given."""
 
     known: KnownTopology
@@ -65,7 +65,7 @@ class Rated:
 
         >>> from fractions import Fraction
         >>> ring = KnownTopology(4, 1, *2 * [Cost(3, Fraction(3, 4))], "UniRing(4)", "uniring-4x1")
-        >>> Rated(ring, Cost(3, Fraction(3, 4))).gap
+        >>> RatedTopology(ring, Cost(3, Fraction(3, 4))).gap
         Cost(steps=0, bandwidth=Fraction(0, 1))
         """
         worse = self.known.worse()
@@ -90,7 +90,7 @@ def best_topologies(
     links: Links,
     speed: Speed | None = None,
     workload: Workload | None = None,
-) -> list[Rated]:
+) -> list[RatedTopology]:
     """Return the topologies that no other known one of their size dominates, the best first.
 
     Ties go to breadth-first broadcast, then to the shortest recipe.  Times are exact and those
@@ -110,15 +110,15 @@ def best_topologies(
         kept = by_size.setdefault((one.nodes, one.degree), [])
         if not any(other.dominates(one) for other in kept):
             kept.append(one)
-    rated: list[Rated] = []
+    rated: list[RatedTopology] = []
     for (nodes, degree), alike in by_size.items():
         bounds = lower_bound(nodes, degree, links)
         for one in alike:
             if speed is None or workload is None:
-                rated.append(Rated(one, bounds))
+                rated.append(RatedTopology(one, bounds))
             else:
                 times = _seconds(one, speed, workload), _bound(bounds, speed, workload)
-                rated.append(Rated(one, bounds, *times))
+                rated.append(RatedTopology(one, bounds, *times))
     return sorted(rated, key=lambda one: one.rank)
 
 

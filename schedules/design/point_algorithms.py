@@ -25,7 +25,7 @@ from topoloom.synth.search.frontier import Point
 from topoloom.synth.search.hosts import Hosts
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
 
 LIFTED_NODES = 1024
 """Maximum hosts for lifted schedules, which must be generated."""
@@ -33,7 +33,7 @@ LIFTED_NODES = 1024
 
 def point_costs(
     measured: Point,
-    exchange: "Exchange | None",
+    exchange: "AllToAllChoices | None",
     hosts: Hosts,
     speed: Speed,
     workload: Workload,
@@ -99,7 +99,7 @@ def _by_dimensions(recipe: Recipe) -> bool:
     return False
 
 
-def _routings(exchange: "Exchange") -> tuple[Routing, ...]:
+def _routings(exchange: "AllToAllChoices") -> tuple[Routing, ...]:
     return tuple(
         Routing(
             "shortest-paths" if way.method == "shortest-paths" and index == 0 else "mcf",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from topoloom.schedules.design.answer import Change, Point, Weighed
+from topoloom.schedules.design.answer import Change, DesignPoint, Weighed
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.progress import report_progress
 from topoloom.synth.recipes.build import build
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Today:
+class CurrentWiring:
     """Today's wiring and plant, and the limits on changes.
 
     With ``free_hosts``, nodes take the hosts that need the fewest changes; ``spares`` permits the
@@ -59,7 +59,7 @@ class Today:
 
         >>> from topoloom.synth.wiring import plan_moves, sized
         >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-        >>> today = Today(sized(ring).with_present(plan_moves(ring, sized(ring)).final))
+        >>> today = CurrentWiring(sized(ring).with_present(plan_moves(ring, sized(ring)).final))
         >>> today.change_to(ring).moves, today.change_to(ring.transpose()).moves
         (0, 6)
         """
@@ -102,7 +102,7 @@ def _change_of(plan: "PatchPlan") -> Change:
     )
 
 
-def changes_to(points: "Sequence[Point]", today: Today) -> tuple[Change, ...]:
+def planned_changes(points: "Sequence[DesignPoint]", today: CurrentWiring) -> tuple[Change, ...]:
     """Return the change to each point; points on one topology are planned once."""
     found: dict[object, Change] = {}
     for number, point in enumerate(points):
@@ -120,9 +120,9 @@ _SAID: dict[Weighed, tuple[str, str]] = {
 }
 
 
-def within(
-    points: "Sequence[Point]", changes: Sequence[Change], today: Today
-) -> "tuple[Point, ...]":
+def allowed_points(
+    points: "Sequence[DesignPoint]", changes: Sequence[Change], today: CurrentWiring
+) -> "tuple[DesignPoint, ...]":
     """Return the points to choose from: those that fit, within the given limits.
 
     Raises
@@ -156,7 +156,7 @@ def _too_much(changes: Sequence[Change], limits: dict[Weighed, Fraction]) -> Doe
     )
 
 
-def not_beaten(
+def pareto_front(
     times: Sequence[Fraction],
     changes: Sequence[Change],
     weighed: Weighed = "moves",
@@ -165,7 +165,7 @@ def not_beaten(
 
     Ties in both go to fewer moves, then to the first point.
 
-    >>> not_beaten([Fraction(3), Fraction(1), Fraction(2)], [Change(0), Change(9), Change(9)])
+    >>> pareto_front([Fraction(3), Fraction(1), Fraction(2)], [Change(0), Change(9), Change(9)])
     (1, 0)
     """
     order = sorted(

@@ -1,7 +1,7 @@
 """The schedules of a design, with the sizes at which each is the fastest."""
 
 from topoloom.schedules.compare.crossover import fastest_ranges
-from topoloom.schedules.design.answer import Design, Point
+from topoloom.schedules.design.answer import Design, DesignPoint
 from topoloom.schedules.execute.limits import MAX_PIPELINE_CHUNKS
 from topoloom.schedules.execute.runner import Served
 from topoloom.schedules.generate.collectives import GATHERS
@@ -13,7 +13,7 @@ from topoloom.synth.topology.topology import Topology
 
 
 def candidate_schedule(
-    point: Point,
+    point: DesignPoint,
     topology: Topology,
     collective: Collective,
     name: str,
@@ -25,7 +25,7 @@ def candidate_schedule(
     ).schedule
 
 
-def candidate_options(point: Point, name: str, max_chunks: int | None = None) -> Options:
+def candidate_options(point: DesignPoint, name: str, max_chunks: int | None = None) -> Options:
     """Return the options of a candidate of a point: its number of steps and chunks."""
     own = GATHERS.get(name, name) == point.measured.algorithm
     return Options(max_chunks=max_chunks, steps=point.measured.within if own else None)

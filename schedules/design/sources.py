@@ -17,7 +17,7 @@ from topoloom.synth.search.hosts import Hosts, searched
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
 
 
 class Sources(Protocol):
@@ -27,7 +27,7 @@ class Sources(Protocol):
         """Return the Pareto frontier with every point measured."""
         ...
 
-    def routes(self, recipe: Recipe) -> "Exchange":
+    def routes(self, recipe: Recipe) -> "AllToAllChoices":
         """Return the cost of an all-to-all on a topology."""
         ...
 
@@ -85,11 +85,11 @@ class Generators:
         """Return the Pareto frontier with every point measured."""
         return searched(hosts)
 
-    def routes(self, recipe: Recipe) -> "Exchange":
+    def routes(self, recipe: Recipe) -> "AllToAllChoices":
         """Return the cost of an all-to-all on a topology."""
-        from topoloom.schedules.routes.routing_choices import exchange
+        from topoloom.schedules.routes.routing_choices import routing_choices
 
-        return exchange(build(recipe))
+        return routing_choices(build(recipe))
 
     def schedule(
         self,

@@ -10,7 +10,7 @@ from topoloom.schedules.baselines import (
     PASSES,
     Baseline,
     Operation,
-    assumed,
+    assumed_baselines,
     baselines,
     bound_seconds,
 )
@@ -21,7 +21,7 @@ from topoloom.schedules.compare.topology_algorithms import (
     floor_seconds,
     topology_candidates,
 )
-from topoloom.schedules.design.answer import Choice, Point, total
+from topoloom.schedules.design.answer import Choice, DesignPoint, total
 from topoloom.schedules.design.forest_pruning import (
     EVERY_SIZE_NODES,
     FOREST_NODES,
@@ -43,7 +43,7 @@ from topoloom.synth.search.frontier import Point as Measured
 from topoloom.synth.search.hosts import Hosts
 
 if TYPE_CHECKING:
-    from topoloom.schedules.routes.routing_choices import Exchange
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
 
 LARGEST_BYTES = 1 << 30
 """Trees are cut optimally up to this size, or up to the largest task."""
@@ -104,7 +104,7 @@ class Timing:
     @property
     def assumed(self) -> tuple[Baseline, ...]:
         """Times of the whole workload with hardware beyond cables, where that serves every task."""
-        served = self._served(assumed)
+        served = self._served(assumed_baselines)
         names = [name for name in served[0] if all(name in found for found in served)]
         return tuple(self._summed([found[name] for found in served], name) for name in names)
 
@@ -126,7 +126,7 @@ class Timing:
         chunks = max(one.chunks for one in used)
         return Baseline(name, seconds, steps, chunks, used[0].assumption)
 
-    def point(self, measured: Measured, sources: Sources) -> Point:
+    def point(self, measured: Measured, sources: Sources) -> DesignPoint:
         """Return a point of the frontier with the fastest algorithm for every task.
 
         With few hosts, trees are included where they may win; otherwise the point has a lower
@@ -147,8 +147,8 @@ class Timing:
         return replace(plain, trees_at_least=self._trees_at_least(plain, reach))
 
     def with_trees(
-        self, points: Sequence[Point], fastest: Fraction, sources: Sources
-    ) -> tuple[Point, ...]:
+        self, points: Sequence[DesignPoint], fastest: Fraction, sources: Sources
+    ) -> tuple[DesignPoint, ...]:
         """Return the points, with trees where these may be clearly faster than the fastest.
 
         With few hosts, the points already include trees.
@@ -162,7 +162,7 @@ class Timing:
             found.append(weighed)
         return tuple(found)
 
-    def _weighed(self, point: Point, enough: Fraction, sources: Sources) -> Point:
+    def _weighed(self, point: DesignPoint, enough: Fraction, sources: Sources) -> DesignPoint:
         """Return a point with trees if their lower bound is at most ``enough``."""
         measured = point.measured
         if point.trees_at_least is None or point.trees_at_least > enough:
@@ -181,8 +181,8 @@ class Timing:
         return self._timed(measured, point.exchange, replace(offer, trees=trees))
 
     def _timed(
-        self, measured: Measured, exchange: "Exchange | None", offer: TopologyCosts
-    ) -> Point:
+        self, measured: Measured, exchange: "AllToAllChoices | None", offer: TopologyCosts
+    ) -> DesignPoint:
         largest = max(LARGEST_BYTES, self.workload.largest_bytes)
         ways = {
             collective: topology_candidates(
@@ -199,7 +199,7 @@ class Timing:
             (task, usual_candidate(measured, ways[task.collective]).seconds(task.size_bytes))
             for task in tasks
         )
-        return Point(measured, exchange, usual, choices, tuple(ways.values()))
+        return DesignPoint(measured, exchange, usual, choices, tuple(ways.values()))
 
     def _hops(self, measured: Measured, sources: Sources) -> int:
         if measured.within is None:
@@ -223,7 +223,7 @@ class Timing:
         work = self.speed.operation(Task(collective, 1))
         return forest_line(reach, self.hosts.nodes, self.hosts.degree, work)
 
-    def _may_win(self, point: Point, reach: TreeBounds) -> bool:
+    def _may_win(self, point: DesignPoint, reach: TreeBounds) -> bool:
         largest = max(LARGEST_BYTES, self.workload.largest_bytes)
         return any(
             may_win(self._line(collective, reach), ways, largest)
@@ -231,7 +231,7 @@ class Timing:
             if collective in PASSES
         )
 
-    def _trees_at_least(self, point: Point, reach: TreeBounds) -> Fraction:
+    def _trees_at_least(self, point: DesignPoint, reach: TreeBounds) -> Fraction:
         """Return a lower bound on the workload's time with trees wherever they may help."""
         times = []
         for choice in point.choices:
@@ -241,7 +241,7 @@ class Timing:
             times.append((task, seconds))
         return total(times)
 
-    def _packed(self, point: Point, sources: Sources) -> tuple[Lockstep | None, ...] | None:
+    def _packed(self, point: DesignPoint, sources: Sources) -> tuple[Lockstep | None, ...] | None:
         passes = {
             which for collective in self.workload.collectives for which in ORDER.get(collective, ())
         }

@@ -88,7 +88,7 @@ class PassOptimum:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class ConcurrentPasses:
     """Bounds on an allreduce whose two passes run at once.
 
     ``algbw`` is an upper bound; ``feasible`` is reached, by passes in sequence or at once.
@@ -120,7 +120,7 @@ class CollectiveOptimum:
 
     collective: Collective
     passes: tuple[PassOptimum, ...]
-    together: Together | None = None
+    together: ConcurrentPasses | None = None
     together_left_out: str = ""
     apart: bool = False
 
@@ -193,7 +193,7 @@ def collective_optimum(
     except (TooLarge, TookTooLong) as error:
         return replace(found, together_left_out=error.rule)
     least = found.data / bound.rate
-    together = Together(
+    together = ConcurrentPasses(
         least,
         bound.rate,
         bound.feasible,

@@ -57,7 +57,7 @@ class LinkValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredRate:
     """The algbw after a lost node, or the links between two nodes, are restored."""
 
     nodes: tuple[NodeId, ...]
@@ -211,7 +211,7 @@ def _one_after_the_other(algbws: Sequence[Fraction]) -> Fraction:
 
 def restored(
     healthy: Topology, topology: Topology, collective: Collective, options: Options | None = None
-) -> list[Restored]:
+) -> list[RestoredRate]:
     """Return algbw with each change of a topology undone, the highest first.
 
     Parameters
@@ -244,7 +244,7 @@ def restored(
     for nodes, left in _each_undone(made):
         again = degraded(healthy, **left._asdict())
         best = collective_optimum(again, collective, options or Options())
-        found.append(Restored(nodes, best.algbw))
+        found.append(RestoredRate(nodes, best.algbw))
     return sorted(found, key=lambda one: one.algbw, reverse=True)
 
 

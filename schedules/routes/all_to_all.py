@@ -15,14 +15,14 @@ from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import RouteSchedule
 from topoloom.schedules.routes.concurrent_flow import solve, whole_flows, whole_lengths
 from topoloom.schedules.routes.cut_bound import cut_bound
-from topoloom.schedules.routes.demand import Demand, demand
-from topoloom.schedules.routes.flow_decomposition import MAX_HOPS, most_hops, routed
-from topoloom.schedules.routes.multiplicative_weights import adapt
+from topoloom.schedules.routes.demand import AllToAllDemand, all_to_all_demand
+from topoloom.schedules.routes.flow_decomposition import MAX_HOPS, most_hops, route_schedule
+from topoloom.schedules.routes.multiplicative_weights import adaptive_routing
 from topoloom.schedules.routes.shortest_path_bound import (
-    Spread,
+    PathSplit,
     length_bound,
     longest_length,
-    spread,
+    split_evenly,
 )
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.progress import report_progress
@@ -58,7 +58,7 @@ class AllToAll:
     lower: Fraction
     method: str
     hops: int
-    problem: Demand
+    problem: AllToAllDemand
     flows: NDArray[np.int64]
     unit: int
 
@@ -115,7 +115,7 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     >>> found.inverse_rate, found.proved
     (Fraction(61, 7), True)
     """
-    problem = demand(topology)
+    problem = all_to_all_demand(topology)
     size = _require_small(problem)
     key = digest_of((), topology.digest, str(topology.recipe), max_variables)
     if (known := _found_last.get(key)) is not None:
@@ -124,9 +124,9 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     return _found_last.keep(key, found, found.flows.size)
 
 
-def _best(problem: Demand, size: int, max_variables: int) -> AllToAll:
+def _best(problem: AllToAllDemand, size: int, max_variables: int) -> AllToAll:
     report_progress("sharing shortest paths", 0, 1)
-    first = spread(problem)
+    first = split_evenly(problem)
     rate = problem.most_loaded(first.loads, first.unit)
     report_progress("solving the linear program", 0, 1)
     if rate > first.lower and size <= max_variables:
@@ -136,7 +136,7 @@ def _best(problem: Demand, size: int, max_variables: int) -> AllToAll:
     rounds = min(_MAX_ROUNDS, _ADAPTING_WORK // size)
     report_progress("adapting lengths", 0, 1)
     if rate > first.lower and rounds > 1:
-        first = adapt(problem, first, rounds)
+        first = adaptive_routing(problem, first, rounds)
     return _answer(problem, first, "shortest-paths")
 
 
@@ -149,9 +149,9 @@ def shortest(topology: Topology) -> AllToAll:
     >>> found.inverse_rate, found.hops
     (Fraction(6, 1), 3)
     """
-    problem = demand(topology)
+    problem = all_to_all_demand(topology)
     _require_small(problem)
-    return _answer(problem, spread(problem), "shortest-paths")
+    return _answer(problem, split_evenly(problem), "shortest-paths")
 
 
 def schedule(
@@ -174,17 +174,17 @@ def schedule(
     if pairs > MAX_HOPS:
         raise TooLarge("/topology", f"needs at least {pairs} hops of routes; at most {MAX_HOPS}")
     found = shortest(topology) if fewest_hops else optimum(topology, max_variables=max_variables)
-    return routed(topology, found.problem, found.flows, found.unit)
+    return route_schedule(topology, found.problem, found.flows, found.unit)
 
 
-def _require_small(problem: Demand) -> int:
+def _require_small(problem: AllToAllDemand) -> int:
     size = len(problem.sources) * len(problem.tail)
     if size > MAX_FLOWS:
         raise TooLarge("/topology", f"needs {size} flows; at most {MAX_FLOWS}")
     return size
 
 
-def _by_program(problem: Demand, first: Spread) -> AllToAll | None:
+def _by_program(problem: AllToAllDemand, first: PathSplit) -> AllToAll | None:
     answer = solve(problem, _SECONDS)
     if answer is None:
         return None
@@ -194,11 +194,11 @@ def _by_program(problem: Demand, first: Spread) -> AllToAll | None:
     candidates = whole_lengths(answer.lengths, longest_length(problem))
     bounds = [length_bound(problem, lengths) for lengths in candidates]
     hops = most_hops(problem, flows, unit)
-    found = Spread(flows, unit, loads, max(bounds, default=first.lower), hops)
+    found = PathSplit(flows, unit, loads, max(bounds, default=first.lower), hops)
     return _answer(problem, found, "linear-program")
 
 
-def _answer(problem: Demand, found: Spread, method: str) -> AllToAll:
+def _answer(problem: AllToAllDemand, found: PathSplit, method: str) -> AllToAll:
     rate = problem.most_loaded(found.loads, found.unit)
     lower = max(found.lower, _node_bound(problem))
     if rate > lower:
@@ -208,7 +208,7 @@ def _answer(problem: Demand, found: Spread, method: str) -> AllToAll:
     )
 
 
-def _node_bound(problem: Demand) -> Fraction:
+def _node_bound(problem: AllToAllDemand) -> Fraction:
     """Return the lower bound by the most constrained compute node, to send or receive its data."""
     capacity = problem.capacity[problem.orbit]
     room = np.zeros((2, problem.nodes), np.int64)

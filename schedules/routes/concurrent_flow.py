@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from topoloom.schedules.routes.demand import Demand
+from topoloom.schedules.routes.demand import AllToAllDemand
 
 Integers = NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     lengths: NDArray[np.float64]
 
 
-def solve(problem: Demand, seconds: float) -> Answer | None:
+def solve(problem: AllToAllDemand, seconds: float) -> Answer | None:
     """Return the solution of HiGHS, or None if HiGHS does not finish in ``seconds``.
 
     Time grows faster than sources * arcs: 16,000 variables take about one second.
@@ -69,7 +69,7 @@ def solve(problem: Demand, seconds: float) -> Answer | None:
     return Answer(flows, np.maximum(-found.ineqlin.marginals, 0))
 
 
-def _balance(problem: Demand) -> tuple[csr_array, NDArray[np.float64]]:
+def _balance(problem: AllToAllDemand) -> tuple[csr_array, NDArray[np.float64]]:
     """Return the rows of conservation, one per source and node: inflow minus outflow."""
     nodes, arcs = problem.nodes, len(problem.tail)
     at = np.arange(arcs)
@@ -105,7 +105,7 @@ def whole_lengths(lengths: NDArray[np.float64], longest: int) -> Iterator[Intege
     yield np.rint(shape * min(longest, 1 << 30)).astype(np.int64)
 
 
-def whole_flows(problem: Demand, flows: NDArray[np.float64]) -> tuple[Integers, int]:
+def whole_flows(problem: AllToAllDemand, flows: NDArray[np.float64]) -> tuple[Integers, int]:
     """Return flows in integer multiples of 1 / unit close to the given flows, and the unit.
 
     The flows deliver exactly one unit to every destination.  No arc carries more of a source's
@@ -145,7 +145,7 @@ def _common_denominator(values: NDArray[np.float64], most: int) -> int | None:
     return unit
 
 
-def _balanced(problem: Demand, flows: Integers, unit: int) -> bool:
+def _balanced(problem: AllToAllDemand, flows: Integers, unit: int) -> bool:
     for source, row in zip(problem.sources.tolist(), flows, strict=True):
         gain = np.zeros(problem.nodes, np.int64)
         np.add.at(gain, problem.head, row)
@@ -157,7 +157,7 @@ def _balanced(problem: Demand, flows: Integers, unit: int) -> bool:
     return True
 
 
-def _routed(problem: Demand, source: int, flow: NDArray[np.float64], unit: int) -> Integers:
+def _routed(problem: AllToAllDemand, source: int, flow: NDArray[np.float64], unit: int) -> Integers:
     """Return integer flows from one source within capacities slightly above the given flow."""
     nodes, goal = problem.nodes, problem.nodes
     wanted = problem.wants.copy()

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.schedules.routes.demand import Demand
+from topoloom.schedules.routes.demand import AllToAllDemand
 from topoloom.schedules.routes.shortest_path_bound import length_bound
 
 MAX_NODES = 2048
@@ -28,7 +28,7 @@ _MODES = 4
 Integers = NDArray[np.int64]
 
 
-def cut_bound(problem: Demand) -> Fraction:
+def cut_bound(problem: AllToAllDemand) -> Fraction:
     """Return the best lower bound by the cuts of the sweeps; 0 without cuts.
 
     O(nodes^3 + modes * (nodes * arcs)) and one search of shortest paths from every source.
@@ -37,11 +37,11 @@ def cut_bound(problem: Demand) -> Fraction:
     --------
     Two triangles joined by one link in each direction: 9 units cross it.
 
-    >>> from topoloom.schedules.routes.demand import demand
+    >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.synth.topology.topology import Topology
     >>> inside = [(a, b) for a in range(3) for b in range(3) if a != b]
     >>> links = [*inside, *((a + 3, b + 3) for a, b in inside), (0, 3), (3, 0)]
-    >>> cut_bound(demand(Topology(range(6), links)))
+    >>> cut_bound(all_to_all_demand(Topology(range(6), links)))
     Fraction(9, 1)
     """
     if problem.nodes > MAX_NODES:
@@ -58,7 +58,7 @@ def cut_bound(problem: Demand) -> Fraction:
     return max(best, length_bound(problem, lengths.astype(np.int64)))
 
 
-def _orders(problem: Demand) -> Iterator[Integers]:
+def _orders(problem: AllToAllDemand) -> Iterator[Integers]:
     """Yield orders of the nodes, each also reversed: the listed order, and by slow modes."""
     yield np.arange(problem.nodes)
     yield np.arange(problem.nodes)[::-1]
@@ -76,7 +76,7 @@ def _orders(problem: Demand) -> Iterator[Integers]:
         yield order[::-1]
 
 
-def _sweep(problem: Demand, order: Integers) -> tuple[Fraction, NDArray[np.bool_]]:
+def _sweep(problem: AllToAllDemand, order: Integers) -> tuple[Fraction, NDArray[np.bool_]]:
     """Return the best exact rate among the cuts of one order, and the nodes inside that cut."""
     place = np.empty(problem.nodes, np.int64)
     place[order] = np.arange(problem.nodes)

@@ -17,7 +17,7 @@ from topoloom.schedules.errors import TooLarge
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["Demand", "demand"]
+__all__ = ["AllToAllDemand", "all_to_all_demand"]
 
 _MAX_CAPACITY = 2**40
 
@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class AllToAllDemand:
     """One source of each orbit sends a unit to every other compute node.
 
     Attributes
@@ -82,7 +82,7 @@ class Demand:
         return found
 
 
-def demand(topology: Topology) -> Demand:
+def all_to_all_demand(topology: Topology) -> AllToAllDemand:
     """Return the problem on a topology, reduced by its known symmetry.
 
     Raises
@@ -94,7 +94,7 @@ def demand(topology: Topology) -> Demand:
 
     Examples
     --------
-    >>> ring = demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    >>> ring = all_to_all_demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     >>> ring.sources.tolist(), ring.orbit.tolist(), ring.receivers
     ([0], [0, 0, 0, 0], 3)
     """
@@ -108,7 +108,7 @@ def demand(topology: Topology) -> Demand:
     wants = np.array([node not in topology.switches for node in topology.nodes])
     lowest = images.min(axis=0)
     capacity, scale = _capacities(topology, arc_of_link, orbit)
-    return Demand(
+    return AllToAllDemand(
         tail,
         head,
         orbit,

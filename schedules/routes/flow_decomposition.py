@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.route_table import RouteTable
 from topoloom.schedules.model.schedule import Collective, RouteSchedule
-from topoloom.schedules.routes.demand import Demand
+from topoloom.schedules.routes.demand import AllToAllDemand
 from topoloom.synth.topology.topology import Topology
 
 MAX_HOPS = 1 << 26
@@ -18,7 +18,9 @@ MAX_HOPS = 1 << 26
 Integers = NDArray[np.int64]
 
 
-def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> RouteSchedule:
+def route_schedule(
+    topology: Topology, problem: AllToAllDemand, flows: Integers, unit: int
+) -> RouteSchedule:
     """Return the schedule with the given flows of one source of each orbit.
 
     Parameters
@@ -40,12 +42,12 @@ def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> R
 
     Examples
     --------
-    >>> from topoloom.schedules.routes.demand import demand
-    >>> from topoloom.schedules.routes.shortest_path_bound import spread
+    >>> from topoloom.schedules.routes.demand import all_to_all_demand
+    >>> from topoloom.schedules.routes.shortest_path_bound import split_evenly
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> problem = demand(ring)
-    >>> found = spread(problem)
-    >>> [route.path for route in routed(ring, problem, found.flows, found.unit).routes][:2]
+    >>> problem = all_to_all_demand(ring)
+    >>> found = split_evenly(problem)
+    >>> [route.path for route in route_schedule(ring, problem, found.flows, found.unit).routes][:2]
     [(0, 1), (0, 1, 2)]
     """
     nodes, lengths, weights = _every_path(problem, flows, unit)
@@ -61,8 +63,8 @@ def routed(topology: Topology, problem: Demand, flows: Integers, unit: int) -> R
     )
 
 
-def most_hops(problem: Demand, flows: Integers, unit: int) -> int:
-    """Return the largest number of host-to-host hops of the routes that `routed` returns."""
+def most_hops(problem: AllToAllDemand, flows: Integers, unit: int) -> int:
+    """Return the largest number of host-to-host hops of the routes of `route_schedule`."""
     most = 0
     for nodes, lengths, _ in _paths_of_sources(problem, flows, unit):
         hosts = np.add.reduceat(problem.wants[nodes].astype(np.int64), np.cumsum(lengths) - lengths)
@@ -70,7 +72,9 @@ def most_hops(problem: Demand, flows: Integers, unit: int) -> int:
     return most
 
 
-def _every_path(problem: Demand, flows: Integers, unit: int) -> tuple[Integers, Integers, Integers]:
+def _every_path(
+    problem: AllToAllDemand, flows: Integers, unit: int
+) -> tuple[Integers, Integers, Integers]:
     """Return the concatenated nodes of all paths, their lengths, and their weights."""
     small = np.int16 if problem.nodes < 1 << 15 else np.int32
     parts, hops = [], 0
@@ -83,7 +87,7 @@ def _every_path(problem: Demand, flows: Integers, unit: int) -> tuple[Integers, 
     return nodes, lengths, weights
 
 
-def _paths_of_sources(problem: Demand, flows: Integers, unit: int) -> Any:
+def _paths_of_sources(problem: AllToAllDemand, flows: Integers, unit: int) -> Any:
     """Yield nodes, lengths and weights of the paths of each source."""
     into = np.argsort(problem.head, kind="stable")
     entering = np.searchsorted(problem.head[into], np.arange(problem.nodes + 1))

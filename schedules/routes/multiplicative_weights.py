@@ -13,9 +13,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.schedules.routes.demand import Demand
-from topoloom.schedules.routes.shortest_path_bound import Spread, length_bound, longest_length
-from topoloom.schedules.routes.shortest_path_dag import carry, room, ways_of
+from topoloom.schedules.routes.demand import AllToAllDemand
+from topoloom.schedules.routes.shortest_path_bound import PathSplit, length_bound, longest_length
+from topoloom.schedules.routes.shortest_path_dag import (
+    arc_index,
+    send_on_shortest_paths,
+    work_memory,
+)
 
 _UNIT = 1 << 16
 _FINEST = 1 << 20
@@ -23,27 +27,27 @@ _FINEST = 1 << 20
 Integers = NDArray[np.int64]
 
 
-def adapt(problem: Demand, first: Spread, rounds: int) -> Spread:
+def adaptive_routing(problem: AllToAllDemand, first: PathSplit, rounds: int) -> PathSplit:
     """Return a routing with lower load than equal shares, and a bound, after ``rounds`` rounds.
 
     Parameters
     ----------
-    problem : Demand
+    problem : AllToAllDemand
         The demand.
-    first : Spread
+    first : PathSplit
         Equal shares under lengths 1: the result if no better routing is found.
     rounds : int
         At least 1; each takes as long as a shortest-path search from every source.
 
     Examples
     --------
-    >>> from topoloom.schedules.routes.demand import demand
-    >>> from topoloom.schedules.routes.shortest_path_bound import spread
+    >>> from topoloom.schedules.routes.demand import all_to_all_demand
+    >>> from topoloom.schedules.routes.shortest_path_bound import split_evenly
     >>> from topoloom.synth.recipes.build import build
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> problem = demand(build(parse("GeneralizedKautz(4, 64)")))
-    >>> first = spread(problem)
-    >>> better = adapt(problem, first, 16)
+    >>> problem = all_to_all_demand(build(parse("GeneralizedKautz(4, 64)")))
+    >>> first = split_evenly(problem)
+    >>> better = adaptive_routing(problem, first, 16)
     >>> problem.most_loaded(better.loads, better.unit) < problem.most_loaded(
     ...     first.loads, first.unit)
     True
@@ -55,13 +59,13 @@ def adapt(problem: Demand, first: Spread, rounds: int) -> Spread:
     # Measured: gentle growth is best with few rounds, steep growth with many.
     growth = (10 + rounds / 2) / (rounds * step)
     finest = min(_FINEST, longest_length(problem))
-    ways = ways_of(problem.tail, problem.head, problem.nodes)
+    ways = arc_index(problem.tail, problem.head, problem.nodes)
     loads, lengths, hops = _rounds(
         ways, problem.sources, problem.wants, problem.orbit, capacity, rounds, growth, finest,
         _UNIT, flows,
     )  # fmt: skip
     lower = max(first.lower, length_bound(problem, lengths))
-    found = Spread(flows, _UNIT * rounds, loads, lower, hops)
+    found = PathSplit(flows, _UNIT * rounds, loads, lower, hops)
     ahead = problem.most_loaded(loads, found.unit) < problem.most_loaded(first.loads, first.unit)
     return found if ahead else replace(first, lower=lower)
 
@@ -81,7 +85,7 @@ def _rounds(
 ) -> Any:
     """Add all rounds to ``flows``; return loads and final lengths by orbit, and most hops."""
     arcs, orbits = len(orbit), len(capacity)
-    memory, hops = room(len(wants)), 0
+    memory, hops = work_memory(len(wants)), 0
     loads, lengths = np.zeros(orbits, np.int64), np.ones(orbits, np.int64)
     weight, by_arc = np.ones(orbits), np.ones(arcs, np.int64)
     flow = np.zeros(arcs, np.int64)
@@ -101,7 +105,9 @@ def _rounds(
             for arc in range(arcs):
                 by_arc[arc] = lengths[orbit[arc]]
             flow[:] = 0
-            hops = max(hops, carry(ways, sources[row], wants, by_arc, unit, memory, flow))
+            hops = max(
+                hops, send_on_shortest_paths(ways, sources[row], wants, by_arc, unit, memory, flow)
+            )
             for arc in range(arcs):
                 flows[row, arc] += flow[arc]
                 loads[orbit[arc]] += flow[arc]

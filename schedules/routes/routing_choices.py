@@ -10,7 +10,7 @@ from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RoutingChoice:
     """A routing: its method, its largest number of hops, and its time per unit of data.
 
     ``inverse_rate`` is in 1 / (bandwidth unit), with every node sending one unit to every other.
@@ -22,7 +22,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class AllToAllChoices:
     """The routings and the bound of an all-to-all on a topology of ``nodes`` compute nodes.
 
     Attributes
@@ -32,10 +32,11 @@ class Exchange:
     unit : Fraction
         Factor from an inverse rate to T_B, in units of M / B: capacity of a node over compute
         nodes.
-    ways : tuple of Way
+    ways : tuple of RoutingChoice
         The routing with the fewest hops, then the fastest if different.
 
-    >>> pair = Exchange(2, Fraction(1), Fraction(1, 2), (Way("shortest-paths", 1, Fraction(1)),))
+    >>> direct = RoutingChoice("shortest-paths", 1, Fraction(1))
+    >>> pair = AllToAllChoices(2, Fraction(1), Fraction(1, 2), (direct,))
     >>> pair.proved, pair.gap, pair.bandwidth_bound
     (True, Fraction(0, 1), Fraction(1, 2))
     """
@@ -43,10 +44,10 @@ class Exchange:
     nodes: int
     lower: Fraction
     unit: Fraction
-    ways: tuple[Way, ...]
+    ways: tuple[RoutingChoice, ...]
 
     @property
-    def best(self) -> Way:
+    def best(self) -> RoutingChoice:
         """The fastest routing for large messages."""
         return self.ways[-1]
 
@@ -70,12 +71,12 @@ class Exchange:
         """Lower bound on T_B of any routing on this topology, in units of M / B."""
         return self.lower * self.unit
 
-    def bandwidth(self, way: Way) -> Fraction:
+    def bandwidth(self, way: RoutingChoice) -> Fraction:
         """Return T_B of a routing, in units of M / B."""
         return way.inverse_rate * self.unit
 
 
-def exchange(topology: Topology) -> Exchange:
+def routing_choices(topology: Topology) -> AllToAllChoices:
     """Return the best all-to-all of a topology, and the one with the fewest hops if different.
 
     Raises
@@ -86,7 +87,7 @@ def exchange(topology: Topology) -> Exchange:
         Links of the topology share a limit.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
-    >>> found = exchange(ring)
+    >>> found = routing_choices(ring)
     >>> found.best.inverse_rate, found.proved, len(found.ways)
     (Fraction(3, 1), True, 1)
     """
@@ -95,7 +96,7 @@ def exchange(topology: Topology) -> Exchange:
     found, near = optimum(topology), shortest(topology)
     chosen = [near, found] if found.inverse_rate < near.inverse_rate else [near]
     nodes = chosen[-1].compute_nodes
-    return Exchange(
+    return AllToAllChoices(
         nodes,
         max(found.lower, near.lower),
         node_capacity(topology) / nodes,
@@ -103,5 +104,5 @@ def exchange(topology: Topology) -> Exchange:
     )
 
 
-def _way(found: AllToAll) -> Way:
-    return Way(found.method, found.hops, found.inverse_rate)
+def _way(found: AllToAll) -> RoutingChoice:
+    return RoutingChoice(found.method, found.hops, found.inverse_rate)

@@ -17,8 +17,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.schedules.routes.demand import Demand
-from topoloom.schedules.routes.shortest_path_dag import Ways, carry, room, search, tight, ways_of
+from topoloom.schedules.routes.demand import AllToAllDemand
+from topoloom.schedules.routes.shortest_path_dag import (
+    ArcIndex,
+    arc_index,
+    on_shortest_path,
+    search,
+    send_on_shortest_paths,
+    work_memory,
+)
 
 _MAX_TOTAL = 1 << 61
 
@@ -26,7 +33,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class PathSplit:
     """A routing along shortest paths.
 
     ``flows[i, e] / unit`` of source i's data crosses arc e; ``loads`` is their sum by orbit of
@@ -40,47 +47,47 @@ class Spread:
     hops: int
 
 
-def longest_length(problem: Demand) -> int:
+def longest_length(problem: AllToAllDemand) -> int:
     """Return the largest length of arcs for which no sum of distances exceeds 2**61.
 
-    >>> from topoloom.schedules.routes.demand import demand
+    >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.synth.topology.topology import Topology
-    >>> longest_length(demand(Topology(range(2), [(0, 1), (1, 0)]))) == 2**58
+    >>> longest_length(all_to_all_demand(Topology(range(2), [(0, 1), (1, 0)]))) == 2**58
     True
     """
     return _MAX_TOTAL // problem.nodes**3
 
 
-def length_bound(problem: Demand, lengths: Integers) -> Fraction:
+def length_bound(problem: AllToAllDemand, lengths: Integers) -> Fraction:
     """Return the lower bound that lengths prove; ``lengths`` are nonnegative integers by orbit.
 
     O(sources * arcs log nodes).
 
     Examples
     --------
-    >>> from topoloom.schedules.routes.demand import demand
+    >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.synth.topology.topology import Topology
-    >>> ring = demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
+    >>> ring = all_to_all_demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     >>> length_bound(ring, np.array([1]))
     Fraction(6, 1)
     """
     total = _total_distance(_ways(problem), problem.sources, problem.wants, lengths[problem.orbit])
-    return proved(problem, lengths, Fraction(int(total)))
+    return bound_of_distance(problem, lengths, Fraction(int(total)))
 
 
-def proved(problem: Demand, lengths: Integers, distance: Fraction) -> Fraction:
+def bound_of_distance(problem: AllToAllDemand, lengths: Integers, distance: Fraction) -> Fraction:
     """Return the bound by lengths, from the total ``distance`` of all pairs."""
     # Every orbit of arcs, and of sources, has as many elements as the group.
     room = sum(int(c) * int(y) for c, y in zip(problem.capacity, lengths, strict=True))
     return distance * problem.scale / room if room else Fraction(0)
 
 
-def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
+def split_evenly(problem: AllToAllDemand, lengths: Integers | None = None) -> PathSplit:
     """Divide the data of every source evenly among its shortest paths, hop by hop.
 
     Parameters
     ----------
-    problem : Demand
+    problem : AllToAllDemand
         The demand.
     lengths : array of int64, optional
         By orbit of arcs, from 0 to `longest_length`; default 1.
@@ -99,10 +106,10 @@ def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
 
     Examples
     --------
-    >>> from topoloom.schedules.routes.demand import demand
+    >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.synth.topology.topology import Topology
     >>> square = [(i, (i + way) % 4) for i in range(4) for way in (1, 3)]
-    >>> found = spread(demand(Topology(range(4), square)))
+    >>> found = split_evenly(all_to_all_demand(Topology(range(4), square)))
     >>> found.unit, found.loads.tolist(), found.lower
     (2, [4, 4], Fraction(2, 1))
     """
@@ -117,14 +124,16 @@ def spread(problem: Demand, lengths: Integers | None = None) -> Spread:
     np.add.at(loads, problem.orbit, flows.sum(axis=0))
     # Only shortest paths are used: their total length is the sum of the distances.
     along = sum(int(load) * int(y) for load, y in zip(loads, lengths, strict=True))
-    return Spread(flows, unit, loads, proved(problem, lengths, Fraction(along, unit)), hops)
+    return PathSplit(
+        flows, unit, loads, bound_of_distance(problem, lengths, Fraction(along, unit)), hops
+    )
 
 
-def _ways(problem: Demand) -> Ways:
-    return ways_of(problem.tail, problem.head, problem.nodes)
+def _ways(problem: AllToAllDemand) -> ArcIndex:
+    return arc_index(problem.tail, problem.head, problem.nodes)
 
 
-def _unit(ways: Ways, problem: Demand, lengths: Integers, most: int) -> int:
+def _unit(ways: ArcIndex, problem: AllToAllDemand, lengths: Integers, most: int) -> int:
     """Return a unit that divides evenly at every level, or a power of two; at most ``most``."""
     if (lengths == 1).all():
         shares = np.zeros((problem.nodes, int(np.diff(ways.entering).max()) + 1), np.bool_)
@@ -163,7 +172,7 @@ def _count_shares(ways: Any, sources: Any, lengths: Any, shares: Any) -> None:
             node = order[0, place]
             parts = 0
             for at in range(ways.entering[node], ways.entering[node + 1]):
-                if tight(ways, ways.into[at], lengths, distance, order):
+                if on_shortest_path(ways, ways.into[at], lengths, distance, order):
                     parts += 1
             shares[distance[node], parts] = True
 
@@ -171,7 +180,10 @@ def _count_shares(ways: Any, sources: Any, lengths: Any, shares: Any) -> None:
 @njit(cache=True, nogil=True)
 def _share(ways: Any, sources: Any, wants: Any, lengths: Any, unit: int, flows: Any) -> int:
     """Fill the flow of every source; return the most hops."""
-    memory, most = room(len(wants)), 0
+    memory, most = work_memory(len(wants)), 0
     for row in range(len(sources)):
-        most = max(most, carry(ways, sources[row], wants, lengths, unit, memory, flows[row]))
+        most = max(
+            most,
+            send_on_shortest_paths(ways, sources[row], wants, lengths, unit, memory, flows[row]),
+        )
     return most

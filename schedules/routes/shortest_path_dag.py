@@ -11,13 +11,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FAR = 1 << 62
+UNREACHED = 1 << 62
 """The distance of unreachable nodes."""
 
 Integers = NDArray[np.int64]
 
 
-class Ways(NamedTuple):
+class ArcIndex(NamedTuple):
     """Arcs ``leaving[v]`` and following leave node v; ``into[entering[v]]`` ... enter it."""
 
     tail: Integers
@@ -27,14 +27,14 @@ class Ways(NamedTuple):
     entering: Integers
 
 
-def ways_of(tail: Integers, head: Integers, nodes: int) -> Ways:
+def arc_index(tail: Integers, head: Integers, nodes: int) -> ArcIndex:
     """Return arcs, sorted by tail, grouped by tail and by head.
 
-    >>> ways_of(np.array([0, 1]), np.array([1, 0]), 2).into.tolist()
+    >>> arc_index(np.array([0, 1]), np.array([1, 0]), 2).into.tolist()
     [1, 0]
     """
     into = np.argsort(head, kind="stable")
-    return Ways(
+    return ArcIndex(
         tail,
         head,
         np.searchsorted(tail, np.arange(nodes + 1)),
@@ -51,7 +51,7 @@ def search(ways: Any, source: int, lengths: Any, distance: Any, order: Any) -> i
     """
     nodes = len(ways.leaving) - 1
     for node in range(nodes):
-        distance[node] = FAR
+        distance[node] = UNREACHED
         order[1, node] = 0
     distance[source] = 0
     heap = [(np.int64(0), np.int64(source))]
@@ -72,7 +72,7 @@ def search(ways: Any, source: int, lengths: Any, distance: Any, order: Any) -> i
 
 
 @njit(cache=True, nogil=True)
-def tight(ways: Any, arc: int, lengths: Any, distance: Any, order: Any) -> bool:
+def on_shortest_path(ways: Any, arc: int, lengths: Any, distance: Any, order: Any) -> bool:
     """Return whether an arc lies on a shortest path; arcs of length 0 only forward."""
     tail, head = ways.tail[arc], ways.head[arc]
     return (
@@ -83,14 +83,14 @@ def tight(ways: Any, arc: int, lengths: Any, distance: Any, order: Any) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def carry(
+def send_on_shortest_paths(
     ways: Any, source: int, wants: Any, lengths: Any, unit: int, memory: Any, flow: Any
 ) -> int:
     """Add to ``flow`` the shortest-path flow of ``unit`` to every node with demand.
 
     From the farthest node back, the flow through a node is divided among the arcs by which
     shortest paths enter, in integers that differ by at most one.  Return the most hops of any of
-    these paths, from host to host.  ``memory`` is from `room`.
+    these paths, from host to host.  ``memory`` is from `work_memory`.
 
     No overflow: a node forwards at most N units.
     """
@@ -102,12 +102,12 @@ def carry(
         node = order[0, place]
         parts = 0
         for at in range(ways.entering[node], ways.entering[node + 1]):
-            if tight(ways, ways.into[at], lengths, distance, order):
+            if on_shortest_path(ways, ways.into[at], lengths, distance, order):
                 parts += 1
         left = amount[node]
         for at in range(ways.entering[node], ways.entering[node + 1]):
             arc = ways.into[at]
-            if tight(ways, arc, lengths, distance, order):
+            if on_shortest_path(ways, arc, lengths, distance, order):
                 share = left // parts
                 parts -= 1
                 left -= share
@@ -119,15 +119,15 @@ def carry(
         node = order[0, place]
         hops[node] = 0
         for at in range(ways.entering[node], ways.entering[node + 1]):
-            if tight(ways, ways.into[at], lengths, distance, order):
+            if on_shortest_path(ways, ways.into[at], lengths, distance, order):
                 hops[node] = max(hops[node], hops[ways.tail[ways.into[at]]] + wants[node])
         most = max(most, hops[node])
     return most
 
 
 @njit(cache=True, nogil=True)
-def room(nodes: int) -> Any:
-    """Return uninitialized work arrays of `carry` for ``nodes`` nodes."""
+def work_memory(nodes: int) -> Any:
+    """Return uninitialized work arrays of `send_on_shortest_paths` for ``nodes`` nodes."""
     return (
         np.empty(nodes, np.int64),
         np.empty((2, nodes), np.int64),

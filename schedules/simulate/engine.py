@@ -14,8 +14,8 @@ from topoloom.schedules.model.transcript import Transcript
 from topoloom.schedules.simulate.clock import Network
 from topoloom.schedules.simulate.lockstep import lockstep_of
 from topoloom.schedules.simulate.messages import Messages, messages_of
-from topoloom.schedules.simulate.routes_as_chains import chains
-from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation, run
+from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
+from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation, run_messages
 from topoloom.schedules.simulate.transcript_messages import messages_of_transcript
 from topoloom.synth.topology.topology import Topology
 
@@ -108,9 +108,9 @@ def simulate(
         raise NoSchedule("/chunks", "must be at least 1")
     if isinstance(schedule, Transcript):
         messages = messages_of_transcript(schedule, topology)
-        return run(messages, network, size_bytes, chunks or 1, synchronous)
+        return run_messages(messages, network, size_bytes, chunks or 1, synchronous)
     if isinstance(schedule, RouteSchedule):
-        schedule = chains(schedule, topology.switches)
+        schedule = routes_as_chains(schedule, topology.switches)
     # Parts that run together form one simulation.
     parts: tuple[StepSchedule | TreeSchedule | SequenceSchedule, ...] = (schedule,)
     if isinstance(schedule, SequenceSchedule) and not schedule.together:
@@ -141,7 +141,7 @@ def _simulate(
         chunks = 1 if isinstance(part, StepSchedule) else _pieces(messages, network, size_bytes)
     elif synchronous and chunks > 1 and isinstance(part, StepSchedule):
         raise NoSchedule("/chunks", "must be 1 for synchronous steps")
-    return run(messages, network, size_bytes, chunks, synchronous)
+    return run_messages(messages, network, size_bytes, chunks, synchronous)
 
 
 def _pieces(messages: Messages, network: Network, size_bytes: int) -> int:
@@ -180,7 +180,7 @@ def best_chunks(
 
     def time(chunks: int) -> Fraction:
         if chunks not in known:
-            known[chunks] = run(messages, network, size_bytes, chunks, False).seconds
+            known[chunks] = run_messages(messages, network, size_bytes, chunks, False).seconds
         return known[chunks]
 
     grid = sorted({*(1 << power for power in range(most.bit_length())), most})

@@ -12,7 +12,7 @@ from topoloom.schedules.model.schedule import (
     TreeSchedule,
     schedule_parts,
 )
-from topoloom.schedules.simulate.routes_as_chains import chains
+from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
 from topoloom.schedules.verify import step_cost, tree_inverse_rate, tree_loads
 from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -42,7 +42,7 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
     (Fraction(1, 2), Fraction(1, 1))
     """
     if isinstance(schedule, RouteSchedule):
-        schedule = chains(schedule, topology.switches)
+        schedule = routes_as_chains(schedule, topology.switches)
     parts = schedule_parts(schedule)
     capacity: dict[Hop, Fraction] = defaultdict(Fraction)
     for link in topology.links:

@@ -16,7 +16,7 @@ from topoloom.synth.kernels.scalars import int64
 ASKS, ARRIVES = 0, 1
 
 
-class Traffic(NamedTuple):
+class MessageState(NamedTuple):
     """Messages and their state; arrays of int64 unless stated otherwise."""
 
     hop_start: NDArray[Any]
@@ -54,7 +54,7 @@ class Traffic(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def run_switched(
-    traffic: Traffic, pieces: int, alpha: int, synchronous: bool
+    traffic: MessageState, pieces: int, alpha: int, synchronous: bool
 ) -> tuple[int, int, int]:  # pragma: no cover
     """Run messages of any number of hops.
 

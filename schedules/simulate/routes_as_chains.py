@@ -4,7 +4,7 @@ from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule, 
 from topoloom.synth.topology.topology import NodeId
 
 
-def chains(schedule: RouteSchedule, switches: frozenset[NodeId]) -> TreeSchedule:
+def routes_as_chains(schedule: RouteSchedule, switches: frozenset[NodeId]) -> TreeSchedule:
     """Return one chain for each route, with edges that end at ranks.
 
     The chains are no spanning trees: only code that processes trees edge by edge accepts them.
@@ -12,7 +12,7 @@ def chains(schedule: RouteSchedule, switches: frozenset[NodeId]) -> TreeSchedule
 
     >>> routes = (Route((0, "s", 1, 2), 3),)
     >>> schedule = RouteSchedule(Collective.ALL_TO_ALL, "sha256:0", (0, 1, 2), 3, routes)
-    >>> chains(schedule, frozenset("s")).trees
+    >>> routes_as_chains(schedule, frozenset("s")).trees
     (Tree(root=0, weight=3, edges=((0, 's', 1), (1, 2))),)
     """
     trees = tuple(

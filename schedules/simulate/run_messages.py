@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.errors import InvalidSchedule, TooLarge
 from topoloom.schedules.simulate.clock import MAX_TICKS, Clock, Network, clock_of, raise_no_clock
 from topoloom.schedules.simulate.messages import Messages
-from topoloom.schedules.simulate.multi_hop import Traffic, run_switched
+from topoloom.schedules.simulate.multi_hop import MessageState, run_switched
 from topoloom.schedules.simulate.single_hop import run_direct
 
 MAX_MESSAGES = 1 << 25
@@ -50,7 +50,7 @@ class Simulation:
         return sum(self.busy_seconds, Fraction(0)) / whole if whole else Fraction(0)
 
 
-def run(
+def run_messages(
     messages: Messages, network: Network, size_bytes: int, chunks: int, synchronous: bool
 ) -> Simulation:
     """Run messages, each cut into ``chunks`` pieces."""
@@ -160,7 +160,7 @@ def _run_switched(
     follow = np.argsort(messages.needs, kind="stable")
     pending = np.repeat(np.diff(messages.need_start).astype(np.int32), chunks)
     busy = np.zeros(links, np.int64)
-    traffic = Traffic(
+    traffic = MessageState(
         messages.hop_start,
         messages.hops,
         durations,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModelPart:
     """One part of a model; ``tensors`` are the elements of each parameter tensor.
 
     ``expert`` tensors are those of the experts of a mixture, which expert parallelism
@@ -32,7 +32,7 @@ class Model:
     """A model: its parts in order, its width, and the source of its dimensions."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[ModelPart, ...]
     hidden: int
     source: str
     experts_per_token: int = 0
@@ -53,7 +53,7 @@ def _resnet50() -> Model:
     def convolution(inputs: int, outputs: int, width: int) -> list[int]:
         return [inputs * outputs * width * width, outputs, outputs]
 
-    parts = [Part(tuple(convolution(3, 64, 7)))]
+    parts = [ModelPart(tuple(convolution(3, 64, 7)))]
     inputs = 64
     for blocks, width in ((3, 64), (4, 128), (6, 256), (3, 512)):
         for block in range(blocks):
@@ -61,9 +61,9 @@ def _resnet50() -> Model:
             tensors += convolution(width, 4 * width, 1)
             if block == 0:
                 tensors += convolution(inputs, 4 * width, 1)
-            parts.append(Part(tuple(tensors), layer=True))
+            parts.append(ModelPart(tuple(tensors), layer=True))
             inputs = 4 * width
-    parts.append(Part((2048 * 1000, 1000)))
+    parts.append(ModelPart((2048 * 1000, 1000)))
     return Model("resnet50", tuple(parts), 2048, "arXiv:1512.03385, table 1")
 
 
@@ -72,9 +72,9 @@ def _bert(name: str, layers: int, h: int) -> Model:
     attention = (h * h, h) * 4 + (h, h)
     layer = (*attention, 4 * h * h, 4 * h, 4 * h * h, h, h, h)
     parts = [
-        Part((30522 * h, 512 * h, 2 * h, h, h)),
-        *[Part(layer, layer=True)] * layers,
-        Part((h * h, h)),
+        ModelPart((30522 * h, 512 * h, 2 * h, h, h)),
+        *[ModelPart(layer, layer=True)] * layers,
+        ModelPart((h * h, h)),
     ]
     return Model(name, tuple(parts), h, "arXiv:1810.04805, section 3; vocabulary of 30522")
 
@@ -82,7 +82,11 @@ def _bert(name: str, layers: int, h: int) -> Model:
 def _gpt2(name: str, layers: int, h: int) -> Model:
     """Build a decoder whose head is its embedding."""
     layer = (h, h, 3 * h * h, 3 * h, h * h, h, h, h, 4 * h * h, 4 * h, 4 * h * h, h)
-    parts = [Part((50257 * h, 1024 * h)), *[Part(layer, layer=True)] * layers, Part((h, h))]
+    parts = [
+        ModelPart((50257 * h, 1024 * h)),
+        *[ModelPart(layer, layer=True)] * layers,
+        ModelPart((h, h)),
+    ]
     source = "Radford et al., Language models are unsupervised multitask learners, 2019, table 2"
     return Model(name, tuple(parts), h, source)
 
@@ -94,9 +98,9 @@ def _llama(
     attention = (h, h * h, h * h // shared, h * h // shared, h * h, h)
     layer = (*attention, h * width, h * width, h * width)
     parts = [
-        Part((vocabulary * h,)),
-        *[Part(layer, layer=True)] * layers,
-        Part((h, vocabulary * h)),
+        ModelPart((vocabulary * h,)),
+        *[ModelPart(layer, layer=True)] * layers,
+        ModelPart((h, vocabulary * h)),
     ]
     return Model(name, tuple(parts), h, source)
 
@@ -106,9 +110,9 @@ def _mixtral(name: str, layers: int, h: int, width: int, experts: int) -> Model:
     attention = (h, h * h, h * h // 4, h * h // 4, h * h, h, h * experts)
     expert = (h * width, h * width, h * width) * experts
     parts = [
-        Part((32000 * h,)),
-        *[Part(attention, expert, layer=True)] * layers,
-        Part((h, 32000 * h)),
+        ModelPart((32000 * h,)),
+        *[ModelPart(attention, expert, layer=True)] * layers,
+        ModelPart((h, 32000 * h)),
     ]
     return Model(name, tuple(parts), h, "arXiv:2401.04088, table 1", experts_per_token=2)
 

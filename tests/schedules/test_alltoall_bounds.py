@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from tests.schedule_oracles import direct_topologies
 from topoloom.schedules.routes import all_to_all
 from topoloom.schedules.routes.cut_bound import cut_bound
-from topoloom.schedules.routes.demand import demand
-from topoloom.schedules.routes.shortest_path_bound import length_bound, spread
+from topoloom.schedules.routes.demand import all_to_all_demand
+from topoloom.schedules.routes.shortest_path_bound import length_bound, split_evenly
 from topoloom.schedules.verify import route_inverse_rate, violations
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -21,7 +21,7 @@ from topoloom.synth.topology.topology import Topology
 @settings(max_examples=25, deadline=None)
 @given(direct_topologies(6))
 def test_any_lengths_prove_a_bound(topology):
-    problem = demand(topology)
+    problem = all_to_all_demand(topology)
     optimum = all_to_all.optimum(topology).inverse_rate
     for seed in range(3):
         random = np.random.default_rng(seed)
@@ -29,7 +29,7 @@ def test_any_lengths_prove_a_bound(topology):
         bound = length_bound(problem, lengths)
         assert bound <= optimum
         # Shared among ways that are shortest under these lengths, loads are whole again.
-        found = spread(problem, lengths)
+        found = split_evenly(problem, lengths)
         assert found.lower == bound
         assert problem.most_loaded(found.loads, found.unit) >= optimum
 
@@ -57,14 +57,14 @@ def mesh(rows, columns):
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 4), (3, 6), (4, 8), (8, 8)])
 def test_the_bisection_of_a_mesh_is_found_as_a_bound(rows, columns):
-    found = cut_bound(demand(mesh(rows, columns)))
+    found = cut_bound(all_to_all_demand(mesh(rows, columns)))
     assert found == rows * (columns // 2) ** 2
 
 
 @settings(max_examples=40, deadline=None)
 @given(direct_topologies(6))
 def test_no_cut_proves_more_than_the_optimum_or_than_the_best_of_all_cuts(topology):
-    problem, found = demand(topology), cut_bound(demand(topology))
+    problem, found = all_to_all_demand(topology), cut_bound(all_to_all_demand(topology))
     best = all_to_all.optimum(topology)
     assert found <= best.inverse_rate
     nodes = range(topology.node_count)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.cases import for_every
 from topoloom.schedules.baselines import (
-    ASSUMED,
-    OPPONENTS,
+    ASSUMED_BASELINES,
+    BASELINES,
     PASSES,
     Operation,
-    assumed,
+    assumed_baselines,
     baselines,
     bound_seconds,
 )
@@ -27,7 +27,7 @@ from topoloom.synth.evaluation.cost import lower_bound
 
 ALPHA = Fraction(1, 10**5)
 RATE = Fraction(100 * 10**9, 8)
-EVERY = {one.name: one for one in OPPONENTS + ASSUMED}
+EVERY = {one.name: one for one in BASELINES + ASSUMED_BASELINES}
 
 
 def workload(size, collective=Collective.ALLREDUCE, alpha=ALPHA):
@@ -110,7 +110,7 @@ def test_every_opponent_runs_where_it_should(name, size):
         assert EVERY[name].time(nodes, degree, work).seconds == running.seconds(degree, work)
 
 
-@pytest.mark.parametrize("name", [one.name for one in OPPONENTS])
+@pytest.mark.parametrize("name", [one.name for one in BASELINES])
 def test_an_opponent_plugs_no_more_ports_than_hosts_have(name):
     for nodes, degree in SERVED[name]:
         topology = EVERY[name].run(nodes, degree, workload(1000)).topology
@@ -138,7 +138,7 @@ def test_no_opponent_is_billed_more_for_all_to_all_than_its_routes_take(
     nodes, degree, size, overhead
 ):
     work = Operation(Collective.ALL_TO_ALL, size, RATE, ALPHA, overhead)
-    for one in OPPONENTS:
+    for one in BASELINES:
         timed, running = one.time(nodes, degree, work), one.run(nodes, degree, work)
         assert (timed is None) == (running is None)
         if timed is not None:
@@ -211,15 +211,15 @@ def test_an_allreduce_over_rings_is_two_allgathers(nodes, size):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_assumed_is_said(name):
-    said = {one.name: one.assumption for one in assumed(27, 4, workload(1000))}
-    said |= {one.name: one.assumption for one in assumed(16, 4, workload(1000))}
+    said = {one.name: one.assumption for one in assumed_baselines(27, 4, workload(1000))}
+    said |= {one.name: one.assumption for one in assumed_baselines(16, 4, workload(1000))}
     assert bool(said.get(name)) == name.startswith(("switch", "routed"))
 
 
 def test_a_collective_with_a_root_has_no_baseline():
     for collective in (Collective.BROADCAST, Collective.REDUCE):
         assert baselines(16, 4, workload(1000, collective)) == ()
-        assert assumed(16, 4, workload(1000, collective)) == ()
+        assert assumed_baselines(16, 4, workload(1000, collective)) == ()
 
 
 @pytest.mark.parametrize(

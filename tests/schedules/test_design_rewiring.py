@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from topoloom.schedules.design import (
     Change,
+    CurrentWiring,
     Generators,
     Hosts,
     Limits,
     Speed,
     Task,
-    Today,
     Workload,
     design,
 )
 from topoloom.schedules.design.answer import Weighed
-from topoloom.schedules.design.rewiring import changes_to, not_beaten, within
+from topoloom.schedules.design.rewiring import allowed_points, pareto_front, planned_changes
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.recipes.build import build
@@ -41,7 +41,7 @@ def asked(work, today=None):
 
 def wired(topology, lanes=4, **options):
     plant = uniform("per-port", topology.node_count, lanes)
-    return Today(plan_moves(topology, plant).plant.with_present(
+    return CurrentWiring(plan_moves(topology, plant).plant.with_present(
         plan_moves(topology, plant).final), **options)  # fmt: skip
 
 
@@ -65,7 +65,7 @@ CHANGES = st.builds(
 @given(rows=st.lists(st.tuples(st.integers(1, 9).map(Fraction), CHANGES), max_size=12))
 def test_what_is_kept_is_what_no_other_point_beats_in_time_and_what_is_weighed(weighed, rows):
     times, changes = [row[0] for row in rows], [row[1] for row in rows]
-    kept = not_beaten(times, changes, weighed)
+    kept = pareto_front(times, changes, weighed)
     point = {
         n: (times[n], changes[n].taken(weighed))
         for n in range(len(rows))
@@ -90,7 +90,7 @@ def paced(topology, paces, **options):
         for panel, pace in zip(plant.panels, paces, strict=True)
     ]
     plant = replace(plant, panels=tuple(panels), uniform=None)
-    return Today(plant.with_present(plan_moves(topology, plant).final), **options)
+    return CurrentWiring(plant.with_present(plan_moves(topology, plant).final), **options)
 
 
 @settings(max_examples=25, deadline=None)
@@ -136,20 +136,20 @@ def points():
 def test_within_what_each_point_takes_it_may_be_chosen_and_below_that_not(points, weighed):
     name, pointer = LIMITS[weighed]
     today = paced(build(points[1].measured.recipe), ["60", "1", "1", "1"], weighed=weighed)
-    changes = changes_to(points, today)
+    changes = planned_changes(points, today)
     fast, slow = (change.taken(weighed) for change in changes)
     assert fast > slow == 0
     for most, allowed in ((fast, points), (fast - 1, points[1:]), (0, points[1:])):
-        assert within(points, changes, replace(today, **{name: most})) == allowed
+        assert allowed_points(points, changes, replace(today, **{name: most})) == allowed
     with pytest.raises(DoesNotFit, match=f"{pointer}: .* below {float(fast):g} "):
-        within(points[:1], changes[:1], replace(today, **{name: fast - 1}))
+        allowed_points(points[:1], changes[:1], replace(today, **{name: fast - 1}))
 
 
 def test_limits_that_no_plan_keeps_together_are_named_together(points):
-    today = Today(uniform("per-port", 3, 1), most_moves=4, most_drained=2)
+    today = CurrentWiring(uniform("per-port", 3, 1), most_moves=4, most_drained=2)
     changes = [Change(4, drained=3), Change(6, drained=2)]
     with pytest.raises(DoesNotFit, match=r"/max_moves: .* limits of moves and drained"):
-        within(points, changes, today)
+        allowed_points(points, changes, today)
 
 
 @pytest.mark.parametrize("work", [SMALL, LARGE], ids=["small", "large"])
@@ -194,4 +194,4 @@ def test_a_plant_without_enough_ports_fits_no_point():
     panel = {"id": "ocs", "kind": "switch", "a": 18, "b": 18}
     plant = read_plant({"schema": "plant/1", "panels": [panel], "hosts": hosts})
     with pytest.raises(DoesNotFit, match="/plant: no point of the frontier fits: host 0 has 4"):
-        asked(SMALL, Today(plant))
+        asked(SMALL, CurrentWiring(plant))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.cases import for_every
 from tests.schedule_oracles import direct_topologies
-from topoloom.schedules.baselines.nccl import MAX_HOPS, ON_FABRICS, on_fabric, ring, tree
+from topoloom.schedules.baselines.nccl import MAX_HOPS, NCCL_ALGORITHMS, nccl_runs, ring, tree
 from topoloom.schedules.baselines.nccl.ring_channels import MAX_CHANNELS, rings
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective
@@ -36,11 +36,11 @@ def direct(name):
 
 
 @for_every("name", FABRICS)
-@for_every("opponent", ON_FABRICS)
+@for_every("opponent", NCCL_ALGORITHMS)
 def test_whatever_runs_on_a_fabric_is_valid(name, opponent):
     topology = fabric(name)
     for collective in COLLECTIVES:
-        schedule = ON_FABRICS[opponent](topology, collective)
+        schedule = NCCL_ALGORITHMS[opponent](topology, collective)
         if schedule is not None:
             assert schedule.collective is collective
             assert violations(schedule, topology) == []
@@ -49,7 +49,7 @@ def test_whatever_runs_on_a_fabric_is_valid(name, opponent):
 @settings(max_examples=30, deadline=None)
 @given(direct_topologies())
 def test_whatever_runs_on_a_graph_is_valid(topology):
-    for run in ON_FABRICS.values():
+    for run in NCCL_ALGORITHMS.values():
         for collective in COLLECTIVES:
             schedule = run(topology, collective)
             if schedule is not None:
@@ -101,13 +101,13 @@ def test_switches_that_add_up_and_copy_carry_every_shard_once_each_way():
     """Every rank sends and gets N shards; a ring sends and gets 2 (N - 1)."""
     topology, size = fabric("gb200-nvl72-sharp"), 72 * 900 * 10**6
     network = Network(Fraction(0), Fraction(10**9))
-    found = on_fabric(topology, Collective.ALLREDUCE, network, size)
+    found = nccl_runs(topology, Collective.ALLREDUCE, network, size)
     times = {one.name: one for one in found}
     rate = Fraction(900 * 10**9)
     nvls = times["nccl-nvls"]
     assert nvls.seconds == size / rate * (1 + Fraction(1, nvls.chunks))
     assert times["nccl-ring"].seconds == size / rate * 2 * Fraction(71, 72)
-    gather = on_fabric(topology, Collective.ALLGATHER, network, size)
+    gather = nccl_runs(topology, Collective.ALLGATHER, network, size)
     assert {one.seconds for one in gather if one.name != "nccl-pat"} == {
         size / rate * Fraction(71, 72)
     }
@@ -117,7 +117,7 @@ def test_a_fabric_has_what_runs_there_the_fastest_first():
     names = {}
     for name in ("dgx-a100-2", "gb200-nvl72-sharp", "Kautz(2, 2)"):
         for collective in COLLECTIVES:
-            found = on_fabric(direct(name), collective, NETWORK, 10**6)
+            found = nccl_runs(direct(name), collective, NETWORK, 10**6)
             assert [one.seconds for one in found] == sorted(one.seconds for one in found)
             names[name, collective] = {one.name for one in found}
     assert names["dgx-a100-2", Collective.ALLREDUCE] == {"nccl-ring", "nccl-tree"}
@@ -130,10 +130,10 @@ def test_more_ranks_than_schedules_are_made_for_are_refused():
     ranks = 1 + int(MAX_HOPS**0.5)
     ring_of = Topology(range(ranks), [(at, (at + 1) % ranks) for at in range(ranks)])
     with pytest.raises(TooLarge):
-        on_fabric(ring_of, Collective.ALLGATHER, NETWORK, 1)
+        nccl_runs(ring_of, Collective.ALLGATHER, NETWORK, 1)
 
 
 @given(st.sampled_from([Collective.BROADCAST, Collective.REDUCE, Collective.ALL_TO_ALL]))
 @settings(max_examples=3)
 def test_collectives_that_it_has_no_rings_for_have_no_opponent(collective):
-    assert on_fabric(fabric("mi300x"), collective, NETWORK, 1) == ()
+    assert nccl_runs(fabric("mi300x"), collective, NETWORK, 1) == ()

@@ -14,7 +14,7 @@ from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.optimum.single_faults import fault_kinds
 from topoloom.schedules.options import Options
-from topoloom.schedules.routes.routing_choices import exchange
+from topoloom.schedules.routes.routing_choices import routing_choices
 from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.steps import bfb
 from topoloom.schedules.trees.forestcoll import optimum
@@ -148,7 +148,7 @@ def test_what_knows_links_by_themselves_only_refuses() -> None:
     for refused in (
         lambda: make(ring, "allgather", "bfb"),
         lambda: make(ring, "all-to-all", "mcf"),
-        lambda: exchange(ring),
+        lambda: routing_choices(ring),
     ):
         with pytest.raises(NoSchedule, match="share a limit"):
             refused()

@@ -10,31 +10,31 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 
 if TYPE_CHECKING:
-    from topoloom.schedules.baselines.nccl import OnFabric
+    from topoloom.schedules.baselines.nccl import NcclRun
     from topoloom.synth.topology.topology import Topology
 
 
 def baselines_on(
     topology: "Topology", collective: str, request: SimulationRequest
-) -> "tuple[OnFabric, ...]":
+) -> "tuple[NcclRun, ...]":
     """Return the baselines that run on a topology, fastest first.
 
     Raises
     ------
     UnknownCollective, TooLarge
-        As `schedules.baselines.nccl.on_fabric`.
+        As `schedules.baselines.nccl.nccl_runs`.
     """
-    from topoloom.schedules.baselines.nccl import on_fabric
+    from topoloom.schedules.baselines.nccl import nccl_runs
 
     network = request.network(topology)
-    return on_fabric(topology, Collective.of(collective), network, request.bytes)
+    return nccl_runs(topology, Collective.of(collective), network, request.bytes)
 
 
 def document_of(
     topology: "Topology",
     collective: str,
     request: SimulationRequest,
-    baselines: "tuple[OnFabric, ...]",
+    baselines: "tuple[NcclRun, ...]",
 ) -> dict[str, Any]:
     """Return the opponents/1 document."""
     return {
@@ -65,7 +65,7 @@ def table_of(document: dict[str, Any]) -> Table:
     return Table(columns, document["opponents"])
 
 
-def schedule_text(baselines: "tuple[OnFabric, ...]", name: str) -> Iterator[str]:
+def schedule_text(baselines: "tuple[NcclRun, ...]", name: str) -> Iterator[str]:
     """Return the schedule of a baseline as a schedule/1 document.
 
     Raises

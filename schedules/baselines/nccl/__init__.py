@@ -17,14 +17,14 @@ from topoloom.schedules.simulate import Lockstep, Network, simulate, tree_depth
 from topoloom.schedules.verify import tree_inverse_rate
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_HOPS", "ON_FABRICS", "OnFabric", "on_fabric"]
+__all__ = ["MAX_HOPS", "NCCL_ALGORITHMS", "NcclRun", "nccl_runs"]
 
 MAX_HOPS = 1 << 20
 """Maximum product of ranks, ranks and channels of a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
-class OnFabric:
+class NcclRun:
     """A schedule of NCCL on a fabric, and its time for a size."""
 
     name: str
@@ -33,7 +33,7 @@ class OnFabric:
     chunks: int
 
 
-ON_FABRICS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
+NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
     ring.NAME: ring.run,
     tree.NAME: tree.run,
     pat_nvls.PAT: pat_nvls.pat,
@@ -42,9 +42,9 @@ ON_FABRICS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
 """Algorithms by name: (topology, collective) to schedule, or None where they do not run."""
 
 
-def on_fabric(
+def nccl_runs(
     topology: Topology, collective: Collective, network: Network, size_bytes: int
-) -> tuple[OnFabric, ...]:
+) -> tuple[NcclRun, ...]:
     """Return NCCL's schedules on a fabric, the fastest first, with the best number of pieces.
 
     Raises
@@ -56,7 +56,7 @@ def on_fabric(
     --------
     >>> from topoloom.synth.fabrics import fabric
     >>> network = Network(Fraction(1, 10**6), 10**9)
-    >>> for one in on_fabric(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30):
+    >>> for one in nccl_runs(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30):
     ...     print(one.name, round(float(one.seconds) * 1e3, 2))
     nccl-tree 6.3
     nccl-ring 10.07
@@ -64,7 +64,7 @@ def on_fabric(
     if len(topology.compute_nodes) ** 2 > MAX_HOPS:
         raise TooLarge("/topology", "must have at most 1024 ranks here")
     found = []
-    for name, run in ON_FABRICS.items():
+    for name, run in NCCL_ALGORITHMS.items():
         schedule = run(topology, collective)
         if schedule is None:
             continue
@@ -72,11 +72,11 @@ def on_fabric(
             found.append(_copied(schedule, topology, network, size_bytes))
         else:
             timed = simulate(schedule, topology, network, size_bytes=size_bytes)
-            found.append(OnFabric(name, schedule, timed.seconds, timed.chunks))
+            found.append(NcclRun(name, schedule, timed.seconds, timed.chunks))
     return tuple(sorted(found, key=lambda one: (one.seconds, one.name)))
 
 
-def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes: int) -> OnFabric:
+def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes: int) -> NcclRun:
     """Return trees through switches that copy, as a pipeline in which every round is full."""
     trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
     depth = sum(map(tree_depth, trees))
@@ -90,4 +90,4 @@ def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes
         tuple((len(trees),) * (depth - level) for level in range(depth)),
     )
     chunks = rounds.best_chunks()
-    return OnFabric(pat_nvls.NVLS, schedule, rounds.seconds(chunks), chunks)
+    return NcclRun(pat_nvls.NVLS, schedule, rounds.seconds(chunks), chunks)
