@@ -1,11 +1,10 @@
-"""A client of the service for programs: the standard library alone.
+"""A client of the service, with the standard library alone.
 
-Every method asks and waits for the answer; the same question is answered once, so repeating one
-is harmless: a service that is busy, or starts just now, is asked again.  What the service
-refuses is raised as the problem that it answered with.
+Every method sends a request and waits for the answer.  Requests are idempotent, so the client
+repeats them while the service is busy or starting.  A problem document is raised as `Refused`.
 
-Each operation of the OpenAPI document has a method, which names it by `operation`; a test holds
-the methods and their parameters against that document.
+Each operation of the OpenAPI document has a method, marked by `operation`; a test compares the
+methods and their parameters with the document.
 """
 
 from topoloom.app.client.computations import Questions
@@ -28,24 +27,24 @@ __all__ = [
 
 
 class Client(Questions, Wiring, Tuning, Documents, Running):
-    """Asks a running service; questions and answers are those of ``docs/reference/rest.md``.
+    """Client of a running service; ``docs/reference/rest.md`` describes requests and answers.
 
     Parameters
     ----------
     base_url : str
-        Where it listens, ``http`` or ``https``.
+        URL of the service, ``http`` or ``https``.
     key : str or None
-        An API key, where the service asks for one.
+        API key, if the service requires one.
     timeout_seconds : float
-        How long to wait for one answer, all attempts and pauses together.
+        Time limit of one answer, over all attempts and pauses.
     attempts : int
-        How often a question is asked at most while the service is busy (429) or not ready
-        (503).  Pauses double, from half a second on, and are as long as the service says.
+        Limit of attempts while the service is busy (429) or not ready (503).  Pauses double,
+        from half a second on; ``Retry-After`` sets a minimum.
 
     Raises
     ------
     ValueError
-        The address is none, or a number is not positive.
+        The URL is invalid, or a number is not positive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is asked of topologies, schedules and designs, and what is drawn of them."""
+"""Operations on topologies, schedules, designs and plots."""
 
 from typing import Any, Unpack
 
@@ -14,21 +14,21 @@ from topoloom.app.client.transport import Transport
 
 
 class Questions(Transport):
-    """What is asked of topologies, schedules and designs, and what is drawn of them."""
+    """Operations on topologies, schedules, designs and plots."""
 
     @operation("createDesign")
     def design(self, **question: Unpack[DesignRequest]) -> dict[str, Any]:
-        """Return the design/1 document that answers a question: POST /v1/designs."""
+        """Return the design/1 document of a request: POST /v1/designs."""
         return self._post("/v1/designs", question)
 
     @operation("createDesigns")
     def design_all(self, *, designs: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return an answer or a problem for each of up to 100 questions, as ``items``."""
+        """Return an answer or a problem for each of up to 100 requests, as ``items``."""
         return self._post("/v1/designs/batch", {"designs": designs})
 
     @operation("findBest")
     def best(self, **question: Any) -> dict[str, Any]:
-        """Return the best/1 document: the best topologies that are known, without a search."""
+        """Return the best/1 document: the best known topologies, without a search."""
         return self._get_json("/v1/best", worded(question))
 
     @operation("createFrontier")
@@ -43,7 +43,7 @@ class Questions(Transport):
 
     @operation("createSchedule")
     def schedule(self, **question: Unpack[ScheduleRequest]) -> dict[str, Any]:
-        """Return what a verified schedule is and costs, with its id: POST /v1/schedules."""
+        """Return the summary of a verified schedule, with its id: POST /v1/schedules."""
         return self._post("/v1/schedules", question)
 
     @operation("simulateSchedule")
@@ -65,18 +65,19 @@ class Questions(Transport):
     def compare(self, **question: Any) -> dict[str, Any]:
         """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``.
 
-        Or of all ways to run a ``collective`` on a ``topology``, named as in `topology`.
+        Alternatively, compare all algorithms for a ``collective`` on a ``topology``, a source as in
+        `topology`.
         """
         return self._post("/v1/comparisons", question)
 
     @operation("createCost")
     def cost(self, **question: Any) -> dict[str, Any]:
-        """Return the cost/1 document of any ``topology``, named as in `topology`."""
+        """Return the cost/1 document of a ``topology``, a source as in `topology`."""
         return self._post("/v1/costs", question)
 
     @operation("createOptimum")
     def optimum_of(self, **question: Any) -> dict[str, Any]:
-        """Return the optimum/1 document of any ``topology``, named as in `topology`."""
+        """Return the optimum/1 document of a ``topology``, a source as in `topology`."""
         return self._post("/v1/optima", question)
 
     @operation("drawFrontier")
@@ -86,17 +87,17 @@ class Questions(Transport):
 
     @operation("drawSizes")
     def draw_sizes(self, **question: Any) -> bytes:
-        """Return times over the size of the data as SVG: GET /v1/plots/sizes."""
+        """Return times by data size as SVG: GET /v1/plots/sizes."""
         return self._get("/v1/plots/sizes", worded(question))
 
     @operation("drawLoad")
     def draw_load(self, **question: Any) -> bytes:
-        """Return how busy a stored schedule keeps each link as SVG: GET /v1/plots/load."""
+        """Return the link loads of a stored schedule as SVG: GET /v1/plots/load."""
         return self._get("/v1/plots/load", worded(question))
 
     @operation("drawSurvey")
     def survey_plot(self, **question: Any) -> bytes:
-        """Return what every single fault leaves as SVG: GET /v1/plots/survey."""
+        """Return the effect of every single fault as SVG: GET /v1/plots/survey."""
         return self._get("/v1/plots/survey", worded(question))
 
     @operation("drawTree")
@@ -111,5 +112,5 @@ class Questions(Transport):
 
     @operation("readOptimum")
     def optimum(self, topology_id: str, **query: Unpack[OptimumQuery]) -> dict[str, Any]:
-        """Return the optimum/1 document of a stored topology, such as of ``collective=``."""
+        """Return the optimum/1 document of a stored topology, for a ``collective``."""
         return self._get_json(f"/v1/topologies/{part(topology_id)}/optimum", query)

@@ -1,4 +1,4 @@
-"""What is asked of learning-rate sessions."""
+"""Operations on learning-rate sessions."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from topoloom.app.client.transport import Transport
 
 
 class Tuning(Transport):
-    """What is asked of learning-rate sessions."""
+    """Operations on learning-rate sessions."""
 
     @operation("listLrSessions")
     def lr_sessions(self, **query: Any) -> dict[str, Any]:
@@ -16,32 +16,32 @@ class Tuning(Transport):
 
     @operation("createLrSession")
     def lr_session(self, **question: Any) -> dict[str, Any]:
-        """Begin to tune a learning rate; return lr-session/1 with the trainer's lease."""
+        """Create a session; return lr-session/1 with the trainer's lease."""
         return self._post("/v1/lr-sessions", question)
 
     @operation("attachLrSession")
     def lr_attach(self, session_id: str, **question: Any) -> dict[str, Any]:
-        """Become a session's trainer, perhaps from an earlier observation on."""
+        """Take over a session as its trainer, optionally from an earlier observation."""
         return self._post(place("lr-sessions", session_id, "lease"), question)
 
     @operation("observeLrSession")
     def lr_observe(self, session_id: str, **observation: Any) -> dict[str, Any]:
-        """Report losses; return the answer, which has the next action."""
+        """Report losses; return the reply with the next action."""
         return self._post(place("lr-sessions", session_id, "observations"), observation)
 
     @operation("cancelLrSession")
     def lr_cancel(self, session_id: str) -> dict[str, Any]:
-        """End a session before its run is over."""
+        """End a session before the end of its run."""
         return self._post(place("lr-sessions", session_id, "cancel"), {})
 
     @operation("readLrHistory")
     def lr_history(self, session_id: str, form: str = "json", after: int = 0) -> bytes:
-        """Return a session's history as it is written: ``json``, ``csv`` or ``svg``."""
+        """Return the history of a session as ``json``, ``csv`` or ``svg``."""
         return self._get(
             place("lr-sessions", session_id, "history"), {"format": form, "after": after}
         )
 
     @operation("deleteLrSession")
     def lr_delete(self, session_id: str) -> None:
-        """Delete a session and all that was observed."""
+        """Delete a session and its observations."""
         self._ask(place("lr-sessions", session_id), None, self.attempts, "DELETE")

@@ -1,4 +1,4 @@
-"""How methods name the operations of the OpenAPI document that they ask for."""
+"""Links between client methods and the operations of the OpenAPI document."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -20,31 +20,31 @@ KINDS = {
     "Plot": "Plots",
     "Sweep": "Sweeps",
 }
-"""What stored documents are called in the names of operations, one and many."""
+"""Document kind in names of operations: singular -> plural."""
 
 
 def operation(*names: str) -> Callable[[T], T]:
-    """Say which operations of the OpenAPI document a method asks for, by their ids."""
+    """Mark a method with the ids of its operations in the OpenAPI document."""
 
-    def named(method: T) -> T:
+    def mark(method: T) -> T:
         method.__dict__["operations"] = names
         return method
 
-    return named
+    return mark
 
 
 def of_kinds(verb: str, noun: str = "") -> list[str]:
-    """Return the names of one operation on documents of every kind."""
+    """Return the operation ids of a verb for every kind of document."""
     return [f"{verb}{kind}{noun}" for kind in KINDS]
 
 
 def place(*parts: str) -> str:
-    """Return the path of parts that may hold any characters."""
+    """Return the path of parts with arbitrary characters."""
     return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
 
 
 def worded(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a query whose names are words of Python's own without the underscores behind.
+    """Return a query without the trailing underscores of Python keywords.
 
     >>> worded({"from_": "1KiB"})
     {'from': '1KiB'}
@@ -53,5 +53,5 @@ def worded(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def part(text: str) -> str:
-    """Return a text as a part of a path."""
+    """Return a text, quoted as a part of a path."""
     return quote(text, safe="")

@@ -1,4 +1,4 @@
-"""What is asked of patch plans: plans, how far they are, repairs, the worst failures."""
+"""Operations on patch plans: plans, progress, repairs, worst failures."""
 
 from typing import Any, Unpack
 
@@ -14,7 +14,7 @@ from topoloom.app.client.transport import Transport
 
 
 class Wiring(Transport):
-    """What is asked of patch plans: plans, how far they are, repairs, the worst failures."""
+    """Operations on patch plans: plans, progress, repairs, worst failures."""
 
     @operation("createPatchPlan")
     def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> dict[str, Any]:
@@ -30,18 +30,18 @@ class Wiring(Transport):
     def observe_patch(
         self, plan_id: str, version: int = 0, **question: Unpack[ObservationRequest]
     ) -> dict[str, Any]:
-        """Tell what was seen of a plan's panels; ``version`` is that of the progress known."""
+        """Report an observation of panels; ``version`` is the last known progress version."""
         place = f"/v1/patch-plans/{part(plan_id)}/observations"
         return self._post(place, question, {"If-Match": f'"{version}"'})
 
     @operation("giveUpPatchPlan")
     def give_up_patch(self, plan_id: str) -> None:
-        """Forget what was seen of a plan, which then holds its plant no more."""
+        """Delete the observations of a plan, and release its plant."""
         self._ask(f"/v1/patch-plans/{part(plan_id)}/progress", None, self.attempts, "DELETE")
 
     @operation("repairPatchPlan")
     def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> dict[str, Any]:
-        """Return the repairs/1 document of what is dead of a stored patch plan."""
+        """Return the repairs/1 document for dead parts of a stored patch plan."""
         return self._post(f"/v1/patch-plans/{part(plan_id)}/repairs", question)
 
     @operation("surveyPatchPlan")
@@ -51,5 +51,5 @@ class Wiring(Transport):
 
     @operation("crossWirePlant")
     def cross_wiring(self, **question: Unpack[CrossWiringRequest]) -> dict[str, Any]:
-        """Return the cross-wiring/1 document of a plant: which receive fibres to exchange."""
+        """Return the cross-wiring/1 document of a plant: receive fibers to exchange."""
         return self._post("/v1/patch-plans/cross-wiring", question)

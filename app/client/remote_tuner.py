@@ -1,8 +1,8 @@
-"""A tuner behind HTTP, for the callbacks: the same three methods as the one in process.
+"""A tuner over HTTP, with the interface of the tuner in process.
 
-While the service does not answer, training waits for it, and after some patience goes on at
-the last rate.  What could not be reported is kept in order and reported when the service is
-back; what it makes of steps that nobody asked for is `learning_rate.state_machine.offline_steps`.
+While the service does not answer, training waits for ``patience_seconds`` and then continues at the
+last rate.  The tuner queues observations and reports them when the service is back;
+`learning_rate.state_machine.offline_steps` treats the additional steps.
 """
 
 import time
@@ -18,13 +18,13 @@ from topoloom.learning_rate.options import MAX_OVERRUN
 from topoloom.learning_rate.state_machine.json_codec import encode
 
 LOST = (429, 502, 503, 504)
-"""Statuses that are no answer: somebody on the way, or the database, is not there just now."""
-PAUSE_SECONDS = 0.2  # between two tries while training waits
+"""Statuses of an unavailable proxy, service or database."""
+PAUSE_SECONDS = 0.2  # between two attempts while training waits
 
 
 @dataclass(slots=True)
 class Report:
-    """An observation on its way: ``runs`` if of steps; ``sent`` if the service may have it."""
+    """A queued observation: ``runs`` if it reports steps; ``sent`` after the first attempt."""
 
     sequence: int
     losses: list[float]
@@ -34,28 +34,28 @@ class Report:
 
 
 class RemoteTuner:
-    """A session of a service as a tuner; it begins when it is first asked for an action.
+    """A tuner with a session at a service; the first action creates the session.
 
     Parameters
     ----------
     client : Client
-        Of the service.  Its timeout is how long one try may take.
+        Client of the service; its timeout limits one attempt.
     options : Options, optional
-        What is asked for; without them the tuner is for `load_state_dict` only.
+        Options of the session; without options, the tuner needs `load_state_dict`.
     name : str
-        What people call the job.
+        Name of the job.
     patience_seconds : float
-        How long training waits for a service that does not answer before it goes on.
+        Time that training waits for the service before it continues.
     retry_seconds : float
-        How often it is tried while training goes on.
+        Time between attempts while training continues.
 
     Raises
     ------
     Refused
-        From every method: the service refuses what it is told, for instance since the session
-        was cancelled or another trainer has it.
+        From every method: the service refuses a request, for instance because the session was
+        cancelled or another trainer took over.
     Unreachable
-        From the first action and from `load_state_dict`: there is no rate to go on at.
+        From the first action and from `load_state_dict`: no rate is known.
 
     Examples
     --------
@@ -87,26 +87,26 @@ class RemoteTuner:
 
     @property
     def session_id(self) -> str:
-        """The id of the session; empty before it has begun."""
+        """The id of the session; empty before the first action."""
         return self._id
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether something could not be reported yet."""
+        """Whether observations are queued."""
         return bool(self._reports)
 
     @property
     def action(self) -> Action:
-        """What the trainer does next."""
+        """The next action of the trainer."""
         if self._action is None:
             self._begin()
-        assert self._action is not None, "a session that has begun has an action"
+        assert self._action is not None, "a session has an action"
         return self._action
 
     def observe(self, losses: Sequence[float] = ()) -> Action:
-        """Report what came of the action, and return the next one.
+        """Report the result of the action; return the next action.
 
-        While the service cannot be reached that is one more step at the last rate.
+        While the service is unreachable, the next action is one more step at the last rate.
         """
         action = self.action
         if action.lr is not None:
@@ -117,11 +117,11 @@ class RemoteTuner:
         elif time.monotonic() - self._tried >= self._retry:
             self._deliver(0.0)
         if self._reports:
-            self._action = self._unasked()
+            self._action = self._offline_action()
         return self.action
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what finds the session again in this state, as plain JSON values."""
+        """Return the state for `load_state_dict`, as plain JSON values."""
         return encode_all(
             {
                 "session": self._id,
@@ -134,21 +134,21 @@ class RemoteTuner:
         )
 
     def load_state_dict(self, document: dict[str, Any]) -> None:
-        """Go back to a state, in this process or another one; what came after counts no more.
+        """Return to a state, in this process or another, and discard later observations.
 
         Raises
         ------
         InvalidState
-            The document is not one of `state_dict`.
+            The document is not a result of `state_dict`.
         """
         try:
             identity, lease, sequence, total, lr = (
                 document[name] for name in ("session", "lease", "sequence", "total", "lr")
             )
             reports = [
-                Report(one["sequence"], list(map(float, one["losses"])), one["runs"],
-                       one["unasked"], sent=True)
-                for one in document["reports"]
+                Report(report["sequence"], list(map(float, report["losses"])), report["runs"],
+                       report["unasked"], sent=True)
+                for report in document["reports"]
             ]  # fmt: skip
         except (KeyError, TypeError, ValueError):
             raise InvalidState("/tuner", "must be the state of a session") from None
@@ -157,31 +157,34 @@ class RemoteTuner:
             self._id = ""
             return
         mine = self._lease if self._id == identity else lease
-        told = self._waiting_for(
+        session = self._waiting_for(
             lambda: self._client.lr_attach(identity, lease=mine, sequence=sequence)
         )
-        self._id, self._lease, self._total, self._lr = identity, told["lease"], total, lr
-        self._take(told)
+        self._id, self._lease, self._total, self._lr = identity, session["lease"], total, lr
+        self._take(session)
         self._deliver(self._patience)
         if self._reports:
-            self._action = self._unasked()
+            self._action = self._offline_action()
 
     def _begin(self) -> None:
         if self._options is None:
             raise InvalidState("/tuner", "has no options, and no session was loaded")
-        asked = {name: value for name, value in encode(self._options).items() if value is not None}
-        told = self._waiting_for(lambda: self._client.lr_session(name=self._name, **asked))
-        self._id, self._lease, self._total = told["id"], told["lease"], self._options.total_steps
-        self._take(told)
+        options = {
+            name: value for name, value in encode(self._options).items() if value is not None
+        }
+        session = self._waiting_for(lambda: self._client.lr_session(name=self._name, **options))
+        self._id, self._lease = session["id"], session["lease"]
+        self._total = self._options.total_steps
+        self._take(session)
 
-    def _take(self, told: dict[str, Any]) -> None:
-        """Take over an answer of the service."""
-        action = told["action"]
-        self._sequence, self._step = told["sequence"], told["step"]
+    def _take(self, reply: dict[str, Any]) -> None:
+        """Adopt the state of a reply."""
+        action = reply["action"]
+        self._sequence, self._step = reply["sequence"], reply["step"]
         self._action = Action(**{**action, "keep": tuple(action.get("keep", ()))})
 
     def _note(self, losses: list[float], runs: bool) -> None:
-        """Keep what is to be reported: an answer, or further steps that nobody asked for."""
+        """Queue an observation: the result of an action, or steps without an action."""
         last = self._reports[-1] if self._reports else None
         if last is None:
             self._reports.append(Report(self._sequence + 1, losses, runs))
@@ -191,11 +194,11 @@ class RemoteTuner:
             last.losses += losses
 
     def _deliver(self, patience: float) -> None:
-        """Send what is kept, oldest first, until all is sent or nobody answers."""
+        """Send the queue, oldest first, until it is empty or the patience is over."""
         until = time.monotonic() + patience
         while self._reports:
             try:
-                told = self._send(self._reports[0])
+                reply = self._send(self._reports[0])
             except Unreachable:
                 if time.monotonic() >= until:
                     self._tried = time.monotonic()
@@ -203,12 +206,12 @@ class RemoteTuner:
                 time.sleep(min(PAUSE_SECONDS, patience))
                 continue
             self._reports.popleft()
-            self._take(told)
+            self._take(reply)
 
     def _send(self, report: Report) -> dict[str, Any]:
-        # From now on the service may have it: what it has must not change any more.
+        # The service may store the report from now on, so the report must not change.
         report.sent = True
-        return self._asked(
+        return self._call(
             lambda: self._client.lr_observe(
                 self._id,
                 lease=self._lease,
@@ -218,27 +221,27 @@ class RemoteTuner:
             )
         )
 
-    def _waiting_for(self, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what the service answers; `Unreachable` when patience is at its end."""
+    def _waiting_for(self, request: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the reply of the service; raise `Unreachable` after the patience."""
         until = time.monotonic() + self._patience
         while True:
             try:
-                return self._asked(ask)
+                return self._call(request)
             except Unreachable:
                 if time.monotonic() >= until:
                     raise
                 time.sleep(PAUSE_SECONDS)
 
-    def _asked(self, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _call(self, request: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:
-            return ask()
+            return request()
         except Refused as refused:
             if refused.status in LOST:
                 raise Unreachable(str(refused)) from None
             raise
 
-    def _unasked(self) -> Action:
-        """Return what the trainer does while nobody tells it: a step at the last rate."""
+    def _offline_action(self) -> Action:
+        """Return the action while the service is unreachable: one step at the last rate."""
         ahead = sum(len(report.losses) for report in self._reports if report.runs)
         if self._step + ahead >= self._total:
             self._deliver(self._patience)
@@ -255,7 +258,7 @@ def encode_all(value: Any) -> Any:
     {'losses': [1.0, 'nan']}
     """
     if isinstance(value, dict):
-        return {name: encode_all(one) for name, one in value.items()}
+        return {name: encode_all(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [encode_all(one) for one in value]
+        return [encode_all(entry) for entry in value]
     return encode(value)

@@ -6,13 +6,13 @@ from typing import Any, Literal, Required, TypedDict
 
 
 class BatchRequest(TypedDict, total=False):
-    """What is asked by POST /v1/designs/batch."""
+    """Request of POST /v1/designs/batch."""
 
     designs: Required[list[dict[str, Any]]]
 
 
 class ComparisonRequest(TypedDict, total=False):
-    """What is asked by POST /v1/comparisons."""
+    """Request of POST /v1/comparisons."""
 
     designs: list[str]
     schedules: list[str]
@@ -27,19 +27,19 @@ class ComparisonRequest(TypedDict, total=False):
 
 
 class CostRequest(TypedDict, total=False):
-    """What is asked by POST /v1/costs."""
+    """Request of POST /v1/costs."""
 
     topology: Required[dict[str, Any]]
 
 
 class CrossWiringRequest(TypedDict, total=False):
-    """What is asked by POST /v1/patch-plans/cross-wiring."""
+    """Request of POST /v1/patch-plans/cross-wiring."""
 
     plant: Required[list[dict[str, Any]] | dict[str, Any]]
 
 
 class DesignRequest(TypedDict, total=False):
-    """What is asked by POST /v1/designs."""
+    """Request of POST /v1/designs."""
 
     nodes: Required[int]
     degree: Required[int]
@@ -73,7 +73,7 @@ class DesignRequest(TypedDict, total=False):
 
 
 class FrontierRequest(TypedDict, total=False):
-    """What is asked by POST /v1/frontiers."""
+    """Request of POST /v1/frontiers."""
 
     nodes: Required[int]
     degree: Required[int]
@@ -88,7 +88,7 @@ class FrontierRequest(TypedDict, total=False):
 
 
 class ListQuery(TypedDict, total=False):
-    """What is asked by GET /v1/designs."""
+    """Request of GET /v1/designs."""
 
     limit: int
     cursor: str
@@ -115,14 +115,14 @@ class ListQuery(TypedDict, total=False):
 
 
 class LrLeaseRequest(TypedDict, total=False):
-    """What is asked by POST /v1/lr-sessions/{id}/lease."""
+    """Request of POST /v1/lr-sessions/{id}/lease."""
 
     lease: str
     sequence: int
 
 
 class LrObservationRequest(TypedDict, total=False):
-    """What is asked by POST /v1/lr-sessions/{id}/observations."""
+    """Request of POST /v1/lr-sessions/{id}/observations."""
 
     lease: Required[str]
     sequence: Required[int]
@@ -131,7 +131,7 @@ class LrObservationRequest(TypedDict, total=False):
 
 
 class LrSessionRequest(TypedDict, total=False):
-    """What is asked by POST /v1/lr-sessions."""
+    """Request of POST /v1/lr-sessions."""
 
     name: str
     min_lr: Required[float]
@@ -161,7 +161,7 @@ class LrSessionRequest(TypedDict, total=False):
 
 
 class ObservationRequest(TypedDict, total=False):
-    """What is asked by POST /v1/patch-plans/{id}/observations."""
+    """Request of POST /v1/patch-plans/{id}/observations."""
 
     panels: dict[str, Any]
     neighbours: list[dict[str, Any]]
@@ -169,7 +169,7 @@ class ObservationRequest(TypedDict, total=False):
 
 
 class OptimumQuery(TypedDict, total=False):
-    """What is asked by GET /v1/topologies/{id}/optimum."""
+    """Request of GET /v1/topologies/{id}/optimum."""
 
     collective: Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]
     trees_per_root: int
@@ -181,7 +181,7 @@ class OptimumQuery(TypedDict, total=False):
 
 
 class PatchPlanRequest(TypedDict, total=False):
-    """What is asked by POST /v1/patch-plans."""
+    """Request of POST /v1/patch-plans."""
 
     topology: Required[dict[str, Any]]
     panels: Literal["per-port", "single"]
@@ -198,7 +198,7 @@ class PatchPlanRequest(TypedDict, total=False):
 
 
 class RepairsRequest(TypedDict, total=False):
-    """What is asked by POST /v1/patch-plans/{id}/repairs."""
+    """Request of POST /v1/patch-plans/{id}/repairs."""
 
     hosts: list[str]
     host_ports: list[str]
@@ -208,7 +208,7 @@ class RepairsRequest(TypedDict, total=False):
 
 
 class ScheduleRequest(TypedDict, total=False):
-    """What is asked by POST /v1/schedules."""
+    """Request of POST /v1/schedules."""
 
     trees_per_root: int
     max_gap: int | str
@@ -224,7 +224,7 @@ class ScheduleRequest(TypedDict, total=False):
 
 
 class SimulationRequest(TypedDict, total=False):
-    """What is asked by POST /v1/schedules/{id}/simulation."""
+    """Request of POST /v1/schedules/{id}/simulation."""
 
     bytes: Required[int | str]
     alpha_us: float
@@ -238,14 +238,14 @@ class SimulationRequest(TypedDict, total=False):
 
 
 class SurveyRequest(TypedDict, total=False):
-    """What is asked by POST /v1/patch-plans/{id}/survey."""
+    """Request of POST /v1/patch-plans/{id}/survey."""
 
     at_once: int
     worst: int
 
 
 class SweepRequest(TypedDict, total=False):
-    """What is asked by POST /v1/sweeps."""
+    """Request of POST /v1/sweeps."""
 
     over: Required[Literal["sizes", "time", "faults"]]
     nodes: list[int | str]
@@ -256,7 +256,7 @@ class SweepRequest(TypedDict, total=False):
 
 
 class TimedScheduleRequest(TypedDict, total=False):
-    """What is asked by POST /v1/simulations."""
+    """Request of POST /v1/simulations."""
 
     bytes: Required[int | str]
     alpha_us: float
@@ -278,7 +278,7 @@ class TimedScheduleRequest(TypedDict, total=False):
 
 
 class TopologyOptimumRequest(TypedDict, total=False):
-    """What is asked by POST /v1/optima."""
+    """Request of POST /v1/optima."""
 
     trees_per_root: int
     max_gap: int | str
@@ -291,7 +291,7 @@ class TopologyOptimumRequest(TypedDict, total=False):
 
 
 class TopologySource(TypedDict, total=False):
-    """What is asked by POST /v1/topologies."""
+    """Request of POST /v1/topologies."""
 
     recipe: str
     fabric: str
@@ -320,7 +320,7 @@ class TopologySource(TypedDict, total=False):
 
 
 class VerifyRequest(TypedDict, total=False):
-    """What is asked by POST /v1/verify."""
+    """Request of POST /v1/verify."""
 
     topology: dict[str, Any]
     schedule: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What is asked of the service itself: names it knows, its cache, jobs and health."""
+"""Operations on the service: catalog, cache, jobs, health."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from topoloom.app.client.transport import Transport
 
 
 class Running(Transport):
-    """What is asked of the service itself: names it knows, its cache, jobs and health."""
+    """Operations on the service: catalog, cache, jobs, health."""
 
     @operation("listFamilies")
     def families(self) -> dict[str, Any]:
@@ -16,30 +16,30 @@ class Running(Transport):
 
     @operation("listFabrics")
     def fabrics(self) -> dict[str, Any]:
-        """Return the fabrics known by name, as ``items``."""
+        """Return the named fabrics, as ``items``."""
         return self._get_json("/v1/fabrics")
 
     @operation("listPresets")
     def presets(self) -> dict[str, Any]:
-        """Return the workloads known by name, as ``items``."""
+        """Return the named workloads, as ``items``."""
         return self._get_json("/v1/presets")
 
     @operation("readAtlas")
     def atlas(self, form: str = "json", **points: Any) -> bytes:
-        """Return the atlas as it is written, ``json``, ``tsv`` or ``csv``: GET /v1/atlas.
+        """Return the atlas as ``json``, ``tsv`` or ``csv``: GET /v1/atlas.
 
-        ``points`` are those that are wanted, such as ``degree=4, nodes_max=64``.
+        ``points`` are filters, such as ``degree=4, nodes_max=64``.
         """
         return self._get("/v1/atlas", {"format": form, **points})
 
     @operation("readCache")
     def cache(self) -> dict[str, Any]:
-        """Return the cache/1 document: how much is stored, and how much may be."""
+        """Return the cache/1 document: size of the stored documents, and the limit."""
         return self._get_json("/v1/cache")
 
     @operation("createSweep")
     def sweep(self, **question: Any) -> dict[str, Any]:
-        """Return the sweep/1 document that answers one question of many: POST /v1/sweeps."""
+        """Return the sweep/1 document of a sweep: POST /v1/sweeps."""
         return self._post("/v1/sweeps", question)
 
     @operation("listJobs")
@@ -49,40 +49,40 @@ class Running(Transport):
 
     @operation("readJob")
     def job(self, job_id: str) -> dict[str, Any]:
-        """Return where a job stands, a job/1 document."""
+        """Return the job/1 document of a job."""
         return self._get_json(f"/v1/jobs/{part(job_id)}")
 
     @operation("cancelJob")
     def cancel_job(self, job_id: str) -> dict[str, Any]:
-        """Cancel a job; return where it stands."""
+        """Cancel a job; return its job/1 document."""
         return self._post(f"/v1/jobs/{part(job_id)}/cancel", {})
 
     @operation("deleteJob")
     def delete_job(self, job_id: str) -> None:
-        """Forget a job that has ended; its answer stays."""
+        """Delete a job that has ended; its answer stays."""
         self._ask(f"/v1/jobs/{part(job_id)}", None, self.attempts, "DELETE")
 
     @operation("readJobEvents")
     def job_events(self, job_id: str) -> bytes:
-        """Return every change of a job until it has ended, as server-sent events."""
+        """Return all changes of a job until its end, as server-sent events."""
         return self._get(f"/v1/jobs/{part(job_id)}/events")
 
     @operation("readVersion")
     def version(self) -> dict[str, Any]:
-        """Return the versions of the service, of its kernels and of its tables."""
+        """Return the versions of the service, its kernels and its tables."""
         return self._get_json("/version")
 
     @operation("readMetrics")
     def metrics(self) -> str:
-        """Return the metrics of the process that answers, in the Prometheus text format."""
+        """Return the metrics of the answering process, in the Prometheus text format."""
         return self._get("/metrics").decode()
 
     @operation("readHealth")
     def is_alive(self) -> bool:
-        """Whether the process answers at all."""
+        """Return whether the process answers."""
         return self._succeeds("/healthz")
 
     @operation("readReadiness")
     def is_ready(self) -> bool:
-        """Whether the service can answer already."""
+        """Return whether the service is ready."""
         return self._succeeds("/readyz")

@@ -1,4 +1,4 @@
-"""What is asked of stored documents: reading, lists, labels, pins, deletion."""
+"""Operations on stored documents: read, list, label, pin, delete."""
 
 from typing import Any, Unpack
 
@@ -8,7 +8,7 @@ from topoloom.app.client.transport import Transport
 
 
 class Documents(Transport):
-    """What is asked of stored documents: reading, lists, labels, pins, deletion."""
+    """Operations on stored documents: read, list, label, pin, delete."""
 
     @operation(
         *(f"read{name}" for name in KINDS if name not in ("Cost", "Optimum")),
@@ -17,10 +17,10 @@ class Documents(Transport):
         "readLrSession",
     )
     def read(self, kind: str, identity: str, form: str | None = None, **query: Any) -> bytes:
-        """Return a stored document as it is written, in any of its formats.
+        """Return a stored document in any of its formats.
 
         ``kind`` is a part of the path, such as ``"designs"``, ``"patch-plans"`` or ``"verify"``;
-        ``query`` is what a format is told, such as ``dialect="rccl"``.
+        ``query`` holds options of the format, such as ``dialect="rccl"``.
         """
         if form is not None:
             query = {"format": form, **query}
@@ -28,7 +28,7 @@ class Documents(Transport):
 
     @operation(*(f"list{plural}" for plural in KINDS.values()))
     def stored(self, kind: str, **query: Unpack[ListQuery]) -> dict[str, Any]:
-        """Return one page of what is stored of a kind: GET /v1/designs and the like."""
+        """Return a page of the stored documents of a kind, such as GET /v1/designs."""
         return self._get_json(f"/v1/{part(kind)}", query)
 
     @operation(*of_kinds("read", "Labels"))
@@ -38,25 +38,25 @@ class Documents(Transport):
 
     @operation(*of_kinds("label"))
     def label(self, kind: str, identity: str, label: str) -> dict[str, Any]:
-        """Put a label on a stored document."""
+        """Add a label to a stored document."""
         return self._send("PUT", place(kind, identity, "labels", label))
 
     @operation(*of_kinds("unlabel"))
     def unlabel(self, kind: str, identity: str, label: str) -> dict[str, Any]:
-        """Take a label from a stored document."""
+        """Remove a label from a stored document."""
         return self._send("DELETE", place(kind, identity, "labels", label))
 
     @operation(*of_kinds("pin"))
     def pin(self, kind: str, identity: str) -> dict[str, Any]:
-        """Keep a stored document: it is neither deleted nor let go."""
+        """Protect a stored document from deletion and eviction."""
         return self._send("PUT", place(kind, identity, "pin"))
 
     @operation(*of_kinds("unpin"))
     def unpin(self, kind: str, identity: str) -> dict[str, Any]:
-        """Let a stored document go again."""
+        """Remove the protection of a stored document."""
         return self._send("DELETE", place(kind, identity, "pin"))
 
     @operation(*of_kinds("delete"))
     def delete(self, kind: str, identity: str) -> None:
-        """Delete a stored document; a pinned one is refused."""
+        """Delete a stored document, unless it is pinned."""
         self._ask(place(kind, identity), None, self.attempts, "DELETE")

@@ -1,6 +1,6 @@
-"""Asking a service over HTTP: attempts and pauses, promised answers, refusals as errors.
+"""HTTP transport of the client: retries, jobs, problems as errors.
 
-The standard library alone.  `app.client` knows what there is to ask for.
+Uses the standard library alone.
 """
 
 import http.client
@@ -20,31 +20,31 @@ DEFAULT_URL = "http://127.0.0.1:8765"
 POLL_SECONDS = 0.5
 
 RETRIED = (429, 503)
-"""Statuses that pass: too many requests, and a service that is not ready."""
+"""Transient statuses: too many requests, and a service that is not ready."""
 
 LONGEST_PAUSE = 30.0
-"""Seconds between two attempts at most, unless the service says otherwise."""
+"""Limit of the pause between two attempts in seconds, unless ``Retry-After`` is longer."""
 
 
 class ServiceError(Exception):
-    """The service gave no answer; the tree of errors of this module.
+    """Base of the errors of this module.
 
     ::
 
         ServiceError
-          Unreachable    nobody answers there, or not in time
-          Refused        the service answered with a problem: the question is at fault
-            NotFound     nothing is stored under this id, or there is no such path
+          Unreachable    no answer at the address, or not in time
+          Refused        the service answered with a problem
+            NotFound     unknown id or path
     """
 
 
 class Unreachable(ServiceError):
-    """Nobody answers at this address, or not in time."""
+    """The service did not answer, or not in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One field of a request that breaks a rule; ``pointer`` is its JSON pointer."""
+    """An invalid field of a request; ``pointer`` is its JSON pointer."""
 
     pointer: str
     detail: str
@@ -53,9 +53,9 @@ class FieldError:
 class Refused(ServiceError):
     """The service answered with a problem (RFC 9457).
 
-    ``status`` is the HTTP status, ``type`` the path of the problem that ``docs/reference/rest.md``
-    explains, such as ``/problems/impossible-request``; ``errors`` the fields at fault;
-    ``request_id`` what the log of the service has of the request.
+    ``status`` is the HTTP status; ``type`` is the problem type, such as
+    ``/problems/impossible-request``, explained in ``docs/reference/rest.md``; ``errors`` are the
+    invalid fields; ``request_id`` identifies the request in the log of the service.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class Refused(ServiceError):
 
 
 class NotFound(Refused):
-    """Nothing is stored under this id, or there is no such path."""
+    """The service knows no such id or path."""
 
 
 class Transport:
-    """How to ask a service; see `app.client.Client` for the parameters."""
+    """HTTP access to a service; see `app.client.Client` for the parameters."""
 
     def __init__(
         self,
@@ -95,11 +95,11 @@ class Transport:
         if attempts < 1:
             raise ValueError("attempts: must be positive")
         if key is not None and not (key.isascii() and key.isprintable() and key):
-            raise ValueError("key: must be as `topoloom keys create` printed it")
+            raise ValueError("key: must be a key from `topoloom keys create`")
         self.base_url, self.timeout_seconds = base_url.rstrip("/"), timeout_seconds
         self.attempts = attempts
         self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        # A redirect would take the key elsewhere; the service knows none.
+        # A redirect could send the key to another server; the service never redirects.
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def _succeeds(self, path: str) -> bool:
@@ -114,15 +114,15 @@ class Transport:
     ) -> dict[str, Any]:
         sent = json.dumps(body).encode()
         answer = _object(self._ask(path, sent, self.attempts, headers=more))
-        promised = answer.get("schema") == "job/1" and not path.endswith("/cancel")
-        return self._kept(answer) if promised else answer
+        is_job = answer.get("schema") == "job/1" and not path.endswith("/cancel")
+        return self._result_of(answer) if is_job else answer
 
-    def _kept(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer that a job promises, as soon as it is there."""
+    def _result_of(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Wait for a job and return its result."""
         end = time.monotonic() + self.timeout_seconds
         while job["state"] in ("queued", "running"):
             if time.monotonic() >= end:
-                raise Unreachable(f"the job {job['id']} has not ended in time; it goes on")
+                raise Unreachable(f"the job {job['id']} did not end in time; it continues")
             time.sleep(POLL_SECONDS)
             job = self._get_json(f"/v1/jobs/{job['id']}")
         if job["state"] == "done":
@@ -139,8 +139,8 @@ class Transport:
 
     def _get(self, path: str, query: Mapping[str, Any] | None = None) -> bytes:
         given = {name: _query_value(value) for name, value in (query or {}).items()}
-        asked = f"?{urlencode(given, doseq=True)}" if given else ""
-        return self._ask(path + asked, None, self.attempts)
+        suffix = f"?{urlencode(given, doseq=True)}" if given else ""
+        return self._ask(path + suffix, None, self.attempts)
 
     def _ask(
         self,
@@ -150,7 +150,7 @@ class Transport:
         method: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> bytes:
-        """Ask until there is an answer, a refusal that does not pass, or no time is left."""
+        """Send a request until it succeeds, fails permanently, or the time is over."""
         deadline = time.monotonic() + self.timeout_seconds
         sent = self._headers | {"X-Request-ID": uuid.uuid4().hex} | dict(headers or {})
         if body is not None:
@@ -185,30 +185,30 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> None:
-        """Follow no redirect: it is an error like any other status."""
+        """Refuse to redirect: the status is an error like any other."""
 
 
 class _Passing(Exception):
-    """A refusal that may be none a moment later."""
+    """A transient refusal."""
 
     def __init__(self, refused: Refused, retry_after: str) -> None:
         super().__init__(str(refused))
         self.refused, self._retry_after = refused, retry_after
 
     def pause(self, attempt: int) -> float:
-        """Return how many seconds to wait before the next attempt, with some chance.
+        """Return the seconds before the next attempt, with random jitter.
 
         >>> _Passing(Refused(429, "", "", "", ()), "7").pause(0) >= 7
         True
         """
-        # Of those who were refused together not all come again together.
-        chosen = random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, math.ldexp(1.0, attempt))
-        told = float(self._retry_after) if self._retry_after.isdigit() else 0.0
-        return chosen if told <= chosen else told + chosen / 4
+        # Jitter spreads the retries of clients that were refused together.
+        backoff = random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, math.ldexp(1.0, attempt))
+        least = float(self._retry_after) if self._retry_after.isdigit() else 0.0
+        return backoff if least <= backoff else least + backoff / 4
 
 
 def _query_value(value: Any) -> Any:
-    """Return a value as it stands in a query: truth in lower case.
+    """Return a query value: booleans in lower case.
 
     >>> _query_value(True), _query_value(3)
     ('true', 3)
@@ -227,25 +227,25 @@ def _object(content: bytes) -> dict[str, Any]:
 
 
 def _problem(status: int, content: bytes) -> Refused:
-    """Return a problem+json answer as an error; also of another server's error page."""
+    """Return an error for a problem+json answer, or for the error page of another server."""
     try:
-        told = json.loads(content)
+        problem = json.loads(content)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
-        told = {}
+        problem = None
+    if not isinstance(problem, dict):
+        problem = {}
     errors = tuple(
-        FieldError(str(one.get("pointer", "")), str(one.get("detail", "")))
-        for one in told.get("errors") or ()
-        if isinstance(one, dict)
+        FieldError(str(error.get("pointer", "")), str(error.get("detail", "")))
+        for error in problem.get("errors") or ()
+        if isinstance(error, dict)
     )
-    title = str(told.get("title") or f"HTTP status {status}")
+    title = str(problem.get("title") or f"HTTP status {status}")
     kind = NotFound if status == 404 else Refused
     return kind(
         status,
-        str(told.get("type", "about:blank")),
+        str(problem.get("type", "about:blank")),
         title,
-        str(told.get("detail", "")),
+        str(problem.get("detail", "")),
         errors,
-        str(told.get("request_id", "")),
+        str(problem.get("request_id", "")),
     )

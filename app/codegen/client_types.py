@@ -65,7 +65,7 @@ def _definition(
         f"    {member}: {f'Required[{_type(one)}]' if member in required else _type(one)}"
         for member, one in members.items()
     ]
-    head = f'\n\nclass {name}(TypedDict, total=False):\n    """What is asked by {what}."""\n\n'
+    head = f'\n\nclass {name}(TypedDict, total=False):\n    """Request of {what}."""\n\n'
     return head + "\n".join(lines) + "\n"
 
 
