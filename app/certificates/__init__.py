@@ -1,1 +1,1 @@
-"""Certificates: what a frontier claims of a graph, so that another program can check it."""
+"""Certificates: proofs of the cost of a graph, for independent checkers."""

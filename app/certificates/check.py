@@ -1,19 +1,20 @@
-"""Checks a certificate/1 file by the label theorem, with nothing but Python's own library.
+"""Check a certificate/1 file by the slack schedule theorem, with the standard library alone.
 
     python check.py FILE.json[.gz]
 
-This file imports nothing of Topoloom: it may be copied and run anywhere.  It reads the links of a
-graph and, for either direction, in which step every shard is to arrive at every node, and checks
-node by node that the links can carry it:
+This file imports nothing of Topoloom and runs anywhere.  It reads the links of a graph and, for
+either direction, the arrival step of every (shard, node) pair, and checks node by node that the
+links can carry the shards:
 
     for every node u, step t and set S of links into u, the shards that arrive at u in step t and
     can come by no link outside S number at most load(t) c(S) / B,
 
-where a shard can come by a link whose tail has it in an earlier step, c(S) is the capacity of S
-and B the largest of any node.  By Hall's theorem the shards of a step can then be shared among the
-links, in parts, and by induction on the steps what a link carries its tail holds.  Hence an
-allgather of as many steps as there are loads, of T_B = (load(1) + ... + load(T)) / N; on the
-reversed links it is, reversed in time, a reduce-scatter.  Integers and fractions only.
+where a shard can come by a link if the tail of the link has it in an earlier step, c(S) is the
+capacity of S, and B is the largest capacity of any node.  By Hall's theorem, the shards of a step
+can then be divided among the links, in parts; by induction on the steps, the tail of a link holds
+all shards that the link carries.  Hence the graph has an allgather with T steps, the number of
+loads, and T_B = (load(1) + ... + load(T)) / N.  On the reversed links, the reverse in time is a
+reduce-scatter.  All numbers are integers and fractions.
 """
 
 import gzip
@@ -32,7 +33,7 @@ DIRECTIONS = {"allgather": False, "reduce_scatter": True}
 
 
 class CertificateFailed(ValueError):
-    """A certificate does not prove what it claims: where, and why not."""
+    """A certificate does not prove its claims; the message has the pointer and the reason."""
 
     def __init__(self, pointer: str, rule: str) -> None:
         super().__init__(f"{pointer}: {rule}")
@@ -40,35 +41,35 @@ class CertificateFailed(ValueError):
 
 
 def checked(document: Any) -> list[str]:
-    """Return what a certificate proves, a sentence each; raise if it fails to prove its claims.
+    """Return the proved claims of a certificate as sentences; raise if a claim fails.
 
     Raises
     ------
     CertificateFailed
-        Naming the part of the document, and the first node that fails.
+        A claim fails; the error has the pointer and the first failing node.
 
     Notes
     -----
-    O(N links) for the sets by which each shard can come, O(N T 2^d d) for Hall's condition.
+    O(N links) for the sets of links of each shard, O(N T 2^d d) for Hall's condition.
     """
     document = _member(document, "", dict)
     if document.get("schema") != "certificate/1":
         raise CertificateFailed("/schema", "must be certificate/1")
     nodes = _whole(document.get("nodes"), "/nodes", 2, MAX_NODES)
     links = _links(document.get("links"), nodes)
-    said = []
+    proved = []
     for direction, turned in DIRECTIONS.items():
         into = _entering(links, nodes, turned)
         part = _member(document.get(direction), f"/{direction}", dict)
         cost = _proved(into, part, f"/{direction}", _busiest(links, nodes))
         name = direction.replace("_", "-")
-        said.append(f"{name}: {cost[0]} steps, T_B = {cost[1]}: proved")
-    said += _bounds(document, links, nodes)
-    return said
+        proved.append(f"{name}: {cost[0]} steps, T_B = {cost[1]}: proved")
+    proved += _bounds(document, links, nodes)
+    return proved
 
 
 def _proved(into: Any, part: Any, pointer: str, busiest: Fraction) -> tuple[int, Fraction]:
-    """Return the cost that the labels of a direction prove, once it is what is claimed."""
+    """Return the cost that the arrival steps of a direction prove; raise if the claim differs."""
     nodes = len(into)
     loads = [
         _fraction(one, f"{pointer}/loads") for one in _member(part.get("loads"), pointer, list)
@@ -94,9 +95,11 @@ def _proved(into: Any, part: Any, pointer: str, busiest: Fraction) -> tuple[int,
 
 
 def _require_own(row: bytes, node: int, pointer: str) -> None:
-    """Raise unless a node holds its own shard, and no other, from the start."""
+    """Raise unless a node holds its own shard, and no other shard, at the start."""
     if row[node] != 0 or row.count(0) != 1:
-        raise CertificateFailed(pointer, "must be 00 for the node's own shard, and for no other")
+        raise CertificateFailed(
+            pointer, "must be 00 for the node's own shard, and for no other shard"
+        )
 
 
 def _require_room(
@@ -137,7 +140,7 @@ def _require_room(
 
 
 def _bounds(document: Any, links: Any, nodes: int) -> list[str]:
-    """Return how far the claims are from what no graph of this size can undercut."""
+    """Return the distance of the claims from the lower bounds for graphs of this size."""
     degree = max(Counter(source for source, _, _ in links).values())
     degree = max(degree, *Counter(target for _, target, _ in links).values())
     pairs = Counter((source, target) for source, target, _ in links)
@@ -220,7 +223,7 @@ def _fraction(found: Any, pointer: str) -> Fraction:
     """Return an exact number, written as 3 or "3/2"."""
     if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= 2**64:
         return Fraction(found)
-    # A short text such as 1e99999999 would stand for a number that fills the memory.
+    # A short text such as 1e99999999 can denote a number that fills the memory.
     if not isinstance(found, str) or not _EXACT.fullmatch(found):
         raise CertificateFailed(pointer, "must be exact and of at most 64 bits, as 3 or 3/2")
     value = Fraction(found)
@@ -230,7 +233,7 @@ def _fraction(found: Any, pointer: str) -> Fraction:
 
 
 def main(arguments: list[str]) -> int:
-    """Check the file named; 0 if it proves what it claims, 1 if not, 2 if it cannot be read."""
+    """Check a file; return 0 if it proves its claims, 1 if not, 2 if it is unreadable."""
     if len(arguments) != 1:
         print("usage: check.py FILE.json[.gz]", file=sys.stderr)
         return 2

@@ -1,6 +1,6 @@
-"""Files that the command line reads and writes, with one clear sentence when it cannot.
+"""Files of the command line; errors are one clear sentence.
 
-The path ``-`` is standard input where a file is read, and standard output where one is written.
+The path ``-`` is standard input for reading and standard output for writing.
 """
 
 import csv
@@ -19,7 +19,7 @@ from topoloom.app.files.text_decoding import NotText, decoded
 
 
 class UnusableFile(ValueError):
-    """A file cannot be read or written, is too large, or is not JSON."""
+    """A file is unreadable, unwritable, too large, or not JSON."""
 
     def __init__(self, path: Path, rule: str) -> None:
         super().__init__(f"{path}: {rule}")
@@ -40,7 +40,7 @@ def read_json(path: Path, settings: Settings) -> Any:
     Raises
     ------
     UnusableFile
-        As `read_text`, or it is not JSON.
+        As `read_text`, or the content is not JSON.
     """
     return parse_json(path, read_text(path, settings))
 
@@ -50,19 +50,19 @@ def parse_json(path: Path, text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise UnusableFile(path, "must not nest so deep") from None
+        raise UnusableFile(path, "must not be nested so deeply") from None
     except ValueError as error:
         raise UnusableFile(path, f"must be JSON: {error}") from None
 
 
 def read_text(path: Path, settings: Settings) -> str:
-    """Return the content of a text file, unpacked if it is compressed by gzip.
+    """Return the content of a text file, decompressed if gzipped.
 
     Raises
     ------
     UnusableFile
-        It cannot be read, passes ``max_body_bytes`` on disk or ``max_unpacked_bytes``
-        after unpacking, or is no text in UTF-8 or UTF-16.
+        The file is unreadable, exceeds ``max_body_bytes`` on disk or ``max_unpacked_bytes``
+        after unpacking, or is not text in UTF-8 or UTF-16.
     """
     try:
         return decoded(read_bytes(path, settings))
@@ -71,12 +71,12 @@ def read_text(path: Path, settings: Settings) -> str:
 
 
 def read_bytes(path: Path, settings: Settings) -> bytes:
-    """Return the content of a file, unpacked if it is compressed by gzip.
+    """Return the content of a file, decompressed if gzipped.
 
     Raises
     ------
     UnusableFile
-        It cannot be read, or is too large as in `read_text`.
+        The file is unreadable, or too large as in `read_text`.
     """
     try:
         return _read(path, settings)
@@ -88,7 +88,7 @@ def read_bytes(path: Path, settings: Settings) -> bytes:
 
 def _read(path: Path, settings: Settings) -> bytes:
     most = settings.max_body_bytes
-    # One byte more than allowed is enough to know; special files have no size.
+    # Read one byte more than the limit, since special files have no size.
     if is_stream(path):
         data = _standard_input(sys.stdin.buffer, most + 1)
     elif path.is_dir():
@@ -113,7 +113,7 @@ def _read(path: Path, settings: Settings) -> bytes:
 
 @lru_cache(maxsize=1)
 def _standard_input(stream: IO[bytes], most: int) -> bytes:
-    """Return what a stream holds; some commands read a file twice."""
+    """Return the content of a stream, cached because some commands read a file twice."""
     return stream.read(most)
 
 
@@ -129,18 +129,18 @@ def _opened_to_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, pieces: Iterable[str]) -> None:
-    """Write a text file; a name that ends in ``.gz`` is compressed.
+    """Write a text file; the suffix ``.gz`` compresses.
 
     Raises
     ------
     UnusableFile
-        It cannot be written.
+        The file is unwritable.
     """
     try:
         with _opened_to_write(path) as raw:
             if path.suffix == ".gz":
-                # No time stamp and no name: the same text gives the same bytes.  Level 9 takes
-                # ten times as long for a schedule that is 7 % smaller.
+                # Without time stamp and name, the bytes are reproducible.  Level 9 takes 10 times
+                # as long for a schedule that is 7 % smaller.
                 with gzip.GzipFile("", "wb", compresslevel=5, fileobj=raw, mtime=0) as packed:
                     packed.writelines(piece.encode() for piece in pieces)
             else:
@@ -155,7 +155,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises
     ------
     UnusableFile
-        It cannot be written.
+        The file is unwritable.
     """
     try:
         with _opened_to_write(path) as file:
@@ -169,7 +169,7 @@ def _reason(error: OSError) -> str:
 
 
 def read_plant_file(path: Path, settings: Settings) -> dict[str, Any]:
-    """Return a plant as a request takes it, from a file in any of its formats."""
+    """Return the plant of a file in any format, as a request value."""
     from topoloom.synth.errors import InvalidPlant
     from topoloom.synth.wiring.plant import plant_document, read_plant_text
 
@@ -180,7 +180,7 @@ def read_plant_file(path: Path, settings: Settings) -> dict[str, Any]:
 
 
 def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
-    """Return today's wiring as a request takes it, from a JSON or a CSV file."""
+    """Return the present wiring of a JSON or CSV file, as a request value."""
     text = read_text(path, settings)
     if path.suffix != ".csv" and not (is_stream(path) and text.lstrip()[:1] not in ("[", "{")):
         return parse_json(path, text)
@@ -191,14 +191,14 @@ def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, A
 
 
 def read_times(path: Path, settings: Settings) -> list[Any]:
-    """Return measured times as a request takes them, from a JSON or a CSV file, by its contents."""
+    """Return the measured times of a JSON or CSV file, as a request value."""
     text = read_text(path, settings)
     if path.suffix != ".csv" and text.lstrip()[:1] in ("[", "{"):
         document = parse_json(path, text)
-        held = isinstance(document, dict) and "rows" in document
-        rows = document["rows"] if held else document
+        nested = isinstance(document, dict) and "rows" in document
+        rows = document["rows"] if nested else document
         if not isinstance(rows, list):
-            raise UnusableFile(path, "must hold a list of rows")
+            raise UnusableFile(path, "must contain a list of rows")
         return rows
     rows = list(csv.DictReader(text.splitlines()))
     if rows and not {"bytes", "seconds"} <= set(rows[0]):
@@ -211,4 +211,4 @@ def _times(path: Path, line: int, row: dict[str, str]) -> dict[str, int | float]
     try:
         return {name: int(row[name]) for name in whole} | {"seconds": float(row["seconds"])}
     except (TypeError, ValueError):
-        raise UnusableFile(path, f"must have numbers only; not so in line {line}") from None
+        raise UnusableFile(path, f"must have numbers only; line {line} has other text") from None

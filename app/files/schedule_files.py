@@ -1,4 +1,4 @@
-"""Which format a file on disk is in, and the bytes of all files that belong to it."""
+"""Format of a schedule file, and the bytes of all its files."""
 
 import json
 import re
@@ -19,16 +19,14 @@ _TRACE = re.compile(r"(.*)\.(0|[1-9][0-9]*)\.et", re.DOTALL)
 
 
 def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
-    """Return a schedule's format and its file, or its files by rank.
+    """Return the format of a schedule and its file, or its files by rank.
 
-    Chakra traces are named by their zip archive, by the beginning that their names have
-    in common, or by one of them.
+    A path to Chakra traces is a zip archive, the common prefix of the file names, or one trace.
 
     Raises
     ------
     UnusableFile
-        A file cannot be read, a trace of some rank is missing, or the file is something else,
-        such as a topology.
+        A file is unreadable, the trace of a rank is missing, or the file is not a schedule.
     """
     match = _TRACE.fullmatch(path.name)
     common = path.with_name(match[1]) if match else path
@@ -43,7 +41,7 @@ def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
 
 
 def _form_of(path: Path, data: bytes) -> str:
-    """Return the format of a text that is no table; raise where it is no schedule."""
+    """Return the format of a text other than a table; raise for a text that is no schedule."""
     text = data.decode(errors="replace")
     if not text.strip():
         raise UnusableFile(path, f"is empty: give {_KINDS}")
@@ -61,19 +59,19 @@ def _form_of(path: Path, data: bytes) -> str:
         raise UnusableFile(path, "must be named NAME.RANK.et, as Chakra traces are, from rank 0")
     refusal = _refusal(text, head, path.name)
     if refusal is None and isinstance(document, (dict, list)):
-        # The reader of schedule/1 says what is missing.
+        # The reader of schedule/1 reports the missing members.
         return "json"
     raise UnusableFile(path, refusal or f"is no schedule: give {_KINDS}")
 
 
 def _refusal(text: str, head: str, name: str) -> str | None:
-    """Return what a file is, if not a schedule, and what to give instead; None if unknown."""
+    """Return the kind of another file with the expected input; None if unknown."""
     try:
         form = detect(text, name)
     except SynthError:
         kind = recognise(head, FOREIGN)
         return None if kind is None else f"is {kind.what}, not a schedule: give {_KINDS}"
-    return f"is a topology, of the format {form}, not a schedule: give it by --topology"
+    return f"is a topology in the format {form}, not a schedule: use --topology"
 
 
 def _traces(common: Path, settings: Settings) -> list[bytes]:
@@ -94,8 +92,10 @@ def _by_rank(path: Path, members: dict[str, bytes]) -> list[bytes]:
     for name, data in members.items():
         match = _TRACE.fullmatch(name)
         if match is None or int(match[2]) in by_rank:
-            raise UnusableFile(path, "must hold one file NAME.RANK.et for each rank and no other")
+            raise UnusableFile(
+                path, "must contain one file NAME.RANK.et for each rank and no other"
+            )
         by_rank[int(match[2])] = data
     if sorted(by_rank) != list(range(len(by_rank))):
-        raise UnusableFile(path, "must hold the files of all ranks from 0")
+        raise UnusableFile(path, "must contain the files of all ranks from 0")
     return [by_rank[rank] for rank in sorted(by_rank)]

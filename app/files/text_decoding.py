@@ -1,4 +1,4 @@
-"""Text from the bytes of a file."""
+"""Decoding of text files."""
 
 import codecs
 
@@ -14,15 +14,15 @@ BINARY = {
     b"SQLite format 3": "an SQLite database",
     b"\x7fELF": "a program",
 }
-"""First bytes of files that are no text."""
+"""First bytes of binary files -> description."""
 
 
 class NotText(ValueError):
-    """The bytes are no text in UTF-8 or UTF-16."""
+    """The bytes are not text in UTF-8 or UTF-16."""
 
 
 def decoded(data: bytes) -> str:
-    r"""Return the text of UTF-8, or of UTF-16 that begins with a byte-order mark.
+    r"""Return the text of UTF-8 bytes, or of UTF-16 bytes with a byte-order mark.
 
     Redirection in Windows PowerShell writes UTF-16.
 
@@ -32,7 +32,7 @@ def decoded(data: bytes) -> str:
     Raises
     ------
     NotText
-        The bytes are neither; the message states what they are, where their beginning tells.
+        The bytes are neither; the message names the file type, if recognized.
 
     Examples
     --------
@@ -45,6 +45,6 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode("utf-16" if marked else "utf-8")
     except UnicodeDecodeError:
-        what = next((what for sign, what in BINARY.items() if data.startswith(sign)), None)
-        tail = "" if what is None else f"; the file is {what}"
+        kind = next((kind for sign, kind in BINARY.items() if data.startswith(sign)), None)
+        tail = "" if kind is None else f"; the file is {kind}"
         raise NotText(f"must be text in UTF-8 or UTF-16{tail}") from None

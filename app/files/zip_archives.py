@@ -1,4 +1,4 @@
-"""Several files at once: beside each other, or in one zip archive."""
+"""Output of several files: with a common prefix, in a folder, or in a zip archive."""
 
 import zlib
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ from topoloom.app.files.local_files import UnusableFile, is_stream, write_bytes
 
 
 def write_files(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write several files: into one ``.zip``, or behind a common beginning of their names.
+    """Write several files, into a ``.zip`` or with a common prefix.
 
     Parameters
     ----------
     path : Path
-        ``x.zip`` gets the files ``x`` + name; ``x`` stands for the files ``x`` + name.
+        ``x.zip`` contains the files ``x`` + name; ``x`` is the prefix of the files ``x`` + name.
 
     Raises
     ------
     UnusableFile
-        One of them cannot be written.
+        A file is unwritable.
     """
     if path.suffix == ".zip" or is_stream(path):
         write_bytes(path, zipped({path.stem + name: data for name, data in files.items()}))
@@ -31,18 +31,18 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write several files: into one ``.zip``, or by their names into a folder of their own.
+    """Write several files, into a ``.zip`` or into a new or empty folder.
 
     Parameters
     ----------
     path : Path
-        A folder is made; one that is there must be empty: run-times load all that lies in it.
-        ``-`` gets a zip archive.
+        A new or empty folder, since runtimes load all files of a folder; ``-`` writes a zip
+        archive to standard output.
 
     Raises
     ------
     UnusableFile
-        The folder holds something, or one of the files cannot be written.
+        The folder is not empty, or a file is unwritable.
     """
     if path.suffix == ".zip" or is_stream(path):
         write_bytes(path, zipped(files))
@@ -50,7 +50,7 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()):
-            raise UnusableFile(path, "must be an empty folder, or one to be made, or end in .zip")
+            raise UnusableFile(path, "must be a new or empty folder, or end in .zip")
         for folder in {(path / name).parent for name in files}:
             folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -60,7 +60,7 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip archive of these files; the same files give the same bytes.
+    """Return a reproducible zip archive of these files.
 
     >>> zipped({"a.0.et": b"x"}) == zipped({"a.0.et": b"x"})
     True
@@ -68,7 +68,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     packed = BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
         for name, data in files.items():
-            # The earliest time that the format can tell, and one system for all.
+            # Use the earliest time of the format and a fixed system.
             info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             info.compress_type, info.create_system = ZIP_DEFLATED, 3
             archive.writestr(info, data)
@@ -81,7 +81,7 @@ def unzipped(path: Path, data: bytes, settings: Settings) -> dict[str, bytes]:
     Raises
     ------
     UnusableFile
-        It is no zip archive, or its content passes ``max_unpacked_bytes``.
+        The data is no zip archive, or its content exceeds ``max_unpacked_bytes``.
     """
     try:
         with ZipFile(BytesIO(data)) as archive:

@@ -1,9 +1,8 @@
-"""Logs: one JSON object a line for machines, one line of words for people on a terminal.
+"""Logs: JSON lines, or text lines on a terminal.
 
-The standard library's logging with a formatter: the server, SQLAlchemy and whatever else runs
-here write to it already, so that a second system (structlog) would only be led back into it.
-What is known of the request or job at hand goes with every line that is written meanwhile, in
-any thread that works for it.
+Uses the logging module with a formatter: the server, SQLAlchemy and other libraries log to it, so
+that a second system (structlog) would only wrap it.  Facts about the current request or job are
+added to every line, in every thread that works for the request.
 """
 
 import json
@@ -18,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 Fact: TypeAlias = str | int | float
-"""What may be said in a member of a line."""
+"""Type of a member of a line."""
 
 _about: ContextVar[dict[str, Fact] | None] = ContextVar("about", default=None)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
@@ -26,7 +25,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def well_formed(text: str) -> str:
-    """Return a request's id as it was given if it may be logged, else a new one.
+    """Return the request id of the client if it is well formed, else a new id.
 
     >>> well_formed("build-17.4"), len(well_formed("two words")), len(well_formed("x" * 65))
     ('build-17.4', 32, 32)
@@ -35,7 +34,7 @@ def well_formed(text: str) -> str:
 
 
 def begin(**facts: Fact) -> dict[str, Fact]:
-    """Let every line of this task, and of the threads that work for it, say these facts."""
+    """Add facts to all log lines of this task and its threads; return the mutable facts."""
     known = dict(facts)
     _about.set(known)
     return known
@@ -43,7 +42,7 @@ def begin(**facts: Fact) -> dict[str, Fact]:
 
 @contextmanager
 def about(**facts: Fact) -> Iterator[None]:
-    """Let every line in this block say these facts beside those known before.
+    """Add facts to all log lines in this block.
 
     >>> with about(job="a1"):
     ...     note(state="running")
@@ -58,19 +57,19 @@ def about(**facts: Fact) -> Iterator[None]:
 
 
 def note(**facts: Fact) -> None:
-    """Add to what is known of the request or job at hand; nothing where there is none."""
+    """Add facts about the current request or job, if any."""
     known = _about.get()
     if known is not None:
         known.update(facts)
 
 
 def request_id() -> str:
-    """Return the id of the request at hand; empty where there is none."""
+    """Return the id of the current request; empty without a request."""
     return str((_about.get() or {}).get("request_id", ""))
 
 
 def configure(form: Literal["auto", "json", "text"], level: int = logging.INFO) -> None:
-    """Write the logs of this process to stderr, in a form of the setting ``log_format``."""
+    """Write the logs of this process to stderr, in the format of the setting ``log_format``."""
     as_text = form == "text" or (form == "auto" and sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Words() if as_text else JsonLines())
@@ -81,17 +80,17 @@ def configure(form: Literal["auto", "json", "text"], level: int = logging.INFO) 
 
 
 def _known(record: logging.LogRecord) -> bool:
-    """Put the facts on a record while it is made: a moment later others may be known."""
+    """Attach the current facts to a record at its creation, since the facts change later."""
     record.facts = {**(_about.get() or {}), **getattr(record, "facts", {})}
     return True
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: time, level, logger, message, the facts, and the traceback if any."""
+    """JSON lines: time, level, logger, message, facts, and the traceback if any."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a line."""
-        said: dict[str, Any] = {
+        members: dict[str, Any] = {
             "time": _moment(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -99,15 +98,15 @@ class JsonLines(logging.Formatter):
             **_facts(record),
         }
         if record.exc_info:
-            said["exception"] = self.formatException(record.exc_info)
-        return json.dumps(said, default=str)
+            members["exception"] = self.formatException(record.exc_info)
+        return json.dumps(members, default=str)
 
 
 class Words(logging.Formatter):
-    """A line for people; control characters are shown, so that nobody writes lines of their own."""
+    """Text lines; control characters are escaped to prevent forged lines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record as a line, and its traceback below."""
+        """Return a record as a line, followed by the traceback."""
         facts = " ".join(f"{name}={value}" for name, value in _facts(record).items())
         line = f"{_moment(record):%H:%M:%S} {record.levelname:7} {record.getMessage()}  {facts}"
         line = _CONTROL.sub(lambda found: repr(found[0])[1:-1], line).rstrip()

@@ -1,7 +1,7 @@
-"""What is measured of a process, by the Prometheus client library.
+"""Prometheus metrics of a process.
 
-Labels are few: routes are the templates of the OpenAPI document, or ``other``; kinds, sources
-and states are words of the program.  Nothing that comes from outside becomes a label.
+Label values are bounded: routes are templates of the OpenAPI document, or ``other``; kinds, sources
+and states are constants.  Input never becomes a label value.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,16 @@ _WORK_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
 
 
 class Queue(Protocol):
-    """Work of a process: how many wait for their turn, and how many run."""
+    """Queue lengths of a process: waiting and running tasks."""
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """Number of waiting tasks."""
         ...
 
     @property
     def running(self) -> int:
-        """How many run."""
+        """Number of running tasks."""
         ...
 
 
@@ -49,20 +49,20 @@ class Metrics:
         self.registry = registry = CollectorRegistry()
         self._requests = Histogram(
             "topoloom_request_seconds",
-            "Time until a request was answered whole",
+            "Time until the end of the response",
             ("method", "route", "status"),
             buckets=_REQUEST_BUCKETS,
             registry=registry,
         )
         self._answers = Counter(
             "topoloom_answers",
-            "Documents handed out: computed just now, or read from the cache",
+            "Returned documents: computed, or read from the cache",
             ("kind", "source"),
             registry=registry,
         )
         self._work = Histogram(
             "topoloom_computation_seconds",
-            "Time that computing a document of a kind took",
+            "Computation time of a document, by kind",
             ("kind",),
             buckets=_WORK_BUCKETS,
             registry=registry,
@@ -75,19 +75,19 @@ class Metrics:
         GCCollector(registry=registry)
 
     def requested(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Note a request that was answered."""
+        """Record an answered request."""
         self._requests.labels(method, route, str(status)).observe(seconds)
 
     def answered(self, kind: str, source: str) -> None:
-        """Note that a document of a kind was handed out, ``computed`` or from the ``cache``."""
+        """Record a returned document; the source is ``computed`` or ``cache``."""
         self._answers.labels(kind, source).inc()
 
     def computed(self, kind: str, seconds: float) -> None:
-        """Note how long the computation of a document took."""
+        """Record the computation time of a document."""
         self._work.labels(kind).observe(seconds)
 
     def watch(self, queue: Queue) -> None:
-        """Show the lengths of a queue, asked for whenever somebody reads the metrics."""
+        """Report the lengths of a queue, evaluated at each read of the metrics."""
         states: dict[str, Callable[[], float]] = {
             "waiting": lambda: queue.waiting,
             "running": lambda: queue.running,
@@ -96,6 +96,6 @@ class Metrics:
             self._queue.labels(state).set_function(length)
 
     def text(self, accept: str) -> tuple[bytes, str]:
-        """Return all metrics in the text format that the client prefers, and its media type."""
+        """Return all metrics in the preferred text format of the client, with its media type."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type

@@ -1,4 +1,4 @@
-"""What is seen of every request: its id, a line in the log, its time in the metrics."""
+"""Request log: id, log line and metrics of every request."""
 
 import logging
 import time
@@ -14,16 +14,16 @@ from topoloom.app.observability.metrics import Metrics
 log = logging.getLogger(__name__)
 
 GONE = 499
-"""Noted as the status of a request whose client left before it was answered (as nginx does)."""
+"""Status of a request whose client disconnected before the answer, as in nginx."""
 
 _QUIET = ("/healthz", "/readyz", "/metrics")
-"""Asked by machines all the time: their lines are for debugging."""
+"""Frequent probes, logged at debug level."""
 
 
 class Observe:
-    """ASGI middleware: around all that answers, so that every answer has an id and is counted.
+    """ASGI middleware that gives every response an id, and logs and counts the request.
 
-    ``refusal`` returns the answer to a request that ended in an error nobody expected.
+    ``refusal`` returns the response to an unexpected error.
     """
 
     def __init__(
@@ -35,13 +35,13 @@ class Observe:
         self.app, self.metrics, self.refusal = app, metrics, refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and note how it was answered."""
+        """Call the application; log and count the request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         identity = well_formed(Headers(scope=scope).get("x-request-id", ""))
         facts = begin(request_id=identity)
-        # HEAD is answered as GET further in.
+        # Inner layers answer HEAD as GET.
         method, start, status = scope["method"], time.perf_counter(), GONE
 
         async def observed(message: Message) -> None:
@@ -56,14 +56,14 @@ class Observe:
         except Exception as error:
             if status == GONE:
                 await self.refusal(scope["path"], error)(scope, receive, observed)
-            # The server logs it, with its traceback and the facts.
+            # The server logs the error with traceback and facts.
             raise
         finally:
             facts["owner"] = scope.get("state", {}).get("owner", "")
             self._note(scope, method, status, time.perf_counter() - start)
 
     def _note(self, scope: Scope, method: str, status: int, seconds: float) -> None:
-        # The route's template, not the path: labels must stay few.
+        # Use the template of the route, not the path, to bound the label values.
         route = getattr(scope.get("route"), "path", "other")
         shown = method if route != "other" else "other"
         self.metrics.requested(shown, route, status, seconds)

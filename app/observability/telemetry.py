@@ -1,9 +1,8 @@
-"""OpenTelemetry: traces and metrics for collectors, if the environment names one.
+"""OpenTelemetry traces and metrics, if the environment names a collector.
 
-FastAPI instruments itself: requests, routes, dependencies, endpoints.  Statements to the
-database are traced here by SQLAlchemy's own events, since the contributed package refuses
-SQLAlchemy 2.1.  The exporter comes with the extra ``topoloom[otel]``; where no exporter is
-named, nothing is traced, and it costs nothing.
+FastAPI instruments requests, routes, dependencies and endpoints.  This module traces database
+statements through SQLAlchemy events, since the contributed package refuses SQLAlchemy 2.1.  The
+exporter comes with the extra ``topoloom[otel]``; without a collector, tracing is off and free.
 """
 
 import os
@@ -26,7 +25,7 @@ _PROBES = ("/healthz", "/readyz", "/metrics")
 
 
 def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether the environment names a collector, and does not forbid to use it.
+    """Return whether the environment names a collector and does not disable the SDK.
 
     >>> is_wanted({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"})
     True
@@ -38,13 +37,13 @@ def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def require_exporter() -> None:
-    """Raise `MissingExtra` unless what exports is installed."""
+    """Raise `MissingExtra` unless the exporter is installed."""
     for package in ("opentelemetry.sdk", "opentelemetry.exporter.otlp"):
         require_extra(package, "otel")
 
 
 def configuration() -> TelemetryConfig:
-    """Return what FastAPI is told: exporters of the environment, and no traces of probes."""
+    """Return the FastAPI configuration: exporters of the environment, no traces of probes."""
     wanted = is_wanted()
     if wanted:
         os.environ.setdefault("OTEL_SERVICE_NAME", "topoloom")
@@ -52,9 +51,9 @@ def configuration() -> TelemetryConfig:
 
 
 def trace_statements(engine: Engine, provider: trace.TracerProvider | None = None) -> None:
-    """Make a span of each statement to a database, with its text but never its values.
+    """Trace each database statement as a span, with its text but without its values.
 
-    ``provider`` is by default the global one, looked up when the statement is run.
+    ``provider`` defaults to the global provider, looked up at each statement.
     """
     system = {"sqlite": "sqlite", "postgresql": "postgresql"}.get(engine.dialect.name, "other_sql")
 

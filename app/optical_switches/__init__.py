@@ -1,1 +1,1 @@
-"""Optical switches that a plan is carried out on: the only place that logs in anywhere."""
+"""Optical switches: the only package that logs in to devices."""

@@ -1,9 +1,9 @@
-"""A plan carried out on switches, stage by stage; every stage can be taken back until its end.
+"""Apply a plan to switches, stage by stage, with rollback.
 
-In a stage all panels are changed, read back, and only then confirmed.  Whatever stops it
-before (a refusal, a lost session, a kill) has all panels of the stage go back by themselves.
-Stopped while panels are confirmed, some have the stage and some do not: the plan goes on from
-there, as each panel is found after a whole number of stages.
+A stage changes all panels, reads them back, and then confirms the changes.  If anything stops the
+stage before the confirmation (a refusal, a lost session, a kill), all its panels roll back by
+themselves.  After a stop during the confirmation, some panels have the stage and some do not; the
+next run continues, since each panel is at a whole number of stages.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +13,11 @@ from topoloom.synth.wiring.operations.plan_progress import stages_done, states
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 
 MOST_NAMED = 5
-"""Pairs that one error names."""
+"""Limit of the pairs in an error message."""
 
 
 class BaseChanged(PanelFailed):
-    """A panel is as the plan has it after none of its stages."""
+    """A panel matches no stage of the plan."""
 
 
 def carry_out(
@@ -28,33 +28,33 @@ def carry_out(
     seconds: int,
     say: Callable[[str], None],
 ) -> int:
-    """Make the moves of a plan that are still to make, and return how many those were.
+    """Make the remaining moves of a plan; return their number.
 
     Parameters
     ----------
     script : Script
     switches : mapping of panel to Switch
-        One for every panel on which something moves.
+        One switch for every panel with moves.
     commit : bool
-        False: have the switches check the edits, and change nothing.
+        False: the switches only check the edits.
     seconds : int
-        After which an edit that was not confirmed goes back.
+        Time until an unconfirmed edit rolls back.
     say : callable
-        Told of everything that was done, a line each.
+        Called with a line for each completed operation.
 
     Raises
     ------
     BaseChanged
-        A panel is not as after any stage; nothing was changed.
+        A panel matches no stage; nothing was changed.
     PanelFailed
-        A switch refuses, or cannot be reached any more; the stage was taken back.
+        A switch refuses or is unreachable; the stage was rolled back.
     """
     done = {panel: _found(script, panel, switch) for panel, switch in switches.items()}
     left = {panel: _left(script, panel, done[panel]) for panel in switches}
     for panel, switch in switches.items():
         switch.check(step for _, step in left[panel])
-        so_far = f"stage {done[panel]} of {len(script.steps)} is done"
-        say(f"{switch.id}: {so_far}; {_told(left[panel])}")
+        progress = f"stage {done[panel]} of {len(script.steps)} is done"
+        say(f"{switch.id}: {progress}; {_remaining(left[panel])}")
     moves = sum(_size(step) for steps in left.values() for _, step in steps)
     if not commit:
         return moves
@@ -90,12 +90,12 @@ def _size(step: Step) -> int:
     return len(step.removes) + len(step.adds)
 
 
-def _told(left: list[tuple[int, Step]]) -> str:
+def _remaining(left: list[tuple[int, Step]]) -> str:
     if not left:
-        return "nothing is left to do"
+        return "no moves left"
     removes = sum(len(step.removes) for _, step in left)
     adds = sum(len(step.adds) for _, step in left)
-    return f"it accepts what is left: {removes} removed, {adds} added"
+    return f"accepts the remaining moves: {removes} removed, {adds} added"
 
 
 def _stage(
@@ -106,16 +106,16 @@ def _stage(
     seconds: int,
     say: Callable[[str], None],
 ) -> None:
-    """Change all panels of a stage, look whether they are so, and only then let them stay."""
+    """Change all panels of a stage, verify the changes, then confirm them."""
     try:
         for panel, step in steps.items():
             switch = switches[panel]
             switch.change(step, seconds)
-            say(f"{switch.id}: stage {number} is made, and goes back unless confirmed")
+            say(f"{switch.id}: stage {number} is made, not confirmed")
         for panel in steps:
             if switches[panel].pairs() != states(script, panel)[number]:
                 raise PanelFailed(
-                    f"{switches[panel].id}: is not as stage {number} has it; taken back"
+                    f"{switches[panel].id}: does not match stage {number}; rolled back"
                 )
         for panel in steps:
             switches[panel].confirm()

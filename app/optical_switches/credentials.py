@@ -1,7 +1,6 @@
-"""Where switches are reached and as whom: addresses from options, secrets from the environment.
+"""Addresses and logins of switches: addresses from options, secrets from the environment.
 
-The variables do not begin with ``TOPOLOOM_``: they are no settings of the service, which never
-logs in to a switch.
+The variables have no prefix ``TOPOLOOM_``, since the service never logs in to a switch.
 """
 
 import re
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PORT = 830
-"""Where NETCONF over SSH is, unless another port is named."""
+"""Default port of NETCONF over SSH."""
 
 _ADDRESS = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>\w[\w.-]*))(?::(?P<port>[0-9]{1,6}))?"
@@ -18,7 +17,7 @@ _ADDRESS = re.compile(
 
 
 class NoLogin(ValueError):
-    """A variable that is needed is missing, or names no file."""
+    """A required variable is missing, or names no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +29,12 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> "Address":
-        """Return what ``HOST``, ``HOST:PORT`` or ``[IPV6]:PORT`` says.
+        """Return the address of ``HOST``, ``HOST:PORT`` or ``[IPV6]:PORT``.
 
         Raises
         ------
         ValueError
-            It says neither.  A name is letters, digits, and ``.``, ``_`` or ``-`` behind the first.
+            The text has another form.
 
         >>> Address.of("ocs-1.lab"), Address.of("[::1]:8830").port
         (Address(host='ocs-1.lab', port=830), 8830)
@@ -45,7 +44,7 @@ class Address:
             raise ValueError(f"must be HOST, HOST:PORT or [IPV6]:PORT; not {text[:80]!r}")
         port = PORT if match["port"] is None else int(match["port"])
         if not 1 <= port <= 65_535:
-            raise ValueError(f"ports are numbered from 1 to 65535; not {match['port'][:20]}")
+            raise ValueError(f"must have a port in 1 to 65535; not {match['port'][:20]}")
         return cls(match["six"] or match["name"], port)
 
     def __str__(self) -> str:
@@ -54,10 +53,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A user of the switches, what proves that it is that user, and whom it trusts.
+    """User name, credentials and known hosts for the switches.
 
-    ``password`` opens ``key_file`` where that is given too.  Switches whose host keys are not
-    in ``known_hosts`` (left out: that of the user who runs this) are not talked to.
+    ``password`` also decrypts ``key_file``.  Host keys must be in ``known_hosts`` (default: that
+    of the current user).
     """
 
     username: str
@@ -67,13 +66,13 @@ class Login:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Login":
-        """Return what the environment says.
+        """Return the login of the environment.
 
         Raises
         ------
         NoLogin
-            ``NETCONF_USERNAME`` is missing, or both of ``NETCONF_PASSWORD`` and
-            ``NETCONF_KEY_FILE`` are, or a file is not there.
+            ``NETCONF_USERNAME`` is missing, or both ``NETCONF_PASSWORD`` and
+            ``NETCONF_KEY_FILE`` are missing, or a file does not exist.
 
         >>> Login.of({"NETCONF_USERNAME": "me", "NETCONF_PASSWORD": "secret"})
         Login(username='me', key_file=None, known_hosts=None)

@@ -1,8 +1,8 @@
-"""One optical switch over NETCONF (RFC 6241): its pairs, and edits that go back by themselves.
+"""An optical switch over NETCONF (RFC 6241): its pairs, and edits with automatic rollback.
 
-Needed are the capabilities *candidate*, *confirmed-commit* and *validate*.  The candidate is
-locked as long as the session lasts, so that two who carry out plans exclude each other; the
-running configuration is not, because servers then cannot go back to it by themselves.
+The switch needs the capabilities *candidate*, *confirmed-commit* and *validate*.  A session locks
+the candidate configuration, so that concurrent runs exclude each other.  The session does not lock
+the running configuration, because a lock prevents the automatic rollback of servers.
 """
 
 import tempfile
@@ -20,18 +20,18 @@ from topoloom.synth.wiring.plans.panel_actions import Step
 from topoloom.synth.wiring.plant import Pair, Plant
 
 REPLY_SECONDS = 30
-"""Longest wait for one answer of a switch."""
+"""Time limit of one reply of a switch."""
 
 NEEDED = (":candidate", ":confirmed-commit", ":validate")
 _TABLE = f'<cross-connects xmlns="{SWITCH}"/>'
 
 
 class PanelFailed(RuntimeError):
-    """A switch could not be reached, refused, or is not as it must be; the text names it."""
+    """A switch is unreachable, refuses, or has an unexpected state; the message names its panel."""
 
 
 class Switch:
-    """An open session with a panel's switch; `opened` makes it and ends it."""
+    """An open session with the switch of a panel; see `opened`."""
 
     def __init__(self, plant: Plant, panel: int, session: Any) -> None:
         self.plant, self.panel = plant, panel
@@ -44,31 +44,31 @@ class Switch:
         return self.plant.panels[self.panel].id
 
     def pairs(self) -> frozenset[Pair]:
-        """Return what the running configuration joins."""
-        with _told(self.id):
+        """Return the pairs of the running configuration."""
+        with _naming(self.id):
             reply = self._session.get_config("running", filter=("subtree", _TABLE))
             return read_pairs(reply.data_xml, self.plant, self.panel)
 
     def check(self, steps: Iterable[Step]) -> None:
-        """Have the switch validate edits, one after the other; nothing is changed.
+        """Validate edits on the switch, one after another, without a change.
 
         Raises
         ------
         PanelFailed
-            It refuses one.
+            The switch refuses an edit.
         """
-        with _told(self.id):
+        with _naming(self.id):
             try:
                 for step in steps:
                     self._edit(step)
                     self._session.validate("candidate")
             finally:
-                # Servers were seen to take a validated candidate for an unchanged one.
+                # Some servers treat a validated candidate as unchanged.
                 self._session.discard_changes()
 
     def change(self, step: Step, seconds: int) -> None:
-        """Make one edit; it goes back after so many seconds, or when the session ends."""
-        with _told(self.id):
+        """Make one edit, with rollback after ``seconds`` or at the end of the session."""
+        with _naming(self.id):
             try:
                 self._edit(step)
                 self._session.commit(confirmed=True, timeout=str(seconds))
@@ -79,15 +79,15 @@ class Switch:
             self._pending = True
 
     def confirm(self) -> None:
-        """Let the last edit stay."""
-        with _told(self.id):
+        """Confirm the last edit."""
+        with _naming(self.id):
             self._session.commit()
             self._pending = False
 
     def cancel(self) -> None:
-        """Take the last edit back, if it is not confirmed."""
+        """Roll back the last edit, if not confirmed."""
         if self._pending:
-            with _told(self.id):
+            with _naming(self.id):
                 self._pending = False
                 self._session.cancel_commit()
 
@@ -98,22 +98,22 @@ class Switch:
 
 @contextmanager
 def opened(plant: Plant, panel: int, address: Address, login: Login) -> Iterator[Switch]:
-    """Log in to the switch of a panel and lock its candidate; what is not confirmed goes back.
+    """Log in to the switch of a panel and lock its candidate; at the end, undo unconfirmed edits.
 
     Raises
     ------
     MissingExtra
         ncclient is not installed.
     PanelFailed
-        It cannot be reached, is not known, cannot do what is needed, or another has the lock.
+        The switch is unreachable or unknown, lacks a capability, or is locked.
     """
     require_extra("ncclient", "netconf")
     name = plant.panels[panel].id
-    with _told(f"{name} at {address}"):
+    with _naming(f"{name} at {address}"):
         session = _connected(address, login)
     try:
-        with _told(name):
-            lacking = [one for one in NEEDED if one not in session.server_capabilities]
+        with _naming(name):
+            lacking = [name for name in NEEDED if name not in session.server_capabilities]
             if lacking:
                 raise PanelFailed(f"{name}: the server lacks {', '.join(lacking)}")
             session.lock("candidate")
@@ -137,7 +137,7 @@ def _connected(address: Address, login: Login) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         options: dict[str, Any] = {}
         if login.known_hosts is not None:
-            # The way in which ncclient takes a file of known hosts.
+            # ncclient takes a known-hosts file only through an SSH configuration.
             config = Path(folder) / "config"
             config.write_text(f"Host *\n  UserKnownHostsFile {login.known_hosts.resolve()}\n")
             options["ssh_config"] = str(config)
@@ -156,8 +156,8 @@ def _connected(address: Address, login: Login) -> Any:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Say of whatever goes wrong which panel it is about."""
+def _naming(name: str) -> Iterator[None]:
+    """Convert all errors to `PanelFailed` with the name of the panel."""
     from ncclient.operations import RPCError  # pyright: ignore[reportMissingImports]
     from ncclient.transport import SSHUnknownHostError  # pyright: ignore[reportMissingImports]
 
@@ -166,9 +166,9 @@ def _told(name: str) -> Iterator[None]:
     except PanelFailed:
         raise
     except SSHUnknownHostError:
-        raise PanelFailed(f"{name}: its host key is not among those known") from None
+        raise PanelFailed(f"{name}: unknown host key") from None
     except InvalidWiring as error:
-        raise PanelFailed(f"{name}: says what cannot be: {error.rule}") from None
+        raise PanelFailed(f"{name}: invalid reply: {error.rule}") from None
     except RPCError as error:
         raise PanelFailed(f"{name}: refuses: {error.message or error.tag}") from None
     except Exception as error:

@@ -1,8 +1,8 @@
-"""How one shard moves in a schedule: who hands it to whom, laid out from its owner on.
+"""The path of one shard through a schedule, with a layout from its owner on.
 
-A tree schedule has several trees per root, each with a part of the shard; a step schedule
-has one way per shard, over which different chunks may reach a rank from different sides.
-Both become a `Broadcast`: arcs between ranks, and for every rank its depth and its row.
+A tree schedule has several trees per root, each with a part of the shard.  A step schedule has one
+broadcast per shard, in which chunks may reach a rank from different ranks.  Both become a
+`Broadcast`: arcs between ranks, and depth and row of every rank.
 """
 
 from collections import defaultdict
@@ -23,9 +23,9 @@ from topoloom.synth.topology.topology import NodeId
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """``near`` is next to the root, ``far`` away from it; ``through`` lists switches.
+    """An arc from ``near``, the rank toward the root, to ``far``, through switches.
 
-    ``share`` is how much of what is shown moves along it.
+    ``share`` is the share of the shown data on the arc.
     """
 
     near: NodeId
@@ -36,9 +36,9 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """Arcs and where to draw the ranks.
+    """Arcs, and the layout of the ranks.
 
-    ``outward`` tells which way data moves; ``columns`` names the depths from 1 on.
+    ``outward`` is true if data moves away from the root; ``columns`` names the depths from 1.
     """
 
     root: NodeId
@@ -53,21 +53,21 @@ class Broadcast:
 def broadcast_of(
     schedule: Schedule, root: str, tree: int = 1, part: int | None = None
 ) -> Broadcast:
-    """Return how the shard of one rank moves in a valid schedule.
+    """Return the path of the shard of one rank in a valid schedule.
 
     Parameters
     ----------
     root : str
         Id of the rank, as a text.
     tree : int
-        Which of its trees, from 1, heaviest first; a step schedule has one.
+        Number of the tree of the root, from 1, heaviest first; a step schedule has one tree.
     part : int, optional
-        Which part of a sequence, from 1; the last if left out.
+        Number of the part of a sequence, from 1; default: the last.
 
     Raises
     ------
     NoSchedule
-        There is no such part, rank or tree.
+        The schedule has no such part, rank or tree.
     """
     chosen = _part(schedule, part)
     named = {str(rank): rank for rank in chosen.ranks}
@@ -76,7 +76,7 @@ def broadcast_of(
     if isinstance(chosen, TreeSchedule):
         return _of_tree(chosen, named[root], tree)
     if tree != 1:
-        raise NoSchedule("/tree", "must be 1: every shard moves in one way in a step schedule")
+        raise NoSchedule("/tree", "must be 1: a step schedule has one tree per shard")
     return _of_steps(chosen, named[root])
 
 
@@ -90,15 +90,15 @@ def _part(schedule: Schedule, part: int | None) -> StepSchedule | TreeSchedule:
 def _of_tree(schedule: TreeSchedule, root: NodeId, number: int) -> Broadcast:
     trees = sorted((t for t in schedule.trees if t.root == root), key=lambda t: -t.weight)
     if not trees:
-        raise NoSchedule("/root", f"must have data of its own, which {root!r} has not")
+        raise NoSchedule("/root", f"must have data of its own; {root!r} has none")
     if not 1 <= number <= len(trees):
         raise NoSchedule("/tree", f"must lie in 1 to {len(trees)}, the trees of {root!r}")
     tree, outward = trees[number - 1], schedule.collective.outward
     arcs = tuple(_arc(edge if outward else edge[::-1]) for edge in tree.edges)
     size = schedule.sizes[schedule.ranks.index(root)]
     share = Fraction(tree.weight, schedule.trees_per_root * size)
-    what = "" if share == 1 else f", with {share} of its shard"
-    title = f"{schedule.collective}: tree {number} of {len(trees)} of rank {root}{what}"
+    suffix = "" if share == 1 else f", with {share} of its shard"
+    title = f"{schedule.collective}: tree {number} of {len(trees)} of rank {root}{suffix}"
     depth = _tree_depths(tree, arcs)
     columns = tuple(f"depth {level}" for level in range(1, max(depth.values()) + 1))
     return Broadcast(root, title, outward, columns, arcs, depth, _rows(root, arcs, depth))
@@ -119,7 +119,7 @@ def _of_steps(schedule: StepSchedule, root: NodeId) -> Broadcast:
     shard, outward = schedule.ranks.index(root), True
     moved: dict[tuple[NodeId, NodeId], int] = defaultdict(int)
     depth: dict[NodeId, int] = {root: 0}
-    # A reduction read backwards is a broadcast: a rank sends its sum last of all.
+    # A reduction in reverse is a broadcast: a rank sends its sum last.
     for number, step in enumerate(schedule.steps):
         for source, target, of, _, count, _, op in step.tolist():
             if of != shard:
@@ -140,7 +140,7 @@ def _of_steps(schedule: StepSchedule, root: NodeId) -> Broadcast:
 
 
 def _rows(root: NodeId, arcs: tuple[Arc, ...], depth: dict[NodeId, int]) -> dict[NodeId, float]:
-    """Give leaves rows of their own from top to bottom, and the others the middle of theirs."""
+    """Return the rows: one per leaf, top to bottom; inner ranks in the middle of their leaves."""
     main: dict[NodeId, Arc] = {}
     for arc in arcs:
         if depth[arc.near] < depth[arc.far] and (

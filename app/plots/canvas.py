@@ -1,4 +1,4 @@
-"""What all plots share: size, style, colours, and how a figure becomes a file."""
+"""Common code of plots: style, colors, and output of figures."""
 
 import io
 import warnings
@@ -23,7 +23,7 @@ STYLE: dict[Any, Any] = {
     "grid.alpha": 0.3,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    # Names come from strangers: every text is drawn as it is, never as TeX.
+    # Names are untrusted input: draw every text literally, never as TeX.
     "text.parse_math": False,
     "text.usetex": False,
 }
@@ -31,20 +31,20 @@ STYLE: dict[Any, Any] = {
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#707070"
 MAX_NAME = 80
-"""Names of topologies are not longer; what files call them may be."""
+"""Limit of the characters of a name; names in files can be longer."""
 _DOTS_PER_INCH = 160
 _drawing = Lock()
 _NAMELESS: dict[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
     ".png": {"Software": None},
 }
-"""By suffix, what would make two files of the same plot differ."""
+"""Suffix -> metadata to remove for reproducible files."""
 
 
 def require_drawable(path: Path, *, beside: bool = False) -> None:
-    """Raise unless plots can be drawn, into a file of this name.
+    """Raise unless a plot can be written to a file of this name.
 
-    ``beside`` says that standard output gets something else.
+    ``beside`` is true if standard output carries other output.
 
     Raises
     ------
@@ -56,16 +56,15 @@ def require_drawable(path: Path, *, beside: bool = False) -> None:
     if _form_of(path) not in _NAMELESS:
         raise UnusableFile(path, f"must end in {' or '.join(sorted(_NAMELESS))}")
     if beside and is_stream(path):
-        raise UnusableFile(path, "must be a file: standard output has the table")
+        raise UnusableFile(path, "must be a file: standard output carries the table")
     require_extra("matplotlib", "plots")
 
 
 @contextmanager
 def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "Iterator[Figure]":
-    """Yield an empty figure of so many inches; write what was drawn on it to a file.
+    """Yield an empty figure with a size in inches; write the finished figure to a file.
 
-    ``arrange`` leaves the places of panels and legends to matplotlib.  The user's own
-    settings of it do not matter.
+    With ``arrange``, matplotlib lays out panels and legends.  Settings of the user have no effect.
     """
     with _styled(width, height, arrange) as figure:
         yield figure
@@ -73,19 +72,19 @@ def drawn(path: Path, width: float, height: float, *, arrange: bool = True) -> "
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write a figure as its suffix says, with neither date nor version in it."""
+    """Write a figure in the format of the suffix, without date and version."""
     write_bytes(path, _content(figure, _form_of(path)))
 
 
 def _form_of(path: Path) -> str:
-    """Return the suffix that says how a figure is written; standard output gets SVG."""
+    """Return the suffix of the format; SVG for standard output."""
     return ".svg" if is_stream(path) else path.suffix.lower()
 
 
 def svg(
     draw: "Callable[[Figure], None]", width: float, height: float, *, arrange: bool = True
 ) -> bytes:
-    """Return what ``draw`` draws on an empty figure of so many inches, as SVG; as `drawn`."""
+    """Return the drawing of ``draw`` as SVG; width and height in inches."""
     with _styled(width, height, arrange) as figure:
         draw(figure)
         return _content(figure, ".svg")
@@ -96,9 +95,9 @@ def _styled(width: float, height: float, arrange: bool) -> "Iterator[Figure]":
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    # The settings of matplotlib are those of the process: one thread draws at a time.
+    # The settings of matplotlib are global: one thread draws at a time.
     with _drawing, mpl.rc_context(), warnings.catch_warnings():
-        # A name may have letters that no font here has; a box is drawn instead.
+        # A name may have letters without a font; matplotlib draws a box.
         warnings.filterwarnings("ignore", r"Glyph \d+|Matplotlib currently does not support")
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -106,14 +105,14 @@ def _styled(width: float, height: float, arrange: bool) -> "Iterator[Figure]":
 
 
 def _content(figure: "Figure", form: str) -> bytes:
-    """Return a figure in the form of a suffix, with neither date nor version in it."""
+    """Return the bytes of a figure in a format, without date and version."""
     content = io.BytesIO()
     figure.savefig(content, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_NAMELESS[form])
     return content.getvalue()
 
 
 def short(text: str, most: int) -> str:
-    """Return a text cut to so many characters.
+    """Return a text, truncated to ``most`` characters.
 
     >>> short("Circulant(12, 2, 3)", 12)
     'Circulant(1…'
@@ -122,7 +121,7 @@ def short(text: str, most: int) -> str:
 
 
 def label_of(entry: dict[str, Any], most: int) -> str:
-    r"""Return the short name of a point, whole, in lines; where it has none, its recipe cut.
+    r"""Return the short name of a point, wrapped; without a name, the truncated recipe.
 
     >>> label_of({"name": "lg3-lift-128x4-3f2a", "recipe": "LineGraph(3, Lift(128))"}, 12)
     'lg3-lift-\n128x4-3f2a'

@@ -1,4 +1,4 @@
-"""Plot of a survey: what every kind of single fault leaves of the healthy optimum."""
+"""Plot of a fault survey: remaining algbw after each kind of single fault."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,12 @@ _COLOUR = {"link": COLOURS[0], "host": COLOURS[1], "switch": COLOURS[2]}
 
 
 def size(document: dict[str, Any]) -> tuple[float, float]:
-    """Return the inches a plot needs."""
+    """Return width and height of a plot in inches."""
     return 7.2, 1.9 + _BAR * min(len(document["rows"]), _MOST_BARS)
 
 
 def draw(figure: "Figure", document: dict[str, Any]) -> None:
-    """Draw a sweep/1 document over faults: a bar for each kind, the worst on top."""
+    """Draw a sweep/1 document over faults: a bar per kind, worst on top."""
     from matplotlib.patches import Patch
 
     rows = worst_first(document["rows"])
@@ -37,9 +37,9 @@ def draw(figure: "Figure", document: dict[str, Any]) -> None:
         panel.annotate(text, (share, place), (3, 0), textcoords="offset points", va="center")
     panel.axvline(100, color=GREY, linewidth=1)
     panel.set_xlim(0, max(112, *(share + 12 for share in shares)))
-    panel.set_xlabel("algbw that is left, % of the healthy one")
+    panel.set_xlabel("remaining algbw, % of the healthy algbw")
     hidden = len(rows) - len(shown)
-    more = f"; {hidden} kinds that leave more are not shown" if hidden else ""
+    more = f"; {hidden} less severe kinds not shown" if hidden else ""
     panel.set_title(
         f"{document['question']['collective']} after every single fault{more}",
         loc="left",

@@ -1,4 +1,4 @@
-"""Plot of a frontier: bandwidth over steps, with the bounds that nothing passes."""
+"""Plot of a frontier: bandwidth over steps, with the lower bounds."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ _MAX_LABEL = 40
 
 
 def size(document: dict[str, Any]) -> tuple[float, float]:
-    """Return the inches a plot needs."""
+    """Return width and height of a plot in inches."""
     return 6.4, 3.8 + _LINE * min(len(document["frontier"]), _MAX_LISTED)
 
 
@@ -46,7 +46,7 @@ def draw(figure: "Figure", document: dict[str, Any]) -> None:
 
 
 def _how(entry: dict[str, Any]) -> str:
-    return "by labels, " if entry["algorithm"] == "slack" else ""
+    return "slack, " if entry["algorithm"] == "slack" else ""
 
 
 def _cost(entry: dict[str, Any]) -> tuple[int, float]:
@@ -54,7 +54,7 @@ def _cost(entry: dict[str, Any]) -> tuple[int, float]:
 
 
 def _frame(panel: "Axes", shown: list[tuple[int, float]], bound: tuple[int, float]) -> None:
-    """Set the limits around all points, and shade what the bounds forbid."""
+    """Set the axis limits, and shade the region that the bounds exclude."""
     across, up = zip(*shown, strict=True)
     tall = max(max(up) - min(up), 0.02)
     left, right = min(across) - 1, max(across) + 1

@@ -1,4 +1,4 @@
-"""Plot of gaps: T_B over its bound by number of hosts, for some numbers of steps."""
+"""Plot of gaps: T_B relative to its bound by number of hosts, for several step counts."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -17,16 +17,16 @@ _MARKS = "o^svDPX*"
 
 
 def draw(figure: "Figure", sizes: Sequence[SizeGaps]) -> None:
-    """Draw a panel for every number of steps above their bound, a colour for every degree."""
+    """Draw a panel per number of steps above the bound, with a color per degree."""
     panels = figure.subplots(MORE, sharex=True, sharey=True)
-    degrees = sorted({one.asked.degree for one in sizes})
+    degrees = sorted({size.asked.degree for size in sizes})
     for more, panel in enumerate(panels):
         for index, degree in enumerate(degrees):
             shown = [
-                (one.asked.nodes, 1 + float(gap))
-                for one in sizes
-                if one.asked.degree == degree and one.gaps is not None
-                if (gap := one.gaps.within[more]) is not None
+                (size.asked.nodes, 1 + float(gap))
+                for size in sizes
+                if size.asked.degree == degree and size.gaps is not None
+                if (gap := size.gaps.within[more]) is not None
             ]
             panel.plot(
                 [nodes for nodes, _ in shown],

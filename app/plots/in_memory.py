@@ -24,12 +24,12 @@ def draw_frontier(found: "Frontier", path: Path) -> None:
     from topoloom.app.plots import frontier as plot
     from topoloom.app.requests.designs import FrontierRequest
 
-    asked = {"nodes": found.nodes, "degree": found.degree, "links": found.links.value}
-    request = FrontierRequest.model_validate(asked)
-    # Nothing is stored: the ids, which no plot shows, are those of nothing.
-    nothing = "0" * 64
-    stored = tuple(Stored(nothing, str(point.recipe)[:80]) for point in found.points)
-    document = of(FrontierAnswer(request.canonical(), found, stored), nothing)
+    hosts = {"nodes": found.nodes, "degree": found.degree, "links": found.links.value}
+    request = FrontierRequest.model_validate(hosts)
+    # The document needs ids, which no plot shows.
+    no_id = "0" * 64
+    stored = tuple(Stored(no_id, str(point.recipe)[:80]) for point in found.points)
+    document = of(FrontierAnswer(request.canonical(), found, stored), no_id)
     with canvas.drawn(path, *plot.size(document)) as figure:
         plot.draw(figure, document)
 
@@ -37,14 +37,14 @@ def draw_frontier(found: "Frontier", path: Path) -> None:
 def draw_schedule(
     schedule: "Schedule", topology: "Topology", path: Path, root: "NodeId | None" = None
 ) -> None:
-    """Draw how busy a schedule keeps each link, or the heaviest tree of a root, to a file.
+    """Draw the link loads of a schedule, or the heaviest tree of a root, to a file.
 
     Raises
     ------
     InvalidSchedule
         The schedule is not valid on the topology.
     NoSchedule, TooLarge
-        There is no such rank, or there are too many to draw.
+        The schedule has no such rank, or too many ranks to draw.
     MissingExtra, UnusableFile
         As `canvas.require_drawable`.
     """

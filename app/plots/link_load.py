@@ -1,4 +1,4 @@
-"""Plot of link loads: a matrix of nodes by nodes, coloured by how busy each link is."""
+"""Plot of link loads: a node-by-node matrix, colored by the load of each link."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ _MAX_CHARACTERS = 60
 
 
 def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
-    """Draw how busy a valid schedule keeps the links of its topology.
+    """Draw the link loads of a valid schedule on its topology.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
     if not topology.link_count:
         raise NoSchedule("/topology", "must have links")
     if topology.node_count > MAX_NODES:
-        raise TooLarge("/topology", f"must have at most {MAX_NODES} nodes to be drawn")
+        raise TooLarge("/topology", f"must have at most {MAX_NODES} nodes for a plot")
     from matplotlib import colormaps
 
     busy = busy_shares(schedule, topology)
@@ -64,7 +64,7 @@ def _percent(share: Fraction) -> str:
 
 
 def _name(panel: "Axes", names: list[str], ranks: int) -> None:
-    """Write the nodes on both sides; draw lines between cells, and around the ranks."""
+    """Label both axes with the nodes; draw lines between cells and around the ranks."""
     count = len(names)
     apart = -(-count // _MAX_NAMED)
     shown = range(0, count, apart)

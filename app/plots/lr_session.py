@@ -1,4 +1,4 @@
-"""Plot of a tuned learning rate: losses with candidates and forecasts, and the rate, by step."""
+"""Plot of a tuning session: losses with candidates and forecasts, and rates, by step."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SIZE = (8.0, 5.6)
 MAX_POINTS = 2000
-"""Points of one line; what is longer is averaged in blocks."""
+"""Limit of the points of one line; longer lines are averaged in blocks."""
 
 
 Curve: TypeAlias = "list[tuple[int, float, float]]"
@@ -28,7 +28,7 @@ Curve: TypeAlias = "list[tuple[int, float, float]]"
 
 
 def svg(session: "Session", points: Iterable[Point]) -> bytes:
-    """Return the picture as SVG, the same bytes for the same history.
+    """Return the plot as SVG, reproducible byte for byte.
 
     Raises
     ------
@@ -56,20 +56,20 @@ def draw(figure: "Figure", session: "Session", points: Iterable[Point]) -> None:
     losses.set_ylabel("loss")
     rates.set_ylabel("learning rate")
     rates.set_yscale("log")
-    # The usual formatter of logarithms writes TeX, which is never read.
+    # The default formatter of logarithmic axes writes TeX, which is disabled.
     rates.yaxis.set_major_formatter(LogFormatter())
     rates.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
     rates.set_xlabel("step")
     if losses.get_legend_handles_labels()[0]:
         losses.legend(frameon=False)
     state = session.state
-    what = short(session.name, 40) or session.id[:12]
-    told = f"{what}: {session.status}, {state.step} steps kept, {state.spent} run"
-    losses.set_title(told, loc="left", fontsize=10)
+    name = short(session.name, 40) or session.id[:12]
+    title = f"{name}: {session.status}, {state.step} steps kept, {state.spent} run"
+    losses.set_title(title, loc="left", fontsize=10)
 
 
 def _curves(points: Iterable[Point]) -> "tuple[Curve, dict[tuple[int, int | None], Curve]]":
-    """Return the branch that is kept, and those thrown away by stage and candidate."""
+    """Return the kept branch, and the discarded branches by stage and candidate."""
     kept: Curve = []
     trials: dict[tuple[int, int | None], Curve] = {}
     for point in points:
@@ -95,7 +95,7 @@ def _line(panel: "Axes", curve: Curve, column: int, **style: object) -> None:
 
 
 def _forecasts(panel: "Axes", session: "Session") -> None:
-    """Draw where each candidate was forecast to be at its stage's end, and how sure that is."""
+    """Draw the forecast of each candidate at the end of its stage, with its deviation."""
     state = session.state
     stages = [(stage.start + stage.tau, stage.rate, stage.attempts) for stage in state.history]
     if len(stages) <= state.stage:
@@ -122,7 +122,7 @@ def _known(attempt: "Attempt") -> bool:
 
 
 def _frame(panel: "Axes", kept: Curve, trials: "dict[tuple[int, int | None], Curve]") -> None:
-    """Show the losses that are usual: an explosion must not flatten the rest."""
+    """Limit the axis to usual losses, so that a diverging loss does not flatten the plot."""
     everything = [loss for curve in (kept, *trials.values()) for _, loss, _ in curve]
     values = np.array(everything, dtype=np.float64)
     values = values[np.isfinite(values)]

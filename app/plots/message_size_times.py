@@ -1,4 +1,4 @@
-"""Times over sizes: what is run, scaled to a size, on topologies, baselines and at the bound."""
+"""Times by data size: the scaled workload on topologies, by baselines and at the bound."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,9 +18,9 @@ from topoloom.synth.evaluation.cost import Cost, Links, all_to_all_bound
 
 
 class Times:
-    """Seconds of what is run, its data scaled to so many bytes in all.
+    """Times in seconds of a workload, scaled to a total number of bytes.
 
-    The bytes of every task grow alike, rounded to whole bytes, at least 1.
+    All tasks scale by the same factor, rounded to whole bytes, at least 1.
     """
 
     def __init__(self, request: SizesRequest, bounds: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ class Times:
         self.bounds = Cost(bounds["steps"], Fraction(bounds["bandwidth"]))
 
     def _scaled(self, size_bytes: int) -> Iterator[tuple[int, Operation]]:
-        """Yield how often each task is run, and the task with the speeds of the hosts."""
+        """Yield the count of each task, and the task with the speed of the hosts."""
         request, total = self.request, self.request.total_bytes
         for task in request.tasks:
             size = max(1, round(Fraction(task.size_bytes * size_bytes, total)))
@@ -38,7 +38,7 @@ class Times:
             )
 
     def on(self, entry: dict[str, Any], size_bytes: int) -> Fraction:
-        """Return the time at a point of a frontier/1: its steps, or the fastest routing."""
+        """Return the time on a frontier/1 point: with its schedules, or the fastest routing."""
         scaled = list(self._scaled(size_bytes))
         largest = max(work.size_bytes for _, work in scaled)
         offer = _offer(entry)
@@ -50,7 +50,7 @@ class Times:
         return total
 
     def bound(self, size_bytes: int) -> Fraction:
-        """Return the time that no topology of these hosts can beat in the usual passes."""
+        """Return the lower bound of the time in the usual passes, over all topologies."""
         request = self.request
         routes = all_to_all_bound(request.nodes, request.degree, Links(request.links))
         total = Fraction(0)
@@ -65,7 +65,7 @@ class Times:
     def baselines(self, size_bytes: int) -> dict[str, Fraction]:
         """Return the time of every baseline that these hosts can run.
 
-        One that serves some tasks only leaves the others to the shifted ring.
+        The shifted ring runs the tasks that a baseline does not support.
         """
         nodes, degree = self.request.nodes, self.request.degree
         links = Links(self.request.links)
@@ -84,7 +84,7 @@ class Times:
 
 
 def costs_of(entry: dict[str, Any], collective: Collective) -> Cost:
-    """Return steps and T_B of a collective at a point of a frontier/1, in steps or by routes."""
+    """Return steps and T_B of a collective at a frontier/1 point, in steps or by routes."""
     offer = _offer(entry)
     used = {
         Collective.ALLGATHER: [offer.gather],
@@ -97,7 +97,7 @@ def costs_of(entry: dict[str, Any], collective: Collective) -> Cost:
 
 
 def _offer(entry: dict[str, Any]) -> TopologyCosts:
-    """Return what a point of a frontier/1 document can run."""
+    """Return the costs of a frontier/1 point."""
     routings = entry.get("all_to_all", {}).get("routings", ())
     return TopologyCosts(
         entry["nodes"],

@@ -1,4 +1,4 @@
-"""Plot of time over message size: every point of a frontier, the baselines, the bound."""
+"""Plot of time by data size: the points of a frontier, the baselines, the bound."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SIZE = (8.4, 5.4)
 _WIDE = 30
-"""Characters of a line of the legend."""
+"""Width of the legend in characters."""
 _MAX_RATIO = 4
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _TIME_UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -23,7 +23,7 @@ _DASHES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)
 
 
 class Curve(NamedTuple):
-    """The seconds that something takes at each size, and how it is drawn."""
+    """Times by size in seconds, with label and style."""
 
     label: str
     sizes: list[int]
@@ -32,7 +32,7 @@ class Curve(NamedTuple):
 
 
 def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> None:
-    """Draw the times of a frontier/1 document, and below them their ratios to the bound."""
+    """Draw the times of a frontier/1 document, with their ratios to the bound below."""
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     times, drawn = Times(request, document["bounds"]), sizes(*request.range)
     least = {size: times.bound(size) for size in drawn}
@@ -51,7 +51,7 @@ def draw(figure: "Figure", document: dict[str, Any], request: SizesRequest) -> N
 
 
 def _points(document: dict[str, Any], times: Times, drawn: list[int]) -> Iterator[Curve]:
-    """Yield the curves of the topologies, in colour."""
+    """Yield the curves of the topologies, in color."""
     for index, entry in enumerate(document["frontier"]):
         yield Curve(
             _label(entry, times.request),
@@ -62,7 +62,7 @@ def _points(document: dict[str, Any], times: Times, drawn: list[int]) -> Iterato
 
 
 def _label(entry: dict[str, Any], request: SizesRequest) -> str:
-    """Return the short name of a point, whole; of one collective also what it costs."""
+    """Return the short name of a point; for a single collective, with its cost."""
     name = label_of(entry, _WIDE)
     if request.collective is None:
         return name
@@ -71,15 +71,15 @@ def _label(entry: dict[str, Any], request: SizesRequest) -> str:
 
 
 def _baselines(times: Times, drawn: list[int]) -> Iterator[Curve]:
-    """Yield the curves of the baselines that these hosts can run, dashed."""
-    found = [times.baselines(size) for size in drawn]
-    for index, name in enumerate(found[0]):
+    """Yield the dashed curves of the baselines."""
+    by_size = [times.baselines(size) for size in drawn]
+    for index, name in enumerate(by_size[0]):
         look = {
             "color": _SHADES[index // len(_DASHES) % len(_SHADES)],
             "linestyle": _DASHES[index % len(_DASHES)],
             "linewidth": 1.5,
         }
-        yield Curve(name, drawn, [answer[name] for answer in found], look)
+        yield Curve(name, drawn, [seconds[name] for seconds in by_size], look)
 
 
 def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
@@ -91,7 +91,7 @@ def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
     above.yaxis.set_major_locator(LogLocator(subs=(1,) if high > 500 * low else (1, 2, 5)))
     above.yaxis.set_minor_locator(NullLocator())
     above.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _time(value)))
-    # What is further off is seen above; here the best are told apart.
+    # The lower panel separates the best curves; the upper panel shows all.
     below.set_ylim(0.9, min(_MAX_RATIO, 1.05 * below.get_ylim()[1]))
     least, most = request.range
     powers = most.bit_length()
@@ -101,7 +101,7 @@ def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
     below.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(int(value))))
     below.set_xlim(least, most)
     above.set_title(
-        f"{_what(request)} between {request.nodes} hosts, {request.degree} ports, "
+        f"{_workload_name(request)} between {request.nodes} hosts, {request.degree} ports, "
         f"{request.links} links\n{float(request.node_gbps):g} Gbit/s per host, "
         f"{float(request.alpha_us):g} us per hop",
         loc="left",
@@ -109,18 +109,18 @@ def _name(above: "Axes", below: "Axes", request: SizesRequest) -> None:
     )
     above.set_ylabel("time")
     below.set_ylabel("time / lower bound")
-    one = request.collective is not None
-    below.set_xlabel("size of the data (M)" if one else "size of all data, each part alike")
+    single = request.collective is not None
+    below.set_xlabel("size of the data (M)" if single else "size of all data, each part alike")
 
 
-def _what(request: SizesRequest) -> str:
+def _workload_name(request: SizesRequest) -> str:
     if request.collective is None and request.preset is None:
         return f"a workload of {len(request.tasks)} tasks"
     return request.collective or request.preset
 
 
 def _size(value: int) -> str:
-    """Name a power of two bytes.
+    """Return a power of two bytes with its unit.
 
     >>> _size(1 << 15), _size(1)
     ('32 KiB', '1 B')

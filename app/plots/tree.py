@@ -1,4 +1,4 @@
-"""Plot of a tree, or of a shard's way through the steps: the root left, leaves right."""
+"""Plot of a tree, or of the path of a shard through steps: root left, leaves right."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,12 @@ _WIDE, _PAD = 0.62 * _POINTS / 72, 0.1
 
 
 def size(broadcast: Broadcast) -> tuple[float, float]:
-    """Return the inches a plot needs.
+    """Return width and height of a plot in inches.
 
     Raises
     ------
     TooLarge
-        It has more than `MAX_RANKS` ranks.
+        The broadcast has more than `MAX_RANKS` ranks.
     """
     if len(broadcast.depth) > MAX_RANKS:
         raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to draw a tree")
@@ -39,7 +39,7 @@ def size(broadcast: Broadcast) -> tuple[float, float]:
 
 
 def draw(figure: "Figure", broadcast: Broadcast, topology: Topology) -> None:
-    """Draw a broadcast, or the reduction that is its reverse, in inches."""
+    """Draw a broadcast or the reverse reduction; coordinates are inches."""
     width, height = size(broadcast)
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set(xlim=(0, width), ylim=(height, 0))
@@ -72,7 +72,7 @@ def _column(broadcast: Broadcast) -> float:
 
 
 def _looks(arcs: tuple[Arc, ...]) -> dict[tuple[NodeId, ...], dict[str, Any]]:
-    """Return a look for every way over switches, the most used ones in colour."""
+    """Return a line style for every path through switches; frequent paths are colored."""
     used = [arc.through for arc in arcs]
     ways = sorted(set(used), key=lambda way: (-used.count(way), str(way)))
     looks: dict[tuple[NodeId, ...], dict[str, Any]] = {(): {"color": "0.25", "linestyle": "-"}}
@@ -90,12 +90,12 @@ def _arrow(
     outward: bool,
     look: dict[str, Any],
 ) -> None:
-    """Draw from the right side of the nearer label to the left side of the farther one."""
+    """Draw an arrow from the right side of the near label to the left side of the far label."""
     near, far = at[arc.near], at[arc.far]
     begin = (near[0] + _half(arc.near), near[1])
     end = (far[0] - _half(arc.far), far[1])
     if near[0] >= far[0]:
-        # Within a column, or back: from below to above.
+        # Within a column or backward: from center to center.
         begin, end = near, far
     tail, head = (begin, end) if outward else (end, begin)
     arrow = {
@@ -119,7 +119,7 @@ def _through(way: tuple[NodeId, ...]) -> str:
 def _explain(
     panel: "Axes", broadcast: Broadcast, looks: dict[tuple[NodeId, ...], dict[str, Any]]
 ) -> None:
-    """Say below the drawing what colours and widths mean."""
+    """Draw the legend of colors and widths below the tree."""
     from matplotlib.lines import Line2D
 
     handles = []

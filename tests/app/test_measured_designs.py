@@ -51,7 +51,7 @@ def test_the_command_line_reads_the_table_from_a_file(topoloom, tmp_path, kind, 
     ("text", "said"),
     [
         ("bytes,time\n1,2\n", "must have the columns bytes and seconds"),
-        ("bytes,seconds\n1,2\n3,soon\n", "must have numbers only; not so in line 3"),
+        ("bytes,seconds\n1,2\n3,soon\n", "must have numbers only; line 3 has other text"),
         ("bytes,seconds\n1,2\n1,3\n", "must hold at least two sizes"),
         ("bytes,seconds\n1,2\n", "at least 2"),
     ],

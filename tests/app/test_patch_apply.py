@@ -137,7 +137,7 @@ def test_without_commit_the_switches_check_every_stage_and_nothing_changes(lab):
     lab.plan(circulant(1, 2), max_links_down=1)
     answer = lab.apply()
     assert answer.code == 0, answer.err
-    assert "ocs-0: stage 0 of 1 is done; it accepts what is left: 0 removed, 4 added" in answer.out
+    assert "ocs-0: stage 0 of 1 is done; accepts the remaining moves: 0 removed, 4 added" in answer.out
     assert "8 moves to make; nothing was changed" in answer.out
     assert lab.pairs() == set()
 
@@ -283,7 +283,7 @@ def test_a_switch_whose_host_key_is_not_known_is_not_talked_to(lab, monkeypatch)
     (lab.folder / "nobody").write_text("")
     monkeypatch.setenv("NETCONF_KNOWN_HOSTS", str(lab.folder / "nobody"))
     answer = lab.apply()
-    assert answer.code == 1 and "its host key is not among those known" in answer.err
+    assert answer.code == 1 and "unknown host key" in answer.err
 
 
 @real
@@ -330,7 +330,7 @@ def test_a_password_is_never_shown():
     ],
 )
 def test_an_address_that_is_none_is_refused(text):
-    with pytest.raises(ValueError, match=r"must be HOST|ports are numbered"):
+    with pytest.raises(ValueError, match=r"must be HOST|must have a port"):
         Address.of(text)
 
 

@@ -101,7 +101,7 @@ def test_a_frontier_shows_and_names_every_point(context, tmp_path, nodes, degree
     for number, entry in enumerate(document["frontier"], start=1):
         assert str(number) in found
         (line,) = [text for text in found if text.startswith(f"{number}: ")]
-        how = "by labels, " if entry["algorithm"] == "slack" else ""
+        how = "slack, " if entry["algorithm"] == "slack" else ""
         assert f"{entry['steps']} steps, {entry['bandwidth']} ({how}{entry['status']})" in line
     dots = figure.axes[0].get_lines()[1].get_xydata()
     assert [at[0] for at in dots] == [entry["steps"] for entry in document["frontier"]]

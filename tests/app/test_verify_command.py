@@ -82,7 +82,7 @@ def test_a_dialect_is_told_from_the_file_or_the_option_is_named(topoloom, tmp_pa
 OTHERS = {
     "topology/1": (
         None,
-        "is a topology, of the format json, not a schedule: give it by --topology",
+        "is a topology in the format json, not a schedule: use --topology",
     ),
     "an NCCL topology": (
         '<?xml version="1.0"?><system version="1"><cpu numaid="0"/></system>',
