@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring, two_boxes
 from topoloom.schedules.errors import TooLarge
-from topoloom.schedules.routes import all_to_all
+from topoloom.schedules.routes import all_to_all, flow_decomposition
 from topoloom.schedules.routes.demand import all_to_all_demand
 from topoloom.schedules.verify import require_valid, route_inverse_rate, violations
 from topoloom.synth.errors import Unreachable
@@ -137,7 +137,7 @@ def test_the_same_question_has_the_same_answer():
 def test_what_is_not_connected_or_too_large_is_refused(monkeypatch):
     with pytest.raises(Unreachable):
         all_to_all.optimum(Topology(range(3), [(0, 1), (1, 0), (1, 2)]))
-    monkeypatch.setattr(all_to_all.routes, "MAX_HOPS", 5)
+    monkeypatch.setattr(flow_decomposition, "MAX_HOPS", 5)
     with pytest.raises(TooLarge, match="/topology: needs"):
         all_to_all.schedule(ring(4))
     monkeypatch.setattr(all_to_all, "MAX_FLOWS", 3)

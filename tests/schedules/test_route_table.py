@@ -14,7 +14,7 @@ from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.formats.schedule.binary import pack, unpack
 from topoloom.schedules.model.route_table import RouteTable, route_table
 from topoloom.schedules.model.schedule import Collective, Route, RouteSchedule
-from topoloom.schedules.routes import all_to_all
+from topoloom.schedules.routes import all_to_all, flow_decomposition
 from topoloom.schedules.verify import route_inverse_rate, route_phases, violations
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -141,7 +141,7 @@ def test_packed_routes_come_back_as_they_were(topology):
 
 
 def test_more_hops_than_memory_has_room_for_are_refused(monkeypatch):
-    monkeypatch.setattr(all_to_all.routes, "MAX_HOPS", 23)
+    monkeypatch.setattr(flow_decomposition, "MAX_HOPS", 23)
     with pytest.raises(TooLarge, match="needs 24 hops of routes; at most 23"):
         all_to_all.schedule(ring(4))
 
