@@ -2,10 +2,10 @@
 
     python -m benchmarks.bench_slack
 
-Of a few seeds the graph is taken whose greedy labels are best at the steps in question;
-``--seeds 1`` takes the first.  Every figure is the sum of exact loads; labels are checked by
-`synth.slack.check_labels`, and with ``--schedules`` the chunked schedules of both directions
-are built and verified.  Kernels are warm; seconds are of the processor, of one core.
+Takes the graph whose greedy schedule is best among a few seeds; ``--seeds 1`` takes the first.
+Every figure is the sum of exact loads.  `synth.slack.check_slack_schedule` checks each schedule;
+``--schedules`` also builds and verifies the chunked schedules of both directions.  Kernels are
+warm; seconds are CPU time of one core.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.measure import measure
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.slack import check_slack_schedule, slack_schedule
 from topoloom.synth.topology.topology import Topology
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
@@ -41,7 +41,7 @@ def best_seed(nodes: int, degree: int, links: Links, steps: int, seeds: int) -> 
     found: list[tuple[Fraction, int]] = []
     for seed in range(seeds):
         try:
-            greedy = labels(random_regular(nodes, degree, seed, links), steps, moves=0)
+            greedy = slack_schedule(random_regular(nodes, degree, seed, links), steps, moves=0)
         except OutOfDomain:
             continue  # Its diameter is larger.
         found.append((greedy.cost.bandwidth, seed))
@@ -51,9 +51,9 @@ def best_seed(nodes: int, degree: int, links: Links, steps: int, seeds: int) -> 
 def row(graph: Topology, links: Links, steps: int, moves: int | None = None, seed: int = 0) -> None:
     """Find labels, check them, and print what they cost."""
     began = time.process_time()
-    found = labels(graph, steps, moves=moves, seed=seed)
+    found = slack_schedule(graph, steps, moves=moves, seed=seed)
     seconds = time.process_time() - began
-    if check_labels(graph, found) != found.cost or found.cost.steps > steps:
+    if check_slack_schedule(graph, found) != found.cost or found.cost.steps > steps:
         raise SystemExit(f"{graph.name}: labels do not prove their cost")
     bounds = lower_bound(graph.node_count, graph.degree, links)
     cells = (graph.name, shown(measure(graph)), shown(found.cost), shown(bounds), f"{seconds:.2f}")
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=12, help="random graphs to choose from")
     parser.add_argument("--schedules", action="store_true", help="also verify schedules")
     options = parser.parse_args()
-    labels(random_regular(20, 3, 0), 5)  # Compiles.
+    slack_schedule(random_regular(20, 3, 0), 5)  # Compiles.
     print("| graph | BFB: steps, T_B | labels: steps, T_B | bounds | seconds |")
     print("|---|---|---|---|---|")
     graphs = []

@@ -239,7 +239,7 @@ def _step_loss(part: Schedule, topology: Topology, algorithm: str, options: Opti
     graph = topology if part.collective.outward else topology.transpose()
     derived = step_cost(part, topology)
     if algorithm == "slack":
-        # A slack schedule carries its own proof of cost (`synth.slack.check_labels`).
+        # A slack schedule carries its own proof of cost (`synth.slack.check_slack_schedule`).
         return Fraction(0)
     if algorithm != "bfb":
         claim = lift.claim_on(graph)

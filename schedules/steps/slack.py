@@ -25,9 +25,8 @@ from topoloom.schedules.steps.send_arrays import (
 from topoloom.schedules.steps.slack_kernels import COLUMNS, arrivals
 from topoloom.synth.errors import NotMeasurable, OutOfDomain
 from topoloom.synth.evaluation.load_balance import scratch
-from topoloom.synth.slack import Labels, frontier_of
-from topoloom.synth.slack import labels as labels_within
-from topoloom.synth.slack.problem import Problem, problem_of
+from topoloom.synth.slack import SlackSchedule, slack_frontier, slack_schedule
+from topoloom.synth.slack.problem import Problem, slack_problem
 from topoloom.synth.topology.topology import Topology
 
 
@@ -50,9 +49,9 @@ def allgather(
         Maximum number of steps, at least the diameter.  Default: the diameter plus
         `synth.slack.MAX_SLACK`.
     max_chunks : int, optional
-        As in `from_labels`.
+        As in `from_slack_schedule`.
     moves, seed : int, optional
-        Options of the search; see `synth.slack.labels`.
+        Options of the search; see `synth.slack.slack_schedule`.
 
     Raises
     ------
@@ -74,7 +73,7 @@ def allgather(
     ([], Cost(steps=5, bandwidth=Fraction(29, 30)), 3)
     """
     require_send_limit(topology.node_count * (topology.node_count - 1))
-    return from_labels(topology, _labels(topology, steps, moves, seed), max_chunks)
+    return from_slack_schedule(topology, _search(topology, steps, moves, seed), max_chunks)
 
 
 def loads(topology: Topology, steps: int) -> tuple[tuple[Fraction, ...], int]:
@@ -85,31 +84,33 @@ def loads(topology: Topology, steps: int) -> tuple[tuple[Fraction, ...], int]:
     >>> loads(Topology(range(3), [(0, 1), (1, 2), (2, 0)]), 2)
     ((Fraction(1, 1), Fraction(1, 1)), 1)
     """
-    found = _labels(topology, steps, None, 0)
-    problem = problem_of(topology, found.images, found.pieces)
+    found = _search(topology, steps, None, 0)
+    problem = slack_problem(topology, found.images, found.pieces)
     least = min(_capacities(problem))
     return tuple(load * least / problem.unit for load in found.loads), found.pieces
 
 
-def _labels(topology: Topology, steps: int | None, moves: int | None, seed: int) -> Labels:
+def _search(topology: Topology, steps: int | None, moves: int | None, seed: int) -> SlackSchedule:
     try:
         if steps is None:
-            return frontier_of(topology, moves=moves, seed=seed)[-1]
-        return labels_within(topology, steps, moves=moves, seed=seed)
+            return slack_frontier(topology, moves=moves, seed=seed)[-1]
+        return slack_schedule(topology, steps, moves=moves, seed=seed)
     except OutOfDomain as wrong:
         raise NoSchedule(f"/{wrong.field}", wrong.rule) from None
     except NotMeasurable as wrong:
         raise NoSchedule("/algorithm", f"slack does not serve this graph: {wrong.rule}") from None
 
 
-def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = None) -> StepSchedule:
+def from_slack_schedule(
+    topology: Topology, slack: SlackSchedule, max_chunks: int | None = None
+) -> StepSchedule:
     """Return the allgather that a slack schedule describes.
 
     Parameters
     ----------
     topology : Topology
-        Must pass `synth.slack.check_labels` with ``labels``.
-    labels : Labels
+        Must pass `synth.slack.check_slack_schedule` with ``slack``.
+    slack : SlackSchedule
         Arrival steps and loads.  With loads in multiples of 1/q shard, as the search returns, a
         shard is cut into at most q d chunks on regular graphs of degree d with equal links.
     max_chunks : int, optional
@@ -119,7 +120,7 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
     Returns
     -------
     StepSchedule
-        Costs exactly as much as ``labels`` claims if the loads are those of the busiest links,
+        Costs exactly as much as ``slack`` claims if the loads are those of the busiest links,
         as after a search that reaches the optimum; otherwise at most as much.  ``max_chunks``
         may raise the cost.  Sends are ordered by step, target and shard.
 
@@ -131,8 +132,9 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
     Notes
     -----
     At every node and step, small flows (`synth.evaluation.load_balance.spread`) divide the pieces
-    among the open links; `synth.slack.check_labels` states the theorem and its proof.  Under a
-    group of automorphisms, flows run at one node of each orbit; the other nodes take images.
+    among the open links; `synth.slack.check_slack_schedule` states the theorem and its proof.
+    Under a group of automorphisms, flows run at one node of each orbit; the other nodes take
+    images.
 
     *Reduce-scatter.*  A rank receives each chunk once and sends it only later.  The sends of a
     chunk therefore form an out-tree in order of time.  Reversed in time on the reversed links,
@@ -141,28 +143,28 @@ def from_labels(topology: Topology, labels: Labels, max_chunks: int | None = Non
 
     O(sends) and a flow of 2^d masks for every node and step.
     """
-    problem = problem_of(topology, labels.images, labels.pieces)
-    loads = [load / problem.unit for load in labels.loads]
-    chunks = _chunks(problem, labels, loads, max_chunks)
+    problem = slack_problem(topology, slack.images, slack.pieces)
+    loads = [load / problem.unit for load in slack.loads]
+    chunks = _chunks(problem, slack, loads, max_chunks)
     require_chunk_limit(chunks)
     limits = _limits(problem, loads, chunks)
-    in_piece = chunks // labels.pieces
-    rows = _arrivals(problem, labels, limits, in_piece)
-    require_send_limit(len(rows) * len(labels.images))
+    in_piece = chunks // slack.pieces
+    rows = _arrivals(problem, slack, limits, in_piece)
+    require_send_limit(len(rows) * len(slack.images))
     steps = [
-        [_images(topology, problem, labels, part, in_piece)]
+        [_images(topology, problem, slack, part, in_piece)]
         for part in np.split(rows, np.searchsorted(rows[:, 0], np.arange(2, len(loads) + 1)))
     ]
     return normalized_schedule(allgather_from_sends(topology.node_count, chunks, steps), topology)
 
 
-def _chunks(problem: Problem, labels: Labels, loads: list[Fraction], most: int | None) -> int:
+def _chunks(problem: Problem, slack: SlackSchedule, loads: list[Fraction], most: int | None) -> int:
     """Return the number of chunks per shard, such that whole chunks fill all limits."""
     capacities = _capacities(problem)
     if most is None:
         limits = [load * capacity for load in loads for capacity in capacities]
-        return lcm(labels.pieces, *(limit.denominator for limit in limits))
-    if len(capacities) > 1 or labels.pieces > 1:
+        return lcm(slack.pieces, *(limit.denominator for limit in limits))
+    if len(capacities) > 1 or slack.pieces > 1:
         raise NoSchedule("/max_chunks", "is for links of one capacity and shards in one piece")
     return chunking.best_chunks([load * capacities[0] for load in loads], most)
 
@@ -185,36 +187,36 @@ def _limits(problem: Problem, loads: list[Fraction], chunks: int) -> NDArray[np.
 
 
 def _arrivals(
-    problem: Problem, labels: Labels, limits: NDArray[np.int64], chunks: int
+    problem: Problem, slack: SlackSchedule, limits: NDArray[np.int64], chunks: int
 ) -> NDArray[np.int64]:
     """Return the receives of one node of every orbit, by link: rows of `COLUMNS`, by step."""
     degree = problem.tail.shape[1]
     memory = scratch(1 << degree, degree)
-    cells = problem.members.shape[1] * len(labels.roots)
+    cells = problem.members.shape[1] * len(slack.roots)
     # Each link's share of a step splits at most one more cell.
-    buffer = np.empty((cells + (len(labels.loads) << degree) * degree, len(COLUMNS)), np.int64)
+    buffer = np.empty((cells + (len(slack.loads) << degree) * degree, len(COLUMNS)), np.int64)
     parts = []
     for group in range(len(problem.members)):
-        rows = arrivals(problem, labels.arrival, group, chunks, limits, memory, buffer)
+        rows = arrivals(problem, slack.arrival, group, chunks, limits, memory, buffer)
         parts.append(buffer[:rows].copy())
     every = np.concatenate(parts)
     return every[np.argsort(every[:, 0], kind="stable")]
 
 
 def _images(
-    topology: Topology, problem: Problem, labels: Labels, rows: NDArray[np.int64], chunks: int
+    topology: Topology, problem: Problem, slack: SlackSchedule, rows: NDArray[np.int64], chunks: int
 ) -> NDArray[np.void]:
     """Return the sends of the rows and of all their images, with ``chunks`` chunks per piece."""
     _, row, node, k, first, count = rows.T
-    piece, seen = np.zeros(len(labels.roots), np.int64), Counter[int]()
-    for place, root in enumerate(labels.roots.tolist()):
+    piece, seen = np.zeros(len(slack.roots), np.int64), Counter[int]()
+    for place, root in enumerate(slack.roots.tolist()):
         piece[place] = seen[root]
         seen[root] += 1
-    images, target = labels.images, labels.images[:, node]
+    images, target = slack.images, slack.images[:, node]
     return sends(
         images[:, problem.tail[node, k]],
         target,
-        images[:, labels.roots[row]],
+        images[:, slack.roots[row]],
         first + piece[row] * chunks,
         count,
         parallel_index(topology)[problem.link[target, k]],

@@ -29,7 +29,7 @@ from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.random_seeds import drawn
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 from topoloom.synth.search.resized_candidates import resized
-from topoloom.synth.slack import MAX_SLACK, MAX_STEPS, GraphAndTranspose, SchedulePair, check_labels
+from topoloom.synth.slack import MAX_SLACK, MAX_STEPS, GraphAndTranspose, SchedulePair, check_slack_schedule
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
@@ -216,7 +216,7 @@ def _is_proved(topology: Topology, point: SchedulePair) -> bool:
         (topology, point.gather, point.costs[0]),
         (topology.transpose(), point.scatter, point.costs[1]),
     ):
-        if check_labels(graph, made) != cost:
+        if check_slack_schedule(graph, made) != cost:
             raise ClaimBroken(topology.name, f"slack schedule must cost {cost}")
     return True
 

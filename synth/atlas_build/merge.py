@@ -25,7 +25,7 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.slack import labels
+from topoloom.synth.slack import slack_schedule
 
 # Entries per task of a process.
 _CHUNK = 8
@@ -48,7 +48,7 @@ def _remeasured(entry: Entry) -> Entry:
     if entry.within is None:
         return entry
     topology = build(parse(entry.recipe))
-    there, back = (labels(one, entry.within).cost for one in (topology, topology.transpose()))
+    there, back = (slack_schedule(one, entry.within).cost for one in (topology, topology.transpose()))
     return replace(entry, cost=there, transpose=back)
 
 

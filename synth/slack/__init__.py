@@ -12,7 +12,7 @@ For most graphs one step more than the diameter suffices for the optimal bandwid
 `certificate` checks a schedule independently of the search.
 """
 
-from topoloom.synth.slack.certificate import Labels, check_labels
+from topoloom.synth.slack.certificate import SlackSchedule, check_slack_schedule
 from topoloom.synth.slack.graph_and_transpose import GraphAndTranspose, SchedulePair
 from topoloom.synth.slack.problem import MAX_CELLS, MAX_DEGREE
 from topoloom.synth.slack.solver import (
@@ -33,25 +33,25 @@ __all__ = [
     "MAX_SLACK",
     "MAX_STEPS",
     "GraphAndTranspose",
-    "Labels",
     "SchedulePair",
-    "check_labels",
+    "SlackSchedule",
+    "bfs_schedule",
+    "check_slack_schedule",
     "default_moves",
-    "eager",
-    "frontier_of",
-    "labels",
     "schedule_pairs",
+    "slack_frontier",
+    "slack_schedule",
 ]
 
 
-def labels(
+def slack_schedule(
     topology: Topology,
     steps: int,
     *,
     pieces: int = 1,
     moves: int | None = None,
     seed: int = 0,
-) -> Labels:
+) -> SlackSchedule:
     """Return the slack schedule of least bandwidth found within a number of steps.
 
     Parameters
@@ -74,9 +74,9 @@ def labels(
 
     Returns
     -------
-    Labels
+    SlackSchedule
         Deterministic on every machine.  Never worse than breadth-first broadcast.  The last
-        entry of `frontier_of` with at most that many steps.
+        entry of `slack_frontier` with at most that many steps.
 
     Raises
     ------
@@ -102,48 +102,48 @@ def labels(
     >>> graph = random_regular(30, 3, seed=1)
     >>> measure(graph)
     Cost(steps=5, bandwidth=Fraction(43, 30))
-    >>> labels(graph, 5).cost
+    >>> slack_schedule(graph, 5).cost
     Cost(steps=5, bandwidth=Fraction(29, 30))
     """
     (*_, best) = slack_solver(topology, pieces, seed).pareto_front(steps, moves).values()
     return best
 
 
-def eager(topology: Topology) -> Labels:
+def bfs_schedule(topology: Topology) -> SlackSchedule:
     """Return breadth-first broadcast as a slack schedule, with exact loads.
 
-    Arrival steps are distances.  Domain and errors as `labels`.
+    Arrival steps are distances.  Domain and errors as `slack_schedule`.
 
     Examples
     --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> eager(ring).arrival.tolist(), eager(ring).cost
+    >>> bfs_schedule(ring).arrival.tolist(), bfs_schedule(ring).cost
     ([[0, 1, 2, 3]], Cost(steps=3, bandwidth=Fraction(3, 4)))
     """
-    return slack_solver(topology).eager()
+    return slack_solver(topology).bfs_schedule()
 
 
-def frontier_of(
+def slack_frontier(
     topology: Topology,
     most_steps: int | None = None,
     *,
     pieces: int = 1,
     moves: int | None = None,
     seed: int = 0,
-) -> tuple[Labels, ...]:
+) -> tuple[SlackSchedule, ...]:
     """Return the Pareto-optimal schedules of a graph, by increasing steps.
 
     The first has as many steps as the diameter.  ``most_steps`` defaults to the diameter plus
-    `MAX_SLACK`.  Other parameters and errors as `labels`.
+    `MAX_SLACK`.  Other parameters and errors as `slack_schedule`.
 
     Examples
     --------
     >>> from topoloom.synth.edge_swaps.random_regular import random_regular
     >>> graph = random_regular(20, 3, seed=1)
-    >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in frontier_of(graph)]
+    >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in slack_frontier(graph)]
     [(4, '1'), (6, '19/20')]
     """
-    found: list[Labels] = []
+    found: list[SlackSchedule] = []
     for made in slack_solver(topology, pieces, seed).pareto_front(most_steps, moves).values():
         found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
     return tuple(found)
@@ -155,7 +155,7 @@ def schedule_pairs(
     """Return the best schedules of a graph and of its transpose, by number of steps.
 
     Each entry holds the best schedule of either direction within a number of steps at which one
-    direction improves, so the costs of both fall together.  Domain and errors as `labels`.
+    direction improves, so the costs of both fall together.  Domain and errors as `slack_schedule`.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Labels:
+class SlackSchedule:
     """Arrival step of every piece of every shard at every node, and the load of every step.
 
     Attributes
@@ -64,14 +64,14 @@ class Labels:
         return whole
 
 
-def check_labels(topology: Topology, schedule: Labels) -> Cost:
+def check_slack_schedule(topology: Topology, schedule: SlackSchedule) -> Cost:
     """Return the cost that a slack schedule proves, by the theorem below.
 
     Parameters
     ----------
     topology : Topology
         Direct-connect, of any capacities.
-    schedule : Labels
+    schedule : SlackSchedule
         The schedule, from any source.
 
     Raises
@@ -107,10 +107,11 @@ def check_labels(topology: Topology, schedule: Labels) -> Cost:
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> images = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]])
     >>> arrival = np.array([[0, 1, 2]], np.int8)
-    >>> schedule = Labels(images, np.array([0]), arrival, (Fraction(1), Fraction(1)))
-    >>> check_labels(ring, schedule)
+    >>> schedule = SlackSchedule(images, np.array([0]), arrival, (Fraction(1), Fraction(1)))
+    >>> check_slack_schedule(ring, schedule)
     Cost(steps=2, bandwidth=Fraction(2, 3))
-    >>> check_labels(ring, Labels(images, np.array([0]), arrival, (Fraction(1), Fraction(1, 2))))
+    >>> loads = Fraction(1), Fraction(1, 2)
+    >>> check_slack_schedule(ring, SlackSchedule(images, np.array([0]), arrival, loads))
     Traceback (most recent call last):
     ...
     topoloom.synth.errors.ClaimBroken: /loads/1: node 0 must receive 1 piece(s) \
@@ -156,7 +157,7 @@ over links that carry 1/2
     return schedule.cost
 
 
-def _unfolded(topology: Topology, schedule: Labels) -> NDArray[np.int8]:
+def _unfolded(topology: Topology, schedule: SlackSchedule) -> NDArray[np.int8]:
     """Return all arrival steps; raise unless they fit the graph."""
     nodes, steps = topology.node_count, len(schedule.loads)
     if topology.switches:

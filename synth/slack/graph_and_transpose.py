@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from topoloom.synth.evaluation.cost import Cost
-from topoloom.synth.slack.certificate import Labels
+from topoloom.synth.slack.certificate import SlackSchedule
 from topoloom.synth.slack.problem import Integers, require_schedulable
 from topoloom.synth.slack.solver import slack_solver
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
@@ -17,9 +17,9 @@ class SchedulePair:
 
     steps: int
     """The limit on the steps of both."""
-    gather: Labels
+    gather: SlackSchedule
     """Schedule of the graph."""
-    scatter: Labels
+    scatter: SlackSchedule
     """Schedule of the transpose: reversed, a reduce-scatter on the graph."""
 
     @property
@@ -32,7 +32,7 @@ class GraphAndTranspose:
     """Solvers of a graph and its transpose, for several numbers of steps and moves.
 
     ``known`` are the graph's semiregular automorphisms if already computed.  Domain and errors as
-    `synth.slack.labels`.
+    `synth.slack.slack_schedule`.
     """
 
     def __init__(self, topology: Topology, seed: int = 0, known: Integers | None = None) -> None:
@@ -66,5 +66,5 @@ class GraphAndTranspose:
         )
 
 
-def _best_within(some: dict[int, Labels], steps: int) -> Labels:
+def _best_within(some: dict[int, SlackSchedule], steps: int) -> SlackSchedule:
     return some[max(enough for enough in some if enough <= steps)]

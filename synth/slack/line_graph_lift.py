@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.slack.certificate import Labels
+from topoloom.synth.slack.certificate import SlackSchedule
 from topoloom.synth.slack.initial_schedules import DraftSchedule
 from topoloom.synth.slack.problem import Integers, Problem, load_bound
 from topoloom.synth.topology.topology import Topology
@@ -42,13 +42,14 @@ def root_graph_of(problem: Problem) -> RootGraph | None:
     Examples
     --------
     >>> from topoloom.synth.recipes.build import build
-    >>> from topoloom.synth.slack.problem import problem_of
+    >>> from topoloom.synth.slack.problem import slack_problem
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> kautz = problem_of(build(parse("LineGraph(1, Complete(3))")), np.arange(6)[None])
+    >>> kautz = slack_problem(build(parse("LineGraph(1, Complete(3))")), np.arange(6)[None])
     >>> found = root_graph_of(kautz)
     >>> found.graph.node_count, found.comes.tolist(), found.goes.tolist()
     (3, [0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])
-    >>> root_graph_of(problem_of(build(parse("Circulant(12, 2, 3)")), np.arange(12)[None])) is None
+    >>> circulant = slack_problem(build(parse("Circulant(12, 2, 3)")), np.arange(12)[None])
+    >>> root_graph_of(circulant) is None
     True
     """
     tail = problem.tail
@@ -91,7 +92,7 @@ def _moved(images: Integers, comes: Integers) -> Integers:
     return moved[:1] if (moved[1:] == moved[0]).any() else moved
 
 
-def lift_arrivals(problem: Problem, line: RootGraph, schedule: Labels) -> NDArray[np.int8]:
+def lift_arrivals(problem: Problem, line: RootGraph, schedule: SlackSchedule) -> NDArray[np.int8]:
     """Return the arrival steps of a line graph, (N, R), lift_arrivals from its root graph."""
     by_owner = schedule.unfolded()[0]
     arrival = by_owner[line.comes[:, None], line.goes[problem.roots]]
@@ -108,11 +109,11 @@ class RootSolver(Protocol):
         """The least number of steps."""
         ...
 
-    def eager(self) -> Labels:
+    def bfs_schedule(self) -> SlackSchedule:
         """Return breadth-first broadcast."""
         ...
 
-    def within(self, steps: int, moves: int | None) -> Labels:
+    def within(self, steps: int, moves: int | None) -> SlackSchedule:
         """Return the best schedule found, with the default number of moves if None."""
         ...
 
@@ -131,7 +132,7 @@ class LiftedSearch:
     @property
     def distance(self) -> NDArray[np.int8]:
         """Distance of every node from every root."""
-        return lift_arrivals(self._problem, self._line, self._below.eager())
+        return lift_arrivals(self._problem, self._line, self._below.bfs_schedule())
 
     def find(self, steps: int, moves: int) -> DraftSchedule:
         """Return a schedule within ``steps``, at least the eccentricity, and bounds on its loads.

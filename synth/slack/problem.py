@@ -61,7 +61,7 @@ class Problem(NamedTuple):
         return len(self.roots) // len(self.members)
 
 
-def problem_of(topology: Topology, images: Integers, pieces: int = 1) -> Problem:
+def slack_problem(topology: Topology, images: Integers, pieces: int = 1) -> Problem:
     """Return the problem of a graph under a semiregular automorphism group.
 
     O(links log links + N d).

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.errors import NotMeasurable, OutOfDomain
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
-from topoloom.synth.slack.certificate import Labels
+from topoloom.synth.slack.certificate import SlackSchedule
 from topoloom.synth.slack.initial_schedules import LARGE, DraftSchedule
 from topoloom.synth.slack.line_graph_lift import LiftedSearch, root_graph_of
 from topoloom.synth.slack.load_tables import load_tables
@@ -19,8 +19,8 @@ from topoloom.synth.slack.problem import (
     MAX_CELLS,
     Integers,
     Problem,
-    problem_of,
     require_schedulable,
+    slack_problem,
 )
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
@@ -78,7 +78,7 @@ class SlackSolver:
     search: Search | LiftedSearch
     cells: int
     seed: int
-    _known: dict[tuple[int, int], Labels] = field(default_factory=dict)
+    _known: dict[tuple[int, int], SlackSchedule] = field(default_factory=dict)
     _lifted_search: list[LiftedSearch | None] = field(default_factory=list)
     _busy: Lock = field(default_factory=Lock)
 
@@ -87,7 +87,7 @@ class SlackSolver:
         """The least number of steps: the diameter."""
         return self.search.eccentricity
 
-    def pareto_front(self, most_steps: int | None, moves: int | None) -> dict[int, Labels]:
+    def pareto_front(self, most_steps: int | None, moves: int | None) -> dict[int, SlackSchedule]:
         """Return the schedules that improve on all shorter ones, by increasing step limit.
 
         A schedule may take fewer steps than its limit.  The first limit is the diameter.
@@ -104,13 +104,13 @@ class SlackSolver:
         with self._busy:
             return self._pareto_front(most, usual if moves is None else moves)
 
-    def _pareto_front(self, most: int, looked: int) -> dict[int, Labels]:
+    def _pareto_front(self, most: int, looked: int) -> dict[int, SlackSchedule]:
         within = self.eccentricity
-        found = {within: self.eager()}
+        found = {within: self.bfs_schedule()}
         if self.is_optimal(found[within]):
             return found
         for steps in range(within, most + 1):
-            made = self.found(steps, looked)
+            made = self.best_schedule(steps, looked)
             if made.cost.bandwidth < found[within].cost.bandwidth:
                 found[steps], within = made, steps
             if self.is_optimal(found[within]):
@@ -125,14 +125,14 @@ class SlackSolver:
             raise OutOfDomain("steps", f"must be from the diameter, {least}, to {MAX_STEPS}")
         return steps
 
-    def eager(self) -> Labels:
+    def bfs_schedule(self) -> SlackSchedule:
         """Return breadth-first broadcast: arrival steps are distances, loads are exact."""
         if _EAGER not in self._known:
             distance = self.search.distance.astype(np.int8)
             self._known[_EAGER] = _with_loads(self.problem, distance, whole=False)
         return self._known[_EAGER]
 
-    def found(self, steps: int, moves: int) -> Labels:
+    def best_schedule(self, steps: int, moves: int) -> SlackSchedule:
         """Return the best schedule found within ``steps``."""
         if (steps, moves) not in self._known:
             arrival = _closed_up(self.search.find(steps, moves))
@@ -142,7 +142,7 @@ class SlackSolver:
             self._known[steps, moves] = made
         return self._known[steps, moves]
 
-    def _better_lifted(self, made: Labels, steps: int, moves: int) -> Labels:
+    def _better_lifted(self, made: SlackSchedule, steps: int, moves: int) -> SlackSchedule:
         """Return the better of a schedule and the one lift_arrivals from the root graph, if any.
 
         The root graph often has few enough cells for a search where this graph has too many.
@@ -155,14 +155,14 @@ class SlackSolver:
         arrival = lifting.find(steps, moves).arrival
         return min(made, _with_loads(self.problem, arrival, whole=True), key=_bandwidth)
 
-    def within(self, steps: int, moves: int | None) -> Labels:
-        """Return `found`, with `default_moves` if ``moves`` is None.  Thread-safe."""
+    def within(self, steps: int, moves: int | None) -> SlackSchedule:
+        """Return `best_schedule`, with `default_moves` if ``moves`` is None.  Thread-safe."""
         usual = default_moves(self.cells, self.problem.tail.shape[1])
         # No deadlock: a solver waits only for the solver of its root graph, never the reverse.
         with self._busy:
-            return self.found(steps, usual if moves is None else moves)
+            return self.best_schedule(steps, usual if moves is None else moves)
 
-    def is_optimal(self, found: Labels) -> bool:
+    def is_optimal(self, found: SlackSchedule) -> bool:
         """Whether the schedule has the least possible bandwidth."""
         return sum(found.loads) * self.problem.pieces <= self.search.least
 
@@ -173,7 +173,7 @@ def slack_solver(
     """Return the solver of a topology.
 
     ``known`` are the semiregular automorphisms if already computed.  Errors as
-    `synth.slack.labels`.
+    `synth.slack.slack_schedule`.
     """
     require_schedulable(topology)
     if not 1 <= pieces <= MAX_PIECES:
@@ -184,7 +184,7 @@ def slack_solver(
     cells = topology.node_count**2 // len(images) * pieces
     if cells > MAX_CELLS:
         raise NotMeasurable("/nodes", f"slack schedules take {cells} cells; at most {MAX_CELLS}")
-    problem = problem_of(topology, images, pieces)
+    problem = slack_problem(topology, images, pieces)
     key = digest_of(problem, seed)
     known_already = _recent.get(key)
     if known_already is not None:
@@ -214,7 +214,7 @@ def _closed_up(found: DraftSchedule) -> NDArray[np.int8]:
     return renumbered[found.arrival]
 
 
-def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, whole: bool) -> Labels:
+def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, whole: bool) -> SlackSchedule:
     """Return the schedule with the least sufficient loads, rounded up if ``whole``.
 
     Whole loads count pieces over all links of a node; then q d chunks per shard suffice.
@@ -230,10 +230,10 @@ def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, whole: bool) -> 
                     load = Fraction(int(count) * problem.unit, int(capacity))
                     loads[step] = max(loads[step], Fraction(ceil(load)) if whole else load)
     shards = tuple(load / problem.pieces for load in loads)
-    return Labels(problem.images, problem.roots, np.ascontiguousarray(arrival.T), shards)
+    return SlackSchedule(problem.images, problem.roots, np.ascontiguousarray(arrival.T), shards)
 
 
-def _bandwidth(one: Labels) -> Fraction:
+def _bandwidth(one: SlackSchedule) -> Fraction:
     return one.cost.bandwidth
 
 

@@ -22,7 +22,7 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.recipes.topology_document import topology_from_document
 from topoloom.synth.search.frontier import frontier
-from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.slack import check_slack_schedule, slack_schedule
 
 ONE_WAY, TWO_WAY = "unidirectional", "bidirectional"
 PARTS = 8
@@ -67,7 +67,7 @@ def checked(topology, within):
     if within is None:
         return measure_both(topology)
     both = topology, topology.transpose()
-    return tuple(check_labels(graph, labels(graph, within)) for graph in both)
+    return tuple(check_slack_schedule(graph, slack_schedule(graph, within)) for graph in both)
 
 
 def require_read_back(context, client, topoloom, folder, size):

@@ -33,7 +33,13 @@ from topoloom.synth.evaluation.measure import diameter, measure, step_loads
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.slack import MAX_DEGREE, Labels, check_labels, frontier_of, labels
+from topoloom.synth.slack import (
+    MAX_DEGREE,
+    SlackSchedule,
+    check_slack_schedule,
+    slack_frontier,
+    slack_schedule,
+)
 from topoloom.synth.topology.topology import Topology
 
 GRAPHS = [
@@ -51,25 +57,25 @@ GRAPHS = [
 @for_every("extra", [0, 1, 2])
 def test_the_schedule_is_valid_and_costs_what_the_labels_claim(text, extra):
     graph = build(parse(text))
-    found = labels(graph, diameter(graph) + extra)
-    schedule = slack.from_labels(graph, found)
+    found = slack_schedule(graph, diameter(graph) + extra)
+    schedule = slack.from_slack_schedule(graph, found)
     assert violations(schedule, graph) == []
     assert gather_works(schedule)
-    assert step_cost(schedule, graph) == found.cost == check_labels(graph, found)
+    assert step_cost(schedule, graph) == found.cost == check_slack_schedule(graph, found)
 
 
 @given(direct_topologies(7).filter(served), st.integers(0, 2), st.integers(1, 3))
 def test_random_digraphs_get_valid_schedules_at_the_cost_of_their_labels(graph, extra, pieces):
-    found = labels(graph, diameter(graph) + extra, pieces=pieces, moves=500)
-    schedule = slack.from_labels(graph, found)
+    found = slack_schedule(graph, diameter(graph) + extra, pieces=pieces, moves=500)
+    schedule = slack.from_slack_schedule(graph, found)
     assert violations(schedule, graph) == []
     assert step_cost(schedule, graph) == found.cost
 
 
 @given(capacitated().filter(served), st.integers(0, 2))
 def test_links_of_unequal_capacities_carry_no_more_than_claimed(graph, extra):
-    found = labels(graph, diameter(graph) + extra, moves=500)
-    schedule = slack.from_labels(graph, found)
+    found = slack_schedule(graph, diameter(graph) + extra, moves=500)
+    schedule = slack.from_slack_schedule(graph, found)
     assert violations(schedule, graph) == []
     cost = step_cost(schedule, graph)
     assert cost.steps == found.cost.steps
@@ -79,8 +85,8 @@ def test_links_of_unequal_capacities_carry_no_more_than_claimed(graph, extra):
 @given(direct_topologies(6).filter(served), st.integers(1, 4), st.data())
 def test_every_rank_gets_every_shard_in_the_step_of_its_label(graph, pieces, data):
     seed = data.draw(st.integers(0, 3))
-    found = labels(graph, diameter(graph) + 1, pieces=pieces, moves=300, seed=seed)
-    schedule = slack.from_labels(graph, found)
+    found = slack_schedule(graph, diameter(graph) + 1, pieces=pieces, moves=300, seed=seed)
+    schedule = slack.from_slack_schedule(graph, found)
     whole = found.unfolded()
     grain = schedule.chunks_per_shard
     for step, sent in enumerate(schedule.steps, start=1):
@@ -96,8 +102,8 @@ def test_every_rank_gets_every_shard_in_the_step_of_its_label(graph, pieces, dat
 ])  # fmt: skip
 def test_a_shard_is_cut_into_at_most_as_many_chunks_as_there_are_ports(nodes, degree, links):
     graph = random_regular(nodes, degree, 1, links)
-    for found in frontier_of(graph)[1:]:
-        schedule = slack.from_labels(graph, found)
+    for found in slack_frontier(graph)[1:]:
+        schedule = slack.from_slack_schedule(graph, found)
         assert schedule.chunks_per_shard <= degree
         assert violations(schedule, graph) == []
 
@@ -136,10 +142,10 @@ def test_the_simulator_takes_the_time_of_the_cost(collective):
 
 def test_fewer_chunks_lose_no_more_than_rounding():
     graph = random_regular(61, 4, 1)
-    found = labels(graph, 4 + 1)
-    full = slack.from_labels(graph, found)
+    found = slack_schedule(graph, 4 + 1)
+    full = slack.from_slack_schedule(graph, found)
     for most in (1, 2, 3, 4):
-        schedule = slack.from_labels(graph, found, most)
+        schedule = slack.from_slack_schedule(graph, found, most)
         assert schedule.chunks_per_shard <= most
         assert violations(schedule, graph) == []
         loss = step_cost(schedule, graph).bandwidth - found.cost.bandwidth
@@ -270,9 +276,9 @@ def test_what_it_does_not_serve_is_refused(graph, error):
 
 def test_chunks_cannot_be_bounded_for_shards_in_pieces():
     graph = random_regular(7, 2, 1)
-    found = labels(graph, 4, pieces=2)
+    found = slack_schedule(graph, 4, pieces=2)
     with pytest.raises(NoSchedule) as caught:
-        slack.from_labels(graph, found, 2)
+        slack.from_slack_schedule(graph, found, 2)
     assert caught.value.field == "/max_chunks"
 
 
@@ -282,9 +288,9 @@ def test_breadth_first_broadcast_is_the_labels_that_are_distances():
     nodes = np.arange(graph.node_count)
     loads = tuple(load * graph.degree for load in step_loads(graph))
     distances = arrivals(eager).step.T.astype(np.int8)
-    found = Labels(nodes[None], nodes, distances, loads)
-    assert check_labels(graph, found) == measure(graph)
-    schedule = slack.from_labels(graph, found)
+    found = SlackSchedule(nodes[None], nodes, distances, loads)
+    assert check_slack_schedule(graph, found) == measure(graph)
+    schedule = slack.from_slack_schedule(graph, found)
     assert step_cost(schedule, graph) == measure(graph)
     assert np.array_equal(arrivals(schedule).step, arrivals(eager).step)
 

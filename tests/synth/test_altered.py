@@ -30,7 +30,7 @@ from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.resize import fitted
 from topoloom.synth.search.resized_candidates import resized
-from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.slack import check_slack_schedule, slack_schedule
 from topoloom.synth.symmetry.orbits import representatives
 from topoloom.synth.topology.topology import Topology
 
@@ -222,7 +222,7 @@ def test_193_hosts_have_the_optimal_bandwidth_one_step_above_the_bound():
     assert isinstance(point.recipe, Inserted | Removed | Shortened)
     assert point.cost.bandwidth == point.transpose.bandwidth == optimal_bandwidth(193)
     for graph in (build(point.recipe), build(point.recipe).transpose()):
-        assert check_labels(graph, labels(graph, 5)) == point.cost
+        assert check_slack_schedule(graph, slack_schedule(graph, 5)) == point.cost
 
 
 def test_a_number_that_the_ports_divide_is_reached_from_the_next_smaller_one_too() -> None:

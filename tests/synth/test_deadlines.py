@@ -14,12 +14,12 @@ from topoloom.synth.evaluation.measure import diameter, measure
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.slack import check_labels, initial_schedules, labels
+from topoloom.synth.slack import check_slack_schedule, initial_schedules, slack_schedule
 from topoloom.synth.slack.deadlines import plan_deadlines, plan_memory
 from topoloom.synth.slack.distances import distances
 from topoloom.synth.slack.greedy import FAR, greedy
 from topoloom.synth.slack.initial_schedules import InitialSchedules
-from topoloom.synth.slack.problem import problem_of
+from topoloom.synth.slack.problem import slack_problem
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 
 
@@ -30,7 +30,7 @@ def problems(draw: Any, largest: int = 150) -> Any:
     degree = draw(st.integers(2 + (links is Links.BIDIRECTIONAL), 6))
     nodes = draw(st.integers(2 * degree + 2, largest).filter(lambda n: n * degree % 2 == 0))
     graph = random_regular(nodes, degree, draw(st.integers(0, 9)), links)
-    return problem_of(graph, np.arange(nodes)[None])
+    return slack_problem(graph, np.arange(nodes)[None])
 
 
 SYMMETRIC = ["Cayley(13, 3, 6, 14, 28, 42)", "Torus(3, 4, 5)", "LineGraph(1, Circulant(40, 1, 7))"]
@@ -38,7 +38,7 @@ SYMMETRIC = ["Cayley(13, 3, 6, 14, 28, 42)", "Torus(3, 4, 5)", "LineGraph(1, Cir
 
 def symmetric(text: str) -> Any:
     graph = build(parse(text))
-    return problem_of(graph, semiregular_group(graph))
+    return slack_problem(graph, semiregular_group(graph))
 
 
 def begun(problem: Any, step: int, part: float, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -111,7 +111,7 @@ def test_no_cell_is_urgent_that_no_shortest_path_makes_so(problem, rounds):
 
 
 def test_few_cells_are_urgent_where_shortest_paths_make_nearly_all_so():
-    problem = problem_of(random_regular(300, 3, 1), np.arange(300)[None])
+    problem = slack_problem(random_regular(300, 3, 1), np.arange(300)[None])
     distance, high = distances(problem)
     steps, step = int(distance.max()), 5
     label, mask = begun(problem, step, 1, np.random.default_rng(0))
@@ -161,18 +161,18 @@ def check_greedy(problem: Any, rounds: int, more: int) -> None:
 def test_labels_are_even_where_shortest_paths_make_them_a_sixth_too_many():
     text = "Removed(1, 6, 1, LineGraph(1, CayleySymmetric(5, 10, 31, 108)))"
     graph = build(parse(text)).transpose()
-    problem = problem_of(graph, np.arange(359)[None])
+    problem = slack_problem(graph, np.arange(359)[None])
     _, high = distances(problem)
     made = plan_memory(problem, 6)
     _, loads, left = greedy(problem, high, made, 0, 0, 0, True, seeded(1))
     assert (left, int(loads.sum())) == (0, 414)
-    found = labels(graph, 6, moves=0)
-    assert check_labels(graph, found) == Cost(6, Fraction(358, 359))
+    found = slack_schedule(graph, 6, moves=0)
+    assert check_slack_schedule(graph, found) == Cost(6, Fraction(358, 359))
 
 
 def test_nothing_is_planned_where_that_would_take_long(monkeypatch):
     text = "Inserted(2, 7, 1, LineGraph(2, Cayley(11, 9, 5, 27, 41, 45)))"
-    problem = problem_of(build(parse(text)).transpose(), np.arange(497)[None])
+    problem = slack_problem(build(parse(text)).transpose(), np.arange(497)[None])
     quick = InitialSchedules(problem, 0).quick(7)
     monkeypatch.setattr(initial_schedules, "_MOST_PLANNED", 7**2 * 497**2 - 1)
     unplanned = InitialSchedules(problem, 0)
@@ -185,8 +185,8 @@ def test_labels_of_many_cells_prove_what_they_claim_and_moves_only_win(seed):
     nodes, degree = int(draw.integers(448, 800)), int(draw.integers(2, 7))
     graph = random_regular(nodes, degree, seed)
     steps = diameter(graph) + int(draw.integers(0, 2))
-    quick, long = labels(graph, steps, moves=0), labels(graph, steps)
+    quick, long = slack_schedule(graph, steps, moves=0), slack_schedule(graph, steps)
     for found in (quick, long):
-        assert check_labels(graph, found) == found.cost
+        assert check_slack_schedule(graph, found) == found.cost
     assert optimal_bandwidth(nodes) <= long.cost.bandwidth <= quick.cost.bandwidth
     assert quick.cost.bandwidth <= measure(graph).bandwidth

@@ -30,7 +30,7 @@ from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.recipes.build import _altered, build
 from topoloom.synth.recipes.recipe import Shortened
 from topoloom.synth.search.random_seeds import drawn
-from topoloom.synth.slack import labels
+from topoloom.synth.slack import slack_schedule
 
 
 @st.composite
@@ -130,7 +130,10 @@ def test_wide_graphs_reach_the_bandwidth_bound_without_a_move(nodes, degree, lin
     graph = build(drawn(nodes, degree, links)[-1])
     bounds = lower_bound(nodes, degree, links)
     for direction in (graph, graph.transpose()):
-        assert labels(direction, bounds.steps + above, moves=0).cost.bandwidth == bounds.bandwidth
+        assert (
+            slack_schedule(direction, bounds.steps + above, moves=0).cost.bandwidth
+            == bounds.bandwidth
+        )
 
 
 @given(members(), st.integers(1, 6), st.integers(1, 200))

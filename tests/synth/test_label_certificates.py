@@ -14,14 +14,14 @@ from topoloom.synth.edge_swaps.random_regular import random_regular
 from topoloom.synth.errors import ClaimBroken, NotMeasurable, OutOfDomain, SynthError, Unreachable
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.slack import MAX_PIECES, check_labels, labels
+from topoloom.synth.slack import MAX_PIECES, check_slack_schedule, slack_schedule
 from topoloom.synth.topology.topology import Topology
 
 
 def faulty():
     graph = random_regular(10, 3, 1)
-    good = labels(graph, 4)
-    assert good.cost == check_labels(graph, good)
+    good = slack_schedule(graph, 4)
+    assert good.cost == check_slack_schedule(graph, good)
     early, late, none = good.arrival.copy(), good.arrival.copy(), good.arrival.copy()
     first = good.arrival[0] == 2
     early[0, np.flatnonzero(first)[0]] = 1
@@ -45,23 +45,23 @@ GRAPH, FAULTY = faulty()
 @pytest.mark.parametrize("labels_", FAULTY.values(), ids=FAULTY)
 def test_labels_that_prove_nothing_are_found_out(labels_):
     with pytest.raises(ClaimBroken):
-        check_labels(GRAPH, labels_)
+        check_slack_schedule(GRAPH, labels_)
 
 
 def test_labels_of_another_graph_are_found_out():
     with pytest.raises(ClaimBroken):
-        check_labels(random_regular(10, 3, 2), labels(GRAPH, 4))
+        check_slack_schedule(random_regular(10, 3, 2), slack_schedule(GRAPH, 4))
 
 
 @given(st.data())
 def test_a_changed_label_is_found_out_or_still_proves_the_cost(data):
-    good = labels(GRAPH, 5)
+    good = slack_schedule(GRAPH, 5)
     row, node = data.draw(st.tuples(st.integers(0, 9), st.integers(0, 9)))
     arrival = good.arrival.copy()
     arrival[row, node] = data.draw(st.integers(0, len(good.loads)))
     changed = replace(good, arrival=arrival)
     try:
-        assert check_labels(GRAPH, changed) == good.cost
+        assert check_slack_schedule(GRAPH, changed) == good.cost
     except ClaimBroken:
         return
     # The plainest reading of the theorem agrees: every cell has an open link.
@@ -88,7 +88,7 @@ def test_a_changed_label_is_found_out_or_still_proves_the_cost(data):
 )
 def test_numbers_out_of_their_domain_are_refused_by_name(arguments, field):
     with pytest.raises(OutOfDomain) as caught:
-        labels(GRAPH, **arguments)
+        slack_schedule(GRAPH, **arguments)
     assert caught.value.field == field
 
 
@@ -103,4 +103,4 @@ def test_numbers_out_of_their_domain_are_refused_by_name(arguments, field):
 )
 def test_graphs_that_labels_do_not_serve_are_refused(graph, error):
     with pytest.raises(error):
-        labels(graph, 3)
+        slack_schedule(graph, 3)

@@ -10,13 +10,13 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack.distances import distances
-from topoloom.synth.slack.problem import problem_of
+from topoloom.synth.slack.problem import slack_problem
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
 
 def problem_without_symmetry(graph: Topology, pieces: int = 1) -> Any:
-    return problem_of(graph, np.arange(graph.node_count)[None], pieces)
+    return slack_problem(graph, np.arange(graph.node_count)[None], pieces)
 
 
 def slow(problem: Any) -> tuple[Any, Any]:
@@ -85,7 +85,7 @@ def test_a_root_from_which_the_way_is_longer_than_from_the_first_is_no_different
 
 def test_with_symmetry_there_is_a_column_for_every_orbit():
     graph = build(parse("Torus(20, 15)"))
-    problem = problem_of(graph, semiregular_group(graph))
+    problem = slack_problem(graph, semiregular_group(graph))
     for found, right in zip(distances(problem), slow(problem), strict=True):
         assert found.shape == (300, 1)
         assert (found == right).all()

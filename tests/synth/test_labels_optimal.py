@@ -1,4 +1,4 @@
-"""Labels beside all labels of a small graph, and linear and integer programs."""
+"""SlackSchedule beside all labels of a small graph, and linear and integer programs."""
 
 from fractions import Fraction
 from itertools import chain, combinations, product
@@ -14,7 +14,7 @@ from topoloom.synth.edge_swaps.random_regular import random_regular
 from topoloom.synth.evaluation.measure import diameter, measure
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.slack import labels
+from topoloom.synth.slack import slack_schedule
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 
 
@@ -80,7 +80,7 @@ def test_the_search_finds_the_best_of_all_labels_of_small_cayley_graphs(text, st
     best = best_of_all(graph, steps)
     eager = measure(graph)
     expected = min(best, eager.bandwidth) if eager.steps <= steps else best
-    assert labels(graph, steps).cost.bandwidth == expected
+    assert slack_schedule(graph, steps).cost.bandwidth == expected
 
 
 def cut_bound(graph, steps):
@@ -145,7 +145,7 @@ def test_no_labels_go_below_the_linear_program_of_the_cuts(nodes, seed, extra):
     graph = random_regular(nodes, 2, seed)
     steps = diameter(graph) + extra
     bound = cut_bound(graph, steps)
-    found = labels(graph, steps, pieces=2, moves=5000)
+    found = slack_schedule(graph, steps, pieces=2, moves=5000)
     assert float(found.cost.bandwidth) >= bound - 1e-7
 
 
@@ -212,7 +212,7 @@ def test_the_search_finds_the_best_of_all_labels_of_small_random_digraphs(
     graph = random_regular(nodes, degree, seed)
     steps = diameter(graph) + extra
     best = Fraction(best_by_program(graph, steps), nodes)
-    assert labels(graph, steps).cost.bandwidth == min(best, measure(graph).bandwidth)
+    assert slack_schedule(graph, steps).cost.bandwidth == min(best, measure(graph).bandwidth)
 
 
 @settings(max_examples=10)
@@ -220,7 +220,7 @@ def test_the_search_finds_the_best_of_all_labels_of_small_random_digraphs(
 def test_no_labels_go_below_the_best_of_all(nodes, seed, extra):
     graph = random_regular(nodes, 2, seed)
     steps = diameter(graph) + extra
-    found = labels(graph, steps)
+    found = slack_schedule(graph, steps)
     if any(load.denominator > 1 for load in found.loads):
         assert found.cost == measure(graph)
         return

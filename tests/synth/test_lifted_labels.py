@@ -13,9 +13,15 @@ from topoloom.synth.evaluation.measure import measure
 from topoloom.synth.kernels.lru_cache import LruCache
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
-from topoloom.synth.slack import Labels, check_labels, eager, labels, solver
+from topoloom.synth.slack import (
+    SlackSchedule,
+    bfs_schedule,
+    check_slack_schedule,
+    slack_schedule,
+    solver,
+)
 from topoloom.synth.slack.line_graph_lift import RootGraph, root_graph_of
-from topoloom.synth.slack.problem import problem_of
+from topoloom.synth.slack.problem import slack_problem
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
@@ -34,12 +40,12 @@ LINES = (
 
 
 def below(topology: Topology) -> RootGraph | None:
-    return root_graph_of(problem_of(topology, semiregular_group(topology)))
+    return root_graph_of(slack_problem(topology, semiregular_group(topology)))
 
 
-def cost_of(topology: Topology, steps: int, **options: int) -> tuple[Cost, Labels]:
-    found = labels(topology, steps, **options)
-    assert check_labels(topology, found) == found.cost
+def cost_of(topology: Topology, steps: int, **options: int) -> tuple[Cost, SlackSchedule]:
+    found = slack_schedule(topology, steps, **options)
+    assert check_slack_schedule(topology, found) == found.cost
     return found.cost, found
 
 
@@ -132,11 +138,11 @@ def test_where_many_nodes_have_the_same_neighbours_lifted_labels_win(
 def test_labels_are_the_same_whoever_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     base, line = "GeneralizedKautz(4, 40)", "LineGraph(1, GeneralizedKautz(4, 40))"
     monkeypatch.setattr(solver, "_recent", LruCache(1 << 20))
-    alone = labels(build(parse(line)), 5)
+    alone = slack_schedule(build(parse(line)), 5)
     monkeypatch.setattr(solver, "_recent", LruCache(1 << 20))
     for asked, steps, moves in ((base, 6, 999), (base, 4, None), (line, 7, 0), (line, 6, None)):
-        labels(build(parse(asked)), steps, moves=moves)
-    assert (labels(build(parse(line)), 5).arrival == alone.arrival).all()
+        slack_schedule(build(parse(asked)), steps, moves=moves)
+    assert (slack_schedule(build(parse(line)), 5).arrival == alone.arrival).all()
 
 
 @pytest.mark.parametrize("text", LINES)
@@ -157,7 +163,7 @@ def test_line_graphs_too_large_to_be_searched_are_labelled_by_lifting_alone(
             super().__init__(problem, seed)
 
     monkeypatch.setattr(solver, "Search", Counted)
-    assert eager(whole).cost == measure(whole)
+    assert bfs_schedule(whole).cost == measure(whole)
     for slack in (0, 1):
         here, _ = cost_of(whole, steps + slack, moves=2_000)
         fewer, _ = cost_of(there.graph, steps + slack - 1, moves=2_000)

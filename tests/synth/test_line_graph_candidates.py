@@ -12,7 +12,7 @@ from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.line_graph_candidates import enough, lined
 from topoloom.synth.search.recipe_enumeration import Wanted
-from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.slack import check_slack_schedule, slack_schedule
 
 # Hosts, ports, and times the bandwidth bound that nothing was below one step above the other.
 BEFORE = [(308, 3, "1.27"), (350, 3, "1.14"), (803, 3, "1.11"), (821, 4, "1.10"), (785, 4, "1.05")]
@@ -45,7 +45,7 @@ def test_one_step_above_the_bound_frontiers_are_nearer_the_bandwidth_bound(
     assert (graph.node_count, graph.degree, graph.is_regular) == (nodes, degree, True)
     assert best.within is not None
     for some, cost in ((graph, best.cost), (graph.transpose(), best.transpose)):
-        assert check_labels(some, labels(some, best.within)) == cost
+        assert check_slack_schedule(some, slack_schedule(some, best.within)) == cost
         assert cost.bandwidth < found.bounds.bandwidth * Fraction(ratio)
 
 
@@ -59,7 +59,7 @@ def test_thousands_of_nodes_are_nearly_even_one_step_above_the_bound(
     best = min(near, key=lambda one: max(one.cost.bandwidth, one.transpose.bandwidth))
     graph = build(best.recipe)
     if best.within is not None:
-        assert check_labels(graph, labels(graph, best.within)) == best.cost
+        assert check_slack_schedule(graph, slack_schedule(graph, best.within)) == best.cost
     assert best.gap(found.bounds).bandwidth < Fraction(1, 50)
 
 

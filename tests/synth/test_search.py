@@ -25,7 +25,7 @@ from topoloom.synth.recipes.build import (
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
 from topoloom.synth.search.frontier import Frontier, Point, frontier
-from topoloom.synth.slack import Labels, check_labels, labels
+from topoloom.synth.slack import SlackSchedule, check_slack_schedule, slack_schedule
 from topoloom.synth.topology.topology import Topology
 
 UNI, BI = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
@@ -144,11 +144,11 @@ def slowly(point: Point) -> tuple[Cost, Cost]:
     both = topology, topology.transpose()
     if point.within is None:
         return broadcast_cost(both[0]), broadcast_cost(both[1])
-    gather, scatter = (proved(graph, labels(graph, point.within)) for graph in both)
+    gather, scatter = (proved(graph, slack_schedule(graph, point.within)) for graph in both)
     return gather, scatter
 
 
-def proved(graph: Topology, found: Labels) -> Cost:
+def proved(graph: Topology, found: SlackSchedule) -> Cost:
     (by_node,) = found.unfolded()
     ends = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
     return Cost(*proved_cost(ends, by_node.T.tolist(), found.loads))
@@ -171,8 +171,8 @@ def checked(point: Point) -> tuple[Cost, Cost]:
         return measure_both(topology)
     turned = topology.transpose()
     return (
-        check_labels(topology, labels(topology, point.within)),
-        check_labels(turned, labels(turned, point.within)),
+        check_slack_schedule(topology, slack_schedule(topology, point.within)),
+        check_slack_schedule(turned, slack_schedule(turned, point.within)),
     )
 
 

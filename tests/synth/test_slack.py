@@ -1,4 +1,4 @@
-"""Labels: costs no worse than breadth-first broadcast, the same every time, near the bounds."""
+"""Slack schedules: no worse than breadth-first broadcast, deterministic, near the bounds."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -17,13 +17,13 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack import (
     MAX_DEGREE,
-    check_labels,
+    check_slack_schedule,
     default_moves,
-    frontier_of,
-    labels,
     schedule_pairs,
+    slack_frontier,
+    slack_schedule,
 )
-from topoloom.synth.slack.problem import problem_of
+from topoloom.synth.slack.problem import slack_problem
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
@@ -55,8 +55,8 @@ def served(graph):
 @given(direct_topologies(8).filter(served), st.integers(0, 2), st.integers(0, 3))
 def test_labels_prove_what_they_claim_and_are_no_worse_than_eager(graph, extra, seed):
     steps = diameter(graph) + extra
-    found = labels(graph, steps, seed=seed, moves=3000)
-    assert check_labels(graph, found) == found.cost
+    found = slack_schedule(graph, steps, seed=seed, moves=3000)
+    assert check_slack_schedule(graph, found) == found.cost
     assert found.cost.steps <= steps
     assert found.cost.bandwidth <= measure(graph).bandwidth
     assert found.cost.bandwidth >= optimal_bandwidth(graph.node_count)
@@ -64,22 +64,22 @@ def test_labels_prove_what_they_claim_and_are_no_worse_than_eager(graph, extra, 
 
 @given(capacitated().filter(served), st.integers(0, 2), st.integers(1, 3))
 def test_labels_serve_links_of_unequal_capacities_and_shards_in_pieces(graph, extra, pieces):
-    found = labels(graph, diameter(graph) + extra, pieces=pieces, moves=1000)
+    found = slack_schedule(graph, diameter(graph) + extra, pieces=pieces, moves=1000)
     assert found.pieces == pieces
-    assert check_labels(graph, found) == found.cost
+    assert check_slack_schedule(graph, found) == found.cost
     assert found.cost.bandwidth <= measure(graph).bandwidth
 
 
 @pytest.mark.parametrize("text", SYMMETRIC)
 def test_one_root_of_every_orbit_stands_for_all(text):
     graph = build(parse(text))
-    found = labels(graph, diameter(graph) + 1)
+    found = slack_schedule(graph, diameter(graph) + 1)
     assert (
         len(found.roots) * len(semiregular_group(graph))
         == graph.node_count
         < 10 * len(found.images)
     )
-    assert check_labels(graph, found) == found.cost
+    assert check_slack_schedule(graph, found) == found.cost
 
 
 @pytest.mark.parametrize("text", [*SYMMETRIC, *OTHERS])
@@ -95,13 +95,13 @@ def test_points_fall_in_bandwidth_as_steps_grow_on_the_graph_and_on_its_transpos
         assert all(before.bandwidth >= after.bandwidth for before, after in pairs)
         assert any(before.bandwidth > after.bandwidth for before, after in pairs)
     for point in points:
-        assert check_labels(graph, point.gather) == point.costs[0]
-        assert check_labels(graph.transpose(), point.scatter) == point.costs[1]
+        assert check_slack_schedule(graph, point.gather) == point.costs[0]
+        assert check_slack_schedule(graph.transpose(), point.scatter) == point.costs[1]
 
 
 def test_the_same_arguments_give_the_same_labels_and_other_seeds_others():
     graph = build(parse("GeneralizedDeBruijnRewired(3, 40)"))
-    one, same, other = (labels(graph, 5, seed=seed, moves=20_000) for seed in (1, 1, 2))
+    one, same, other = (slack_schedule(graph, 5, seed=seed, moves=20_000) for seed in (1, 1, 2))
     assert np.array_equal(one.arrival, same.arrival)
     assert one.loads == same.loads
     assert not np.array_equal(one.arrival, other.arrival)
@@ -113,7 +113,7 @@ def test_labels_within_some_steps_do_not_depend_on_how_many_more_are_allowed():
     assert points[-1].steps > points[0].steps
     for point in points:
         for turned, found in ((graph, point.gather), (graph.transpose(), point.scatter)):
-            alone = labels(turned, point.steps, moves=20_000)
+            alone = slack_schedule(turned, point.steps, moves=20_000)
             assert (alone.cost, alone.loads) == (found.cost, found.loads)
             assert np.array_equal(alone.arrival, found.arrival)
 
@@ -121,14 +121,17 @@ def test_labels_within_some_steps_do_not_depend_on_how_many_more_are_allowed():
 @given(direct_topologies(8).filter(served), st.integers(0, 3))
 def test_labels_are_the_last_of_the_frontier_within_as_many_steps(graph, extra):
     steps = diameter(graph) + extra
-    alone, last = labels(graph, steps, moves=500), frontier_of(graph, steps, moves=500)[-1]
+    alone, last = (
+        slack_schedule(graph, steps, moves=500),
+        slack_frontier(graph, steps, moves=500)[-1],
+    )
     assert alone.cost == last.cost
     assert np.array_equal(alone.arrival, last.arrival)
 
 
 def test_more_moves_win_where_the_greedy_labels_are_poor():
     graph = build(parse("GeneralizedDeBruijnRewired(4, 127)"))
-    greedy, squeezed = (labels(graph, 4, moves=moves).cost for moves in (0, 300_000))
+    greedy, squeezed = (slack_schedule(graph, 4, moves=moves).cost for moves in (0, 300_000))
     assert measure(graph).bandwidth == Fraction(160, 127) >= greedy.bandwidth
     assert squeezed.bandwidth <= Fraction(140, 127)
 
@@ -148,8 +151,8 @@ def test_more_moves_win_where_the_greedy_labels_are_poor():
 )
 def test_first_random_graphs_reach_the_bandwidth_bound(nodes, degree, links, steps):
     graph = random_regular(nodes, degree, 1, links)
-    found = labels(graph, steps)
-    assert check_labels(graph, found) == found.cost
+    found = slack_schedule(graph, steps)
+    assert check_slack_schedule(graph, found) == found.cost
     assert found.cost == Cost(min(steps, found.cost.steps), optimal_bandwidth(nodes))
     assert measure(graph).bandwidth > Fraction(11, 10)
     assert found.cost.steps <= lower_bound(nodes, degree, links).steps + 3
@@ -176,8 +179,8 @@ TABLE = [
 @pytest.mark.parametrize(("nodes", "degree", "links", "seed", "steps", "most"), TABLE)
 def test_the_figures_of_the_benchmarks_are_reached(nodes, degree, links, seed, steps, most):
     graph = random_regular(nodes, degree, seed, links)
-    found = labels(graph, steps)
-    assert check_labels(graph, found).bandwidth <= most
+    found = slack_schedule(graph, steps)
+    assert check_slack_schedule(graph, found).bandwidth <= most
     assert found.cost.steps <= steps
     # The optimum is optimal; that of breadth-first broadcast is far from it.
     assert optimal_bandwidth(nodes) <= most < measure(graph).bandwidth * Fraction(9, 10)
@@ -186,8 +189,8 @@ def test_the_figures_of_the_benchmarks_are_reached(nodes, degree, links, seed, s
 @pytest.mark.slow
 def test_a_graph_full_of_twins_gains_by_moves():
     graph = build(parse("GeneralizedDeBruijnRewired(4, 1009)"))
-    found = labels(graph, 6, moves=30_000_000)
-    assert check_labels(graph, found).bandwidth <= Fraction(1049, 1009)
+    found = slack_schedule(graph, 6, moves=30_000_000)
+    assert check_slack_schedule(graph, found).bandwidth <= Fraction(1049, 1009)
     assert measure(graph).bandwidth > Fraction(133, 100) - Fraction(1, 1009)
 
 
@@ -196,7 +199,7 @@ def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found
     for moves in (0, 2000):
         for turned in (graph, graph.transpose()):
             for point in schedule_pairs(turned, diameter(graph) + 3, moves=moves):
-                assert labels(turned, point.steps, moves=moves).cost == point.gather.cost
+                assert slack_schedule(turned, point.steps, moves=moves).cost == point.gather.cost
 
 
 @pytest.mark.parametrize(
@@ -205,5 +208,5 @@ def test_labels_that_leave_a_step_unused_are_points_of_the_steps_they_were_found
 def test_one_machine_code_serves_the_groups_of_all_graphs(text):
     topology = build(parse(text))
     images = semiregular_group(topology)
-    types = {typeof(problem_of(topology, f(images))) for f in (np.array, np.asfortranarray)}
-    assert types == {typeof(problem_of(build(parse("UniRing(3)")), np.arange(3)[None, :]))}
+    types = {typeof(slack_problem(topology, f(images))) for f in (np.array, np.asfortranarray)}
+    assert types == {typeof(slack_problem(build(parse("UniRing(3)")), np.arange(3)[None, :]))}

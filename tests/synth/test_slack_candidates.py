@@ -14,7 +14,7 @@ from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.large_sizes import evened
 from topoloom.synth.search.recipe_enumeration import Wanted
 from topoloom.synth.search.slack_candidates import _hopeful
-from topoloom.synth.slack import MAX_STEPS, check_labels, labels
+from topoloom.synth.slack import MAX_STEPS, check_slack_schedule, slack_schedule
 
 FAR, NEAR = GeneralizedKautz(4, 61), Circulant(61, 5, 6)
 
@@ -103,9 +103,9 @@ def test_large_primes_have_the_least_bandwidth_in_few_steps_by_labels(nodes, deg
     assert best.within is not None
     assert best.steps <= found.bounds.steps + more
     topology = build(best.recipe)
-    made = labels(topology, best.within)
+    made = slack_schedule(topology, best.within)
     assert made.cost == best.cost
-    assert check_labels(topology, made) == made.cost
+    assert check_slack_schedule(topology, made) == made.cost
 
 
 def test_sizes_beyond_the_atlas_are_sampled_for_both_kinds_of_links():
@@ -136,4 +136,4 @@ def test_labels_that_take_fewer_steps_than_they_were_found_within_are_kept():
     assert min(one.steps for one in even) == 6
     best = min(even, key=lambda one: one.steps)
     graph = build(best.recipe)
-    assert labels(graph, best.within).cost == best.cost
+    assert slack_schedule(graph, best.within).cost == best.cost

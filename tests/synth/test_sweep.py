@@ -28,7 +28,7 @@ from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.recipe_enumeration import Wanted
 from topoloom.synth.search.sampled_candidates import random_graphs
-from topoloom.synth.slack import check_labels, labels
+from topoloom.synth.slack import check_slack_schedule, slack_schedule
 
 ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 SWEPT = sorted({(e.nodes, e.degree, e.links) for e in bundled() if e.within is not None})
@@ -52,7 +52,7 @@ def require_proved(entry: Entry) -> None:
     assert topology.is_bidirectional or entry.links is ONE_WAY
     assert entry.within is not None
     for graph, cost in ((topology, entry.cost), (topology.transpose(), entry.transpose)):
-        assert check_labels(graph, labels(graph, entry.within)) == cost
+        assert check_slack_schedule(graph, slack_schedule(graph, entry.within)) == cost
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_line_graphs_of_what_a_sweep_found_are_known_at_their_size() -> None:
         if one.recipe == LineGraph(1, parse(FIND))
     ]
     assert line.costs == (Cost(5, Fraction(61, 61)),) * 2
-    assert labels(build(line.recipe), 5).cost <= line.cost
+    assert slack_schedule(build(line.recipe), 5).cost <= line.cost
 
 
 @given(st.integers(8, 200), st.integers(2, 6))
