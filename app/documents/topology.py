@@ -27,20 +27,6 @@ from topoloom.synth.topology.assumptions import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "FORMATS",
-    "TOPOLOGY",
-    "Registered",
-    "TopologyDocument",
-    "TopologySummary",
-    "assumed_of",
-    "digest_of",
-    "export",
-    "of",
-    "require_available",
-]
-
-
 FORMATS = {
     "json": "application/json",
     "graphml": "application/graphml+xml",

@@ -28,8 +28,6 @@ from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_HOPS", "MAX_VARIABLES", "AllToAll", "optimum", "schedule", "shortest"]
-
 MAX_VARIABLES = 40_000
 """Maximum size of a linear program: sources (one of each orbit) times arcs."""
 

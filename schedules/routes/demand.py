@@ -17,8 +17,6 @@ from topoloom.schedules.errors import TooLarge
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["AllToAllDemand", "all_to_all_demand"]
-
 _MAX_CAPACITY = 2**40
 
 Integers = NDArray[np.int64]

@@ -9,8 +9,6 @@ from topoloom.synth.algebra.group_isomorphisms import GroupTable, powers, random
 from topoloom.synth.algebra.polycyclic import Polycyclic
 from topoloom.synth.discovery.solvable_group_table import tabulated_groups
 
-__all__ = ["random_solvable"]
-
 _MOST_INDEX = 64
 
 

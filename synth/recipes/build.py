@@ -33,17 +33,6 @@ from topoloom.synth.recipes.recipe import (
 )
 from topoloom.synth.topology.topology import Topology
 
-__all__ = [
-    "build",
-    "distant_pairs_before_swaps",
-    "has_parallel_links",
-    "is_bidirectional",
-    "is_regular",
-    "is_vertex_transitive",
-    "size",
-    "traits",
-]
-
 
 def build(recipe: Recipe) -> Topology:
     """Return the topology of a recipe: nodes 0..n-1, unit links, with its short name.

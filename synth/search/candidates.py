@@ -30,8 +30,6 @@ from topoloom.synth.recipes.recipe import Base, Product, Recipe
 from topoloom.synth.search import limits
 from topoloom.synth.symmetry.orbits import representatives
 
-__all__ = ["Candidate", "exact_claims", "measured_unless_dominated", "undominated"]
-
 # Knuth's multiplicative hashing: 2**32 over the golden ratio.
 _STRIDE = 2_654_435_769
 _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}

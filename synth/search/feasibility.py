@@ -13,8 +13,6 @@ from topoloom.synth.limits import MAX_DEGREE
 from topoloom.synth.search import limits
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 
-__all__ = ["require_possible", "unknown"]
-
 
 def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
     """Raise unless graphs of this size, degree and kind of links exist and can be searched for.

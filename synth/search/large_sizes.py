@@ -19,8 +19,6 @@ from topoloom.synth.search.sampled_candidates import drawn_for, labels_serve, sw
 from topoloom.synth.search.slack_candidates import labelled, optimal_within
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_STEPS
 
-__all__ = ["evened", "takes_more"]
-
 
 def takes_more(wanted: Wanted, nodes: int, degree: int) -> bool:
     """Return whether `evened` adds random graphs: of large sizes without symmetry.

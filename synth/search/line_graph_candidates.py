@@ -19,8 +19,6 @@ from topoloom.synth.search.resize import fitted
 from topoloom.synth.search.slack_candidates import labelled, optimal_within
 from topoloom.synth.slack import MAX_DEGREE
 
-__all__ = ["Short", "enough", "lined"]
-
 Short = Callable[[int, int], Sequence[Candidate]]
 """From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
 

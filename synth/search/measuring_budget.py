@@ -13,8 +13,6 @@ from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import exact_claims
 from topoloom.synth.symmetry.orbits import representatives
 
-__all__ = ["affordable", "has_few_kinds", "is_quickly_known"]
-
 
 def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
     """Return so many recipes of one size as are measured, those of every family in turn.

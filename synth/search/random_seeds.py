@@ -23,8 +23,6 @@ from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search import limits
 from topoloom.synth.search.resize import brought_near
 
-__all__ = ["drawn"]
-
 _Drawn: TypeAlias = tuple[RandomGraph, NDArray[np.int64]]
 
 

@@ -28,8 +28,6 @@ from topoloom.synth.search.candidates import (
 from topoloom.synth.search.measuring_budget import affordable, has_few_kinds, is_quickly_known
 from topoloom.synth.symmetry.orbits import representatives
 
-__all__ = ["Catalogue", "Wanted"]
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:

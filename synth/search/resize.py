@@ -12,8 +12,6 @@ from topoloom.synth.recipes.expansions.targeted_swaps import cache_swaps
 from topoloom.synth.recipes.recipe import Inserted, Recipe, Removed, Shortened
 from topoloom.synth.search import limits
 
-__all__ = ["Resized", "brought_near", "fitted", "resized_to", "settled"]
-
 
 def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
     """Return a recipe of so many nodes, no two of them more than ``depth`` links apart, or None.

@@ -21,8 +21,6 @@ from topoloom.synth.search.candidates import Candidate, measured_unless_dominate
 from topoloom.synth.search.resize import Resized, resized_to, settled
 from topoloom.synth.slack import MAX_STEPS
 
-__all__ = ["Front", "resized"]
-
 Front = Callable[[int], Sequence[Candidate]]
 """From a number of nodes to measured candidates, all of one degree and kind of links."""
 

@@ -21,15 +21,6 @@ from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 from topoloom.synth.search.resized_candidates import resized
 from topoloom.synth.slack import MAX_DEGREE
 
-__all__ = [
-    "drawn_for",
-    "labels_serve",
-    "random_graphs",
-    "short_graphs",
-    "swept_graphs",
-    "was_swept",
-]
-
 
 def labels_serve(nodes: int, degree: int) -> bool:
     """Return whether labels are made on random graphs of a size.

@@ -12,8 +12,6 @@ from topoloom.synth.families.family import Ends
 from topoloom.synth.limits import require_size
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["MAX_WORDS", "distant_pairs", "links", "traits"]
-
 MAX_WORDS = 1 << 31
 """Most words of 64 bits read to count distant pairs, once for every new node."""
 

@@ -12,8 +12,6 @@ from topoloom.synth.families.family import Ends
 from topoloom.synth.recipes.expansions.node_insertion import MAX_WORDS
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["links", "traits"]
-
 _SPARE = 8
 
 

@@ -11,8 +11,6 @@ from topoloom.synth.families.family import Ends
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.recipes.expansions.properties import Traits
 
-__all__ = ["MAX_NODES", "MAX_WORDS", "cache_swaps", "links", "traits"]
-
 MAX_NODES = 4096
 """Walk counts take two bytes for each pair of nodes."""
 

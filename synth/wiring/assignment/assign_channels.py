@@ -54,8 +54,6 @@ from topoloom.synth.wiring.coloring.recoloring import (
 )
 from topoloom.synth.wiring.coloring.thetas import turned_thetas
 
-__all__ = ["NoRoom", "choose"]
-
 
 class NoRoom(Exception):
     """No choice was found; ``missing`` are ports that any choice would lack, if that is proven."""

@@ -16,16 +16,6 @@ from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends
 from topoloom.synth.wiring.ilp.program import Program
 
-__all__ = [
-    "Kept",
-    "Missing",
-    "Written",
-    "best_choice",
-    "missing_ports",
-    "variables",
-    "written",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Missing:

@@ -17,8 +17,6 @@ from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends
 from topoloom.synth.wiring.ilp.objective import Objective, panel_seconds
 from topoloom.synth.wiring.ilp.objective_rows import Stakes
 
-__all__ = ["Rank", "exchanged", "ranked"]
-
 Rank = tuple
 """What is at stake, then which of equal choices is nearer to a better one, moves last."""
 

@@ -20,8 +20,6 @@ from topoloom.synth.wiring.ilp.objective_rows import Keep, Stakes, Use, at_least
 from topoloom.synth.wiring.plant import Pair
 from topoloom.synth.wiring.plant.free_ports import ours
 
-__all__ = ["Aim", "aim_of", "aimed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Aim:

@@ -14,8 +14,6 @@ from topoloom.synth.kernels.splitmix import lcg
 from topoloom.synth.progress import run_in_thread
 from topoloom.synth.wiring import limits
 
-__all__ = ["coloured"]
-
 Integers = NDArray[np.int64]
 
 FREE, ABSENT = -1, -2

@@ -14,8 +14,6 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.coloring.bipartite import cheapest
 
-__all__ = ["most_preferred"]
-
 Integers = NDArray[np.int64]
 
 UNIT = 64

@@ -23,8 +23,6 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.coloring.bipartite import RegularMultigraph
 
-__all__ = ["complete", "exchange", "kept_colours", "resettle", "successive"]
-
 Integers = NDArray[np.int64]
 
 BLUR = 64

@@ -18,8 +18,6 @@ from topoloom.synth.kernels.scalars import int64
 from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
 
-__all__ = ["turned_thetas"]
-
 Integers = NDArray[np.int64]
 
 REACH = 1000

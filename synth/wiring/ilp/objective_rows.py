@@ -19,8 +19,6 @@ from topoloom.synth.wiring.ilp.objective import Objective, panel_seconds
 from topoloom.synth.wiring.ilp.program import Program
 from topoloom.synth.wiring.plant import Plant
 
-__all__ = ["Keep", "Least", "Stakes", "Use", "at_least", "few_moves", "least"]
-
 PRECISION = 1e-6
 
 

@@ -13,8 +13,6 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.placement.graph_isomorphism import Arcs
 
-__all__ = ["kept_arcs", "swapped"]
-
 Integers = NDArray[np.int64]
 
 AT_A_TIME = 200_000

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from topoloom.synth.wiring import limits
 
-__all__ = ["most_kept"]
-
 LENGTHS = (2, 3, 4)
 
 Matrix = NDArray[np.int64]

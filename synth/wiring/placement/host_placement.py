@@ -25,8 +25,6 @@ from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.plant.light_paths import ways
 
-__all__ = ["plan_placed"]
-
 Integers = NDArray[np.int64]
 
 
