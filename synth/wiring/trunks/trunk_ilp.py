@@ -17,8 +17,6 @@ from topoloom.synth.wiring.ilp.objective_rows import Keep, Stakes, Use, few_move
 from topoloom.synth.wiring.ilp.program import Program
 from topoloom.synth.wiring.trunks.trunk_paths import Ends, Group, Kind, SiteClass
 
-__all__ = ["Lack", "Shared", "Shares", "lacking", "shared_out"]
-
 Shares = dict[tuple[int, int], Counter[Kind]]
 """How many links of each linked pair of nodes take each kind of way."""
 

@@ -18,8 +18,6 @@ from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.channels import Site
 from topoloom.synth.wiring.plant import Mode, Plant, Port, Side, Trunk
 
-__all__ = ["Bundle", "Ends", "Group", "Kind", "Path", "SiteClass", "class_of"]
-
 
 class Group(NamedTuple):
     """Ports of one side of a panel: what can be joined to one of them can be to any."""

@@ -36,16 +36,6 @@ from topoloom.synth.wiring.trunks.trunk_paths import (
     class_of,
 )
 
-__all__ = [
-    "Trunked",
-    "demanded",
-    "fewest",
-    "led_over_trunks",
-    "reaches_trunk",
-    "trunked",
-    "undecided",
-]
-
 MOST_NAMED = 5
 """Places without room that one error names."""
 
