@@ -40,7 +40,6 @@ from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
 from topoloom.synth.search.feasibility import require_possible, unknown
 from topoloom.synth.search.large_sizes import evened, takes_more
-from topoloom.synth.search.limits import MAX_NODES
 from topoloom.synth.search.line_graph_candidates import enough, lined
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 from topoloom.synth.search.sampled_candidates import (
@@ -50,8 +49,6 @@ from topoloom.synth.search.sampled_candidates import (
     was_swept,
 )
 from topoloom.synth.search.slack_candidates import labelled
-
-__all__ = ["MAX_NODES", "Frontier", "Point", "frontier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ def frontier(
     Parameters
     ----------
     nodes : int
-        N, from 2 to `MAX_NODES`.
+        N, from 2 to `limits.MAX_NODES`.
     degree : int
         d, ports of each host, from 1 to `synth.evaluation.measure.MAX_DEGREE`.  Every topology
         returned has this degree; where it has loops or odd sizes to spare, a node may
