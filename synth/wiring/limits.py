@@ -61,9 +61,6 @@ change by less. Measured: without prices the bounds of 18 plans fall from 1,408 
 MAX_FILL_ORDERS = 12
 """Orders of the channels in which flows fill them before the search gives up."""
 
-MAX_FLOW_ROUNDS = 4
-"""Times that flows share out the links of every pair of channels again."""
-
 MAX_SWAP_ROUNDS, MAX_SWAPS = 6, 100_000
 """Times that links of every pair of channels change places for seconds or drained hosts, and
 changes that are tried. Measured: without them 1,500 seconds in place of 1,380, and 360 in place of

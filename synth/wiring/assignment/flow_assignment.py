@@ -1,4 +1,4 @@
-"""Channels for links on plants of any shape: one flow per channel, then pairs of channels.
+"""Assign links to channels of plants of any shape: one flow per channel.
 
 Links of one channel form a bipartite graph in which every node has between so many and so many
 links; such graphs are the integer points of a flow polytope, whose corners a linear program
@@ -8,7 +8,7 @@ every node can still find room for the rest on later channels.
 
 import random
 from collections import Counter
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -102,21 +102,10 @@ def share_out(demand: Demand) -> Choice | None:
 
     Notes
     -----
-    One linear program per channel, then one per pair of channels until no pair gains, each of
-    at most 3 E variables for E linked pairs of nodes.
+    One linear program per channel, of at most 3 E variables for E linked pairs of nodes.
     """
     amounts = _Amounts(demand)
-    if not fill(amounts):
-        return None
-    for _ in range(limits.MAX_FLOW_ROUNDS):
-        gained = []
-        pairs = list(combinations(range(demand.channels), 2))
-        for number, pair in enumerate(pairs):
-            report_progress("exchanging links", number, len(pairs))
-            gained.append(_exchange(amounts, *pair))
-        if not any(gained) or demand.channels == 2:
-            break
-    return _choice(amounts)
+    return _choice(amounts) if fill(amounts) else None
 
 
 def fill(amounts: _Amounts) -> bool:
@@ -156,38 +145,6 @@ def _fill_in(amounts: _Amounts, order: tuple[int, ...]) -> bool:
         amounts.on[channel] = found
         left = left - found
     return not left.any()
-
-
-def _exchange(amounts: _Amounts, first: int, second: int) -> bool:
-    """Share the links of two channels out anew, as well as can be; tell whether that gained."""
-    demand = amounts.demand
-    both = amounts.on[first] + amounts.on[second]
-    kept = np.minimum(both, amounts.joined[first])
-    lost = np.minimum(both, amounts.joined[second])
-    before = _kept(amounts, (first, second))
-    if before == np.minimum(both, amounts.joined[first] + amounts.joined[second]).sum():
-        return False
-    out, into = amounts.at_nodes(both)
-    found = amounts.split(
-        both,
-        kept,
-        lost,
-        (np.maximum(0, out - demand.sending[second]), demand.sending[first]),
-        (np.maximum(0, into - demand.receiving[second]), demand.receiving[first]),
-    )
-    if found is None:
-        return False
-    old = amounts.on[[first, second]].copy()
-    amounts.on[first], amounts.on[second] = found, both - found
-    if _kept(amounts, (first, second)) > before:
-        return True
-    amounts.on[[first, second]] = old
-    return False
-
-
-def _kept(amounts: _Amounts, channels: tuple[int, ...]) -> int:
-    chosen = list(channels)
-    return int(np.minimum(amounts.on[chosen], amounts.joined[chosen]).sum())
 
 
 def _choice(amounts: _Amounts) -> Choice:
