@@ -82,7 +82,8 @@ EVEN_BANDWIDTH = Fraction(501, 500)
 """Ratio to the bandwidth bound up to which a candidate of a large size counts as even."""
 
 EVEN_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
-"""Steps above Moore's bound within which a large size should have an even candidate."""
+"""Steps above Moore's bound within which a large size should have an even candidate. Measured: with
+two steps more, 1 of 3 large frontiers loses a point, in 20 % less time."""
 
 MAX_LARGE_CELLS = 1 << 26
 """Cells up to which large sizes have slack schedules. 8,192 nodes of degree 4 take 4 s and 1.5 GB
