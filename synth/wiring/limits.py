@@ -50,9 +50,9 @@ MAX_THETAS, MAX_THETA_ENDS = 20_000, 6_000_000
 """Thetas that are turned in one call, and far ends that are weighed: some tenths of a second."""
 
 KICKS_PER_EDGE = 60
-"""Times per edge that the Kempe search takes a color away from an edge that is in the way. Measured:
-without Kempe chains an integer program decides about missing ports: 62 moves in place of 162 at 64
-hosts of 6 ports, but over ten minutes in place of 1.3 s at 256 hosts of 8 ports."""
+"""Times per edge that the Kempe search takes a color away from an edge that is in the way.
+Measured: without Kempe chains an integer program decides about missing ports: 62 moves in place of
+162 at 64 hosts of 6 ports, but over ten minutes in place of 1.3 s at 256 hosts of 8 ports."""
 
 MAX_PRICE_ROUNDS, MAX_PRICED_EDGES, PRICE_PATIENCE = 200, 600_000, 5
 """Rounds of prices; edges in all rounds; and rounds without a better bound after which prices
