@@ -18,8 +18,12 @@ from topoloom.schedules.optimum.single_faults import link_kinds
 from topoloom.schedules.options import Options, require_root
 from topoloom.schedules.trees.flow.demand import demand_of, require_paths
 from topoloom.schedules.trees.flow.network import copying_nodes, network_of
-from topoloom.schedules.trees.rates.allreduce_rate import in_turn
-from topoloom.schedules.trees.rates.parametric_rate import Rates, of_allreduce, of_pass
+from topoloom.schedules.trees.rates.allreduce_rate import sequential_rate
+from topoloom.schedules.trees.rates.parametric_rate import (
+    ParametricRates,
+    allreduce_ceiling,
+    pass_ceiling,
+)
 from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.degrade import Changes, degraded
 from topoloom.synth.topology.topology import Link, NodeId, Topology
@@ -129,7 +133,7 @@ def _worth(value: LinkValue) -> tuple[Fraction, ...]:
     return value.more or none, each, value.less or none
 
 
-def _rates(topology: Topology, collective: Collective, options: Options) -> list[Rates]:
+def _rates(topology: Topology, collective: Collective, options: Options) -> list[ParametricRates]:
     """Return the passes that run in sequence; one only if they run at once."""
     demand = demand_of(topology, options.shards, options.participants, options.root)
     allreduce = collective is Collective.ALLREDUCE
@@ -138,18 +142,18 @@ def _rates(topology: Topology, collective: Collective, options: Options) -> list
         require_paths(topology, demand, inward=inward)
     network, copying = network_of(topology, demand), copying_nodes(topology)
     if allreduce and not options.requires_sequence:
-        ceiling_of = of_allreduce(copying, topology.nodes)
+        ceiling_of = allreduce_ceiling(copying, topology.nodes)
         try:
-            return [Rates(network, ceiling_of, partial(in_turn, copying=copying))]
+            return [ParametricRates(network, ceiling_of, partial(sequential_rate, copying=copying))]
         except (TooLarge, TookTooLong):
             # The optimum is then that of passes in sequence.
             pass
     turned = replace(network, tail=network.head, head=network.tail)
     passes = [turned if inward else network for inward in ways]
-    return [Rates(one, partial(of_pass, copying=copying)) for one in passes]
+    return [ParametricRates(one, partial(pass_ceiling, copying=copying)) for one in passes]
 
 
-def _value(rates: list[Rates], topology: Topology, pairs: Sequence[Pair]) -> LinkValue:
+def _value(rates: list[ParametricRates], topology: Topology, pairs: Sequence[Pair]) -> LinkValue:
     network = rates[0].network
     place = topology.position
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
@@ -183,7 +187,7 @@ def _capacities(topology: Topology, pair: Pair) -> tuple[Fraction, Fraction]:
 
 
 def _margin(
-    rates: list[Rates], arcs: Sequence[int], length: Fraction
+    rates: list[ParametricRates], arcs: Sequence[int], length: Fraction
 ) -> tuple[Fraction, Fraction] | None:
     """Return the slope of the rate of all passes, and the rate at the end."""
     margins = [rate.followed(arcs, length) for rate in rates]
@@ -197,7 +201,7 @@ def _margin(
     return slope, _one_after_the_other([margin.algbw for margin in known])
 
 
-def _at(rates: list[Rates], amounts: dict[int, Fraction]) -> Fraction | None:
+def _at(rates: list[ParametricRates], amounts: dict[int, Fraction]) -> Fraction | None:
     """Return the rate of all passes where some arcs have more capacity."""
     found = [rate.at(amounts) for rate in rates]
     known = [one.algbw for one in found if one is not None]

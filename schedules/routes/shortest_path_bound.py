@@ -94,7 +94,7 @@ def split_evenly(problem: AllToAllDemand, lengths: Integers | None = None) -> Pa
 
     Returns
     -------
-    Spread
+    PathSplit
         At every node the flow is divided among the arcs by which shortest paths enter, in integers
         that differ by at most one; exactly equal where the unit is fine enough.
 

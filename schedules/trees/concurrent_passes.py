@@ -13,7 +13,7 @@ from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forestcoll import allgather
 from topoloom.schedules.trees.linear_program.link_division import Division
-from topoloom.schedules.trees.multicast import pruned, spliced
+from topoloom.schedules.trees.multicast import spliced_tree, without_repeated_sends
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
 from topoloom.synth.topology.topology import Link, NodeId, Topology
 
@@ -108,8 +108,10 @@ def _packed(
         forest,
         topology=whole.digest,
         ranks=demand.ranks,
-        trees=tuple(spliced(tree, copying) for tree in forest.trees) if copying else forest.trees,
+        trees=tuple(spliced_tree(tree, copying) for tree in forest.trees)
+        if copying
+        else forest.trees,
         shards=() if equal else tuple(sizes.values()),
         idle=tuple(node for node in whole.compute_nodes if node not in ranks),
     )
-    return pruned(plain, whole)
+    return without_repeated_sends(plain, whole)

@@ -25,10 +25,10 @@ from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.trees.flow.demand import Demand, demand_of, require_paths
 from topoloom.schedules.trees.flow.network import copying_nodes, network_of
 from topoloom.schedules.trees.flow.optimality import entry_rate
-from topoloom.schedules.trees.forests.forest_at_rate import forest_at, of_shortest_paths
-from topoloom.schedules.trees.forests.forests_by_height import lowest
-from topoloom.schedules.trees.multicast import spliced
-from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.forests.forest_at_rate import forest_at, shortest_path_forest
+from topoloom.schedules.trees.forests.forests_by_height import lowest_forest
+from topoloom.schedules.trees.multicast import spliced_tree
+from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.fewest_trees import is_least
 from topoloom.schedules.trees.rates.topology_rate import Optimum, optimum, rates, require_counts
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -139,22 +139,22 @@ def _forest(
     if max_height is not None:
         if max_gap is not None:
             raise NoSchedule("max_height", "must not be given together with max_gap")
-        low = lowest(topology, demand, max_height, trees_per_root)
+        low = lowest_forest(topology, demand, max_height, trees_per_root)
         return _schedule(topology, collective, demand, low.trees_per_root, low.trees)
-    within = balanced(network_of(topology, demand), copying_nodes(topology))
+    within = usable_network(network_of(topology, demand), copying_nodes(topology))
     network = within.network
     rate, trees = None, None
     if max_gap is None:
         # Trees at the rate at which ranks can receive all their data are optimal.
         rate = entry_rate(network, trees_per_root)
         if trees_per_root is not None or is_least(network, rate):
-            trees = of_shortest_paths(topology, network, rate)
+            trees = shortest_path_forest(topology, network, rate)
     if rate is None or trees is None:
         rate = rates(network, trees_per_root, max_gap).rate
         trees = forest_at(topology, network, rate)
     if within.copying:
         copying = [topology.nodes[node] for node in within.copying]
-        trees = [spliced(tree, copying) for tree in trees]
+        trees = [spliced_tree(tree, copying) for tree in trees]
     return _schedule(topology, collective, demand, rate.trees_per_root, trees)
 
 

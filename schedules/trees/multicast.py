@@ -1,9 +1,9 @@
 """Trees on switches that copy and reduce: nothing is sent twice to the same switch.
 
 Edges of a tree with a common path from their sender up to a *multicast* switch count once on this
-path, as in the verifier (`schedules.verify.tree_loads`).  `pruned` uses this: once an edge of a
-tree crosses a multicast switch, all later edges of the tree that cross the switch start there.
-(Zhao et al., ForestColl, arXiv:2402.06787, on in-network multicast and aggregation.)
+path, as in the verifier (`schedules.verify.tree_loads`).  `without_repeated_sends` uses this: once
+an edge of a tree crosses a multicast switch, all later edges of the tree that cross the switch
+start there.  (Zhao et al., ForestColl, arXiv:2402.06787, on in-network multicast and aggregation.)
 """
 
 from collections.abc import Collection
@@ -13,7 +13,7 @@ from topoloom.schedules.model.schedule import Tree, TreeSchedule
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
-def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
+def without_repeated_sends(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     """Return the schedule without repeated sends to a multicast switch.
 
     Parameters
@@ -39,7 +39,7 @@ def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     >>> chain = Tree("a", 1, (("a", "w", "b"), ("b", "w", "c")))
     >>> ranks = tuple("abc")
     >>> forest = TreeSchedule(Collective.BROADCAST, box.digest, ranks, 1, (chain,), (1, 0, 0))
-    >>> pruned(forest, box).trees[0].edges
+    >>> without_repeated_sends(forest, box).trees[0].edges
     (('a', 'w', 'b'), ('a', 'w', 'c'))
     """
     if not topology.multicast:
@@ -49,7 +49,7 @@ def pruned(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     return replace(schedule, trees=trees)
 
 
-def spliced(tree: Tree, copying: Collection[NodeId]) -> Tree:
+def spliced_tree(tree: Tree, copying: Collection[NodeId]) -> Tree:
     """Return an outward tree whose edges pass the copying switches instead of ending there.
 
     Parameters
@@ -66,7 +66,7 @@ def spliced(tree: Tree, copying: Collection[NodeId]) -> Tree:
 
     Examples
     --------
-    >>> spliced(Tree("a", 1, (("a", "w"), ("w", "b"), ("w", "u", "c"))), "w").edges
+    >>> spliced_tree(Tree("a", 1, (("a", "w"), ("w", "b"), ("w", "u", "c"))), "w").edges
     (('a', 'w', 'b'), ('a', 'w', 'u', 'c'))
     """
     way: dict[NodeId, tuple[NodeId, ...]] = {tree.root: (tree.root,)}

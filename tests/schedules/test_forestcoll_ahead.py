@@ -9,8 +9,8 @@ from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.flow.optimality import tree_capacities
 from topoloom.schedules.trees.forestcoll import optimum
-from topoloom.schedules.trees.packing.spanning_trees import Group, pack
-from topoloom.schedules.trees.packing.speculative_roots import Ahead, Grown
+from topoloom.schedules.trees.packing.spanning_trees import TreeGroup, pack
+from topoloom.schedules.trees.packing.speculative_roots import GrownForest, SpeculativeGrowth
 from topoloom.synth.topology.topology import Topology
 
 
@@ -21,28 +21,28 @@ def packed(topology: Topology, factor: int = 1) -> list[tuple[int, int, list[int
     each = best.trees_per_root * factor
     room = tree_capacities(network, factor * network.unit / best.unit_bandwidth, each)
     trees = each * network.sizes
-    groups: list[Group] = pack(network.node_count, network.tail, network.head, room, trees)
+    groups: list[TreeGroup] = pack(network.node_count, network.tail, network.head, room, trees)
     return [(group.root, group.multiplicity, group.arcs.tolist()) for group in groups]
 
 
 def same_if_tested(topology: Topology, monkeypatch: pytest.MonkeyPatch, factor: int = 1) -> int:
     """Compare with the forest for which every arc is tested; return how many roots were not."""
     untested: list[int] = []
-    asked = Ahead.grown
+    asked = SpeculativeGrowth.grown
 
-    def noted(self: Ahead, index: int) -> Grown | None:
+    def noted(self: SpeculativeGrowth, index: int) -> GrownForest | None:
         found = asked(self, index)
         untested.append(0 if found is None else found.next_root - index)
         return found
 
-    def never(self: Ahead, index: int) -> None:
+    def never(self: SpeculativeGrowth, index: int) -> None:
         self.tested = 1
 
     with monkeypatch.context() as context:
-        context.setattr(Ahead, "grown", noted)
+        context.setattr(SpeculativeGrowth, "grown", noted)
         found = packed(topology, factor)
     with monkeypatch.context() as context:
-        context.setattr(Ahead, "grown", never)
+        context.setattr(SpeculativeGrowth, "grown", never)
         assert packed(topology, factor) == found
     return sum(untested)
 

@@ -11,7 +11,7 @@ from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import TreeSchedule
 from topoloom.schedules.trees.forestcoll import allgather, optimum
 from topoloom.schedules.trees.packing import spanning_trees
-from topoloom.schedules.trees.packing.height_reduction import shorten
+from topoloom.schedules.trees.packing.height_reduction import reduce_height
 from topoloom.schedules.trees.switch_removal.path_bundles import Routes
 from topoloom.synth.errors import InvalidTopology, Unreachable
 from topoloom.synth.fabrics import fabric
@@ -238,7 +238,7 @@ def test_shortening_keeps_every_load_and_every_root_and_makes_no_forest_taller(
         rows.append([arcs[pair] for pair in pairs])
     ends = np.array(complete)
     before = np.array(rows), np.array(weights)
-    after = shorten(ends[:, 0], ends[:, 1], np.array(roots), before[1], before[0])
+    after = reduce_height(ends[:, 0], ends[:, 1], np.array(roots), before[1], before[0])
 
     def weight_of_roots(some_roots: np.ndarray, some_weights: np.ndarray) -> dict[int, int]:
         total = dict.fromkeys(range(7), 0)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.network import network_of
-from topoloom.schedules.trees.forests.topology_trees import named
+from topoloom.schedules.trees.forests.topology_trees import named_trees
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
-from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
-from topoloom.schedules.trees.symmetry.symmetric_forest import Drawn, sorted_arcs
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grow_orbit_trees
+from topoloom.schedules.trees.symmetry.symmetric_forest import PathTree, sorted_arcs
 from topoloom.synth.topology.topology import Topology
 
 TOLLS = (1 << 31, 1 << 29, 1 << 20, 0)
@@ -122,7 +122,7 @@ def test_trees_are_those_that_looking_at_every_arc_gives(
     roots = rng.choice(network.terminals, rng.integers(1, 4))
     arcs = sorted_arcs(network, orbit, order)
     left, slow_left = total.copy(), total.copy()
-    made = grown(arcs, network.is_rank, left, total, roots, toll)
+    made = grow_orbit_trees(arcs, network.is_rank, left, total, roots, toll)
     for root, (nodes, ends, height) in zip(roots.tolist(), made, strict=False):
         slow = Slow(arcs, network.is_rank, slow_left, total, root, toll)
         assert slow.whole() == (height >= 0)
@@ -137,12 +137,12 @@ def test_trees_are_those_that_looking_at_every_arc_gives(
 
 
 @st.composite
-def drawn(draw: st.DrawFn, base: int) -> Drawn:
+def drawn(draw: st.DrawFn, base: int) -> PathTree:
     """Edges of a tree, or of none: naming does not ask."""
     paths = draw(st.lists(st.lists(st.integers(0, base - 1), min_size=2, max_size=9), max_size=12))
     nodes = np.array([node for path in paths for node in path], np.int64)
     ends = np.cumsum([0, *map(len, paths)])
-    return Drawn(draw(st.integers(0, base - 1)), draw(st.integers(1, 3)), nodes, ends)
+    return PathTree(draw(st.integers(0, base - 1)), draw(st.integers(1, 3)), nodes, ends)
 
 
 @pytest.mark.parametrize("base", [1, 5, 300, 70_000])
@@ -154,8 +154,8 @@ def test_names_are_those_of_the_nodes_one_by_one(
     names = [f"node {number}" for number in range(base)]
 
     @given(st.lists(drawn(base), max_size=4))
-    def holds(trees: list[Drawn]) -> None:
-        for one, tree in zip(trees, named(names, trees), strict=True):
+    def holds(trees: list[PathTree]) -> None:
+        for one, tree in zip(trees, named_trees(names, trees), strict=True):
             cuts = pairwise(one.ends.tolist())
             edges = [tuple(names[node] for node in one.nodes[low:high]) for low, high in cuts]
             assert (tree.root, tree.weight) == (names[one.root], one.multiplicity)
@@ -166,6 +166,6 @@ def test_names_are_those_of_the_nodes_one_by_one(
 
 def test_a_path_that_several_trees_take_is_one_tuple() -> None:
     nodes, ends = np.array([0, 1, 1, 3, 2]), np.array([0, 2, 5])
-    first, second = named("abcd", [Drawn(0, 1, nodes, ends), Drawn(3, 1, nodes, ends)])
+    first, second = named_trees("abcd", [PathTree(0, 1, nodes, ends), PathTree(3, 1, nodes, ends)])
     assert first.edges[1] == ("b", "d", "c")
     assert first.edges[1] is second.edges[1]

@@ -10,7 +10,7 @@ from tests.oracles import forest_faults
 from topoloom.schedules.model.schedule import tree_height
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forestcoll import allgather, optimum
-from topoloom.schedules.trees.racks.contraction import contracted
+from topoloom.schedules.trees.racks.contraction import contract_racks
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.topology.topology import Topology
 
@@ -91,7 +91,7 @@ def test_a_rack_is_one_rank_with_the_room_that_its_trees_leave() -> None:
     best = optimum(topology)
     scale = best.trees_per_root * best.inverse_rate * network.unit
     room = network.capacity * scale.numerator // scale.denominator
-    found = contracted(network, room, best.trees_per_root)
+    found = contract_racks(network, room, best.trees_per_root)
     assert found is not None
     assert int(found.network.sizes.sum()) == 100
     assert sum(len(rack.hosts) for rack in found.racks) == 100
@@ -105,7 +105,7 @@ def test_a_leaf_with_most_of_the_hosts_has_several_racks() -> None:
     topology = Topology([*hosts, "v", "w"], both, switches="vw")
     assert optimum(topology).inverse_rate == 1
     network = network_of(topology)
-    found = contracted(network, network.capacity, 1)
+    found = contract_racks(network, network.capacity, 1)
     assert found is not None
     assert sorted(len(rack.hosts) for rack in found.racks) == [3, 4, 5]
     schedule = allgather(topology)
@@ -117,7 +117,7 @@ def test_hosts_with_too_little_room_or_two_leaves_are_in_no_rack() -> None:
     cables += [("d", "w", 1), ("e", "w", 5), ("f", "w", 6), ("g", "w", 6)]
     both = [link for s, t, c in cables for link in ((s, t, c), (t, s, c))]
     network = network_of(Topology([*"abcdefgvw"], both, switches="vw"))
-    found = contracted(network, 2 * network.capacity, 1)
+    found = contract_racks(network, 2 * network.capacity, 1)
     assert found is not None
     assert [rack.hosts for rack in found.racks] == [(1, 2), (5, 6)]
 

@@ -14,10 +14,10 @@ from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.flow.optimality import best_rate, tree_capacities
 from topoloom.schedules.trees.forestcoll import allgather, optimum
-from topoloom.schedules.trees.symmetry.neighbor_order import by_neighbours, renumbered
-from topoloom.schedules.trees.symmetry.rank_order import in_order
+from topoloom.schedules.trees.symmetry.neighbor_order import neighbor_order, renumbered
+from topoloom.schedules.trees.symmetry.rank_order import rank_order
 from topoloom.schedules.trees.symmetry.rotations import rotations
-from topoloom.schedules.trees.symmetry.symmetric_forest import star_fits, translated_trees
+from topoloom.schedules.trees.symmetry.symmetric_forest import star_fits, symmetric_trees
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
@@ -154,8 +154,8 @@ def test_no_trees_are_given_where_an_orbit_has_too_little_room() -> None:
     assert action is not None
     rate = best_rate(network)
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    assert translated_trees(network, room, rate.trees_per_root, action) is not None
-    assert translated_trees(network, room - 1, rate.trees_per_root, action) is None
+    assert symmetric_trees(network, room, rate.trees_per_root, action) is not None
+    assert symmetric_trees(network, room - 1, rate.trees_per_root, action) is None
 
 
 def test_edges_are_listed_in_breadth_first_order() -> None:
@@ -164,7 +164,7 @@ def test_edges_are_listed_in_breadth_first_order() -> None:
     assert action is not None
     rate = best_rate(network)
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    for tree in translated_trees(network, room, rate.trees_per_root, action) or ():
+    for tree in symmetric_trees(network, room, rate.trees_per_root, action) or ():
         depth = {tree.root: 0}
         for low, high in pairwise(tree.ends.tolist()):
             first, last = tree.nodes[low], tree.nodes[high - 1]
@@ -178,7 +178,7 @@ def test_edges_are_listed_in_breadth_first_order() -> None:
     "name", ["dgx-a100-4", "dgx-a100-16", "dgx-h100-8", "rail-4-8", "fat-tree-4", "fat-tree-8"]
 )
 def test_one_rank_stands_for_all_in_whatever_order_nodes_are_listed(name: str, seed: int) -> None:
-    listed = in_order(network_of(relabelled(fabric(name), seed)))
+    listed = rank_order(network_of(relabelled(fabric(name), seed)))
     assert listed is not None
     action = rotations(listed)
     assert action is not None and len(action.roots) == 1
@@ -206,7 +206,7 @@ def clos(seed: int) -> Topology:
 def test_one_host_of_a_clos_network_stands_for_all(seed: int) -> None:
     topology = clos(seed)
     network = network_of(topology)
-    listed = in_order(network)
+    listed = rank_order(network)
     assert listed is not None
     action = rotations(listed)
     assert action is not None and len(action.roots) == 1
@@ -218,7 +218,7 @@ def test_one_host_of_a_clos_network_stands_for_all(seed: int) -> None:
 @for_every("seed", range(20))
 def test_what_joins_hosts_lists_a_clos_network_pod_by_pod_and_plane_by_plane(seed: int) -> None:
     network = network_of(clos(seed))
-    action = rotations(renumbered(network, by_neighbours(network)))
+    action = rotations(renumbered(network, neighbor_order(network)))
     assert action is not None and len(action.roots) == 1
 
 
@@ -236,7 +236,7 @@ def test_no_height_is_held_to_be_out_of_reach_that_is_reached(text: str) -> None
 
 @pytest.mark.parametrize(("name", "kinds"), [("mi250-9", 8), ("ndv2-9", 2), ("mi250-4", 8)])
 def test_boxes_of_several_kinds_of_ranks_are_found_in_whatever_order(name: str, kinds: int) -> None:
-    listed = in_order(network_of(relabelled(fabric(name), 1)))
+    listed = rank_order(network_of(relabelled(fabric(name), 1)))
     assert listed is not None
     action = rotations(listed)
     assert action is not None and len(action.roots) <= kinds

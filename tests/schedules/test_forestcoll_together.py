@@ -26,9 +26,9 @@ from topoloom.schedules.simulate.closed_form import estimate
 from topoloom.schedules.simulate.engine import simulate
 from topoloom.schedules.simulate.link_utilization import busy_shares
 from topoloom.schedules.trees.flow.network import network_of
-from topoloom.schedules.trees.multicast import spliced
+from topoloom.schedules.trees.multicast import spliced_tree
 from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
-from topoloom.schedules.trees.symmetry.rank_order import in_order
+from topoloom.schedules.trees.symmetry.rank_order import rank_order
 from topoloom.schedules.trees.symmetry.rotations import rotations
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.fabrics import fabric
@@ -222,7 +222,7 @@ def test_ranks_in_any_order_get_images_of_a_few_trees(name: str) -> None:
     random.Random(3).shuffle(nodes)
     mixed = network_of(Topology(nodes, boxes.links, switches=boxes.switches))
     assert rotations(mixed) is None
-    listed = in_order(mixed)
+    listed = rank_order(mixed)
     assert listed is not None
     assert sorted(listed.terminals.tolist()) == sorted(mixed.terminals.tolist())
     action = rotations(listed)
@@ -246,4 +246,4 @@ def test_what_is_feasible_is_a_schedule_where_some_switches_copy(seed: int) -> N
 
 def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
     tree = Tree("a", 2, (("a", "w"), ("w", "u"), ("w", "b"), ("b", "x", "c")))
-    assert spliced(tree, {"w", "u"}).edges == (("a", "w", "b"), ("b", "x", "c"))
+    assert spliced_tree(tree, {"w", "u"}).edges == (("a", "w", "b"), ("b", "x", "c"))

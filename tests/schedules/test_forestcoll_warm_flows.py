@@ -8,7 +8,7 @@ from topoloom.schedules.trees.flow.max_flow import arcs_of
 from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
 from topoloom.schedules.trees.packing.spanning_trees import pack
 from topoloom.schedules.trees.packing.tight_sets import MOST
-from topoloom.schedules.trees.packing.tree_growing import grow
+from topoloom.schedules.trees.packing.tree_growing import grow_groups
 from topoloom.schedules.trees.packing.warm_flow_repair import _next_excess
 
 
@@ -76,7 +76,9 @@ def test_sets_kept_as_tight_are_entered_by_just_what_must_until_all_is_packed(se
     for index in roots.tolist():
         while True:
             end = index + 1
-            assert grow(forest, stack, roots, index, end, trees, False, rows, times, whose) == 1
+            assert (
+                grow_groups(forest, stack, roots, index, end, trees, False, rows, times, whose) == 1
+            )
             assert whose[0] == index
             for bit in range(min(MOST, int(forest.known[0]))):
                 inside = forest.inside >> bit & 1 == 1

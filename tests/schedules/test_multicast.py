@@ -18,7 +18,7 @@ from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.simulate.link_utilization import busy_shares
 from topoloom.schedules.trees.forestcoll import allgather, optimum
-from topoloom.schedules.trees.multicast import pruned
+from topoloom.schedules.trees.multicast import without_repeated_sends
 from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 from topoloom.schedules.verify import (
     together_inverse_rate,
@@ -82,7 +82,7 @@ def test_what_shares_a_way_to_a_copying_switch_is_counted_once(seed: int, collec
     topology = able(random_topology(rng, balanced=True), rng)
     plain = Topology(topology.nodes, topology.links, switches=topology.switches)
     forest = replace(make(plain, collective, "forestcoll"), topology=topology.digest)
-    best = pruned(forest, topology)
+    best = without_repeated_sends(forest, topology)
     for schedule in (forest, best):
         assert tree_loads(schedule, topology) == slow_loads(schedule, topology)
         assert violations(schedule, topology) == []
@@ -90,7 +90,7 @@ def test_what_shares_a_way_to_a_copying_switch_is_counted_once(seed: int, collec
     apart = tree_loads(forest, topology, shared=False)
     assert all(weight <= before[hop] <= apart[hop] for hop, weight in after.items())
     assert tree_depth(best) <= tree_depth(forest)
-    assert pruned(best, topology) == best
+    assert without_repeated_sends(best, topology) == best
     assert [(tree.root, tree.weight) for tree in best.trees] == [
         (tree.root, tree.weight) for tree in forest.trees
     ]
@@ -114,7 +114,7 @@ def test_a_tree_sends_to_a_copying_switch_once_at_most(seed: int) -> None:
 def test_without_such_switches_nothing_changes() -> None:
     boxes = fabric("dgx-a100-2")
     forest = allgather(boxes)
-    assert pruned(forest, boxes) is forest
+    assert without_repeated_sends(forest, boxes) is forest
     assert tree_loads(forest, boxes) == tree_loads(forest, boxes, shared=False)
 
 

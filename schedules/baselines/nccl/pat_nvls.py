@@ -16,7 +16,7 @@ from topoloom.schedules.model.schedule import (
     Tree,
     TreeSchedule,
 )
-from topoloom.schedules.trees.multicast import pruned
+from topoloom.schedules.trees.multicast import without_repeated_sends
 from topoloom.synth.topology.topology import NodeId, Topology
 
 PAT = "nccl-pat"
@@ -94,4 +94,4 @@ def _spread(
         )
         trees.append(Tree(root, 1, edges))
     schedule = TreeSchedule(collective, topology.digest, ranks, 1, tuple(trees))
-    return pruned(schedule, topology)
+    return without_repeated_sends(schedule, topology)

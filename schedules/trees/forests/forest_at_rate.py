@@ -28,39 +28,39 @@ from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
 from topoloom.schedules.trees.flow.rank_distances import least_height
-from topoloom.schedules.trees.forests.topology_trees import named
+from topoloom.schedules.trees.forests.topology_trees import named_trees
 from topoloom.schedules.trees.packing.shortest_path_trees import shortest_trees
 from topoloom.schedules.trees.packing.spanning_trees import pack
-from topoloom.schedules.trees.racks.contraction import Contracted, contracted
-from topoloom.schedules.trees.racks.expansion import expanded
+from topoloom.schedules.trees.racks.contraction import Contracted, contract_racks
+from topoloom.schedules.trees.racks.expansion import expand_racks
 from topoloom.schedules.trees.switch_removal.edge_splitting import Splitter
 from topoloom.schedules.trees.switch_removal.path_bundles import Path, Routes
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
 from topoloom.schedules.trees.symmetry.neighbor_order import (
-    by_neighbours,
     canonical_orders,
+    neighbor_order,
     renumbered,
 )
-from topoloom.schedules.trees.symmetry.rank_order import in_order
+from topoloom.schedules.trees.symmetry.rank_order import rank_order
 from topoloom.schedules.trees.symmetry.rotations import Action, acting, rotations
-from topoloom.schedules.trees.symmetry.symmetric_forest import pays, translated_trees
+from topoloom.schedules.trees.symmetry.symmetric_forest import search_pays, symmetric_trees
 from topoloom.synth.progress import single_stage
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["Packing", "forest_at", "of_shortest_paths", "packed"]
+__all__ = ["Packing", "forest_at", "packed", "shortest_path_forest"]
 
 
 def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree]:
     """Return trees at a rate that the cuts of a network allow; the first method wins."""
     return (
-        of_shortest_paths(topology, network, rate)
+        shortest_path_forest(topology, network, rate)
         or symmetric(topology, network, rate)
         or packed(topology, network, rate)
     )
 
 
-def of_shortest_paths(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
+def shortest_path_forest(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
     """Return shortest-path trees at this rate, or None.
 
     They are tried where all nodes are ranks with equal shards.
@@ -89,14 +89,14 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
-    if not pays(network, 1 if _of_one_kind(network) else 2):
+    if not search_pays(network, 1 if _of_one_kind(network) else 2):
         return None
     network, order, action = _acting_on(topology, network)
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    found = action and translated_trees(network, room, rate.trees_per_root, action)
+    found = action and symmetric_trees(network, room, rate.trees_per_root, action)
     if found is None:
         return None
-    return named([topology.nodes[node] for node in order.tolist()], found)
+    return named_trees([topology.nodes[node] for node in order.tolist()], found)
 
 
 class _Numbered(NamedTuple):
@@ -120,7 +120,7 @@ def _acting_on(topology: Topology, network: Network) -> _Numbered:
     same = np.arange(network.node_count)
     best = _Numbered(network, same, rotations(network))
     if best.roots > 1:
-        order = by_neighbours(network)
+        order = neighbor_order(network)
         other = renumbered(network, order)
         best = min(best, _Numbered(other, order, rotations(other)), key=_roots)
     if best.roots == 1:
@@ -129,7 +129,7 @@ def _acting_on(topology: Topology, network: Network) -> _Numbered:
     # The heights of trees with several kinds of ranks depend on the node numbers.
     order = same if all_ranks else next(canonical_orders(network))
     other = renumbered(network, order)
-    listed = in_order(other)
+    listed = rank_order(other)
     if listed is not None:
         best = min(_Numbered(other, order, rotations(listed)), best, key=_roots)
     if all_ranks and best.roots > 1:
@@ -167,7 +167,7 @@ def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
     trees.
     """
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    found = contracted(network, room, rate.trees_per_root)
+    found = contract_racks(network, room, rate.trees_per_root)
     forest = None if found is None else _between_racks(topology, rate, found)
     if forest is None or _work(network, rate) <= limits.MAX_REPEATED_WORK:
         plain = list(_lowest(topology.nodes, network, rate).trees())
@@ -183,7 +183,7 @@ def _between_racks(topology: Topology, rate: Rate, found: Contracted) -> list[Tr
         packing = _lowest(names, found.network, between)
     except NoSchedule:
         return None
-    return list(expanded(packing.trees(), found.racks, topology.nodes, rate.trees_per_root))
+    return list(expand_racks(packing.trees(), found.racks, topology.nodes, rate.trees_per_root))
 
 
 def _worth(forest: list[Tree]) -> tuple[int, int]:

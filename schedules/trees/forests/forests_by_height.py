@@ -22,8 +22,8 @@ from topoloom.schedules.trees.flow.network import Network, network_of
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate_for
 from topoloom.schedules.trees.flow.rank_distances import least_height
 from topoloom.schedules.trees.forests.forest_at_rate import Packing, forest_at
-from topoloom.schedules.trees.forests.height_limited_trees import Grown, grown
-from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.forests.height_limited_trees import GrownTree, height_limited_trees
+from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.topology_rate import rates
 from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered
 from topoloom.synth.progress import report_progress
@@ -31,7 +31,7 @@ from topoloom.synth.topology.topology import NodeId, Topology
 
 
 @dataclass(frozen=True, slots=True)
-class Low:
+class LowForest:
     """A forest whose trees have at most ``height`` hops.
 
     ``inverse_rate`` is derived from the links, in the topology's unit, per unit of size.
@@ -43,7 +43,9 @@ class Low:
     trees: tuple[Tree, ...]
 
 
-def lowest(topology: Topology, demand: Demand, max_height: int, count: int | None = None) -> Low:
+def lowest_forest(
+    topology: Topology, demand: Demand, max_height: int, count: int | None = None
+) -> LowForest:
     """Return the forest of the best rate found with at most the given height.
 
     Parameters
@@ -66,7 +68,7 @@ def lowest(topology: Topology, demand: Demand, max_height: int, count: int | Non
     --------
     >>> from topoloom.schedules.trees.flow.demand import demand_of
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
-    >>> low = lowest(ring, demand_of(ring), 2)
+    >>> low = lowest_forest(ring, demand_of(ring), 2)
     >>> low.height, low.inverse_rate
     (2, Fraction(3, 2))
     """
@@ -85,31 +87,33 @@ def lowest(topology: Topology, demand: Demand, max_height: int, count: int | Non
 
 
 @lru_cache(maxsize=8)
-def low_forests(topology: Topology, demand: Demand, count: int | None = None) -> tuple[Low, ...]:
+def low_forests(
+    topology: Topology, demand: Demand, count: int | None = None
+) -> tuple[LowForest, ...]:
     """Return the best forest found for every useful height, the lowest first.
 
     Each is faster than all lower forests; the last is the fastest of all, and the lowest among
-    equally fast forests.  Parameters as for `lowest`.  Deterministic.
+    equally fast forests.  Parameters as for `lowest_forest`.  Deterministic.
     """
-    best: dict[int, Low] = {}
+    best: dict[int, LowForest] = {}
     for low in _tried(topology, demand, count):
         known = best.get(low.height)
         if known is None or _worth(low) < _worth(known):
             best[low.height] = low
-    kept: list[Low] = []
+    kept: list[LowForest] = []
     for _, low in sorted(best.items()):
         if not kept or low.inverse_rate < kept[-1].inverse_rate:
             kept.append(low)
     return tuple(kept)
 
 
-def _worth(low: Low) -> tuple[Fraction, int]:
+def _worth(low: LowForest) -> tuple[Fraction, int]:
     return low.inverse_rate, len(low.trees)
 
 
-def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Low]:
+def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[LowForest]:
     """Yield forests; the first is the forest without a height limit."""
-    network = balanced(network_of(topology, demand)).network
+    network = usable_network(network_of(topology, demand)).network
     first, free, _ = rates(network, count)
     yield _low(network, topology, first.trees_per_root, forest_at(topology, network, first))
     wanted = [first]
@@ -126,12 +130,12 @@ def _tried(topology: Topology, demand: Demand, count: int | None) -> Iterator[Lo
     for slack in limits.HEIGHT_SLACKS:
         report_progress("growing low forests", slack, len(limits.HEIGHT_SLACKS))
         for k in limits.FEW_TREES if count is None else (count,):
-            found = grown(inner, k, slack)
+            found = height_limited_trees(inner, k, slack)
             if found is not None:
                 yield _low(network, topology, k, _named(names, found[0]))
 
 
-def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low]:
+def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[LowForest]:
     """Yield forests packed at one rate with the nodes in different orders."""
     ranks = len(network.terminals)
     work = ranks * ranks * len(network.tail) * rate.trees_per_root
@@ -146,7 +150,7 @@ def _in_orders(topology: Topology, network: Network, rate: Rate) -> Iterator[Low
             continue
 
 
-def _named(nodes: list[NodeId], trees: list[Grown]) -> Iterator[Tree]:
+def _named(nodes: list[NodeId], trees: list[GrownTree]) -> Iterator[Tree]:
     """Yield grown trees with the ids of nodes; edges in breadth-first order."""
     for tree in trees:
         depth = {tree.root: 0}
@@ -156,7 +160,7 @@ def _named(nodes: list[NodeId], trees: list[Grown]) -> Iterator[Tree]:
         yield Tree(nodes[tree.root], 1, tuple(tuple([nodes[at] for at in path]) for path in edges))
 
 
-def _low(network: Network, topology: Topology, count: int, trees: Iterable[Tree]) -> Low:
+def _low(network: Network, topology: Topology, count: int, trees: Iterable[Tree]) -> LowForest:
     """Return a forest with its height and its rate, derived from the links."""
     listed = tuple(trees)
     loads: Counter[tuple[int, int]] = Counter()
@@ -169,4 +173,4 @@ def _low(network: Network, topology: Topology, count: int, trees: Iterable[Tree]
     room = dict(zip(ends, network.capacity.tolist(), strict=True))
     scale = max(Fraction(load, room[pair]) for pair, load in loads.items())
     height = max(tree_height(tree) for tree in listed)
-    return Low(height, scale / count / network.unit, count, listed)
+    return LowForest(height, scale / count / network.unit, count, listed)

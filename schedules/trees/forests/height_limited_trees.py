@@ -22,7 +22,7 @@ Path = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class GrownTree:
     """``edges`` of one tree in an order of growth, each a path of nodes."""
 
     root: int
@@ -67,7 +67,7 @@ class _Growing:
         """Return the price of one more tree on an arc."""
         return ((self.load[arc] + 1) / self.capacity[arc]) ** _POWER
 
-    def grow(self, root: int, most: dict[int, int]) -> Grown:
+    def grow(self, root: int, most: dict[int, int]) -> GrownTree:
         """Grow a tree with depths at most ``most``, and load its arcs.
 
         The cheapest path to a missing rank is added next.  A forwarding node is visited again from
@@ -96,11 +96,11 @@ class _Growing:
                 if other in missing or other not in self.ranks:
                     heappush(heap, (cost + self.price(arc), turn, other, (*path, other)))
                     turn += 1
-        tree = Grown(root, tuple(edges))
+        tree = GrownTree(root, tuple(edges))
         self.add(tree, 1)
         return tree
 
-    def add(self, tree: Grown, times: int) -> None:
+    def add(self, tree: GrownTree, times: int) -> None:
         """Add a number of copies of a tree to the loads of its arcs; -1 removes the tree."""
         for path in tree.edges:
             for ends in pairwise(path):
@@ -112,7 +112,9 @@ class _Growing:
         return max(Fraction(load, room) for load, room in both)
 
 
-def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown], Fraction] | None:
+def height_limited_trees(
+    network: Network, trees_per_root: int, slack: int
+) -> tuple[list[GrownTree], Fraction] | None:
     """Return trees of every root with data, and U: the trees per unit of capacity that they need.
 
     Parameters
@@ -125,7 +127,7 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
 
     Returns
     -------
-    list of Grown, Fraction
+    list of GrownTree, Fraction
         None if growth would exceed `limits.MAX_GROWTH`.
 
     Notes
@@ -137,7 +139,7 @@ def grown(network: Network, trees_per_root: int, slack: int) -> tuple[list[Grown
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)]))
-    >>> trees, scale = grown(ring, 2, 0)
+    >>> trees, scale = height_limited_trees(ring, 2, 0)
     >>> len(trees), scale
     (8, Fraction(3, 1))
     """

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from topoloom.schedules.model.schedule import Tree
-from topoloom.schedules.trees.symmetry.symmetric_forest import Drawn
+from topoloom.schedules.trees.symmetry.symmetric_forest import PathTree
 from topoloom.synth.topology.topology import NodeId
 
 _MOST_SHARED = 1 << 20
@@ -37,13 +37,13 @@ class _Paths(dict[int, tuple[NodeId, ...]]):
         return path
 
 
-def named(names: Sequence[NodeId], trees: Iterable[Drawn]) -> Iterator[Tree]:
+def named_trees(names: Sequence[NodeId], trees: Iterable[PathTree]) -> Iterator[Tree]:
     """Yield the trees with ``names[v]`` for node v.
 
     O(size of the trees).
 
-    >>> drawn = Drawn(0, 2, np.array([0, 3, 1, 1, 2]), np.array([0, 3, 5]))
-    >>> [(tree.root, tree.weight, tree.edges) for tree in named("abcs", [drawn])]
+    >>> drawn = PathTree(0, 2, np.array([0, 3, 1, 1, 2]), np.array([0, 3, 5]))
+    >>> [(tree.root, tree.weight, tree.edges) for tree in named_trees("abcs", [drawn])]
     [('a', 2, (('a', 's', 'b'), ('b', 'c')))]
     """
     paths, by_place = _Paths(names), np.empty(len(names), dtype=object)

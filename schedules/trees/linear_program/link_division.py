@@ -19,7 +19,7 @@ from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfa
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
-from topoloom.schedules.trees.linear_program.problem import Question, Solution
+from topoloom.schedules.trees.linear_program.problem import DivisionProblem, Solution
 
 _DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
 
@@ -74,7 +74,7 @@ def _rounded(program: FlowProgram, solution: Solution, rate: Fraction) -> Iterat
             if not question.free:
                 shares = [Fraction(size) for size in question.network.sizes.tolist()]
             passes = [_fractions(one, unit, most) for one in solution.capacities]
-            found = divided(question, shares, passes)
+            found = scaled_division(question, shares, passes)
             if found is not None:
                 yield found
 
@@ -89,8 +89,8 @@ def _fractions(values: NDArray[np.float64], unit: Fraction, most: int) -> list[F
     return [known[value] for value in values.tolist()]
 
 
-def divided(
-    question: Question, shares: Sequence[Fraction], passes: Sequence[Sequence[Fraction]]
+def scaled_division(
+    question: DivisionProblem, shares: Sequence[Fraction], passes: Sequence[Sequence[Fraction]]
 ) -> Division | None:
     """Return the division with these shares and capacities, and the rate that it carries.
 
@@ -124,7 +124,7 @@ def divided(
 
 
 def _carried(
-    question: Question, sizes: list[int], capacities: Sequence[Fraction], *, inward: bool
+    question: DivisionProblem, sizes: list[int], capacities: Sequence[Fraction], *, inward: bool
 ) -> Fraction:
     """Return the maximum total rate of trees of one pass, with roots in these ratios."""
     network = question.network

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.schedules.trees.linear_program.problem import Question
+from topoloom.schedules.trees.linear_program.problem import DivisionProblem
 from topoloom.schedules.trees.linear_program.solver import Rows
 from topoloom.schedules.trees.symmetry.automorphisms import arc_images, generators, orbits
 from topoloom.synth.progress import report_progress
@@ -32,7 +32,7 @@ class FlowLayout:
         The program has more than `limits.MAX_COLUMNS` columns.
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: DivisionProblem) -> None:
         self.question = question
         network = question.network
         self.whole = int(network.capacity.max())

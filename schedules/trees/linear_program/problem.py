@@ -11,7 +11,7 @@ from topoloom.schedules.trees.flow.network import Network
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Question:
+class DivisionProblem:
     """A division problem.
 
     ``receivers`` must receive all data: the ranks, and copying switches.  ``forwarding`` nodes

@@ -11,7 +11,7 @@ import numpy as np
 
 from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1, uncounted
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, ENTER, LEAVE, PASS, RETURN
-from topoloom.schedules.trees.packing.residual_search import find, meet
+from topoloom.schedules.trees.packing.residual_search import backward_search, bidirectional_search
 
 
 @uncounted
@@ -106,7 +106,7 @@ def deliver(forest, stack, flow, sink, want, groups, likely, alone):
     nodes, sent, supply, offered = len(forest.supply), 0, forest.supply, stack.offered
     if likely >= 0:
         while sent < want and supply[likely] > 0 and likely != sink:
-            if not meet(forest, flow, likely, sink):
+            if not bidirectional_search(forest, flow, likely, sink):
                 break
             amount = min(want - sent, supply[likely])
             amount = _carry(forest, stack, flow, likely, sink, amount)
@@ -115,7 +115,7 @@ def deliver(forest, stack, flow, sink, want, groups, likely, alone):
         if alone and groups == 0:
             return sent
     while sent < want:
-        origin = find(forest, stack, flow, sink, groups)
+        origin = backward_search(forest, stack, flow, sink, groups)
         if origin == BROKEN:
             break
         if origin < nodes:

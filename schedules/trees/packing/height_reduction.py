@@ -23,7 +23,7 @@ from topoloom.schedules.trees.packing.kernel_state import NONE, Ints
 from topoloom.schedules.trees.packing.tree_arrays import Rows, descends, enter, list_arcs, measure
 
 
-class Shortened(NamedTuple):
+class ReducedForest(NamedTuple):
     """Trees, one entry or row each; arcs in breadth-first order."""
 
     roots: Ints
@@ -32,7 +32,7 @@ class Shortened(NamedTuple):
     heights: NDArray[np.int32]
 
 
-def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> Shortened:
+def reduce_height(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> ReducedForest:
     """Return trees with the same arc loads, after all exchanges that help.
 
     Parameters
@@ -45,7 +45,7 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
 
     Returns
     -------
-    Shortened
+    ReducedForest
         At most a quarter more trees.
 
     Notes
@@ -58,7 +58,8 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
     A path and a star enter node 2 by the same arc and gain nothing:
 
     >>> tail, head = np.array([0, 0, 1]), np.array([1, 2, 2])
-    >>> shorten(tail, head, np.zeros(2, int), np.ones(2, int), np.array([[0, 2], [0, 1]])).arcs
+    >>> trees = np.array([[0, 2], [0, 1]])
+    >>> reduce_height(tail, head, np.zeros(2, int), np.ones(2, int), trees).arcs
     array([[0, 2],
            [0, 1]])
     """
@@ -78,7 +79,7 @@ def shorten(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> S
     trees = _exchange_all(tail, forest, roots, weights, trees)
     result = np.empty((trees, nodes - 1), np.int64)
     list_arcs(tail, parent, roots, result)
-    return Shortened(roots[:trees], weights[:trees], result, height[:trees])
+    return ReducedForest(roots[:trees], weights[:trees], result, height[:trees])
 
 
 @uncounted

@@ -63,7 +63,7 @@ def _unmark(forest):
 
 
 @inlined
-def find(forest, stack, flow, sink, groups):
+def backward_search(forest, stack, flow, sink, groups):
     """Search backwards from ``sink``; return the first state with supply, or BROKEN."""
     # Local arrays: passing a tuple of arrays per node costs more than the work.
     capacity, supply, nodes = forest.capacity, forest.supply, len(forest.supply)
@@ -105,12 +105,12 @@ def find(forest, stack, flow, sink, groups):
 
 
 @inlined
-def meet(forest, flow, origin, sink):
+def bidirectional_search(forest, flow, origin, sink):
     """Search from ``origin`` and backwards from ``sink``; return whether the searches meet.
 
-    If they meet, the path is stored as `find` stores it; else the states reached from each end, and
-    which search is exhausted.  Groups are ignored.  The side with the shorter queue advances, since
-    two small neighborhoods are smaller than one large neighborhood.
+    If they meet, the path is stored as `backward_search` stores it; else the states reached from
+    each end, and which search is exhausted.  Groups are ignored.  The side with the shorter queue
+    advances, since two small neighborhoods are smaller than one large neighborhood.
     """
     capacity = forest.capacity
     _, _, start, moves, ends = forest.arcs

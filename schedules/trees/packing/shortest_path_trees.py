@@ -25,7 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees import limits
-from topoloom.schedules.trees.packing.spanning_trees import Group
+from topoloom.schedules.trees.packing.spanning_trees import TreeGroup
 from topoloom.synth.evaluation.bfs_broadcast import InLinks, Search, search_memory, towards
 from topoloom.synth.evaluation.load_balance import Balance, scratch, spread
 
@@ -39,7 +39,7 @@ def shortest_trees(
     head: NDArray[np.int64],
     capacity: NDArray[np.int64],
     trees_per_root: int,
-) -> Iterator[Group] | None:
+) -> Iterator[TreeGroup] | None:
     """Return shortest-path out-trees, ``trees_per_root`` of each node, or None.
 
     Parameters
@@ -49,7 +49,7 @@ def shortest_trees(
 
     Returns
     -------
-    iterator of Group, or None
+    iterator of TreeGroup, or None
         None if the arcs into some node have too little capacity or are more than 64, or if the
         trees exceed `limits.MAX_SHORTEST_ENTRIES`.
 
@@ -139,7 +139,7 @@ def _choose(
 
 def _groups(
     links: InLinks, places: NDArray[np.int8], distances: NDArray[np.int32]
-) -> Iterator[Group]:
+) -> Iterator[TreeGroup]:
     """Yield the trees of every root, with adjacent equal trees as one group."""
     nodes = len(distances)
     for root in range(nodes):
@@ -149,4 +149,4 @@ def _groups(
         changes = np.flatnonzero((arcs[:, 1:] != arcs[:, :-1]).any(axis=0)) + 1
         height = int(distances[root, order[-1]])
         for low, high in pairwise([0, *changes.tolist(), arcs.shape[1]]):
-            yield Group(root, high - low, arcs[:, low], height)
+            yield TreeGroup(root, high - low, arcs[:, low], height)

@@ -10,16 +10,20 @@ from numpy.typing import NDArray
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import arcs_of
-from topoloom.schedules.trees.packing.height_reduction import shorten
+from topoloom.schedules.trees.packing.height_reduction import reduce_height
 from topoloom.schedules.trees.packing.kernel_state import forest_for, stack_for, warm_up
-from topoloom.schedules.trees.packing.speculative_roots import Ahead, Growing, Grown
+from topoloom.schedules.trees.packing.speculative_roots import (
+    GrownForest,
+    PackingState,
+    SpeculativeGrowth,
+)
 from topoloom.synth.progress import report_progress
 
 AT_ONCE = 4096
 """Nodes of trees grown between checks for cancellation: a few hundredths of a second."""
 
 
-class Group(NamedTuple):
+class TreeGroup(NamedTuple):
     """``multiplicity`` equal trees of a height in hops; arcs of the network, breadth first."""
 
     root: int
@@ -34,7 +38,7 @@ def pack(
     head: NDArray[np.int64],
     capacity: NDArray[np.int64],
     trees: NDArray[np.int64],
-) -> list[Group]:
+) -> list[TreeGroup]:
     """Return out-trees, ``trees[v]`` of each node v, within the capacity of every arc.
 
     Parameters
@@ -73,22 +77,22 @@ def pack(
             f" each node; at most {limits.MAX_FLOW_ENTRIES} are kept",
         )
     arcs = arcs_of(node_count, tail, head)
-    roots = scattered(node_count)
+    roots = golden_order(node_count)
     roots = roots[trees[roots] > 0]
     trees = trees.astype(np.int64)
-    growing = Growing(arcs, forest_for(arcs, capacity), stack_for(arcs), roots, trees)
+    growing = PackingState(arcs, forest_for(arcs, capacity), stack_for(arcs), roots, trees)
     grown = [found[:3] for found in _grown(growing)]
     columns = [np.concatenate(column) for column in zip(*grown, strict=True)]
-    found = shorten(arcs.tail, arcs.head, *columns)
+    found = reduce_height(arcs.tail, arcs.head, *columns)
     order = np.argsort(found.roots, kind="stable")
     numbers = (found.roots[order].tolist(), found.weights[order].tolist())
-    return list(map(Group, *numbers, found.arcs[order], found.heights[order].tolist()))
+    return list(map(TreeGroup, *numbers, found.arcs[order], found.heights[order].tolist()))
 
 
-def _grown(growing: Growing) -> Iterator[Grown]:
+def _grown(growing: PackingState) -> Iterator[GrownForest]:
     """Yield the trees of all roots: grown speculatively where this succeeds, else tested."""
     _, forest, stack, roots, trees = growing
-    ahead, most = Ahead(growing), max(1, AT_ONCE // len(trees))
+    ahead, most = SpeculativeGrowth(growing), max(1, AT_ONCE // len(trees))
     index, warm = 0, False
     while index < len(roots):
         report_progress("packing trees", index, len(roots))
@@ -106,13 +110,13 @@ def _grown(growing: Growing) -> Iterator[Grown]:
         yield found
 
 
-def scattered(count: int) -> NDArray[np.int64]:
+def golden_order(count: int) -> NDArray[np.int64]:
     """Return 0..count-1 in strides of a golden section.
 
     Adjacent roots in sequence would exhaust one region of the network.  Distant roots leave more
     capacity for shallow trees (measured on tori: 40% fewer trees, and faster).
 
-    >>> scattered(8).tolist()
+    >>> golden_order(8).tolist()
     [0, 5, 2, 7, 4, 1, 6, 3]
     """
     stride = count * 618 // 1000 + 1

@@ -22,13 +22,13 @@ from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import Arcs, scratch_for, shortfall
 from topoloom.schedules.trees.flow.optimality import nearby_order
 from topoloom.schedules.trees.packing.kernel_state import Forest, Ints, Stack
-from topoloom.schedules.trees.packing.tree_growing import grow
+from topoloom.schedules.trees.packing.tree_growing import grow_groups
 
 AT_ONCE = 1 << 17
 """Nodes of trees grown between checks for cancellation: a few hundredths of a second."""
 
 
-class Grown(NamedTuple):
+class GrownForest(NamedTuple):
     """Trees: their roots, multiplicities, and arcs, one row each.
 
     ``next_root`` is the index of the first root whose trees are not complete.
@@ -40,7 +40,7 @@ class Grown(NamedTuple):
     next_root: int
 
 
-class Growing(NamedTuple):
+class PackingState(NamedTuple):
     """The residual network, the active groups, and the number of trees of each root."""
 
     arcs: Arcs
@@ -55,7 +55,7 @@ class Growing(NamedTuple):
         left[self.roots[index:]] = self.trees[self.roots[index:]]
         return left
 
-    def grown(self, index: int, end: int, tested: bool, most: int) -> Grown | None:
+    def grown(self, index: int, end: int, tested: bool, most: int) -> GrownForest | None:
         """Return trees of the roots from ``index`` to before ``end``, at most ``most`` trees.
 
         None if a tree is stuck.
@@ -63,20 +63,20 @@ class Growing(NamedTuple):
         rows = np.empty((most, len(self.trees) - 1), np.int64)
         times, whose = np.empty(most, np.int64), np.empty(most, np.int64)
         _, forest, stack, roots, trees = self
-        done = grow(forest, stack, roots, index, end, trees, not tested, rows, times, whose)
+        done = grow_groups(forest, stack, roots, index, end, trees, not tested, rows, times, whose)
         if done < 0:
             return None
         index = int(whose[done - 1]) + (not stack.depth[0])
-        return Grown(roots[whose[:done]], times[:done], rows[:done].copy(), index)
+        return GrownForest(roots[whose[:done]], times[:done], rows[:done].copy(), index)
 
 
-class Ahead:
+class SpeculativeGrowth:
     """Grows roots speculatively.
 
     ``tested`` is the number of roots to test now; 0 if speculation is next.
     """
 
-    def __init__(self, growing: Growing) -> None:
+    def __init__(self, growing: PackingState) -> None:
         self.tested = 0
         self._growing = growing
         self._together, self._tested_next, self._most = (
@@ -89,7 +89,7 @@ class Ahead:
         self._flow, self._supply = np.zeros(len(arcs.tail), np.int64), np.zeros(nodes, np.int64)
         self._scratch = scratch_for(nodes)
 
-    def grown(self, index: int) -> Grown | None:
+    def grown(self, index: int) -> GrownForest | None:
         """Return all trees of some roots from ``index`` on.
 
         None if even four roots fail: ``tested`` roots must then be tested.

@@ -66,7 +66,7 @@ def _remove(forest, stack, sink, group, amount):
 
 
 @inlined
-def settle(forest, stack, sink, groups):
+def settle_groups(forest, stack, sink, groups):
     """Withdraw units of no group from the flow; return the number of missing units.
 
     Missing units remain ``offered``, for `deliver` to route.  BROKEN on a bug.

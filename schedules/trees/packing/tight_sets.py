@@ -18,7 +18,7 @@ MOST = 62
 
 
 @uncounted
-def learn(forest, stack):
+def record_tight_set(forest, stack):
     """Store the set in which the last failed search ended, in place of the oldest."""
     bit = ONE << (forest.known[0] % MOST)
     forest.known[0] += 1

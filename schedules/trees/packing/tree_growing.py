@@ -27,8 +27,8 @@ from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1, inlined, uncoun
 from topoloom.schedules.trees.packing.flow_rerouting import deliver
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 from topoloom.schedules.trees.packing.suspended_groups import resume
-from topoloom.schedules.trees.packing.tight_sets import learn
-from topoloom.schedules.trees.packing.warm_flow_repair import repair
+from topoloom.schedules.trees.packing.tight_sets import record_tight_set
+from topoloom.schedules.trees.packing.warm_flow_repair import repair_flow
 
 
 @inlined
@@ -50,7 +50,7 @@ def _copies(forest, stack, flow, arc, groups, most):
         flow[arc] += missing
         copies -= missing
         if missing > 0:
-            learn(forest, stack)
+            record_tight_set(forest, stack)
     return copies
 
 
@@ -145,7 +145,7 @@ def _place(forest, stack, roots, index, trees, untested, sink):
         if untested:
             copies = min(most, forest.capacity[arc])
         else:
-            if not repair(forest, stack, roots, index, trees, sink, top):
+            if not repair_flow(forest, stack, roots, index, trees, sink, top):
                 return False
             copies = _copies(forest, stack, forest.flow[sink], arc, top, most)
         if copies > 0:
@@ -202,7 +202,7 @@ def _finish(forest, stack, roots, index, trees, untested):
 
 
 @uncounted
-def grow(forest, stack, roots, index, end, trees, untested, rows, multiplicities, whose):
+def grow_groups(forest, stack, roots, index, end, trees, untested, rows, multiplicities, whose):
     """Complete groups of the roots from ``index`` to before ``end``, at most one per row.
 
     Continues with the current root, if any.  Fills the arcs, multiplicities and root indices of

@@ -11,7 +11,7 @@ import numpy as np
 from topoloom.schedules.trees.flow.max_flow import inlined, uncounted
 from topoloom.schedules.trees.packing.flow_rerouting import deliver, withdraw
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
-from topoloom.schedules.trees.packing.suspended_groups import settle
+from topoloom.schedules.trees.packing.suspended_groups import settle_groups
 
 LANES = 8
 """Number of consecutive arcs that are compared in the time of one indexed arc."""
@@ -101,12 +101,12 @@ def _clip_all(forest, stack, flow, sink):
 
 
 @inlined
-def repair(forest, stack, roots, index, trees, sink, groups):
+def repair_flow(forest, stack, roots, index, trees, sink, groups):
     """Update flow[sink] to the units of later roots and of ``groups`` groups."""
     flow = forest.flow[sink]
     if not _begin(forest, roots, index, trees, sink):
         return False
-    lacking = settle(forest, stack, sink, groups)
+    lacking = settle_groups(forest, stack, sink, groups)
     if lacking < 0:
         return False
     waiting = _clip_all(forest, stack, flow, sink)

@@ -2,7 +2,7 @@
 
 A *rack* is a set H of n ranks that are joined to one switch, the leaf, and to no other node, each
 with equal capacity out and in.  Capacities count trees: every rank is the root of k trees, kN in
-all, and an arc of capacity c may be in c trees.  `contracted` replaces H by one rank of size n,
+all, and an arc of capacity c may be in c trees.  `contract_racks` replaces H by one rank of size n,
 joined to the leaf in both directions by
 
     L = sum of the hosts' capacities a_h - kN (n - 1).
@@ -64,7 +64,7 @@ class Contracted(NamedTuple):
     racks: tuple[Rack, ...]
 
 
-def contracted(network: Network, room: Ints, trees_per_root: int) -> Contracted | None:
+def contract_racks(network: Network, room: Ints, trees_per_root: int) -> Contracted | None:
     """Return the network with its racks as single ranks, or None without racks.
 
     Parameters
@@ -88,7 +88,7 @@ def contracted(network: Network, room: Ints, trees_per_root: int) -> Contracted 
     >>> cables = [(host, leaf, 3) for host, leaf in hosts.items()] + [("v", "w", 2)]
     >>> two = Topology([*"abcdvw"], cables + [(t, s, c) for s, t, c in cables], switches="vw")
     >>> network = network_of(two)
-    >>> found = contracted(network, network.capacity, 1)
+    >>> found = contract_racks(network, network.capacity, 1)
     >>> found.racks[0], found.nodes.tolist(), found.network.sizes.tolist()
     (Rack(leaf=4, hosts=(0, 1), room=(3, 3)), [0, 2, 4, 5], [2, 2, 0, 0])
     """

@@ -35,7 +35,7 @@ class _Inside(NamedTuple):
     exits: tuple[tuple[NodeId, int], ...]
 
 
-def expanded(
+def expand_racks(
     trees: Iterable[Tree], racks: Iterable[Rack], nodes: Sequence[NodeId], trees_per_root: int
 ) -> Iterator[Tree]:
     """Yield trees between all hosts, from trees between racks.
@@ -58,7 +58,7 @@ def expanded(
     --------
     >>> trees = [Tree("a", 2, (("a", "v", "w", "c"),)), Tree("c", 2, (("c", "w", "v", "a"),))]
     >>> racks = [Rack(4, (0, 1), (3, 3)), Rack(5, (2, 3), (3, 3))]
-    >>> list(expanded(trees, racks, "abcdvw", 1))[0].edges
+    >>> list(expand_racks(trees, racks, "abcdvw", 1))[0].edges
     (('a', 'v', 'b'), ('a', 'v', 'w', 'c'), ('c', 'w', 'd'))
     """
     trees, racks = list(trees), list(racks)

@@ -25,8 +25,8 @@ from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.linear_program.certificate import Cut, Proof, proof_of, simple_proof
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.link_division import Division, exact_division
-from topoloom.schedules.trees.linear_program.problem import Question
-from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.linear_program.problem import DivisionProblem
+from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
@@ -113,7 +113,7 @@ def bound_within(
     ``copying`` are the nodes that copy and reduce, ``names`` those of all nodes.
     """
     program = FlowProgram(_question(network, copying, free=True))
-    sequential = in_turn(network, copying) / network.unit
+    sequential = sequential_rate(network, copying) / network.unit
     # On regular graphs the ranks' own links often suffice as proof: sequential passes, or equal
     # shares, reach that rate.  The linear program, which takes ten seconds for 61 nodes without
     # symmetry, would give the same result.
@@ -138,10 +138,10 @@ def bound_within(
 
 def _question(
     network: Network, copying: tuple[int, ...], *, free: bool, receiving: tuple[int, ...] = ()
-) -> Question:
+) -> DivisionProblem:
     ranks = set(network.terminals.tolist())
     passing = ranks | set(copying)
-    return Question(
+    return DivisionProblem(
         network,
         receivers=tuple(sorted(ranks | set(receiving))),
         forwarding=tuple(node for node in range(network.node_count) if node not in passing),
@@ -150,10 +150,10 @@ def _question(
     )
 
 
-def in_turn(network: Network, copying: tuple[int, ...] = ()) -> Fraction:
+def sequential_rate(network: Network, copying: tuple[int, ...] = ()) -> Fraction:
     """Return the rate of passes in sequence, with equal shares, in the topology's unit."""
     turned = replace(network, tail=network.head, head=network.tail)
-    both = [balanced(one, copying) for one in (network, turned)]
+    both = [usable_network(one, copying) for one in (network, turned)]
     inverse = sum((best_rate(one.network).inverse / one.network.unit for one in both), Fraction(0))
     return network.data / inverse
 

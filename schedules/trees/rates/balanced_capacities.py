@@ -23,13 +23,13 @@ from topoloom.schedules.trees.flow.optimality import Rate, best_rate, tree_capac
 from topoloom.schedules.trees.linear_program.certificate import Proof, proof_of
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.link_division import exact_division, reaches
-from topoloom.schedules.trees.linear_program.problem import Question
+from topoloom.schedules.trees.linear_program.problem import DivisionProblem
 from topoloom.schedules.trees.switch_removal.edge_splitting import Splitter
 from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Balanced:
+class UsableNetwork:
     """A network with tight cuts, within the given network.
 
     ``proof`` is the proof of optimality where no cut of the given network is.  Trees also span the
@@ -43,7 +43,7 @@ class Balanced:
     bound: Fraction | None = None
 
 
-def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
+def usable_network(network: Network, copying: tuple[int, ...] = ()) -> UsableNetwork:
     """Return a network within this one whose trees reach the best rate.
 
     Parameters
@@ -72,15 +72,15 @@ def balanced(network: Network, copying: tuple[int, ...] = ()) -> Balanced:
     >>> from topoloom.synth.topology.topology import Topology
     >>> links = [(node, "w", 1) for node in "abcd"] + [("w", node, 2) for node in "abcd"]
     >>> star = network_of(Topology("abcdw", links, switches="w"))
-    >>> best_rate(star).inverse, best_rate(balanced(star).network).inverse
+    >>> best_rate(star).inverse, best_rate(usable_network(star).network).inverse
     (Fraction(3, 2), Fraction(3, 1))
     """
     lacking = excess(network)
     if not network.shared and not lacking:
-        return Balanced(network)
+        return UsableNetwork(network)
     cut = best_rate(network)
     if not network.shared and can_be_trimmed(network, cut):
-        return Balanced(network)
+        return UsableNetwork(network)
     plain = _divided(network, cut)
     helping = [tuple(sorted({*lacking} & {*copying})), copying]
     if not helping[0]:
@@ -101,14 +101,14 @@ def _rate(network: Network) -> Fraction:
     return network.data / best_rate(network).inverse * network.unit
 
 
-def _receiving(network: Network, switches: tuple[int, ...]) -> Balanced | None:
+def _receiving(network: Network, switches: tuple[int, ...]) -> UsableNetwork | None:
     """Return the network with these switches as ranks without data; None at rate 0."""
     terminals = np.array(sorted({*network.terminals.tolist(), *switches}), np.int64)
     spanned = replace(network, terminals=terminals)
     if not reaches(spanned):
         return None
     try:
-        return balanced(spanned)
+        return usable_network(spanned)
     except NoSchedule:
         return None
 
@@ -126,7 +126,7 @@ def _bound(network: Network, copying: tuple[int, ...], cut: Rate) -> tuple[Fract
 def _program(network: Network, copying: tuple[int, ...] = ()) -> FlowProgram:
     passing = {*network.terminals.tolist(), *copying}
     return FlowProgram(
-        Question(
+        DivisionProblem(
             network,
             receivers=tuple(sorted(network.terminals.tolist())),
             forwarding=tuple(node for node in range(network.node_count) if node not in passing),
@@ -136,7 +136,7 @@ def _program(network: Network, copying: tuple[int, ...] = ()) -> FlowProgram:
     )
 
 
-def _divided(network: Network, cut: Rate) -> Balanced:
+def _divided(network: Network, cut: Rate) -> UsableNetwork:
     """Return the capacities of the linear program; ``cut`` is the best rate by cuts."""
     program = _program(network)
     solution, potentials, prices = program.best()
@@ -151,7 +151,7 @@ def _divided(network: Network, cut: Rate) -> Balanced:
             f" {reached} of at most {proof.rate * network.unit} is reached",
         )
     within = _within(network, found.capacities[0])
-    return Balanced(within, proof if cut.inverse < network.data / proof.rate else None)
+    return UsableNetwork(within, proof if cut.inverse < network.data / proof.rate else None)
 
 
 def excess(network: Network) -> list[int]:

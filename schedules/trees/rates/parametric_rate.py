@@ -19,7 +19,7 @@ from topoloom.schedules.errors import NoSchedule, TookTooLong, TooLarge
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import best_rate, data_inside
 from topoloom.schedules.trees.rates.allreduce_rate import bound_within
-from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.synth.topology.topology import NodeId
 
 
@@ -46,14 +46,14 @@ class Ceiling(NamedTuple):
 CeilingOf: TypeAlias = Callable[[Network], Ceiling]
 
 
-class Margin(NamedTuple):
+class RateSlope(NamedTuple):
     """The best rate along a line: its first slope ``slope``, and ``algbw`` at the end."""
 
     slope: Fraction
     algbw: Fraction
 
 
-def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
+def pass_ceiling(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
     """Return the ceiling of an allgather or broadcast that the best rate reaches.
 
     ``copying`` are nodes that copy.
@@ -61,17 +61,17 @@ def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
     Raises
     ------
     NoSchedule, TooLarge, TookTooLong
-        As `balanced_capacities.balanced`.
+        As `balanced_capacities.usable_network`.
 
     Examples
     --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology(range(3), [(0, 1, 2), (1, 2, 3), (2, 0, 4)]))
-    >>> of_pass(ring)  # node 1 takes in 2, and wants two thirds of all data
+    >>> pass_ceiling(ring)  # node 1 takes in 2, and wants two thirds of all data
     Ceiling(algbw=Fraction(3, 1), weights=(Fraction(3, 2), Fraction(0, 1), Fraction(0, 1)))
     """
-    within = balanced(network, copying)
+    within = usable_network(network, copying)
     if within.bound is not None:
         raise NoSchedule("/values", "are unknown: no schedule is known to reach the bound")
     proof = within.proof
@@ -85,7 +85,7 @@ def of_pass(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
     return Ceiling(weight * room, tuple([weight if out else none for out in leaving.tolist()]))
 
 
-def of_allreduce(copying: tuple[int, ...], names: tuple[NodeId, ...]) -> CeilingOf:
+def allreduce_ceiling(copying: tuple[int, ...], names: tuple[NodeId, ...]) -> CeilingOf:
     """Return the function from networks to ceilings of an allreduce.
 
     ``copying`` are nodes that copy and reduce.  The function raises NoSchedule where the best rate
@@ -101,13 +101,13 @@ def of_allreduce(copying: tuple[int, ...], names: tuple[NodeId, ...]) -> Ceiling
     return ceiling
 
 
-def raised(network: Network, amounts: Mapping[int, Fraction]) -> Network:
+def raised_capacities(network: Network, amounts: Mapping[int, Fraction]) -> Network:
     """Return the network with some arcs changed by amounts in the topology's unit.
 
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology("ab", [("a", "b", 2), ("b", "a", 4)]))
-    >>> other = raised(ring, {0: Fraction(-1, 2)})
+    >>> other = raised_capacities(ring, {0: Fraction(-1, 2)})
     >>> other.capacity.tolist(), other.unit
     ([3, 8], Fraction(1, 2))
     """
@@ -130,7 +130,7 @@ def raised(network: Network, amounts: Mapping[int, Fraction]) -> Network:
     )
 
 
-class Rates:
+class ParametricRates:
     """The best rates of a network under changed capacities, with all known ceilings.
 
     Parameters
@@ -154,9 +154,9 @@ class Rates:
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology(range(3), [(0, 1, 2), (1, 2, 3), (2, 0, 4)]))
-    >>> rates = Rates(ring, of_pass)
+    >>> rates = ParametricRates(ring, pass_ceiling)
     >>> rates.algbw, rates.followed([0], Fraction(2))
-    (Fraction(3, 1), Margin(slope=Fraction(3, 2), algbw=Fraction(9, 2)))
+    (Fraction(3, 1), RateSlope(slope=Fraction(3, 2), algbw=Fraction(9, 2)))
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Rates:
         if never_less and height == self.algbw:
             return Ceiling(height, lowest.weights)
         try:
-            network = raised(self.network, amounts)
+            network = raised_capacities(self.network, amounts)
             if self._reached is not None and self._reached(network) == height:
                 return Ceiling(height, lowest.weights)
             found = self._ceiling_of(network)
@@ -193,7 +193,7 @@ class Rates:
         self._ceilings.append(Ceiling(found.above(back), found.weights))
         return found
 
-    def followed(self, arcs: Collection[int], length: Fraction) -> Margin | None:
+    def followed(self, arcs: Collection[int], length: Fraction) -> RateSlope | None:
         """Follow the best rate where arcs are raised together, or lowered with ``length`` < 0.
 
         Parameters
@@ -205,7 +205,7 @@ class Rates:
 
         Returns
         -------
-        Margin or None
+        RateSlope or None
             ``slope`` is the one-sided derivative at the start, per unit raised or lowered; it is at
             most 0 for lowered capacities.  None where `at` returns None on the line.
 
@@ -227,7 +227,7 @@ class Rates:
             own = sign * found.along(arcs)
             start = found.algbw - own * at
             if found.algbw == self.algbw + slope * at:
-                return Margin(slope, end)
+                return RateSlope(slope, end)
             if start == self.algbw:
-                return Margin(own, end)
+                return RateSlope(own, end)
             at = (start - self.algbw) / (slope - own)

@@ -12,7 +12,7 @@ from topoloom.schedules.trees.flow.demand import demand_of, require_paths
 from topoloom.schedules.trees.flow.network import Network, copying_nodes, network_of
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate, best_rate_for, data_inside
 from topoloom.schedules.trees.linear_program.certificate import Proof
-from topoloom.schedules.trees.rates.balanced_capacities import balanced
+from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.fewest_trees import fewest_trees, least_trees
 from topoloom.synth.topology.topology import NodeId, Topology
 
@@ -157,7 +157,7 @@ def optimum(
     demand = demand_of(topology, shards, participants, root)
     require_paths(topology, demand, inward=inward)
     whole = network_of(topology.transpose() if inward else topology, demand)
-    within = balanced(whole, copying_nodes(topology))
+    within = usable_network(whole, copying_nodes(topology))
     network, trimmed = within.network, within.network is not whole
     rate, best, proven = rates(network, trees_per_root, max_gap)
     inside, counted = rate.inside, network
@@ -184,7 +184,7 @@ def optimum(
     )
 
 
-class Rates(NamedTuple):
+class RequestedRates(NamedTuple):
     """``best`` is the rate with every link saturated, ``rate`` that of the requested number.
 
     Without a requested number, ``rate`` equals ``best`` with the fewest trees found, and
@@ -198,17 +198,17 @@ class Rates(NamedTuple):
 
 def rates(
     network: Network, trees_per_root: int | None, max_gap: Fraction | int | None = None
-) -> Rates:
+) -> RequestedRates:
     """Return the best rate, and that of a number of trees or of the fewest within a gap."""
     best = best_rate(network)
     if trees_per_root is None and max_gap is None:
         least = least_trees(network, best)
         rate = Rate(best.inverse * least.trees, least.trees, best.inside)
-        return Rates(rate, best, least.proven)
+        return RequestedRates(rate, best, least.proven)
     if max_gap is not None:
         trees_per_root = fewest_trees(network, best, Fraction(max_gap))
     assert trees_per_root is not None
-    return Rates(best_rate_for(network, trees_per_root, best), best)
+    return RequestedRates(best_rate_for(network, trees_per_root, best), best)
 
 
 def require_counts(trees_per_root: int | None, max_gap: object) -> None:

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees import limits
-from topoloom.schedules.trees.packing.spanning_trees import scattered
+from topoloom.schedules.trees.packing.spanning_trees import golden_order
 
 _TURN = 64
 """The fixed cost of a portion, in visits."""
@@ -60,7 +60,7 @@ def even_shares(
         allowed &= ~linked
     shares = _equal_shares(room_in, room_out, allowed, portion)
     reach = linked.astype(np.int64) + np.eye(len(nodes), dtype=np.int64)
-    turn = np.argsort(scattered(len(nodes)))
+    turn = np.argsort(golden_order(len(nodes)))
     looks = int(room_in.sum()) // portion * (len(nodes) + _TURN)
     # A round assigns a whole portion, or exhausts one neighbor.
     portion *= max(1, -(-looks // limits.MAX_SPLITTING_VISITS))

@@ -37,7 +37,7 @@ class Routes:
             return
         bundle = self.bundles.setdefault((source, target), [])
         for path, rest, share in _pieces(into, onward):
-            bundle.append((without_circles((*path, *rest[1:])), share))
+            bundle.append((without_cycles((*path, *rest[1:])), share))
 
     def _take(self, pair: Pair, amount: int) -> Bundle:
         """Remove and return the first ``amount`` of a bundle."""
@@ -103,10 +103,10 @@ class Routes:
         return taken
 
 
-def without_circles(path: Path) -> Path:
+def without_cycles(path: Path) -> Path:
     """Return the path without its cycles.
 
-    >>> without_circles((0, 7, 8, 7, 1))
+    >>> without_cycles((0, 7, 8, 7, 1))
     (0, 7, 1)
     """
     kept: list[int] = []

@@ -56,12 +56,12 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     >>> generators(ring, "abbb")
     []
     """
-    edges, painted = coloured_graph(network, colours)
+    edges, painted = colored_graph(network, colours)
     found = graph_class()(len(painted), edges).automorphism_group(color=painted)
     return [np.array(image[: network.node_count], np.int64) for image in found]
 
 
-def coloured_graph(
+def colored_graph(
     network: Network, colours: Sequence[Hashable]
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the colored graph of a network: edges, and the colors of vertices, nodes first."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.schedules.trees.symmetry.automorphisms import Ints, coloured_graph
+from topoloom.schedules.trees.symmetry.automorphisms import Ints, colored_graph
 from topoloom.synth.symmetry.canonical_forms import (
     canonical_vertices,
     connected_parts,
@@ -48,7 +48,7 @@ def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
     ['c', 'b', 'a']
     ['c', 'b', 'a']
     """
-    pairs, numbered = coloured_graph(network, colours)
+    pairs, numbered = colored_graph(network, colours)
     edges, painted = np.array(pairs, np.int64).reshape(-1, 2), np.array(numbered, np.int64)
     label = _refined(edges, painted)
     single = np.bincount(label)[label] == 1

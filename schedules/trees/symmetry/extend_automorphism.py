@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[int, int, int]
 Alike: TypeAlias = dict[tuple[Row, ...], list[int]]
 
 
-class Extending:
+class AutomorphismExtension:
     """Automorphisms of a network, from their action on its ranks.
 
     Examples
@@ -31,7 +31,7 @@ class Extending:
     >>> up += [("l", "s"), ("l", "t"), ("m", "t"), ("m", "s")]
     >>> both = [*up, *((head, tail) for tail, head in up)]
     >>> network = network_of(Topology("abcdlmst", both, switches="lmst"))
-    >>> Extending(network).turning(np.array([2, 3, 0, 1]), 2, []).tolist()
+    >>> AutomorphismExtension(network).turning(np.array([2, 3, 0, 1]), 2, []).tolist()
     [2, 3, 0, 1, 5, 4, 6, 7]
     """
 

@@ -18,7 +18,7 @@ from topoloom.schedules.trees.symmetry.canonical_order import canonical_order
 from topoloom.synth.kernels.splitmix import seeded, shuffled
 
 
-def by_neighbours(network: Network) -> Ints:
+def neighbor_order(network: Network) -> Ints:
     """Return the nodes in an order by their connections: the ranks first, then the switches.
 
     Ranks joined by links to each other are adjacent, then those at the same switches: first the
@@ -34,7 +34,7 @@ def by_neighbours(network: Network) -> Ints:
     >>> box = {"a": "v", "b": "w", "c": "v", "d": "w"}
     >>> links = [link for g, w in box.items() for link in ((g, w), (w, g))]
     >>> two = Topology([*"abcdvw"], [*links, ("v", "w"), ("w", "v")], switches="vw")
-    >>> by_neighbours(network_of(two)).tolist()
+    >>> neighbor_order(network_of(two)).tolist()
     [0, 2, 1, 3, 4, 5]
     """
     ranks = network.terminals.tolist()

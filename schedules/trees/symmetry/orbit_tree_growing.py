@@ -64,7 +64,7 @@ class _Ways(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def grown(arcs, is_rank, left, total, roots, toll):
+def grow_orbit_trees(arcs, is_rank, left, total, roots, toll):
     """Grow a tree of each of the roots in turn and subtract its arcs from ``left``.
 
     Returns nodes, ends of edges and height of each.  An incomplete tree has height -1 and is the

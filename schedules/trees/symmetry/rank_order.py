@@ -28,7 +28,7 @@ MIXED = 24
 """Number of random products that replace all generators of a group."""
 
 
-def in_order(network: Network) -> Network | None:
+def rank_order(network: Network) -> Network | None:
     """Return the network with its ranks listed block by block; None if no such order is found.
 
     Ranks of several kinds are listed by the smallest blocks with one of each kind.
@@ -51,7 +51,7 @@ def in_order(network: Network) -> Network | None:
     >>> box = {"a": "v", "b": "w", "c": "v", "d": "w"}
     >>> links = [link for g, w in box.items() for link in ((g, w), (w, g))]
     >>> two = Topology([*"abcdvw"], [*links, ("v", "w"), ("w", "v")], switches="vw")
-    >>> in_order(network_of(two)).terminals.tolist()
+    >>> rank_order(network_of(two)).terminals.tolist()
     [0, 2, 1, 3]
     """
     ranks = network.terminals

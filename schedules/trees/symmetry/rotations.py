@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.schedules.trees.symmetry.extend_automorphism import Extending
+from topoloom.schedules.trees.symmetry.extend_automorphism import AutomorphismExtension
 
 
 class Action(NamedTuple):
@@ -65,7 +65,7 @@ def rotations(network: Network) -> Action | None:
             turn = _turn(count, low, high)
             if not marks.allow(turn):
                 continue
-            extending = extending or Extending(network)
+            extending = extending or AutomorphismExtension(network)
             image = extending.turning(turn, high // low, turned)
             if image is not None:
                 images = _powers(image, high // low)[:, images].reshape(-1, network.node_count)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.rank_distances import farthest
-from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grown
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grow_orbit_trees
 from topoloom.schedules.trees.symmetry.rotations import Action
 from topoloom.synth.progress import report_progress
 
@@ -31,7 +31,7 @@ _AT_ONCE = 1 << 24
 """Arc visits between checks for cancellation: some hundredths of a second."""
 
 
-class Drawn(NamedTuple):
+class PathTree(NamedTuple):
     """``multiplicity`` equal trees; edge i is the path ``nodes[ends[i]:ends[i + 1]]``.
 
     Edges are in breadth-first order.
@@ -43,9 +43,9 @@ class Drawn(NamedTuple):
     ends: NDArray[np.int64]
 
 
-def translated_trees(
+def symmetric_trees(
     network: Network, room: NDArray[np.int64], trees_per_root: int, action: Action
-) -> Iterator[Drawn] | None:
+) -> Iterator[PathTree] | None:
     """Return ``trees_per_root`` trees of every compute node, or None if none are found.
 
     Parameters
@@ -58,7 +58,7 @@ def translated_trees(
 
     Returns
     -------
-    iterator of Drawn, or None
+    iterator of PathTree, or None
         None also where packing is better: with ranks of several kinds that are few or joined
         without switches.  None also beyond `limits.MAX_SYMMETRIC_VISITS` arc visits.
 
@@ -72,12 +72,12 @@ def translated_trees(
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.schedules.trees.symmetry.rotations import rotations
     >>> network = network_of(fabric("dgx-a100-1"))
-    >>> trees = translated_trees(network, network.capacity * 7, 1, rotations(network))
+    >>> trees = symmetric_trees(network, network.capacity * 7, 1, rotations(network))
     >>> [(tree.root, tree.nodes[:3].tolist()) for tree in trees][:2]
     [(0, [0, 8, 1]), (1, [1, 8, 2])]
     """
     roots = len(action.roots)
-    if not pays(network, roots):
+    if not search_pays(network, roots):
         return None
     edges = trees_per_root * roots * len(network.terminals)
     if edges * len(network.tail) > limits.MAX_SYMMETRIC_VISITS:
@@ -93,7 +93,7 @@ def translated_trees(
 
 def _lowest(
     network: Network, action: Action, total: NDArray[np.int64], trees_per_root: int
-) -> list[Drawn] | None:
+) -> list[PathTree] | None:
     """Return the lowest trees found of the first roots, or None if there are none.
 
     Ties between arcs go to listed order.  If that yields no trees of the minimum height, other
@@ -105,7 +105,7 @@ def _lowest(
         least = 2
     edges = trees_per_root * len(roots) * len(network.terminals)
     more = min(limits.MAX_ARC_ORDERS, limits.MAX_LOWER_VISITS // (edges * len(network.tail)))
-    found: list[tuple[int, list[Drawn]]] = []
+    found: list[tuple[int, list[PathTree]]] = []
     for seed in range(1 + more):
         arcs = sorted_arcs(network, action.orbit, seed)
         for toll in _TOLLS:
@@ -143,24 +143,24 @@ def star_fits(
 
 def _of_first_roots(
     network: Network, arcs: Arcs, total: NDArray[np.int64], roots: list[int], toll: int
-) -> tuple[int, list[Drawn]] | None:
+) -> tuple[int, list[PathTree]] | None:
     """Return one tree for each entry of ``roots``, and the maximum height, or None."""
-    left, trees, height = total.copy(), list[Drawn](), 0
+    left, trees, height = total.copy(), list[PathTree](), 0
     is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
     at_once = max(1, _AT_ONCE // each)
     for first in range(0, len(roots), at_once):
         report_progress("growing trees alike", first, len(roots))
         some = np.array(roots[first : first + at_once], np.int64)
-        made = grown(arcs, is_rank, left, total, some, toll)
+        made = grow_orbit_trees(arcs, is_rank, left, total, some, toll)
         if made[-1][2] < 0:
             return None
         rows = zip(some.tolist(), made, strict=True)
-        trees += [Drawn(root, 1, nodes, ends) for root, (nodes, ends, _) in rows]
+        trees += [PathTree(root, 1, nodes, ends) for root, (nodes, ends, _) in rows]
         height = max(height, *(deepest for _, _, deepest in made))
     return height, trees
 
 
-def pays(network: Network, roots: int) -> bool:
+def search_pays(network: Network, roots: int) -> bool:
     """Return whether a search for trees of ``roots`` roots pays, compared with packing."""
     ranks = len(network.terminals)
     return roots == 1 or limits.MAX_PACKED_RANKS < ranks < network.node_count
@@ -185,22 +185,22 @@ def sorted_arcs(network: Network, orbits: NDArray[np.int64], seed: int) -> Arcs:
     return Arcs(ranks, tail, head, orbit, from_ranks, kind, leaving, start)
 
 
-def _merged(trees: list[Drawn]) -> dict[int, list[Drawn]]:
+def _merged(trees: list[PathTree]) -> dict[int, list[PathTree]]:
     """Return the trees by root, with equal trees merged."""
-    counted: dict[tuple[int, bytes, bytes], Drawn] = {}
+    counted: dict[tuple[int, bytes, bytes], PathTree] = {}
     for tree in trees:
         key = tree.root, tree.nodes.tobytes(), tree.ends.tobytes()
         known = counted.get(key)
         counted[key] = (
             tree if known is None else known._replace(multiplicity=known.multiplicity + 1)
         )
-    merged: dict[int, list[Drawn]] = {}
+    merged: dict[int, list[PathTree]] = {}
     for tree in counted.values():
         merged.setdefault(tree.root, []).append(tree)
     return merged
 
 
-def _images(action: Action, first: dict[int, list[Drawn]]) -> Iterator[Drawn]:
+def _images(action: Action, first: dict[int, list[PathTree]]) -> Iterator[PathTree]:
     """Yield the trees' images under every element, in the order of their roots."""
     origin = {
         image: (root, element)
@@ -210,4 +210,4 @@ def _images(action: Action, first: dict[int, list[Drawn]]) -> Iterator[Drawn]:
     for image in sorted(origin):
         root, element = origin[image]
         for tree in first[root]:
-            yield Drawn(image, tree.multiplicity, action.images[element][tree.nodes], tree.ends)
+            yield PathTree(image, tree.multiplicity, action.images[element][tree.nodes], tree.ends)
