@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from topoloom.app.cli.shared_options import Reading
 
 
-def answer(kind: str, asked: dict[str, Any]) -> Artefact | None:
+def answer(kind: str, fields: dict[str, Any]) -> Artefact | None:
     """Return the stored answer to a canonical request; None on a miss."""
     with opened(Settings().database_url) as stored:
-        return None if stored is None else stored.get(kind, key(kind, asked))
+        return None if stored is None else stored.get(kind, key(kind, fields))
 
 
 def about_topology(
-    kind: str, source: str, reading: "Reading", asked: dict[str, Any] | None = None
+    kind: str, source: str, reading: "Reading", fields: dict[str, Any] | None = None
 ) -> Artefact | None:
     """Return the stored answer about a topology named by canonical recipe, fabric or id."""
     from topoloom.app.cli.common import is_file
@@ -39,7 +39,7 @@ def about_topology(
             return None
         if kind == "topology":
             return topology
-        return stored.get(kind, key(kind, {"topology_id": topology.id} | (asked or {})))
+        return stored.get(kind, key(kind, {"topology_id": topology.id} | (fields or {})))
 
 
 def _topology(stored: Embedded, source: str) -> Artefact | None:

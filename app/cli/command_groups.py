@@ -173,8 +173,8 @@ def _begun() -> typer.Typer:
     return app
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         from topoloom.app.config import KERNEL_VERSION

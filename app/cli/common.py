@@ -152,16 +152,16 @@ def listed(text: str | None, settings: "Settings") -> Any:
     return text.split(",")
 
 
-def with_lists(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+def with_lists(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with lists read from texts and files."""
-    lists = {name: listed(asked[name], settings) for name in _LISTS if name in asked}
-    return dict(asked) | lists
+    lists = {name: listed(fields[name], settings) for name in _LISTS if name in fields}
+    return dict(fields) | lists
 
 
-def with_bases(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+def with_bases(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with base graphs as recipes; files are read as graphs."""
-    bases = [_base(text, settings) if is_file(text) else text for text in asked.get("bases", ())]
-    return dict(asked) | ({"bases": bases} if bases else {})
+    bases = [_base(text, settings) if is_file(text) else text for text in fields.get("bases", ())]
+    return dict(fields) | ({"bases": bases} if bases else {})
 
 
 def _base(file: str, settings: "Settings") -> str:
@@ -184,37 +184,37 @@ def _base(file: str, settings: "Settings") -> str:
     return base
 
 
-def with_tasks(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+def with_tasks(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with the workload file read: a list, or an object that holds the list."""
     from topoloom.app.files.local_files import read_json
 
-    if "workload" not in asked:
-        return dict(asked)
-    document = read_json(Path(asked["workload"]), settings)
+    if "workload" not in fields:
+        return dict(fields)
+    document = read_json(Path(fields["workload"]), settings)
     nested = isinstance(document, dict) and "workload" in document
-    return {**asked, "workload": document["workload"] if nested else document}
+    return {**fields, "workload": document["workload"] if nested else document}
 
 
-def with_wiring(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+def with_wiring(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with the plant and present-wiring files read."""
     from topoloom.app.files.local_files import read_plant_file, read_present_file
 
     readers = {"plant": read_plant_file, "present": read_present_file}
     read = {
-        name: reader(Path(asked[name]), settings)
+        name: reader(Path(fields[name]), settings)
         for name, reader in readers.items()
-        if name in asked
+        if name in fields
     }
-    return {**asked, **read}
+    return {**fields, **read}
 
 
-def with_times(asked: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+def with_times(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with the table of measured times read."""
     from topoloom.app.files.local_files import read_times
 
-    if "measured" not in asked:
-        return dict(asked)
-    return {**asked, "measured": read_times(Path(asked["measured"]), settings)}
+    if "measured" not in fields:
+        return dict(fields)
+    return {**fields, "measured": read_times(Path(fields["measured"]), settings)}
 
 
 def require_one_form(as_json: bool, as_csv: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from topoloom.app.cli.option_parameters import ASKED
+from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.cli.shared_options import READS
 from topoloom.schedules.errors import InvalidProgram, InvalidSchedule
 from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring, Unreachable
@@ -63,7 +63,7 @@ class Typed:
         return typed
 
     def _add(self, parameter: Any, value: Any) -> None:
-        member, option = parameter.name.removeprefix(ASKED), parameter.opts[0]
+        member, option = parameter.name.removeprefix(FIELD_PREFIX), parameter.opts[0]
         options = self.reading if member.startswith(READS) else self.options
         names = {member.removeprefix(READS)}
         if option.startswith("-"):

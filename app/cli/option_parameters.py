@@ -14,8 +14,8 @@ from topoloom.app.requests.base import Bytes
 from topoloom.app.requests.options.option import REQUIRED, Option, choices
 from topoloom.synth.naming.suggestions import did_you_mean
 
-ASKED = "asked_"
-"""Prefix of the parameters that `asks` adds."""
+FIELD_PREFIX = "field_"
+"""Prefix of the parameters that `request_options` adds."""
 _CONTEXT = "context_"
 """Parameter for typer's context, used where an option replaces the defaults of others."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
@@ -23,41 +23,43 @@ _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType
 )
 
 
-def asks(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def request_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command with options of the table, before its own options.
 
-    The command receives the mapping ``asked`` from request fields to values or defaults:
+    The command receives the mapping ``fields`` from request fields to values or defaults:
     integers, flags, texts and lists of texts.  The request validates them.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [p for p in inspect.signature(command).parameters.values() if p.name != "asked"]
+        own = [p for p in inspect.signature(command).parameters.values() if p.name != "fields"]
         added = [parameter(option) for option in options]
         if any(option.instead_of for option in options):
             kind = inspect.Parameter.KEYWORD_ONLY
             added.append(inspect.Parameter(_CONTEXT, kind, annotation=typer.Context))
 
-        def asking_command(**values: Any) -> None:
+        def command_with_fields(**values: Any) -> None:
             context = values.pop(_CONTEXT, None)
-            asked = taken(values, options)  # removes the options from `values`
-            _drop_replaced_defaults(asked, options, context)
-            command(**values, asked=asked)
+            fields = pop_options(values, options)  # removes the options from `values`
+            _drop_replaced_defaults(fields, options, context)
+            command(**values, fields=fields)
 
-        asking_command.__name__ = command.__name__
-        asking_command.__doc__ = command.__doc__
+        command_with_fields.__name__ = command.__name__
+        command_with_fields.__doc__ = command.__doc__
         everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
         # typer reads the options from the signature: arguments, table options, own options.
         first = [p for p in everything if p.name in ("reading", "source", "schedule", "identity")]
         rest = [p for p in everything if p not in first]
-        asking_command.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+        command_with_fields.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
             [*first, *added, *rest]
         )
-        return asking_command
+        return command_with_fields
 
     return decorate
 
 
-def taken(values: dict[str, Any], options: Iterable[Option], prefix: str = ASKED) -> dict[str, Any]:
+def pop_options(
+    values: dict[str, Any], options: Iterable[Option], prefix: str = FIELD_PREFIX
+) -> dict[str, Any]:
     """Remove the options from a command's values, in place; return their values by name."""
     given: dict[str, Any] = {}
     for option in options:
@@ -87,17 +89,17 @@ def _require_allowed(option: Option, value: Any) -> None:
 
 
 def _drop_replaced_defaults(
-    asked: dict[str, Any], options: Iterable[Option], context: typer.Context | None
+    fields: dict[str, Any], options: Iterable[Option], context: typer.Context | None
 ) -> None:
     """Remove the defaults of options that a given option replaces, in place."""
     for option in options:
-        for name in option.instead_of if option.name in asked else ():
-            source = context and context.get_parameter_source(ASKED + name)
+        for name in option.instead_of if option.name in fields else ():
+            source = context and context.get_parameter_source(FIELD_PREFIX + name)
             if source is not None and source.name == "DEFAULT":
-                asked.pop(name, None)
+                fields.pop(name, None)
 
 
-def parameter(option: Option, prefix: str = ASKED) -> inspect.Parameter:
+def parameter(option: Option, prefix: str = FIELD_PREFIX) -> inspect.Parameter:
     """Return an option as a command's parameter; the help does not show its name."""
     default = inspect.Parameter.empty if option.default is REQUIRED else _default(option)
     return inspect.Parameter(

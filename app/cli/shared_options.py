@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.app.cli import completion
-from topoloom.app.cli.option_parameters import parameter, taken
+from topoloom.app.cli.option_parameters import parameter, pop_options
 from topoloom.app.requests.options.option import Option
 from topoloom.app.requests.options.topology_source import (
     CHANGES,
@@ -42,23 +42,23 @@ READS = "read_"
 class Reading:
     """Values of the options `READING` and `CHANGES`, by name."""
 
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def source_format(self) -> str | None:
         """The format of the file; None if the user did not state a format."""
-        return self.asked.get(FORMAT.name)
+        return self.fields.get(FORMAT.name)
 
     def options(self) -> dict[str, Any]:
         """Return the reading options as request members; empty without options."""
         names = [option.name for option in READING if option is not FORMAT]
-        return {name: self.asked[name] for name in names if name in self.asked}
+        return {name: self.fields[name] for name in names if name in self.fields}
 
     def changes(self) -> dict[str, Any]:
         """Return the lost and slow parts as request members; empty without changes."""
-        lost, slow = (self.asked.get(option.name, ()) for option in (WITHOUT_LINKS, SLOW_LINKS))
+        lost, slow = (self.fields.get(option.name, ()) for option in (WITHOUT_LINKS, SLOW_LINKS))
         return given(
-            without_nodes=self.asked.get(WITHOUT_NODES.name),
+            without_nodes=self.fields.get(WITHOUT_NODES.name),
             without_links=[_pair(WITHOUT_LINKS, text) for text in lost],
             slow_links=[_pair(SLOW_LINKS, *_share(text)) for text in slow],
         )
@@ -76,7 +76,7 @@ def reads_topology(command: Callable[..., None]) -> Callable[..., None]:
     added = [parameter(option, READS) for option in options]
 
     def reading_command(**values: Any) -> None:
-        reading = Reading(taken(values, options, READS))
+        reading = Reading(pop_options(values, options, READS))
         command(**values, reading=reading)
 
     reading_command.__name__ = command.__name__

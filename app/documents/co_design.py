@@ -136,7 +136,7 @@ def _left_out(design: "Design") -> dict[str, Any]:
     return {"left_out": [left]}
 
 
-def said_of(used: "ScheduleInUse") -> dict[str, Any]:
+def option_members(used: "ScheduleInUse") -> dict[str, Any]:
     """Return the options of an algorithm, as members of a document."""
     said = {"within_steps": used.options.steps, "max_chunks": used.options.max_chunks}
     return {name: value for name, value in said.items() if value is not None}
@@ -161,7 +161,7 @@ def _used(
     recipe: Recipe, used: "ScheduleInUse", schedule: "Callable[[Recipe, ScheduleInUse], str]"
 ) -> UsedSchedule:
     left_out = used.facts is None
-    more: dict[str, Any] = said_of(used) | ({"left_out": used.left_out} if left_out else {})
+    more: dict[str, Any] = option_members(used) | ({"left_out": used.left_out} if left_out else {})
     return UsedSchedule(
         collective=used.collective.value,
         algorithm=used.algorithm,

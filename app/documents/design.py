@@ -8,7 +8,7 @@ from pydantic import Field
 
 from topoloom.app.documents.all_to_all import PointExchange, point_exchange
 from topoloom.app.documents.base import Document, Exact, Identity, PassCost, Stored, omitted
-from topoloom.app.documents.co_design import CoDesign, TaskDocument, said_of
+from topoloom.app.documents.co_design import CoDesign, TaskDocument, option_members
 from topoloom.app.documents.co_design import of as co_design
 from topoloom.app.documents.frontier import PointDocument, algorithm_of, measured
 from topoloom.app.documents.patch_plan import GoalDocument
@@ -300,7 +300,7 @@ def _best_schedule(answer: DesignAnswer, recipe: Recipe, used: "ScheduleInUse") 
     assert used.facts is not None
     names = ("steps", "bandwidth", "chunks_per_shard", "parts")
     facts = given_facts(used.facts)
-    more = said_of(used)
+    more = option_members(used)
     return BestSchedule(
         id=answer.schedule(recipe, used),
         algorithm=used.algorithm,

@@ -87,11 +87,11 @@ class FrontierSummary(Document):
     points: int = Field(description="number of topologies", ge=1)
 
 
-def asked_of(hosts: "Hosts", *, all_to_all: bool = False) -> dict[str, Any]:
+def frontier_key(hosts: "Hosts", *, all_to_all: bool = False) -> dict[str, Any]:
     """Return the frontier request for some hosts as plain JSON, the key of its answer.
 
     >>> from topoloom.synth.search.hosts import Hosts
-    >>> asked = asked_of(Hosts(12, 4, max_steps=3))
+    >>> asked = frontier_key(Hosts(12, 4, max_steps=3))
     >>> asked == FrontierRequest(nodes=12, degree=4, max_steps=3).canonical()
     True
     """

@@ -24,7 +24,7 @@ from topoloom.app.documents.link_values import (
     Worth,
     worth_members,
 )
-from topoloom.app.documents.schedule import asked_of
+from topoloom.app.documents.schedule import option_key
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options
@@ -197,7 +197,7 @@ def of(answer: OptimumAnswer, identity: str) -> OptimumDocument:
     """Return the optimum/1 document of a computed optimum."""
     subject, found = answer.subject, answer.found
     assert found is not None
-    asked = asked_of(answer.options)
+    asked = option_key(answer.options)
     members: dict[str, Any] = {
         name: asked[name] for name in ("root", "shards", "participants") if name in asked
     }

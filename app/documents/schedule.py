@@ -150,10 +150,10 @@ def facts_of(members: Mapping[str, Any]) -> "ScheduleCosts":
     )
 
 
-def asked_of(options: Options) -> dict[str, Any]:
+def option_key(options: Options) -> dict[str, Any]:
     """Return the options of an algorithm as plain JSON, the key of its answer.
 
-    >>> asked_of(Options(max_gap=Fraction(1, 10), root="a"))
+    >>> option_key(Options(max_gap=Fraction(1, 10), root="a"))
     {'max_gap': '1/10', 'root': 'a'}
     """
     shards: Mapping[Any, int] | None = options.shards

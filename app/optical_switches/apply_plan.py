@@ -49,7 +49,7 @@ def carry_out(
     PanelFailed
         A switch refuses or is unreachable; the stage was rolled back.
     """
-    done = {panel: _found(script, panel, switch) for panel, switch in switches.items()}
+    done = {panel: _completed_stages(script, panel, switch) for panel, switch in switches.items()}
     left = {panel: _left(script, panel, done[panel]) for panel in switches}
     for panel, switch in switches.items():
         switch.check(step for _, step in left[panel])
@@ -67,7 +67,7 @@ def carry_out(
     return moves
 
 
-def _found(script: Script, panel: int, switch: Switch) -> int:
+def _completed_stages(script: Script, panel: int, switch: Switch) -> int:
     seen = switch.pairs()
     done = stages_done(script, panel, seen)
     if done is None:

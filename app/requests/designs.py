@@ -268,7 +268,7 @@ class DesignRequest(TimedRequest):
         return Workload((Task(Collective.of(self.collective), self.bytes),), single=True)
 
     @model_validator(mode="after")
-    def _one_way(self) -> "DesignRequest":
+    def _exactly_one(self) -> "DesignRequest":
         given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
         if given not in map(set, _WAYS):
             raise ValueError(

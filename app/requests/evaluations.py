@@ -94,7 +94,7 @@ class GivenSchedule(Request):
     )
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _exactly_one(self) -> Self:
         given = [way for way in _WAYS if getattr(self, way) is not None]
         if len(given) != 1:
             raise ValueError(f"must have exactly one of {', '.join(_WAYS)}")
@@ -158,7 +158,7 @@ class ComparisonRequest(Request):
     chunk_us: NotNegative | None = cluster.CHUNK_US.field()
 
     @model_validator(mode="after")
-    def _one_way(self) -> "ComparisonRequest":
+    def _exactly_one(self) -> "ComparisonRequest":
         if sum(getattr(self, way) is not None for way in _COMPARED) != 1:
             raise ValueError("must have exactly one of designs, schedules and topology")
         if (self.topology is None) != (self.collective is None):

@@ -61,7 +61,7 @@ class SizeFilter(Request):
     links: LinkName = listing.LINKS.field()
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _exactly_one(self) -> Self:
         for name in SORTS:
             if name in type(self).model_fields:
                 require_value_or_range(self, name)

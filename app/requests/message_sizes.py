@@ -34,7 +34,7 @@ class SizesRequest(TimedRequest):
     most: Bytes = sweeps_and_jobs.MOST_BYTES.field(alias="to")
 
     @model_validator(mode="after")
-    def _one_way(self) -> "SizesRequest":
+    def _exactly_one(self) -> "SizesRequest":
         if sum(getattr(self, name) is not None for name in _WAYS) != 1:
             raise ValueError("must have exactly one of collective, workload and preset")
         try:

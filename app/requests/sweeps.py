@@ -137,7 +137,7 @@ class SweepRequest(Request):
         if self.over != "faults" and len(self.nodes) * len(self.degrees) > MAX_PARTS:
             raise ValueError(f"must have at most {MAX_PARTS} requests, nodes times degrees")
         try:
-            request = next(self.hosts_asked(), None) or self.optimum_asked()
+            request = next(self.host_requests(), None) or self.optimum_request()
         except ValidationError as error:
             first = field_errors(error)[0]
             place = _OF_EVERY.get(first.pointer, f"/question{first.pointer}")
@@ -148,7 +148,7 @@ class SweepRequest(Request):
             raise PlacedError("/question/values", "must be absent")
         return self
 
-    def hosts_asked(self) -> "Iterator[FrontierRequest | DesignRequest]":
+    def host_requests(self) -> "Iterator[FrontierRequest | DesignRequest]":
         """Yield the request of each size; nothing for faults."""
         if self.over == "faults":
             return
@@ -156,7 +156,7 @@ class SweepRequest(Request):
         for degree, nodes in product(self.degrees, self.nodes):
             yield model.model_validate({**self.question, "nodes": nodes, "degree": degree})
 
-    def optimum_asked(self) -> OptimumRequest:
+    def optimum_request(self) -> OptimumRequest:
         """Return the optimum request for the topologies with a fault."""
         return OptimumRequest.model_validate(self.question)
 
@@ -168,7 +168,7 @@ class SweepRequest(Request):
 
     def canonical(self) -> dict[str, Any]:
         """Return the request as plain JSON values, with defaults, also in the question."""
-        request = next(self.hosts_asked(), None) or self.optimum_asked()
+        request = next(self.host_requests(), None) or self.optimum_request()
         rest = request.canonical()
         for name in ("nodes", "degree"):
             rest.pop(name, None)

@@ -4,7 +4,7 @@ from topoloom.app.documents.base import Subject
 from topoloom.app.documents.cost import COST, CostAnswer
 from topoloom.app.documents.link_values import Worth
 from topoloom.app.documents.optimum import OPTIMUM, OptimumAnswer, Rate
-from topoloom.app.documents.schedule import asked_of
+from topoloom.app.documents.schedule import option_key
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import topologies
@@ -98,7 +98,7 @@ def _optimal(
         unit = topology.bandwidth_unit
         return OptimumAnswer(subject, unit, rate, found, options, before, worth)
 
-    asked = {"topology_id": loaded.id, **asked_of(options)}
+    asked = {"topology_id": loaded.id, **option_key(options)}
     if collective is not Collective.ALLGATHER:
         asked["collective"] = collective.value
     if request.values:

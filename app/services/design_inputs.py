@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from topoloom.app.documents.base import Stored
-from topoloom.app.documents.schedule import Kept, asked_of
+from topoloom.app.documents.schedule import Kept, option_key
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.services import all_to_all, frontiers, schedules
 from topoloom.app.services.context import Context
@@ -141,4 +141,4 @@ class CachedSources:
 
 def _said(options: Options) -> str:
     """Return what is asked of an algorithm as a text that tells it from anything else."""
-    return json.dumps(asked_of(options), sort_keys=True)
+    return json.dumps(option_key(options), sort_keys=True)

@@ -1,7 +1,7 @@
 """Frontiers: searched once, and every topology of them stored."""
 
 from topoloom.app.documents.base import Stored
-from topoloom.app.documents.frontier import FRONTIER, FrontierAnswer, asked_of
+from topoloom.app.documents.frontier import FRONTIER, FrontierAnswer, frontier_key
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import RecipeTopologies
@@ -27,7 +27,7 @@ def answer(
     context.require_at_most("/nodes", hosts.nodes, settings.max_nodes, "nodes")
     links = hosts.nodes * hosts.degree
     context.require_at_most("/degree", links, settings.max_links, "links in all")
-    asked = asked_of(hosts, all_to_all=all_to_all)
+    asked = frontier_key(hosts, all_to_all=all_to_all)
 
     def compute() -> FrontierAnswer:
         from topoloom.synth.kernels.numba_cache import load_alone

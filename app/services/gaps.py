@@ -17,7 +17,7 @@ def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
 
     What was found by the time it is stopped is stored: asked again, it goes on there.
     """
-    sizes, found = list(request.hosts_asked()), []
+    sizes, found = list(request.host_requests()), []
     for number, asked in enumerate(sizes):
         report_progress("gaps", number, len(sizes))
         assert isinstance(asked, FrontierRequest)

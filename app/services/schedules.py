@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents.base import Subject
-from topoloom.app.documents.schedule import SCHEDULE, Kept, asked_of
+from topoloom.app.documents.schedule import SCHEDULE, Kept, option_key
 from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
@@ -81,7 +81,7 @@ def made(
         "topology_id": loaded.id,
         "collective": collective.value,
         "algorithm": algorithm,
-        **asked_of(options),
+        **option_key(options),
     }
     return context.answer(SCHEDULE, asked, compute)
 

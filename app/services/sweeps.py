@@ -102,11 +102,11 @@ def parts(context: Context, request: SweepRequest) -> list[Question]:
 def _asked(context: Context, request: SweepRequest) -> tuple[Asked, Iterator[Question]]:
     """Return the key of a sweep, and its questions."""
     if request.over != "faults":
-        return request.canonical(), (Question(one) for one in request.hosts_asked())
+        return request.canonical(), (Question(one) for one in request.host_requests())
     loaded = topologies.load(context, request.topology, field="/topology")
     pairs = joined_pairs(loaded.topology)
     context.require_at_most("/topology", pairs, MOST_PAIRS, "pairs of nodes with links")
-    asked = request.optimum_asked()
+    asked = request.optimum_request()
     lost = request.parts_lost
     key = {
         "over": "faults",

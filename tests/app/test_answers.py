@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from topoloom.app.documents.all_to_all import ALL_TO_ALL
 from topoloom.app.documents.cost import COST
-from topoloom.app.documents.frontier import FRONTIER, asked_of
+from topoloom.app.documents.frontier import FRONTIER, frontier_key
 from topoloom.app.documents.optimum import OPTIMUM
 from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.documents.topology import TOPOLOGY
@@ -169,7 +169,7 @@ REQUESTS = st.fixed_dictionaries(
 @given(REQUESTS)
 def test_a_request_and_the_hosts_it_names_are_one_question(asked):
     request = FrontierRequest.model_validate(asked)
-    again = asked_of(request.hosts, all_to_all=bool(request.all_to_all))
+    again = frontier_key(request.hosts, all_to_all=bool(request.all_to_all))
     assert list(again.items()) == list(request.canonical().items())
 
 

@@ -95,7 +95,7 @@ NAMING = TopologyChanges.model_fields | {
 """What of naming a topology are options of the command line; the rest is FILE_OR_RECIPE."""
 
 
-def parameter_of(command: str, field: str, prefix: str = "asked_"):
+def parameter_of(command: str, field: str, prefix: str = "field_"):
     """Return the option of a command that a field of its request is given by."""
     found = [
         one
@@ -147,7 +147,7 @@ def require_same(parameter, info, name: str) -> None:
 def test_an_option_has_the_meaning_the_default_and_the_limits_of_its_field(command):
     checked = 0
     for parameter in COMMANDS[command].params:
-        name = (parameter.name or "").removeprefix("asked_")
+        name = (parameter.name or "").removeprefix("field_")
         info = field_of(command, name) if name != parameter.name else None
         if info is None:
             continue
@@ -184,7 +184,7 @@ def test_every_command_with_a_request_is_looked_at():
     asking = {
         name
         for name, command in COMMANDS.items()
-        if any((one.name or "").startswith("asked_") for one in command.params)
+        if any((one.name or "").startswith("field_") for one in command.params)
     }
     # Formats of files are said to the writer, the questions of sweeps are objects of their own,
     # the rest is no request of the service.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.app.cli.common import write
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import Out
 from topoloom.app.requests.options import cluster, listing
 
@@ -16,20 +16,20 @@ app = typer.Typer(
 
 
 @app.command()
-@asks(*listing.ATLAS, listing.ATLAS_FORMAT)
-def export(asked: dict[str, Any], out: Out = None) -> None:
+@request_options(*listing.ATLAS, listing.ATLAS_FORMAT)
+def export(fields: dict[str, Any], out: Out = None) -> None:
     """Write the packaged topologies and their citation."""
     from topoloom.app.requests.listing import AtlasRequest
     from topoloom.app.services import atlas as service
 
-    form = asked.pop("format", "tsv")
-    write(service.text(AtlasRequest.model_validate(asked), form), out, "atlas")
+    form = fields.pop("format", "tsv")
+    write(service.text(AtlasRequest.model_validate(fields), form), out, "atlas")
 
 
 @app.command()
-@asks(cluster.LINKS)
+@request_options(cluster.LINKS)
 def discover(
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     nodes: Annotated[str, typer.Option(help="numbers of hosts, such as 64 or 16-32,48")],
     degree: Annotated[str, typer.Option(help="ports of each host, such as 4 or 2-8")],
     seconds: Annotated[float, typer.Option(help="time of the search, seconds")],
@@ -45,5 +45,5 @@ def discover(
     """Search for better topologies: lifts by annealing, or graphs for slack schedules."""
     from topoloom.app.cli.commands.atlas_discovery import search
 
-    links = asked["links"]
+    links = fields["links"]
     search(nodes, degree, links, seconds=seconds, seed=seed, path=atlas, by_slack=labels)

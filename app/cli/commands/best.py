@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from topoloom.app.cli.common import opened, require_one_form, with_tasks
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, listing
 
@@ -14,7 +14,7 @@ app = typer.Typer()
 
 
 @app.command()
-@asks(
+@request_options(
     *listing.BEST_NODES,
     cluster.DEGREE,
     cluster.COLLECTIVE,
@@ -30,7 +30,7 @@ app = typer.Typer()
     listing.SEARCH,
     listing.CANDIDATES,
 )
-def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def best(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best known topology, without a search."""
     from topoloom.app.cli.output.best import best_table
     from topoloom.app.config import Settings
@@ -39,7 +39,7 @@ def best(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) 
     from topoloom.app.services import best as service
 
     require_one_form(as_json, as_csv)
-    request = BestRequest.model_validate(with_tasks(asked, Settings()))
+    request = BestRequest.model_validate(with_tasks(fields, Settings()))
     with opened() as context:
         answer = document.of(service.find(context, request))
     if as_json:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.app.cli.common import opened, source_of, write
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives
 
@@ -18,15 +18,15 @@ CertificateFile = Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="ce
 
 @app.command("write")
 @reads_topology
-@asks(collectives.CERTIFIED_STEPS)
-def certify(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+@request_options(collectives.CERTIFIED_STEPS)
+def certify(reading: Reading, source: Source, fields: dict[str, Any], out: Out = None) -> None:
     """Write a proof of a topology's cost, for independent checkers."""
     from topoloom.app.certificates.document import document_of
     from topoloom.app.services import topologies
 
     with opened() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
-    document = document_of(topology, asked.get("steps"))
+    document = document_of(topology, fields.get("steps"))
     write(json.dumps(document, separators=(",", ":")), out, "certificate")
 
 

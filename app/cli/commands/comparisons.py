@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.app.cli.common import opened, require_one_form, source_of
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import cluster, collectives, simulations
 
@@ -42,15 +42,15 @@ def designs(ids: Ids, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
 
 @app.command()
-@asks(*_SPEEDS)
+@request_options(*_SPEEDS)
 def schedules(
-    ids: Ids, asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
+    ids: Ids, fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """Compare stored schedules."""
     from topoloom.app.requests.evaluations import ComparisonRequest
 
     require_one_form(as_json, as_csv)
-    _show_stored(ComparisonRequest.model_validate({"schedules": ids, **asked}), as_json, as_csv)
+    _show_stored(ComparisonRequest.model_validate({"schedules": ids, **fields}), as_json, as_csv)
 
 
 def _show_stored(request: "ComparisonRequest", as_json: bool, as_csv: bool) -> None:
@@ -67,11 +67,11 @@ def _show_stored(request: "ComparisonRequest", as_json: bool, as_csv: bool) -> N
 
 @app.command()
 @reads_topology
-@asks(collectives.COMPARED_COLLECTIVE, collectives.ROOT, *_SPEEDS)
+@request_options(collectives.COMPARED_COLLECTIVE, collectives.ROOT, *_SPEEDS)
 def algorithms(
     reading: Reading,
     source: Source,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -82,7 +82,7 @@ def algorithms(
 
     require_one_form(as_json, as_csv)
     with opened() as context:
-        members = {**asked, "topology": source_of(source, reading, context)}
+        members = {**fields, "topology": source_of(source, reading, context)}
         request = ComparisonRequest.model_validate(members)
         with context.watch():
             answer = comparisons.create(context, request)
@@ -102,7 +102,7 @@ def algorithms(
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     collectives.RUN_COLLECTIVE,
     simulations.SIMULATED_BYTES,
     simulations.SIMULATED_ALPHA_US,
@@ -115,7 +115,7 @@ def algorithms(
 def baselines(
     reading: Reading,
     source: Source,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     out: Out = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -127,10 +127,10 @@ def baselines(
     from topoloom.app.services import topologies
 
     require_one_form(as_json, as_csv)
-    collective, name = asked.pop("collective"), asked.pop("opponent", None)
+    collective, name = fields.pop("collective"), fields.pop("opponent", None)
     if (out is None) != (name is None):
         raise typer.BadParameter("--baseline and --out must be given together")
-    request = SimulationRequest.model_validate(asked)
+    request = SimulationRequest.model_validate(fields)
     with opened() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
     entries = timing.baselines_on(topology, collective, request)

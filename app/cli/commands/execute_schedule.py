@@ -43,7 +43,7 @@ class ProbeOptions(Request):
     timeout: float = simulations.TIMEOUT.field(allow_inf_nan=False)
 
 
-def run(
+def execute_file(
     context: "Context",
     path: Path,
     source: "TopologySource | None",

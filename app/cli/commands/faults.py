@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.app.cli.common import opened, require_one_form, show, source_of, with_lists
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives, sweeps_and_jobs
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-ASKED = (
+FIELD_PREFIX = (
     *(
         collectives.OPTIMUM_COLLECTIVE,
         sweeps_and_jobs.LOST,
@@ -32,11 +32,11 @@ Picture = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .s
 
 @app.command()
 @reads_topology
-@asks(*ASKED)
+@request_options(*FIELD_PREFIX)
 def faults(
     reading: Reading,
     source: Source,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     picture: Picture = None,
@@ -48,7 +48,7 @@ def faults(
 
         canvas.require_drawable(picture, beside=True)
     with opened() as context:
-        answer = surveyed(context, source, reading, asked)
+        answer = surveyed(context, source, reading, fields)
     show(answer, as_json, as_csv)
     if picture is not None:
         from topoloom.app.plots import canvas
@@ -60,14 +60,14 @@ def faults(
 
 
 def surveyed(
-    context: "Context", source: str, reading: "Reading", asked: dict[str, Any]
+    context: "Context", source: str, reading: "Reading", fields: dict[str, Any]
 ) -> "Artefact":
     """Return the sweep/1 document of a fault survey, stored or computed."""
     from topoloom.app.requests.sweeps import SweepRequest
     from topoloom.app.services import sweeps
 
-    lost = {"lost": asked.pop("lost")} if "lost" in asked else {}
-    question = with_lists(asked, context.settings)
+    lost = {"lost": fields.pop("lost")} if "lost" in fields else {}
+    question = with_lists(fields, context.settings)
     topology = source_of(source, reading, context).canonical()
     request = SweepRequest.model_validate(
         {"over": "faults", "topology": topology, **lost, "question": question}

@@ -7,7 +7,7 @@ import typer
 
 from topoloom.app.cli.commands.sweeps import app
 from topoloom.app.cli.common import opened
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 
@@ -15,7 +15,7 @@ Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg 
 
 
 @app.command()
-@asks(
+@request_options(
     sweeps_and_jobs.SWEEP_NODES,
     sweeps_and_jobs.SWEEP_DEGREES,
     cluster.LINKS,
@@ -24,7 +24,7 @@ Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg 
     cluster.FAMILIES,
     cluster.SCHEDULE,
 )
-def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
+def gaps(fields: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> None:
     """Find the gaps between the best topologies of each size and the lower bounds."""
     from topoloom.app.cli.output.gaps import gap_table
     from topoloom.app.plots import canvas
@@ -34,8 +34,8 @@ def gaps(asked: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> Non
 
     if plot is not None:
         canvas.require_drawable(plot, beside=True)
-    chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
-    request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": asked})
+    chosen = {name: fields.pop(name) for name in ("nodes", "degrees") if name in fields}
+    request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": fields})
     with opened() as context:
         rows = services.gaps(context, request)
     gap_table(rows).print(as_csv)

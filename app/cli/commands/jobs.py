@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from topoloom.app.cli.common import require_one_form
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
 from topoloom.app.config import Settings
@@ -153,23 +153,25 @@ def _queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
 
 
 @jobs_app.command("list")
-@asks(
+@request_options(
     sweeps_and_jobs.LIMIT,
     sweeps_and_jobs.CURSOR,
     sweeps_and_jobs.JOB_STATE,
     sweeps_and_jobs.JOB_OPERATION,
 )
 def list_(
-    asked: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
+    fields: dict[str, Any], url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """List jobs, newest first, without the parts of sweeps."""
     from topoloom.app.requests.listing import PageRequest
 
     require_one_form(as_json, as_csv)
-    PageRequest.model_validate({name: asked[name] for name in ("limit", "cursor") if name in asked})
-    if (state := asked.get("state", STATES[0])) not in STATES:
+    PageRequest.model_validate(
+        {name: fields[name] for name in ("limit", "cursor") if name in fields}
+    )
+    if (state := fields.get("state", STATES[0])) not in STATES:
         raise typer.BadParameter(one_of(state, STATES), param_hint="--state")
-    page = _queried(url, lambda jobs: jobs.list(asked))
+    page = _queried(url, lambda jobs: jobs.list(fields))
     if as_json:
         typer.echo(json.dumps(page))
         return
@@ -177,7 +179,7 @@ def list_(
             for job in page["items"]]  # fmt: skip
     Table(_COLUMNS, rows).print(as_csv)
     if page["next_cursor"] is not None:
-        more = f"--limit {asked['limit']} --after {page['next_cursor']}"
+        more = f"--limit {fields['limit']} --after {page['next_cursor']}"
         typer.echo(f"more: topoloom jobs list {more}", err=True)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from topoloom.app.cli.common import opened, require_one_form
 from topoloom.app.cli.completion import among
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.formatting import short_id
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
@@ -44,9 +44,11 @@ _USUAL = {
 
 
 @app.command("list")
-@asks(sweeps_and_jobs.LIMIT, sweeps_and_jobs.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
+@request_options(
+    sweeps_and_jobs.LIMIT, sweeps_and_jobs.CURSOR, known.SORT, *known.FILTERS, known.FIELDS
+)
 def list_(
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     kind: KIND,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -57,7 +59,7 @@ def list_(
     from topoloom.app.requests.listing import ListRequest
 
     require_one_form(as_json, as_csv)
-    request = ListRequest.model_validate(asked)
+    request = ListRequest.model_validate(fields)
     stored_kind = kind_of(kind)
     paths = request.fields and check_paths(request.fields, listing.entry_model(stored_kind))
     with opened() as context:
@@ -71,7 +73,7 @@ def list_(
         return
     Table(_COLUMNS, [_row(entry) for entry in entries]).print(as_csv)
     if cursor is not None:
-        typer.echo(f"more: {_again(kind, asked, cursor)}", err=True)
+        typer.echo(f"more: {_again(kind, fields, cursor)}", err=True)
 
 
 def kind_of(name: str) -> str:
@@ -81,12 +83,12 @@ def kind_of(name: str) -> str:
     return _NAMES[name]
 
 
-def _again(kind: str, asked: dict[str, Any], cursor: str) -> str:
+def _again(kind: str, fields: dict[str, Any], cursor: str) -> str:
     """Return the command that lists the next page."""
     words = ["topoloom", "list", kind]
     for option in (sweeps_and_jobs.LIMIT, known.SORT, *known.FILTERS):
-        if option.name in asked and asked[option.name] != option.default:
-            value = asked[option.name]
+        if option.name in fields and fields[option.name] != option.default:
+            value = fields[option.name]
             words += [option.spelling] if value is True else [option.spelling, str(value)]
     return shlex.join([*words, sweeps_and_jobs.CURSOR.spelling, cursor])
 

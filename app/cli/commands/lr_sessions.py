@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.app.cli.common import write
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.formatting import short_id
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsJson, Out
@@ -52,33 +52,33 @@ def _require_address(url: str) -> None:
 
 
 @app.command()
-@asks(*table.TUNING, table.NAME)
-def create(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
+@request_options(*table.TUNING, table.NAME)
+def create(fields: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
     """Create a session; print its id, its lease and the first action."""
     with _sessions(url) as sessions:
-        _print(sessions.create(asked), as_json, _session)
+        _print(sessions.create(fields), as_json, _session)
 
 
 @app.command()
-@asks(table.LEASE, table.SEQUENCE, table.LOSSES, table.UNASKED)
+@request_options(table.LEASE, table.SEQUENCE, table.LOSSES, table.UNASKED)
 def observe(
-    identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
+    identity: Identity, fields: dict[str, Any], url: Url = None, as_json: AsJson = False
 ) -> None:
     """Report the result of the action; print the next action."""
-    if "losses" in asked:
-        asked["losses"] = _losses(asked["losses"])
+    if "losses" in fields:
+        fields["losses"] = _losses(fields["losses"])
     with _sessions(url) as sessions:
-        _print(sessions.observe(identity, asked), as_json, _action)
+        _print(sessions.observe(identity, fields), as_json, _action)
 
 
 @app.command()
-@asks(table.OWN_LEASE, table.TO_SEQUENCE)
+@request_options(table.OWN_LEASE, table.TO_SEQUENCE)
 def attach(
-    identity: Identity, asked: dict[str, Any], url: Url = None, as_json: AsJson = False
+    identity: Identity, fields: dict[str, Any], url: Url = None, as_json: AsJson = False
 ) -> None:
     """Take over a session as its trainer; print the new lease and the current action."""
     with _sessions(url) as sessions:
-        _print(sessions.attach(identity, asked), as_json, _session)
+        _print(sessions.attach(identity, fields), as_json, _session)
 
 
 @app.command("next")
@@ -97,11 +97,11 @@ def show(identity: Identity, url: Url = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
-@asks(table.HISTORY_FORMAT, table.AFTER)
-def history(identity: Identity, asked: dict[str, Any], url: Url = None, out: Out = None) -> None:
+@request_options(table.HISTORY_FORMAT, table.AFTER)
+def history(identity: Identity, fields: dict[str, Any], url: Url = None, out: Out = None) -> None:
     """Write the observations: JSON, CSV with one line per step, or a plot."""
     with _sessions(url) as sessions:
-        content = sessions.history(identity, asked["format"], asked["after"])
+        content = sessions.history(identity, fields["format"], fields["after"])
     write(content.decode(), out, "history")
 
 
@@ -113,11 +113,11 @@ def cancel(identity: Identity, url: Url = None, as_json: AsJson = False) -> None
 
 
 @app.command("list")
-@asks(LIMIT, CURSOR)
-def list_(asked: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
+@request_options(LIMIT, CURSOR)
+def list_(fields: dict[str, Any], url: Url = None, as_json: AsJson = False) -> None:
     """List sessions, newest first."""
     with _sessions(url) as sessions:
-        page = sessions.page(asked)
+        page = sessions.page(fields)
     if as_json:
         typer.echo(json.dumps(page))
         return

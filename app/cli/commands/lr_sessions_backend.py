@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class Sessions(Protocol):
-    """Operations on sessions; ``asked`` holds the members of a request."""
+    """Operations on sessions; ``fields`` holds the members of a request."""
 
-    def create(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def create(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return a new lr-session/1, with its lease."""
         ...
 
-    def observe(self, identity: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def observe(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to an observation."""
         ...
 
-    def attach(self, identity: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return lr-session/1 with a new lease."""
         ...
 
@@ -45,7 +45,7 @@ class Sessions(Protocol):
         """Delete a session."""
         ...
 
-    def page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def page(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return a page of the list."""
         ...
 
@@ -77,14 +77,14 @@ class _Remote:
     def __init__(self, client: "Client") -> None:
         self._client = client
 
-    def create(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_session(**asked)
+    def create(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self._client.lr_session(**fields)
 
-    def observe(self, identity: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_observe(identity, **asked)
+    def observe(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self._client.lr_observe(identity, **fields)
 
-    def attach(self, identity: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_attach(identity, **asked)
+    def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self._client.lr_attach(identity, **fields)
 
     def read(self, identity: str) -> dict[str, Any]:
         return json.loads(self._client.read("lr-sessions", identity))
@@ -98,8 +98,8 @@ class _Remote:
     def delete(self, identity: str) -> None:
         self._client.lr_delete(identity)
 
-    def page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_sessions(**asked)
+    def page(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self._client.lr_sessions(**fields)
 
 
 class _Local:
@@ -108,28 +108,28 @@ class _Local:
     def __init__(self, tuning: "Tuning") -> None:
         self._tuning = tuning
 
-    def create(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def create(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import session_of
         from topoloom.app.requests.lr_sessions import LrSessionRequest
         from topoloom.app.services.lr_sessions import create
 
-        request = LrSessionRequest.model_validate(asked)
+        request = LrSessionRequest.model_validate(fields)
         return session_of(*create(self._tuning, request.name, request.options))
 
-    def observe(self, identity: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def observe(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import reply_of
         from topoloom.app.requests.lr_sessions import LrObservationRequest
         from topoloom.app.services.lr_sessions import observe
 
-        request = LrObservationRequest.model_validate(asked)
+        request = LrObservationRequest.model_validate(fields)
         return reply_of(observe(self._tuning, identity, request.observation))
 
-    def attach(self, identity: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import session_of
         from topoloom.app.requests.lr_sessions import LrLeaseRequest
         from topoloom.app.services.lr_sessions import attach
 
-        request = LrLeaseRequest.model_validate(asked)
+        request = LrLeaseRequest.model_validate(fields)
         return session_of(*attach(self._tuning, identity, request.lease, request.sequence))
 
     def read(self, identity: str) -> dict[str, Any]:
@@ -163,9 +163,9 @@ class _Local:
 
         delete(self._tuning, identity)
 
-    def page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def page(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import page_of
         from topoloom.app.requests.listing import PageRequest
 
-        request = PageRequest.model_validate(asked)
+        request = PageRequest.model_validate(fields)
         return page_of(*self._tuning.store.page(request.limit, request.cursor))

@@ -7,7 +7,7 @@ import typer
 
 from topoloom.app.cli import cache_lookup
 from topoloom.app.cli.common import opened, source_of, with_tasks
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import Reading, reads_topology
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 
@@ -28,22 +28,22 @@ TopologyOption = Annotated[
 
 
 @app.command()
-@asks(cluster.NODES, cluster.DEGREE, cluster.LINKS, cluster.SCHEDULE)
-def frontier(asked: dict[str, Any], out: Out) -> None:
+@request_options(cluster.NODES, cluster.DEGREE, cluster.LINKS, cluster.SCHEDULE)
+def frontier(fields: dict[str, Any], out: Out) -> None:
     """Draw the Pareto frontier of latency and bandwidth."""
     from topoloom.app.plots import canvas
     from topoloom.app.plots import frontier as plot
     from topoloom.app.requests.designs import FrontierRequest
 
     canvas.require_drawable(out)
-    document = _frontier(FrontierRequest.model_validate(asked))
+    document = _frontier(FrontierRequest.model_validate(fields))
     with canvas.drawn(out, *plot.size(document)) as figure:
         plot.draw(figure, document)
     _done(out)
 
 
 @app.command()
-@asks(
+@request_options(
     cluster.NODES,
     cluster.DEGREE,
     cluster.COLLECTIVE,
@@ -57,7 +57,7 @@ def frontier(asked: dict[str, Any], out: Out) -> None:
     cluster.PORT_GBPS,
     cluster.ALPHA_US,
 )
-def sizes(asked: dict[str, Any], out: Out) -> None:
+def sizes(fields: dict[str, Any], out: Out) -> None:
     """Draw time by data size: the best topologies, the baselines and the lower bound."""
     from topoloom.app.config import Settings
     from topoloom.app.plots import canvas
@@ -65,7 +65,7 @@ def sizes(asked: dict[str, Any], out: Out) -> None:
     from topoloom.app.requests.message_sizes import SizesRequest
 
     canvas.require_drawable(out)
-    request = SizesRequest.model_validate(with_tasks(asked, Settings()))
+    request = SizesRequest.model_validate(with_tasks(fields, Settings()))
     document = _frontier(request.frontier())
     with canvas.drawn(out, *plot.SIZE) as figure:
         plot.draw(figure, document, request)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.app.cli.common import described, is_beside, opened, source_of, with_lists, write
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import cluster, collectives, exports
 from topoloom.app.requests.options import simulations as replaying
@@ -48,7 +48,7 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     collectives.RUN_COLLECTIVE,
     collectives.ALGORITHM,
     collectives.ROOT,
@@ -62,22 +62,22 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
     exports.SCHEDULE_FORMAT,
     *_OF_FORMATS,
 )
-def schedule(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out = None) -> None:
     """Generate, verify and write a schedule; print its speed."""
     from topoloom.app.cli.output.program_sets import show_requirements
     from topoloom.app.cli.output.schedule_speed import show_speed
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
     from topoloom.app.services import schedule_speed, schedules
 
-    form = asked.pop("format")
-    given = {option.name: asked.pop(option.name, None) for option in _OF_FORMATS}
+    form = fields.pop("format")
+    given = {option.name: fields.pop(option.name, None) for option in _OF_FORMATS}
     on = ExportRequest.model_validate({n: value for n, value in given.items() if value is not None})
     of_format = schedules.FORMATS[form].options if form in schedules.FORMATS else ()
     used = {n: v for n, v in on.model_dump().items() if n in of_format or n not in _SPEEDS}
     options = schedules.Options(**used)
     schedules.require_options(form, options)
     with opened() as context:
-        members = with_lists(asked, context.settings)
+        members = with_lists(fields, context.settings)
         members["topology"] = source_of(source, reading, context)
         request = ScheduleRequest.model_validate(members)
         artefact = schedules.create(context, request)
@@ -112,16 +112,16 @@ def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -
 
 @app.command()
 @reads_topology
-@asks(exports.READ_DIALECT, exports.RUNTIME)
+@request_options(exports.READ_DIALECT, exports.RUNTIME)
 def verify(
-    reading: Reading, schedule: ScheduleFile, topology: RunsOn, asked: dict[str, Any]
+    reading: Reading, schedule: ScheduleFile, topology: RunsOn, fields: dict[str, Any]
 ) -> None:
     """Verify a schedule on a topology, with code independent of the generators."""
     from topoloom.app.files.local_files import read_json
     from topoloom.app.files.schedule_files import exported_files
     from topoloom.app.services import schedules, topologies
 
-    options = schedules.Options(dialect=asked.get("dialect"), runtime=asked.get("runtime"))
+    options = schedules.Options(dialect=fields.get("dialect"), runtime=fields.get("runtime"))
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)
@@ -142,7 +142,7 @@ def verify(
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     replaying.RANKS,
     replaying.EXECUTED_BYTES,
     replaying.REPEAT,
@@ -154,7 +154,7 @@ def verify(
 def execute(
     reading: Reading,
     schedule: Program,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     topology: Annotated[
         str | None,
         typer.Option(metavar="FILE_OR_RECIPE", help="first verify the schedule on this topology"),
@@ -165,15 +165,15 @@ def execute(
     from topoloom.app.cli.commands import execute_schedule
     from topoloom.schedules.formats import Options
 
-    read = Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
-    options = execute_schedule.ExecutionOptions.model_validate(asked)
+    read = Options(dialect=fields.pop("dialect", None), runtime=fields.pop("runtime", None))
+    options = execute_schedule.ExecutionOptions.model_validate(fields)
     if topology is None and reading != Reading():
         raise typer.BadParameter(
             "must be given with options that read or change a topology", param_hint="--topology"
         )
     with opened() as context:
         source = None if topology is None else source_of(topology, reading, context)
-        document = execute_schedule.run(context, schedule, source, options, read)
+        document = execute_schedule.execute_file(context, schedule, source, options, read)
     if as_json:
         typer.echo(json.dumps(document))
     else:
@@ -183,14 +183,14 @@ def execute(
 
 
 @app.command()
-@asks(replaying.PROBED_RANKS, replaying.ROUND_TRIPS, replaying.TIMEOUT)
-def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
+@request_options(replaying.PROBED_RANKS, replaying.ROUND_TRIPS, replaying.TIMEOUT)
+def probe(fields: dict[str, Any], out: Out = None, as_json: AsJson = False) -> None:
     """Measure latency and rate between processes, for `design --measured`."""
     from topoloom.app.cli.commands import probe as probing
     from topoloom.app.cli.commands.execute_schedule import ProbeOptions
     from topoloom.app.files.local_files import is_stream, write_text
 
-    options = ProbeOptions.model_validate(asked)
+    options = ProbeOptions.model_validate(fields)
     rows = probing.measured(options.ranks, options.repeat, options.timeout)
     if not rows:
         return
@@ -205,7 +205,7 @@ def probe(asked: dict[str, Any], out: Out = None, as_json: AsJson = False) -> No
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     replaying.SIMULATED_BYTES,
     replaying.SIMULATED_ALPHA_US,
     replaying.SIMULATED_NODE_GBPS,
@@ -222,7 +222,7 @@ def simulate(
     reading: Reading,
     schedule: Program,
     topology: RunsOn,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Simulate a schedule message by message: time and use of the links."""
@@ -232,8 +232,10 @@ def simulate(
     from topoloom.app.requests.schedules import SimulationRequest
     from topoloom.app.services import schedules, simulations, topologies
 
-    read = schedules.Options(dialect=asked.pop("dialect", None), runtime=asked.pop("runtime", None))
-    request = SimulationRequest.model_validate(asked)
+    read = schedules.Options(
+        dialect=fields.pop("dialect", None), runtime=fields.pop("runtime", None)
+    )
+    request = SimulationRequest.model_validate(fields)
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
         form, files = exported_files(schedule, context.settings)

@@ -6,7 +6,7 @@ import typer
 
 from topoloom.app.cli import cache_lookup
 from topoloom.app.cli.common import opened, require_one_form, show, with_tasks
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 
@@ -33,27 +33,27 @@ _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRES
 
 
 @app.command()
-@asks(*_SIZES, *_SEARCH, cluster.ALL_TO_ALL)
-def sizes(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+@request_options(*_SIZES, *_SEARCH, cluster.ALL_TO_ALL)
+def sizes(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the frontier for each number of hosts and ports."""
-    _of_hosts("sizes", asked, as_json, as_csv)
+    _of_hosts("sizes", fields, as_json, as_csv)
 
 
 @app.command()
-@asks(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
-def time(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+@request_options(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
+def time(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best design for a workload, for each number of hosts and ports."""
     from topoloom.app.config import Settings
 
-    _of_hosts("time", with_tasks(asked, Settings()), as_json, as_csv)
+    _of_hosts("time", with_tasks(fields, Settings()), as_json, as_csv)
 
 
-def _of_hosts(over: str, asked: dict[str, Any], as_json: bool, as_csv: bool) -> None:
+def _of_hosts(over: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> None:
     from topoloom.app.requests.sweeps import SweepRequest
 
     require_one_form(as_json, as_csv)
-    chosen = {name: asked.pop(name) for name in ("nodes", "degrees") if name in asked}
-    request = SweepRequest.model_validate({"over": over, **chosen, "question": asked})
+    chosen = {name: fields.pop(name) for name in ("nodes", "degrees") if name in fields}
+    request = SweepRequest.model_validate({"over": over, **chosen, "question": fields})
     answer = cache_lookup.answer("sweep", request.canonical())
     if answer is None:
         from topoloom.app.services import sweeps

@@ -19,7 +19,7 @@ from topoloom.app.cli.common import (
     with_wiring,
     write,
 )
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import cluster, collectives, exports, patch_plans
 
@@ -64,22 +64,22 @@ _SPEED = (
 _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
-def _design_asked(asked: dict[str, Any]) -> "DesignRequest":
+def _design_request(fields: dict[str, Any]) -> "DesignRequest":
     """Return the design request, with the files of its options read."""
     from topoloom.app.config import Settings
     from topoloom.app.requests.designs import DesignRequest
 
     settings = Settings()
-    asked = with_times(with_bases(with_tasks(asked, settings), settings), settings)
-    return DesignRequest.model_validate(with_wiring(asked, settings))
+    fields = with_times(with_bases(with_tasks(fields, settings), settings), settings)
+    return DesignRequest.model_validate(with_wiring(fields, settings))
 
 
 @app.command()
-@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
-def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+@request_options(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
+def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with verified schedules."""
     require_one_form(as_json, as_csv)
-    request = _design_asked(asked)
+    request = _design_request(fields)
     answer = cache_lookup.answer("design", request.canonical())
     if answer is None:
         from topoloom.app.services import designs
@@ -90,9 +90,11 @@ def design(asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
 
 @app.command()
-@asks(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exports.FILES_FORMAT, *exports.OF_PROGRAMS)
+@request_options(
+    *_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exports.FILES_FORMAT, *exports.OF_PROGRAMS
+)
 def files(
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     out: Annotated[
         Path,
         typer.Option(help="new or empty folder, or FILE.zip; - writes a zip file to stdout"),
@@ -111,11 +113,11 @@ def files(
     from topoloom.app.services.exports import options_of
 
     require_one_form(as_json, as_csv)
-    form = asked.pop("format")
-    names = [option.name for option in exports.OF_PROGRAMS if option.name in asked]
-    options = options_of(ExportRequest.model_validate({name: asked.pop(name) for name in names}))
+    form = fields.pop("format")
+    names = [option.name for option in exports.OF_PROGRAMS if option.name in fields]
+    options = options_of(ExportRequest.model_validate({name: fields.pop(name) for name in names}))
     service.require_available(form, options)
-    request = _design_asked(asked)
+    request = _design_request(fields)
     with opened() as context:
         programs = service.of_design(context, designs.create(context, request), form, options)
     write_folder(out, programs)
@@ -135,9 +137,9 @@ def files(
 
 
 @app.command()
-@asks(*_HOSTS, *_SEARCH, cluster.ALL_TO_ALL)
+@request_options(*_HOSTS, *_SEARCH, cluster.ALL_TO_ALL)
 def frontier(
-    asked: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
+    fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
 ) -> None:
     """Find the Pareto frontier of latency and bandwidth."""
     from topoloom.app.config import Settings
@@ -148,7 +150,7 @@ def frontier(
         raise typer.BadParameter(
             "must not be combined with --json or --csv", param_hint="--explain"
         )
-    request = FrontierRequest.model_validate(with_bases(asked, Settings()))
+    request = FrontierRequest.model_validate(with_bases(fields, Settings()))
     answer = cache_lookup.answer("frontier", request.canonical())
     if answer is None:
         from topoloom.app.services import frontiers
@@ -164,10 +166,10 @@ def frontier(
 
 @app.command()
 @reads_topology
-@asks(patch_plans.TOPOLOGY_FORMAT)
-def topology(reading: Reading, source: Source, asked: dict[str, Any], out: Out = None) -> None:
+@request_options(patch_plans.TOPOLOGY_FORMAT)
+def topology(reading: Reading, source: Source, fields: dict[str, Any], out: Out = None) -> None:
     """Build a topology, or read a file in any format, and write the topology."""
-    form = asked["format"]
+    form = fields["format"]
     answer = cache_lookup.about_topology("topology", source, reading) if form == "json" else None
     if answer is not None:
         write(answer.text(), out, answer.summary["name"] or source)
@@ -199,7 +201,7 @@ def measure(
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     collectives.OPTIMUM_COLLECTIVE,
     collectives.ROOT,
     collectives.SHARDS,
@@ -209,13 +211,13 @@ def measure(
     collectives.VALUES,
 )
 def optimum(
-    reading: Reading, source: Source, asked: dict[str, Any], as_json: AsJson = False
+    reading: Reading, source: Source, fields: dict[str, Any], as_json: AsJson = False
 ) -> None:
     """Find the optimal throughput of a collective on a fabric, with the cut that proves it."""
     from topoloom.app.config import Settings
     from topoloom.app.requests.schedules import OptimumRequest
 
-    request = OptimumRequest.model_validate(with_lists(asked, Settings()))
+    request = OptimumRequest.model_validate(with_lists(fields, Settings()))
     plain = request == OptimumRequest()
     answer = cache_lookup.about_topology("optimum", source, reading) if plain else None
     if answer is None:

@@ -7,7 +7,7 @@ import typer
 
 from topoloom.app.cli.commands.comparisons import app
 from topoloom.app.cli.common import opened, source_of, with_lists
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives, exports
 
@@ -16,7 +16,7 @@ _SPEEDS = (exports.EXPORT_BYTES, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GB
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     *(
         collectives.RUN_COLLECTIVE,
         collectives.ROOT,
@@ -26,17 +26,19 @@ _SPEEDS = (exports.EXPORT_BYTES, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GB
     ),
     *_SPEEDS,
 )
-def heights(reading: Reading, source: Source, asked: dict[str, Any], as_csv: AsCsv = False) -> None:
+def heights(
+    reading: Reading, source: Source, fields: dict[str, Any], as_csv: AsCsv = False
+) -> None:
     """Compare the best rates found for each tree height; name the fastest for a data size."""
     from topoloom.app.cli.output.tree_heights import heights_table
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
     from topoloom.app.services import topologies
     from topoloom.app.services.tree_heights import curve
 
-    names = [option.name for option in _SPEEDS if option.name in asked]
-    on = ExportRequest.model_validate({name: asked.pop(name) for name in names})
+    names = [option.name for option in _SPEEDS if option.name in fields]
+    on = ExportRequest.model_validate({name: fields.pop(name) for name in names})
     with opened() as context:
-        members = with_lists(asked, context.settings)
+        members = with_lists(fields, context.settings)
         members["topology"] = source_of(source, reading, context)
         request = ScheduleRequest.model_validate(members)
         loaded = topologies.load(context, request.topology)

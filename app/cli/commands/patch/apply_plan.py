@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.app.cli.commands.patch.netbox import app
-from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, made
+from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, load_plan
 
 if TYPE_CHECKING:
     from topoloom.app.optical_switches.credentials import Address
@@ -56,7 +56,7 @@ def apply(
     from topoloom.synth.wiring.operations.plan_progress import undone
 
     require_extra("ncclient", "netconf")
-    script = made(plan, plant).script
+    script = load_plan(plan, plant).script
     if undo:
         script = undone(script)
     addresses = _addresses(script, at)
@@ -76,7 +76,7 @@ def apply(
     except PanelFailed as error:
         typer.echo(one_line(f"topoloom: {error}"), err=True)  # may quote a reply of the switch
         raise typer.Exit(1) from None
-    result = "made" if commit else "to make; nothing was changed, --commit makes them"
+    result = "load_plan" if commit else "to make; nothing was changed, --commit makes them"
     typer.echo(f"{moves} moves {result}")
 
 

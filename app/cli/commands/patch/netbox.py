@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from topoloom.app.cli.commands.patch.cross_wiring import app
-from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, made
+from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, load_plan
 from topoloom.app.cli.common import write
 from topoloom.app.cli.shared_options import Out
 
@@ -32,7 +32,7 @@ def netbox(
     from topoloom.app.files.local_files import read_json
     from topoloom.synth.wiring.devices.netbox_rest import changes, read_inventory
 
-    plan_file = made(plan, plant)
+    plan_file = load_plan(plan, plant)
     replies = (read_json(path, plan_file.settings) for path in (front_ports, cables))
     lists = changes(plan_file.script, read_inventory(*replies), done)
     if lists.waiting:

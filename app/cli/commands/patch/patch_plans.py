@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from topoloom.app.cli.common import is_file, opened, source_of, with_wiring, write
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import patch_plans as patching
 
@@ -51,7 +51,7 @@ PlantOption = Annotated[
 
 @app.command()
 @reads_topology
-@asks(
+@request_options(
     patching.PANELS,
     patching.PRESENT,
     patching.HOSTS,
@@ -69,7 +69,7 @@ def plan(
     invoked: typer.Context,
     reading: Reading,
     source: Source,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -80,16 +80,16 @@ def plan(
     from topoloom.app.requests.patch_plans import PatchPlanRequest
     from topoloom.app.services import patch_plans
 
-    form = asked.pop("format")
-    chosen = invoked.get_parameter_source("asked_format")
+    form = fields.pop("format")
+    chosen = invoked.get_parameter_source("field_format")
     if as_json and form != "json":
         raise typer.BadParameter("must not be combined with --format", param_hint="--json")
     as_table = not (as_json or out or (chosen and chosen.name != "DEFAULT"))
     patch_plans.require_available(form)
     with opened() as context:
-        asked = with_wiring(asked, context.settings)
-        asked["topology"] = source_of(source, reading, context)
-        artefact = patch_plans.create(context, PatchPlanRequest.model_validate(asked))
+        fields = with_wiring(fields, context.settings)
+        fields["topology"] = source_of(source, reading, context)
+        artefact = patch_plans.create(context, PatchPlanRequest.model_validate(fields))
     if as_table and sys.stdout.isatty():
         _show_created(artefact)
     else:
@@ -109,7 +109,7 @@ def _show_created(artefact: "Artefact") -> None:
 
 
 @dataclass(frozen=True)
-class Made:
+class LoadedPlan:
     """A plan document, with its plant and topology if known."""
 
     document: dict[str, Any]
@@ -132,7 +132,7 @@ class Made:
         return read_plan(self.document, self.plant, self.topology)
 
 
-def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
+def load_plan(plan: Path, plant: Path | None, topology: str | None = None) -> LoadedPlan:
     """Return the plan of a file or of a stored id; ``topology`` is a FILE_OR_RECIPE."""
     from topoloom.app.config import Settings
     from topoloom.app.documents.patch_plan import content_of, subject_of
@@ -156,7 +156,7 @@ def made(plan: Path, plant: Path | None, topology: str | None = None) -> Made:
             if topology is not None:
                 source = source_of(topology, Reading(), context)
                 wired = topologies.load(context, source).topology
-    return Made(document, made_on, wired, settings)
+    return LoadedPlan(document, made_on, wired, settings)
 
 
 @app.command()
@@ -166,7 +166,7 @@ def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> 
     from topoloom.app.documents.patch_plan import PatchPlanDocument, PlainPlanDocument
     from topoloom.app.store.artifacts import compact
 
-    plan_file = made(plan, plant)
+    plan_file = load_plan(plan, plant)
     document = plan_file.document
     if as_json:
         typer.echo(compact(document))
@@ -177,18 +177,18 @@ def show(plan: PlanFile, plant: PlantOption = None, as_json: AsJson = False) -> 
 
 
 @app.command()
-@asks(patching.DEVICE_FORMAT)
+@request_options(patching.DEVICE_FORMAT)
 def render(
-    plan: PlanFile, asked: dict[str, Any], plant: PlantOption = None, out: Out = None
+    plan: PlanFile, fields: dict[str, Any], plant: PlantOption = None, out: Out = None
 ) -> None:
     """Write a plan in a device, inventory or document format."""
     from topoloom.app.services import patch_plans
     from topoloom.app.store.artifacts import compact
     from topoloom.synth.wiring.devices import RENDERERS
 
-    form = asked["format"]
+    form = fields["format"]
     patch_plans.require_available(form)
-    plan_file = made(plan, plant)
+    plan_file = load_plan(plan, plant)
     script = plan_file.script  # for every format: reading refuses a document that is not a plan
     text = compact(plan_file.document) if form == "json" else RENDERERS[form].write(script)
     write(text, out, form)
@@ -208,7 +208,7 @@ def verify(
     from topoloom.synth.wiring.operations.observed_state import compared
     from topoloom.synth.wiring.plant.current_wiring import read_present
 
-    plan_file = made(plan, plant)
+    plan_file = load_plan(plan, plant)
     script = plan_file.script
     present = read_present(read_present_file(observed, plan_file.settings), script.plant)
     differences = compared(script, present)

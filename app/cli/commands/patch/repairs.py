@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, app, made
+from topoloom.app.cli.commands.patch.patch_plans import PlanFile, PlantOption, app, load_plan
 from topoloom.app.cli.common import write
-from topoloom.app.cli.option_parameters import asks
+from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out
 from topoloom.app.requests.options import patch_plans
 
@@ -23,10 +23,10 @@ Wired = Annotated[
 
 
 @app.command()
-@asks(patch_plans.AT_ONCE, patch_plans.WORST)
+@request_options(patch_plans.AT_ONCE, patch_plans.WORST)
 def survey(
     plan: PlanFile,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     plant: PlantOption = None,
     wired: Wired = None,
     as_csv: AsCsv = False,
@@ -37,8 +37,8 @@ def survey(
     from topoloom.app.services.patch_plans import MOST_RATED
     from topoloom.app.services.repairs import surveyed
 
-    plan_file = made(plan, plant, wired)
-    request = SurveyRequest.model_validate(asked)
+    plan_file = load_plan(plan, plant, wired)
+    request = SurveyRequest.model_validate(fields)
     at_once = request.at_once
     most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
     failures = surveyed(plan_file.plan, at_once, most)
@@ -49,7 +49,7 @@ def survey(
 
 
 @app.command()
-@asks(
+@request_options(
     patch_plans.DEAD_HOSTS,
     patch_plans.DEAD_HOST_PORTS,
     patch_plans.DEAD_PORTS,
@@ -58,7 +58,7 @@ def survey(
 )
 def repair(
     plan: PlanFile,
-    asked: dict[str, Any],
+    fields: dict[str, Any],
     plant: PlantOption = None,
     wired: Wired = None,
     as_json: AsJson = False,
@@ -79,13 +79,13 @@ def repair(
     from topoloom.app.services.repairs import with_chosen
     from topoloom.app.store.artifacts import compact
 
-    faults = RepairsRequest.model_validate(asked).canonical()
+    faults = RepairsRequest.model_validate(fields).canonical()
     way = faults.pop("way", None)
     if (way is None) != (out is None):
         raise typer.BadParameter("--way and --out must be given together")
     if plant_out is not None and way is None:
         raise typer.BadParameter("--plant-out needs --way")
-    plan_file = made(plan, plant, wired)
+    plan_file = load_plan(plan, plant, wired)
     most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
     document = with_chosen(plan_file.script, plan_file.plan, faults, way, most)
     if way is not None:
