@@ -28,7 +28,7 @@ _COLUMNS = (
     Column("name", "name", left=True),
     Column("request", "asked", left=True),
     Column("labels", "marks", left=True),
-    Column("stored (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
+    Column("time (UTC)", "created_at", lambda moment: moment[:16].replace("T", " "), left=True),
 )
 KIND = Annotated[
     str,
