@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 
 from topoloom.app.cli import app
-from topoloom.app.cli.option_parameters import ASKED
+from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.cli.shared_options import READS
 from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
@@ -87,7 +87,7 @@ COMMANDS = dict(commands(get_command(app)))
 
 
 def asked(command):
-    return [one for one in command.params if one.name.startswith((ASKED, READS))]
+    return [one for one in command.params if one.name.startswith((FIELD_PREFIX, READS))]
 
 
 def limits(option):
@@ -145,7 +145,7 @@ def test_a_wrong_value_is_one_line_that_names_the_option_and_the_rule(topoloom, 
         made = topoloom("lr", "create", *MINIMAL["lr create"].split(), "--json")
         words["SESSION"] = json.loads(made.out)["id"]
     minimal = [words.get(word, word) for word in MINIMAL[name].split()]
-    options = [one for one in asked(COMMANDS[name]) if one.name.startswith(ASKED)]
+    options = [one for one in asked(COMMANDS[name]) if one.name.startswith(FIELD_PREFIX)]
     for option in asked(COMMANDS["measure"]) if name == "measure" else options:
         for value, rule in wrong_values(option):
             given = list(minimal)
