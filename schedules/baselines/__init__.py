@@ -1,8 +1,8 @@
 """Known algorithms for hosts with d ports, each with its closed form and its schedule.
 
-A baseline is a module with ``NAME``, ``time`` and ``run``: the exact time in closed form, and a
-schedule on a topology of its own.  The verifier accepts the schedule, and the simulator yields the
-same time.  `BASELINES` use cables between hosts only, and every hop costs alpha.
+A baseline is a module with ``NAME``, ``time`` and ``baseline_run``: the exact time in closed form,
+and a schedule on a topology of its own.  The verifier accepts the schedule, and the simulator
+yields the same time.  `BASELINES` use cables between hosts only, and every hop costs alpha.
 `ASSUMED_BASELINES` need more hardware, stated as an assumption.  Where a closed form rests on an
 assumption, the assumption favors the baseline; ``docs/explanation/cost-model.md`` derives the
 forms.
@@ -58,21 +58,23 @@ __all__ = [
 class BaselineAlgorithm:
     """A known algorithm: its time in closed form, and its schedule.
 
-    ``time`` and ``run`` take hosts, ports and an `Operation`, and return None where the algorithm
-    does not apply.  ``assumption`` states the hardware beyond cables between hosts; ``one_way``
-    whether its links are unidirectional.
+    ``time`` and ``baseline_run`` take hosts, ports and an `Operation`, and return None where the
+    algorithm does not apply.  ``assumption`` states the hardware beyond cables between hosts;
+    ``one_way`` whether its links are unidirectional.
     """
 
     name: str
     time: Callable[[int, int, Operation], Baseline | None]
-    run: Callable[[int, int, Operation], BaselineRun | None]
+    baseline_run: Callable[[int, int, Operation], BaselineRun | None]
     assumption: str = ""
     one_way: bool = False
 
 
 def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[BaselineAlgorithm, ...]:
     return tuple(
-        BaselineAlgorithm(one.NAME, one.time, one.run, assumption, getattr(one, "ONE_WAY", False))
+        BaselineAlgorithm(
+            one.NAME, one.time, one.baseline_run, assumption, getattr(one, "ONE_WAY", False)
+        )
         for one in modules
     )
 
@@ -119,7 +121,7 @@ def baselines(
     """
     pairs = links is Links.BIDIRECTIONAL
     served = [one for one in BASELINES if not (pairs and one.one_way)]
-    found = (opponent.time(nodes, degree, operation) for opponent in served)
+    found = (baseline.time(nodes, degree, operation) for baseline in served)
     return tuple(entry for entry in found if entry is not None)
 
 

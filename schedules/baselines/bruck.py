@@ -45,7 +45,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, len(plan), Fraction(load, nodes), operation, load // whole)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return Bruck's allgather with a link for every communicating pair of hosts."""
     if operation.collective not in PASSES:
         return None

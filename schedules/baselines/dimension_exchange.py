@@ -58,7 +58,9 @@ class DimensionExchange:
         best = self._best(nodes, degree, operation)
         return best and best.timed
 
-    def run(self, nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
+    def baseline_run(
+        self, nodes: int, degree: int, operation: Operation
+    ) -> routed_torus.RoutedRun | None:
         """Return the torus and its schedule."""
         best = self._best(nodes, degree, operation)
         if best is None:

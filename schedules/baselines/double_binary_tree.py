@@ -18,6 +18,6 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return two_tree_schedule.time(NAME, nodes, degree, 2, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return both trees on disjoint links."""
-    return two_tree_schedule.run(nodes, degree, 2, operation)
+    return two_tree_schedule.two_tree_run(nodes, degree, 2, operation)

@@ -40,7 +40,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return min(timed, key=lambda one: one.seconds, default=None)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the mesh and its schedule."""
     best = time(nodes, degree, operation)
     if best is None:

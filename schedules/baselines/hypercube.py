@@ -43,7 +43,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, dimensions, wire, operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the hypercube and its schedule."""
     if time(nodes, degree, operation) is None:
         return None

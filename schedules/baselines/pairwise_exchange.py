@@ -43,7 +43,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, 1, wire, operation, 1) if operation.collective in PASSES else None
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the complete graph and its schedule."""
     if time(nodes, degree, operation) is None:
         return None

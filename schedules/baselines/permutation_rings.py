@@ -38,7 +38,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, nodes - 1, Fraction(nodes - 1, nodes), operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the rings and their schedule."""
     if operation.collective not in PASSES:
         return None

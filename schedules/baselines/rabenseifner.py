@@ -36,7 +36,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, nodes.bit_length() - 1, wire, operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return recursive doubling with a link per pair of partners, as wide as a host's ports."""
     if time(nodes, degree, operation) is None:
         return None

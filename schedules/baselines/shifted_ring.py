@@ -58,7 +58,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, far, wire, operation, nodes - 1 if halved else far)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the rings and their schedule."""
     strides = _strides(nodes, degree // 2)
     if operation.collective is Collective.ALL_TO_ALL:

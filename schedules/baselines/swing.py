@@ -36,9 +36,9 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _SWING.time(nodes, degree, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
     """Return the torus and its schedule."""
-    return _SWING.run(nodes, degree, operation)
+    return _SWING.baseline_run(nodes, degree, operation)
 
 
 def reach(step: int) -> int:

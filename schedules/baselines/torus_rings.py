@@ -62,7 +62,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     )
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the torus and its schedule."""
     best = time(nodes, degree, operation)
     if best is None:

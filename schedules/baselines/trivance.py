@@ -33,9 +33,9 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _TRIVANCE.time(nodes, degree, operation)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> routed_torus.RoutedRun | None:
     """Return the torus and its schedule."""
-    return _TRIVANCE.run(nodes, degree, operation)
+    return _TRIVANCE.baseline_run(nodes, degree, operation)
 
 
 def _plan(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:

@@ -39,7 +39,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return step_baseline(NAME, side, wire, operation, nodes - 1)
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the torus and breadth-first broadcast on it."""
     if time(nodes, degree, operation) is None:
         return None

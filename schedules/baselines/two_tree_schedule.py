@@ -54,7 +54,7 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
     return Baseline(name, seconds, 2 * height - 1 + chunks, chunks)
 
 
-def run(nodes: int, degree: int, arity: int, operation: Operation) -> BaselineRun | None:
+def two_tree_run(nodes: int, degree: int, arity: int, operation: Operation) -> BaselineRun | None:
     """Return both trees on disjoint links, cut as in `time`."""
     timed = time("", nodes, degree, arity, operation)
     if timed is None:

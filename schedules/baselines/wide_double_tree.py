@@ -17,10 +17,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     return _best(nodes, degree, operation)[0]
 
 
-def run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return both trees on disjoint links."""
     timed, arity = _best(nodes, degree, operation)
-    return two_tree_schedule.run(nodes, degree, arity, operation) if timed else None
+    return two_tree_schedule.two_tree_run(nodes, degree, arity, operation) if timed else None
 
 
 def _best(nodes: int, degree: int, operation: Operation) -> tuple[Baseline | None, int]:

@@ -109,13 +109,13 @@ class Timing:
         return tuple(self._summed([found[name] for found in served], name) for name in names)
 
     def _served(
-        self, opponents: Callable[[int, int, Operation], tuple[Baseline, ...]]
+        self, baselines: Callable[[int, int, Operation], tuple[Baseline, ...]]
     ) -> list[dict[str, Baseline]]:
         """Return the baselines that serve each task once."""
         hosts = self.hosts
         operations = map(self.speed.operation, self.workload.tasks)
         return [
-            {one.name: one for one in opponents(hosts.nodes, hosts.degree, operation)}
+            {one.name: one for one in baselines(hosts.nodes, hosts.degree, operation)}
             for operation in operations
         ]
 

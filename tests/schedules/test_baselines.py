@@ -1,4 +1,4 @@
-"""What others run: every opponent's closed form is the time of its own verified schedule."""
+"""Every baseline's closed form is the time of its own verified schedule."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -71,11 +71,13 @@ ports = st.integers(1, 10)
 @settings(max_examples=60, deadline=None)
 @given(hosts, ports, sizes, st.sampled_from(list(PASSES)), FIXED, FIXED)
 @pytest.mark.parametrize("name", EVERY)
-def test_an_opponent_takes_what_its_schedule_is_simulated_to_take(
+def test_a_baseline_takes_what_its_schedule_is_simulated_to_take(
     name, nodes, degree, size, collective, overhead, chunk
 ):
     work = Operation(collective, size, RATE, ALPHA, overhead, chunk)
-    timed, running = (ask(nodes, degree, work) for ask in (EVERY[name].time, EVERY[name].run))
+    timed, running = (
+        ask(nodes, degree, work) for ask in (EVERY[name].time, EVERY[name].baseline_run)
+    )
     assert (timed is None) == (running is None)
     if timed is not None:
         require_valid(running)
@@ -97,30 +99,30 @@ SERVED = {
     "routed-swing": [(4, 2), (8, 3), (16, 4), (64, 6)],
     "routed-trivance": [(3, 2), (9, 4), (27, 2), (27, 6)],
 }
-"""Hosts and ports that every opponent runs on."""
+"""Hosts and ports that every baseline runs on."""
 
 
 @for_every("size", [1, 5000, 10**7])
 @for_every("name", EVERY)
-def test_every_opponent_runs_where_it_should(name, size):
+def test_every_baseline_runs_where_it_should(name, size):
     for nodes, degree in SERVED[name]:
         work = Operation(Collective.ALLREDUCE, size, RATE, ALPHA, ALPHA / 10, ALPHA / 30)
-        running = EVERY[name].run(nodes, degree, work)
+        running = EVERY[name].baseline_run(nodes, degree, work)
         require_valid(running)
         assert EVERY[name].time(nodes, degree, work).seconds == running.seconds(degree, work)
 
 
 @pytest.mark.parametrize("name", [one.name for one in BASELINES])
-def test_an_opponent_plugs_no_more_ports_than_hosts_have(name):
+def test_a_baseline_plugs_no_more_ports_than_hosts_have(name):
     for nodes, degree in SERVED[name]:
-        topology = EVERY[name].run(nodes, degree, workload(1000)).topology
+        topology = EVERY[name].baseline_run(nodes, degree, workload(1000)).topology
         assert max(*topology.out_degrees, *topology.in_degrees) <= degree
 
 
 @pytest.mark.parametrize(("nodes", "degree"), [(2, 4), (13, 2), (40, 4), (27, 3), (16, 4)])
 @pytest.mark.parametrize("name", ["switch-bruck", "switch-rabenseifner"])
 def test_behind_a_switch_no_host_uses_more_ports_at_a_time_than_it_has(name, nodes, degree):
-    running = EVERY[name].run(nodes, degree, workload(1000, Collective.ALLGATHER))
+    running = EVERY[name].baseline_run(nodes, degree, workload(1000, Collective.ALLGATHER))
     if running is None:
         return
     width = {(link.source, link.target): link.capacity for link in running.topology.links}
@@ -134,12 +136,12 @@ def test_behind_a_switch_no_host_uses_more_ports_at_a_time_than_it_has(name, nod
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 24), st.integers(1, 8), sizes, FIXED)
-def test_no_opponent_is_billed_more_for_all_to_all_than_its_routes_take(
+def test_no_baseline_is_billed_more_for_all_to_all_than_its_routes_take(
     nodes, degree, size, overhead
 ):
     work = Operation(Collective.ALL_TO_ALL, size, RATE, ALPHA, overhead)
     for one in BASELINES:
-        timed, running = one.time(nodes, degree, work), one.run(nodes, degree, work)
+        timed, running = one.time(nodes, degree, work), one.baseline_run(nodes, degree, work)
         assert (timed is None) == (running is None)
         if timed is not None:
             require_valid(running)
@@ -241,13 +243,13 @@ def test_a_collective_with_a_root_has_no_baseline():
         ("routed-trivance", 8, 2),
     ],
 )
-def test_hosts_that_cannot_run_an_opponent_have_none(name, nodes, degree):
+def test_hosts_that_cannot_run_a_baseline_have_none(name, nodes, degree):
     assert EVERY[name].time(nodes, degree, workload(1000)) is None
-    assert EVERY[name].run(nodes, degree, workload(1000)) is None
+    assert EVERY[name].baseline_run(nodes, degree, workload(1000)) is None
 
 
 def test_double_trees_send_down_piece_by_piece_what_their_roots_have_summed_up():
-    tree = EVERY["double-binary-tree"].run(12, 4, workload(10**6))
+    tree = EVERY["double-binary-tree"].baseline_run(12, 4, workload(10**6))
     network = Network(ALPHA, RATE / 4)
     ways = {"size_bytes": 10**6, "chunks": 8}
     assert tree.schedule.together
@@ -262,7 +264,7 @@ def test_double_trees_send_down_piece_by_piece_what_their_roots_have_summed_up()
 
 
 def test_steps_do_not_run_together():
-    ring = EVERY["shifted-ring"].run(12, 4, workload(1))
+    ring = EVERY["shifted-ring"].baseline_run(12, 4, workload(1))
     network = Network(ALPHA, RATE / 4)
     with pytest.raises(InvalidSchedule, match="/parts: must be two, by trees"):
         simulate(replace(ring.schedule, together=True), ring.topology, network, size_bytes=1)

@@ -36,11 +36,11 @@ def direct(name):
 
 
 @for_every("name", FABRICS)
-@for_every("opponent", NCCL_ALGORITHMS)
-def test_whatever_runs_on_a_fabric_is_valid(name, opponent):
+@for_every("baseline", NCCL_ALGORITHMS)
+def test_whatever_runs_on_a_fabric_is_valid(name, baseline):
     topology = fabric(name)
     for collective in COLLECTIVES:
-        schedule = NCCL_ALGORITHMS[opponent](topology, collective)
+        schedule = NCCL_ALGORITHMS[baseline](topology, collective)
         if schedule is not None:
             assert schedule.collective is collective
             assert violations(schedule, topology) == []
@@ -77,9 +77,9 @@ def test_rings_take_no_more_of_a_link_than_there_is(name):
 @for_every("size", [1, 10**6, 2**30])
 def test_rings_take_their_closed_form(name, collective, size):
     topology = direct(name)
-    schedule = ring.run(topology, collective)
+    schedule = ring.ring_schedule(topology, collective)
     asked = (NETWORK.alpha_seconds, NETWORK.unit_bytes_per_second, size)
-    closed = ring.seconds(topology, collective, *asked)
+    closed = ring.ring_seconds(topology, collective, *asked)
     ways = {"size_bytes": size, "chunks": 1}
     assert simulate(schedule, topology, NETWORK, **ways, synchronous=True).seconds == closed
     assert simulate(schedule, topology, NETWORK, **ways).seconds <= closed
@@ -89,7 +89,7 @@ def test_rings_take_their_closed_form(name, collective, size):
 @pytest.mark.parametrize("chunks", [1, 4, 50])
 def test_trees_take_their_lock_step(name, chunks):
     topology = direct(name)
-    schedule = tree.run(topology, Collective.ALLREDUCE)
+    schedule = tree.tree_schedule(topology, Collective.ALLREDUCE)
     if schedule is None:
         pytest.skip("its ranks in order are not joined")
     closed = lockstep_of(messages_of(schedule, topology), NETWORK, 10**6)
@@ -135,5 +135,5 @@ def test_more_ranks_than_schedules_are_made_for_are_refused():
 
 @given(st.sampled_from([Collective.BROADCAST, Collective.REDUCE, Collective.ALL_TO_ALL]))
 @settings(max_examples=3)
-def test_collectives_that_it_has_no_rings_for_have_no_opponent(collective):
+def test_collectives_that_it_has_no_rings_for_have_no_baseline(collective):
     assert nccl_runs(fabric("mi300x"), collective, NETWORK, 1) == ()

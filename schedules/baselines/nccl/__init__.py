@@ -34,8 +34,8 @@ class NcclRun:
 
 
 NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
-    ring.NAME: ring.run,
-    tree.NAME: tree.run,
+    ring.NAME: ring.ring_schedule,
+    tree.NAME: tree.tree_schedule,
     pat_nvls.PAT: pat_nvls.pat,
     pat_nvls.NVLS: pat_nvls.nvls,
 }

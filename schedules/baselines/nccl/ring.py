@@ -16,7 +16,7 @@ from topoloom.synth.topology.topology import Topology
 NAME = "nccl-ring"
 
 
-def run(topology: Topology, collective: Collective) -> Schedule | None:
+def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None:
     """Return a collective over the rings of `ring_channels.rings`; None without rings.
 
     Parts of shards are proportional to the widths of the rings, so that all rings finish at once.
@@ -24,7 +24,7 @@ def run(topology: Topology, collective: Collective) -> Schedule | None:
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
     >>> box = fabric("mi300x")
-    >>> violations(run(box, Collective.ALLREDUCE), box)
+    >>> violations(ring_schedule(box, Collective.ALLREDUCE), box)
     []
     """
     found = rings(topology)
@@ -42,7 +42,7 @@ def run(topology: Topology, collective: Collective) -> Schedule | None:
     return None
 
 
-def seconds(
+def ring_seconds(
     topology: Topology, collective: Collective, alpha: Fraction, unit: Fraction, size_bytes: int
 ) -> Fraction | None:
     """Return the time of N - 1 rounds per pass, in each of which every ring forwards one shard.
@@ -50,7 +50,7 @@ def seconds(
     Rings of total width W take (N - 1) (alpha + M / (N W)): the first of them saturates a link.
 
     >>> from topoloom.synth.fabrics import fabric
-    >>> seconds(fabric("mi300x"), Collective.ALLGATHER, Fraction(0), Fraction(1), 512 * 8)
+    >>> ring_seconds(fabric("mi300x"), Collective.ALLGATHER, Fraction(0), Fraction(1), 512 * 8)
     Fraction(8, 1)
     """
     found = rings(topology)

@@ -59,7 +59,7 @@ def boxes(topology: Topology) -> tuple[tuple[NodeId, ...], ...]:
     return tuple(sorted(ordered, key=lambda part: position[part[0]]))
 
 
-def run(topology: Topology, collective: Collective) -> Schedule | None:
+def tree_schedule(topology: Topology, collective: Collective) -> Schedule | None:
     """Return an allreduce up and down double binary trees of the boxes, a channel for every rank.
 
     In channel k the head of every box is its k-th rank.  Heads communicate with other boxes; the
@@ -71,7 +71,7 @@ def run(topology: Topology, collective: Collective) -> Schedule | None:
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
     >>> two = fabric("dgx-a100-2")
-    >>> violations(run(two, Collective.ALLREDUCE), two)
+    >>> violations(tree_schedule(two, Collective.ALLREDUCE), two)
     []
     """
     if collective is not Collective.ALLREDUCE:
