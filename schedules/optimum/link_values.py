@@ -229,7 +229,7 @@ def restored(
 
     Raises
     ------
-    There are more than `MOST_RESTORED` changes.
+    TooLarge
         There are more than `MOST_RESTORED` changes.
     NoSchedule, InvalidTopology, Unreachable, TookTooLong
         As `schedules.optimum.collective_optimum.collective_optimum`.

@@ -24,8 +24,8 @@ def even_shares(
 
     Parameters
     ----------
-    Units that neighbors have into the switch and out of it.
-        Units that neighbours have into the switch and out of it.
+    into, onward : dict
+        Units that neighbors have into the switch and out of it.
     portion : int
         Shares are multiples of this where possible.  An arc with whole portions of k units never
         forces equal trees of one root apart.
