@@ -41,12 +41,12 @@ FormatName: TypeAlias = Literal[
 DEFAULT_ALPHA_US = 10
 
 Files: TypeAlias = Mapping[str, bytes]
-"""Several files: what to put behind a common name, such as ``.0.et``, and the content."""
+"""Several files: pairs of a suffix, such as ``.0.et``, and the content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What may be said about a format; None is what the writer does by itself."""
+    """Options of a writer; None selects the writer's default."""
 
     dialect: str | None = None
     runtime: str | None = None
@@ -63,7 +63,7 @@ class Options:
 
     @property
     def given(self) -> dict[str, object]:
-        """The options that were given."""
+        """Return the options that are not None."""
         pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in pairs if value is not None}
 
@@ -72,9 +72,9 @@ class Options:
 class Format:
     """One format: its writer, and how its files are recognized and replayed.
 
-    ``options`` are those that the writer takes, ``needs`` those that must be given.  ``transcript``
-    replays files for the runtime or dialect that is named, if any.  ``recognizes`` decides from the
-    beginning of a text, without blanks in front, and from its JSON value, None for other text.
+    ``options`` are the options that the writer accepts, ``needs`` the required ones.
+    ``transcript`` replays files, for a runtime or dialect if given.  ``recognizes`` decides from
+    the start of a text, without leading blanks, and from its JSON value (None for other text).
     """
 
     media_type: str
@@ -93,7 +93,7 @@ def write(
     Raises
     ------
     NotExportable
-        There is no such format or option, or it cannot express this schedule.
+        The format or option does not exist, or the format cannot express this schedule.
     InvalidSchedule
         The schedule is not valid on the topology.
 
@@ -112,7 +112,7 @@ def write(
 
 
 def require_options(form: str, options: Options) -> None:
-    """Raise `NotExportable` unless there is this format and it takes, and gets, its options.
+    """Raise `NotExportable` unless the format exists and accepts, and gets, its options.
 
     >>> require_options("json", Options(dialect="rccl"))
     Traceback (most recent call last):
@@ -159,7 +159,7 @@ def _mscclpp(schedule: "Schedule", topology: "Topology", options: Options) -> It
 
 
 def _of_programs(options: Options) -> dict[str, Any]:
-    """Return what writers of programs have in common."""
+    """Return the options that all writers of programs share."""
     from topoloom.schedules.formats.targets.size_limits import Sizes
 
     return {
@@ -250,7 +250,7 @@ def _is_mscclpp(head: str, document: object) -> bool:
 PROGRAMS = ("msccl-xml", "mscclpp-json")
 """The formats that run-times load."""
 SENDING = (*PROGRAMS, "chakra-et")
-"""The formats whose files tell what ranks send."""
+"""The formats whose files hold the sends of the ranks."""
 _OF_PROGRAMS = ("runtime", "inplace", "instances", "min_bytes", "max_bytes", "scratch_budget")
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

@@ -8,7 +8,7 @@ from topoloom.schedules.errors import InvalidProgram
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A JSON object at ``place``; the methods read a field or say which rule it breaks."""
+    """A JSON object at ``place``; the methods read a field or raise the rule that it breaks."""
 
     values: dict[str, Any]
     place: str
@@ -27,7 +27,7 @@ class Fields:
         return cls(value, place)
 
     def number(self, key: str, least: int, most: int, default: int | None = None) -> int:
-        """Return an integer from ``least`` to ``most``, or the default where it is missing."""
+        """Return an integer from ``least`` to ``most``, or the default if it is missing."""
         value = self.values.get(key, default)
         if type(value) is not int or not least <= value <= most:
             raise InvalidProgram(
@@ -43,25 +43,25 @@ class Fields:
         return value
 
     def text(self, key: str) -> str:
-        """Return a member that is a text."""
+        """Return a text."""
         value = self.values.get(key)
         if not isinstance(value, str):
             raise InvalidProgram(f"{self.place}/{key}", "must be a text")
         return value
 
     def flag(self, key: str) -> bool:
-        """Return a member that is true or false, not 0 or 1."""
+        """Return true or false; 0 and 1 are refused."""
         value = self.values.get(key)
         if not isinstance(value, bool):
             raise InvalidProgram(f"{self.place}/{key}", "must be true or false")
         return value
 
     def optional_objects(self, key: str) -> "list[Fields]":
-        """Return a list of objects, empty where it is missing."""
+        """Return a list of objects; empty if it is missing."""
         return self.objects(key) if key in self.values else []
 
     def objects(self, key: str, least: int = 0, most: int = 10**6) -> "list[Fields]":
-        """Return a list of objects, of ``least`` to ``most``."""
+        """Return a list of ``least`` to ``most`` objects."""
         return [
             Fields.of(value, f"{self.place}/{key}/{at}")
             for at, value in enumerate(self._list(key, least, most))

@@ -1,6 +1,6 @@
-"""The nodes of Chakra traces, made from transfers one by one: sends, receives, additions.
+"""Nodes of Chakra traces, created transfer by transfer: sends, receives, additions.
 
-What is added, or passed on, waits in a staging area of its own.
+Data to be added or forwarded waits in a staging area of its own.
 """
 
 import json
@@ -18,20 +18,20 @@ from topoloom.schedules.formats.lowering.transfers import Transfer
 
 
 class ShardNodes:
-    """The nodes of all ranks so far."""
+    """The nodes of all ranks."""
 
     def __init__(self, ranks: int, whole: int, size_bytes: int) -> None:
         self.nodes: list[list[Any]] = [[] for _ in range(ranks)]
         self.whole, self.size_bytes = whole, size_bytes
         self.staged = [0] * ranks
-        # By sender and receiver: the latest stage so far, its sends, and those before it.
+        # By sender and receiver: the latest stage, its sends, and the sends of the stage before.
         self.stages: dict[tuple[int, int], tuple[int, list[int], list[int]]] = {}
         # Per rank and chunk: the last node that wrote it, and that touched it; -1 if none.
         self.written = np.full((ranks, whole), -1, dtype=np.int32)
         self.touched = self.written.copy()
 
     def prepared(self, transfers: list[Transfer]) -> list[Transfer]:
-        """Return the transfers as messages, each of which leaves from one place."""
+        """Return the transfers as messages; each message leaves from one region."""
         return transfers
 
     def finish(self) -> None:
@@ -68,7 +68,7 @@ class ShardNodes:
         self.written[target, span] = self.touched[target, span] = last.id
 
     def _earlier(self, transfer: Transfer, sent: int) -> list[int]:
-        """Return the sends of the stage before to the same rank, noting this one."""
+        """Return the sends of the previous stage to the same rank, and record this send."""
         pair = transfer.source, transfer.target
         stage, now, before = self.stages.get(pair, (transfer.stage, [], []))
         if stage < transfer.stage:
@@ -91,13 +91,13 @@ class ShardNodes:
 
 
 class ExchangeNodes(ShardNodes):
-    """The nodes of an all-to-all: what is passed on waits in staging areas of its own."""
+    """The nodes of an all-to-all: forwarded blocks wait in staging areas of their own."""
 
     def __init__(self, ranks: int, whole: int, size_bytes: int) -> None:
         super().__init__(ranks, 0, size_bytes)
         self.chunks, self.of_rank = whole // ranks, whole
         self.block = size_bytes // ranks
-        # By rank and chunk: where it is staged, and the node that received it.
+        # By rank and chunk: its offset in staging, and the node that received it.
         self.kept: dict[tuple[int, int], tuple[int, int]] = {}
 
     def add(self, transfer: Transfer, tag: int) -> None:
@@ -125,7 +125,7 @@ class ExchangeNodes(ShardNodes):
 
 
 class _Arrived(NamedTuple):
-    """What waits to be added to some bytes of the data, in chunks ``span``, and who received it."""
+    """A received contribution: its bytes of the data, its chunks, its staging area, its node."""
 
     data: tuple[str, int, int]
     span: slice
@@ -141,14 +141,14 @@ class FoldNodes(ShardNodes):
 
     def __init__(self, ranks: int, whole: int, size_bytes: int) -> None:
         super().__init__(ranks, whole, size_bytes)
-        # By rank: what arrived, by its first chunk, and what it sent of its own data.
+        # By rank: received contributions by first chunk, and the sends of its own data.
         self.arrived: list[dict[int, _Arrived]] = [{} for _ in range(ranks)]
         self.sent: list[list[tuple[slice, int]]] = [[] for _ in range(ranks)]
 
     def prepared(self, transfers: list[Transfer]) -> list[Transfer]:
-        """Return the transfers cut so that every rank passes on what arrived as one message.
+        """Return the transfers, cut so that every rank forwards each received message whole.
 
-        All those of a contribution are cut wherever one of them begins or ends.
+        All transfers of a contribution are cut wherever one of them begins or ends.
         """
         return list(_cut(transfers, self.whole))
 
@@ -176,7 +176,7 @@ class FoldNodes(ShardNodes):
         self.arrived[target][transfer.chunk] = _Arrived(data, span, staged, got.id)
 
     def finish(self) -> None:
-        """Let every rank add up what it gathered: to its own, when that has been sent."""
+        """Add each rank's received contributions to its own data, after the data has been sent."""
         for rank, arrived in enumerate(self.arrived):
             for chunk in sorted(arrived):
                 one = arrived[chunk]
@@ -194,7 +194,7 @@ def _overlap(one: slice, other: slice) -> bool:
 
 
 def _cut(transfers: Iterable[Transfer], whole: int) -> Iterator[Transfer]:
-    """Yield the transfers, cut wherever another one of the same contribution begins or ends.
+    """Yield the transfers, cut wherever another transfer of the same contribution begins or ends.
 
     >>> wide, narrow = (Transfer(0, 0, 1, 0, 3, False, True), Transfer(1, 1, 2, 1, 2, False, True))
     >>> [(one.target, one.chunk, one.length) for one in _cut([wide, narrow], 3)]

@@ -1,8 +1,8 @@
-"""What must hold of Chakra traces whatever the order in which their nodes run.
+"""Checks of Chakra traces that make the result independent of the order of execution.
 
-Sends and receives match one to one, staging areas are the same or apart, and of two nodes of a
-rank that use the same bytes, one of them writing, one waits for the other.  Then every order
-that the dependencies allow computes the same.
+Sends and receives match one to one.  Two staging areas are equal or disjoint.  If two nodes of a
+rank use the same bytes and one of them writes, one node depends on the other.  Then every order
+that the dependencies allow computes the same result.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ from topoloom.schedules.formats.chakra.program import (
 )
 
 Key: TypeAlias = tuple[int, int, int, int]
-"""Sender, receiver, tag, bytes: what a simulator matches sends and receives by."""
+"""Sender, receiver, tag, bytes: the key by which simulators match sends and receives."""
 
 
 def check_messages(traces: Traces) -> None:
@@ -43,13 +43,13 @@ def check_messages(traces: Traces) -> None:
 
 
 def key_of(rank: int, step: Step) -> Key:
-    """Return what the message of a send or receive is known by."""
+    """Return the key of the message of a send or receive."""
     source, target = (rank, step.peer) if step.kind == SEND else (step.peer, rank)
     return source, target, step.tag, step.size
 
 
 def check_staging(trace: Trace, place: str) -> None:
-    """Raise unless staging areas are the same or apart."""
+    """Raise unless any two staging areas are equal or disjoint."""
     regions = {r for step in trace.steps for r in step.reads + step.writes}
     areas = sorted((r.first, r.end) for r in regions if r.buffer == "staging")
     if any(second[0] < first[1] for first, second in pairwise(areas)):
@@ -57,7 +57,7 @@ def check_staging(trace: Trace, place: str) -> None:
 
 
 def check_order(trace: Trace, place: str) -> None:
-    """Raise unless of two uses of the same bytes, one a writing one, one waits for the other."""
+    """Raise unless any two uses of the same bytes, one of them a write, are ordered."""
     ancestors: list[int] = []
     uses: dict[str, _Uses] = defaultdict(lambda: _Uses(len(trace.steps)))
     for at, step in enumerate(trace.steps):
@@ -82,7 +82,7 @@ def _told(step: Step) -> str:
 
 
 class _Uses:
-    """Which nodes use which bytes of a buffer."""
+    """The uses of the bytes of a buffer, by node."""
 
     def __init__(self, nodes: int) -> None:
         self.count = 0

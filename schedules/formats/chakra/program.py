@@ -1,6 +1,6 @@
-"""What Chakra traces of a collective can say: nodes that send, receive and add bytes.
+"""Chakra traces of a collective as values: nodes that send, receive and add bytes.
 
-Of the node types of the format these three are used; sizes and places are in bytes.
+Only these three node types of the format are used.  Sizes and offsets are in bytes.
 """
 
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ COLLECTIVES = (
     Collective.ALL_TO_ALL,
 )
 VERSION = "0.0.4"
-"""Of the schema."""
+"""Version of the schema."""
 COMPUTE, SEND, RECEIVE = 4, 5, 6
 """Values of `NodeType`."""
 MAX_BYTES = 2**62
-"""Most bytes of the data of one rank: sums of two sizes stay within 64 bits."""
+"""Largest data of one rank in bytes; the sum of two sizes stays within 64 bits."""
 MAX_TAG = 2**31 - 1
 MAX_NODES = 1 << 15
-"""Most nodes of one rank; the replay keeps who comes before whom, a bit for each pair."""
+"""Most nodes of one rank; the replay keeps one bit for each ordered pair of nodes."""
 MAX_RANKS = 4096
 RESULT = "result"
 BUFFERS = ("data", "staging", RESULT)
-"""Where bytes lie: in the data of the collective, or waiting to be added to it or passed on; in
-an all-to-all what arrives for good is in the result."""
+"""Names of buffers: the data of the collective; bytes that wait to be added or forwarded; the
+result of an all-to-all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Neighbouring bytes of a buffer of a rank, one of `BUFFERS`."""
+    """Neighboring bytes of a buffer of a rank, one of `BUFFERS`."""
 
     buffer: str
     first: int
@@ -45,9 +45,9 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One node: what it waits for (positions in the trace), and what it does.
+    """One node: its operation, and the positions in the trace of the nodes that it waits for.
 
-    ``peer``, ``tag`` and ``size`` are of its message, and -1 where it has none.
+    ``peer``, ``tag`` and ``size`` describe its message; -1 without a message.
     """
 
     kind: int
@@ -61,7 +61,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One rank's nodes, each after those that it waits for."""
+    """The nodes of one rank, each after the nodes that it waits for."""
 
     steps: tuple[Step, ...]
 

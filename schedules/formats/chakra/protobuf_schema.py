@@ -1,8 +1,8 @@
 """Chakra's execution trace schema 0.0.4 as protobuf messages, without generated code.
 
-Of the values of an attribute the scalar ones are described, of a file all messages that
-stand at its top; what else a file holds is kept as unknown fields.  A file is a sequence of
-messages, each after its length as a varint: first `GlobalMetadata`, then `Node` after `Node`.
+The schema describes the scalar values of an attribute and all top-level messages of a file.
+Everything else is kept as unknown fields.  A file is a sequence of messages, each preceded by its
+length as a varint: first `GlobalMetadata`, then one `Node` after another.
 """
 
 from io import BytesIO
@@ -108,7 +108,7 @@ def _add_field(message: descriptor_pb2.DescriptorProto, name: str, spec: tuple[A
         field.type = kind
 
 
-# A pool of its own: a program that has the generated code loaded keeps it.
+# A separate pool: a program may also have loaded the generated code.
 _pool = descriptor_pool.DescriptorPool()
 _pool.Add(_described())
 
@@ -140,7 +140,7 @@ def read_messages(data: bytes) -> tuple[Any, list[Any]]:
     Raises
     ------
     InvalidProgram
-        It is not a sequence of these messages.
+        The bytes are not a sequence of these messages.
 
     >>> metadata, nodes = read_messages(write_messages([GlobalMetadata(version="1"), Node(id=3)]))
     >>> metadata.version, [node.id for node in nodes]
@@ -153,7 +153,7 @@ def read_messages(data: bytes) -> tuple[Any, list[Any]]:
         try:
             message = parse_length_prefixed(kind, file)
         except (DecodeError, ValueError, OverflowError) as error:
-            # A length may have 64 bits, which no read takes.
+            # A length may have 64 bits, which exceeds the argument of every read.
             raise InvalidProgram(f"/byte/{start}", "must go on with a message") from error
         made.append(message)
     if not made:

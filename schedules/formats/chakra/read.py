@@ -1,6 +1,6 @@
-"""Reading Chakra traces of a collective: from bytes to nodes that keep the format's rules.
+"""Read Chakra traces of a collective: from bytes to nodes that keep the rules of the format.
 
-Nothing here knows how traces are written.
+The reader shares no code with the writer.
 """
 
 import json
@@ -30,16 +30,16 @@ from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
 from topoloom.schedules.model.schedule import Collective
 
 _KINDS = {SEND: (1, 0), RECEIVE: (0, 1), COMPUTE: (2, 1)}
-"""For each type of node how many regions it reads and writes."""
+"""Regions read and written, by type of node."""
 
 
 def parse(files: Sequence[bytes]) -> Traces:
-    """Return what the files of all ranks, in order, hold.
+    """Return the traces in the files of all ranks, in order.
 
     Raises
     ------
     InvalidProgram
-        Naming the rank, the node's place in its file, and the rule it breaks.
+        Names the rank, the node's place in its file, and the rule that the node breaks.
 
     Examples
     --------

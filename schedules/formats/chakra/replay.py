@@ -1,7 +1,7 @@
-"""Running Chakra traces on symbols, to see whether they do their collective.
+"""Replay Chakra traces on symbolic values, and check that they compute their collective.
 
-Every byte holds a value: which byte of the whole it is, and the set of ranks whose
-contributions are in it.  Bytes that all nodes treat alike are one *piece*.
+Every byte holds a value: its position in the whole data, and the set of ranks whose
+contributions it includes.  Bytes that all nodes treat alike are one *piece*.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,21 +26,21 @@ from topoloom.schedules.model.transcript import Span, Transcript, merge_spans
 
 
 def replay(files: Sequence[bytes]) -> Traces:
-    """Run the traces of all ranks, in order; return them if they do their collective.
+    """Run the traces of all ranks, in order; return them if they compute their collective.
 
     Raises
     ------
     InvalidProgram
-        A rule of the format is broken, sends and receives do not match one to one, two
-        nodes of a rank use the same bytes, one of them writing, and neither depends on the
-        other, the ranks wait for each other in a circle, something is added twice or read before
-        it is there, or the result is wrong.
+        A rule of the format is broken, sends and receives do not match one to one, two nodes of a
+        rank use the same bytes without an order and one of them writes, the ranks wait for each
+        other in a cycle, a contribution is added twice, bytes are read before they are written,
+        or the result is wrong.
 
     Notes
     -----
-    If all uses of the same bytes are ordered and messages match one to one, every order
-    that the dependencies allow computes the same; the one order that is run speaks
-    for all.  Dependencies: O(n**2) bits for n nodes of a rank.
+    If all uses of the same bytes are ordered and messages match one to one, every order that the
+    dependencies allow computes the same result, so one order suffices.  Dependencies take O(n**2)
+    bits for n nodes of a rank.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def _replayed(files: Sequence[bytes]) -> "_Run | ExchangeRun":
 
 @dataclass(slots=True)
 class _Buffer:
-    """Per piece the number of the byte it begins with (-1: none), and contributions."""
+    """Per piece: the number of its first byte (-1: none), and its contributions."""
 
     cuts: NDArray[np.int64]
     numbers: NDArray[np.int64] = field(init=False)
@@ -105,7 +105,7 @@ class _Run(Run[_Values]):
         self.shards = [rank * self.size // self.count for rank in range(self.count + 1)]
         cuts = _cuts(traces, self.shards)
         self.data = [_Buffer(cuts) for _ in traces.ranks]
-        # A staging area holds what arrived, in the pieces that the sender had it in.
+        # A staging area holds received data in the pieces of the sender.
         self.staged: list[dict[Region, _Values]] = [{} for _ in traces.ranks]
         for rank, buffer in enumerate(self.data):
             gathers = traces.collective is Collective.ALLGATHER
@@ -126,7 +126,7 @@ class _Run(Run[_Values]):
         self._write(rank, step.writes[0], (one[0], one[1] | other[1]))
 
     def _spans(self, values: _Values) -> Iterator[Span]:
-        """Return what a message carries; a piece ends where the next one in the data begins."""
+        """Return the spans of a message; a piece ends where the next piece of the data begins."""
         cuts = self.data[0].cuts
         pasts = cuts[np.searchsorted(cuts, values[0], side="right")]
         return merge_spans(map(Span, values[0].tolist(), pasts.tolist(), values[1].tolist()))

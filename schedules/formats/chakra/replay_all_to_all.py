@@ -1,8 +1,8 @@
-"""Running the traces of an all-to-all: whose bytes lie where, and for whom they are.
+"""Replay the traces of an all-to-all: track the source and the target of every byte.
 
-Byte b of what rank s sends is number s * M + b; it is for rank b // (M / N).  What arrives for good
-is written once, where it belongs in the result; what is for others lies in staging areas.  A rank
-keeps its own block where it is.
+Byte b of what rank s sends is number s * M + b, for rank b // (M / N).  Data for the receiving
+rank is written once, at its place in the result; data for other ranks lies in staging areas.  A
+rank's own block stays in place.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from topoloom.schedules.model.transcript import Span
 
 
 class _Bytes(NamedTuple):
-    """Bytes [first, past) of what all ranks send."""
+    """Bytes [first, past) of the data that all ranks send."""
 
     first: int
     past: int
@@ -58,7 +58,7 @@ class ExchangeRun(Run[_Bytes]):
                 f"/ranks/{rank}",
                 f"bytes {region.first} to {region.end} of the result must get what is theirs",
             )
-        # Two writes of the same bytes would have been a race, or one of them is too many.
+        # A second write of the same bytes is a race or one write too many.
         self.arrived[rank] += values.past - values.first
 
     def _added(self, rank: int, step: Step) -> None:

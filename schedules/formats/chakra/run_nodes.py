@@ -1,7 +1,7 @@
-"""Running the nodes of Chakra traces in an order that their dependencies allow.
+"""Run the nodes of Chakra traces in an order that their dependencies allow.
 
-What bytes are worth is left to those who run a kind of collective: `Run` moves values of their
-type, and notes which messages brought what.
+Subclasses of `Run` define the values of bytes for one kind of collective.  `Run` moves the values
+and records the messages that delivered them.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ _Values = TypeVar("_Values")
 class Run(ABC, Generic[_Values]):
     """One run of all traces.
 
-    ``shards`` are the bounds that a transcript has; ``messages`` what was sent, in order.
+    ``shards`` are the bounds of the transcript; ``messages`` are the sent messages, in order.
     """
 
     shards: list[int]
@@ -28,13 +28,13 @@ class Run(ABC, Generic[_Values]):
         self.traces = traces
         self.sent: dict[Key, _Values] = {}
         self.messages: list[Message] = []
-        # By message: its number.  By rank and node: the messages without which what it leaves
-        # would not be there.  A node that waits for a send waits for no data.
+        # By message: its number.  By rank and node: the messages that the node's output depends
+        # on.  A node that waits for a send waits for no data.
         self.numbers: dict[Key, int] = {}
         self.brought: list[dict[int, frozenset[int]]] = [{} for _ in traces.ranks]
 
     def finish(self) -> None:
-        """Run until nothing moves, then compare with the postcondition."""
+        """Run until no node can run, then check the postcondition."""
         moved = True
         waiting = [list(range(len(trace.steps))) for trace in self.traces.ranks]
         finished: list[set[int]] = [set() for _ in self.traces.ranks]
@@ -81,20 +81,20 @@ class Run(ABC, Generic[_Values]):
 
     @abstractmethod
     def _read(self, rank: int, region: Region) -> _Values:
-        """Return what a region of a rank holds."""
+        """Return the values in a region of a rank."""
 
     @abstractmethod
     def _write(self, rank: int, region: Region, values: _Values) -> None:
-        """Store what arrived, or was added."""
+        """Store received or added values in a region of a rank."""
 
     @abstractmethod
     def _added(self, rank: int, step: Step) -> None:
-        """Do an addition."""
+        """Run an addition."""
 
     @abstractmethod
     def _spans(self, values: _Values) -> Iterator[Span]:
-        """Return what a message carries."""
+        """Return the spans of a message."""
 
     @abstractmethod
     def _require_result(self) -> None:
-        """Raise unless every rank ends with what the collective promises."""
+        """Raise unless every rank ends with the result of the collective."""

@@ -1,11 +1,11 @@
-"""Chakra execution traces: what each rank sends, receives and adds, for simulators.
+"""Chakra execution traces: the sends, receives and additions of each rank, for simulators.
 
-One file per rank.  Nodes are sends, receives and additions of so many bytes, with their
-dependencies on earlier nodes of the same rank; a send and its receive have a tag of
-their own.  Byte c of shard i is byte i * M / N + c of M; chunks end at the whole byte
-below.  ``inputs`` and ``outputs`` of a node tell which bytes it reads and writes, as
-``[buffer, first, bytes]``: the data, or a staging area where bytes wait to be added, or to be
-passed on in an all-to-all, whose bytes end in the result.
+One file per rank.  Nodes are sends, receives and additions of a number of bytes, with their
+dependencies on earlier nodes of the same rank; a send and its receive share a unique tag.  Byte c
+of shard i is byte i * M / N + c of M; chunk bounds are rounded down to whole bytes.  ``inputs``
+and ``outputs`` of a node are the bytes that it reads and writes, as ``[buffer, first, bytes]``.
+The buffer is the data, or a staging area whose bytes wait to be added or, in an all-to-all, to
+be forwarded; the bytes of an all-to-all end in the result.
 """
 
 from topoloom.schedules.errors import NotExportable
@@ -29,18 +29,18 @@ from topoloom.synth.topology.topology import Topology
 def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[bytes, ...]:
     """Return the traces of a schedule, one for each rank.
 
-    Switches disappear: a path through them is a message from its first to its last
-    rank, and how it gets there is the simulator's affair.  What is pipelined in slices
-    elsewhere is sent whole here, one message for each edge of a tree or send of a step.
+    Switches disappear: a path through switches is a message from its first to its last rank, and
+    the simulator routes it.  Data that other formats pipeline in slices is sent whole, in one
+    message for each edge of a tree or send of a step.
 
     Parameters
     ----------
     schedule : Schedule
-        It is checked first: what is exported is what was proved.
+        Checked first, so only proven schedules are exported.
     size_bytes : int
         M: the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce, what each rank sends in an all-to-all.  Every chunk has a byte at least;
-        in an all-to-all all blocks have the same number of bytes.
+        allreduce, the data that each rank sends in an all-to-all.  Every chunk has at least one
+        byte; in an all-to-all all blocks have the same number of bytes.
 
     Raises
     ------
@@ -51,15 +51,14 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
 
     Notes
     -----
-    A send depends on what wrote its bytes; an addition on the receive and on the
-    addition before; a receive into data on what read or wrote them before.  A node
-    depends on nodes of its own file only, and those stand before it, so no order of work
-    gets stuck.
+    A send depends on the nodes that wrote its bytes; an addition on the receive and on the
+    previous addition; a receive into data on the earlier reads and writes of these bytes.  A node
+    depends only on earlier nodes of its own file, so no order of execution deadlocks.
 
-    Order on a link.  What a rank contributes to sums could leave at once, and would stand in
-    the way of what others wait for.  So a send to be added, and any send of a step, has
-    control dependencies on the sends of the stage before (the step before, or those from
-    deeper in the trees) to the same rank.
+    Order on a link.  Contributions to sums could leave at once and would delay the data that
+    other ranks wait for.  So a send to be added, and any send of a step, has control dependencies
+    on the sends of the previous stage to the same rank (the previous step, or the next deeper
+    level of the trees).
 
     Examples
     --------
@@ -112,7 +111,7 @@ def _require_few(needed: int) -> None:
 
 
 def _fitting(schedule: Schedule, size_bytes: int) -> Schedule:
-    """Return routes whose shares of a block are rounded so far that each has a byte."""
+    """Return the routes with their shares of a block rounded so that each has at least one byte."""
     if not isinstance(schedule, RouteSchedule):
         return schedule
     ranks = len(schedule.ranks)
@@ -124,7 +123,7 @@ def _fitting(schedule: Schedule, size_bytes: int) -> Schedule:
 
 
 def _nodes(schedule: Schedule) -> type[ShardNodes]:
-    """Return who makes the nodes of a schedule."""
+    """Return the class that creates the nodes of a schedule."""
     if schedule.collective is Collective.ALL_TO_ALL:
         return ExchangeNodes
     folds = isinstance(schedule, StepSchedule) and schedule.in_one_pass

@@ -1,6 +1,6 @@
-"""Trees as drawings: Graphviz DOT, one picture per tree, and GraphML, one graph of all.
+"""Drawings of trees: Graphviz DOT, one picture per tree, and GraphML, one graph of all trees.
 
-An edge is drawn from sender to receiver; the switches on its way are its label.
+An edge is drawn from sender to receiver; the switches on its path are its label.
 """
 
 import re
@@ -14,7 +14,7 @@ from topoloom.schedules.verify import require_valid
 from topoloom.synth.topology.topology import NodeId, Topology
 
 MAX_EDGES = 200_000
-# Control characters, halves of surrogate pairs, and what XML 1.0 excludes besides.
+# Control characters, surrogate halves, and the characters that XML 1.0 excludes.
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -26,7 +26,7 @@ def dot(schedule: Schedule, topology: Topology) -> Iterator[str]:
     InvalidSchedule
         The schedule is not valid on the topology.
     NotExportable
-        It is not made of trees, has more than `MAX_EDGES` edges, or an id holds a
+        The schedule is not made of trees, has more than `MAX_EDGES` edges, or an id holds a
         control character.
 
     Examples

@@ -1,4 +1,4 @@
-"""Exported files read back: replayed, and held against the topology they shall run on."""
+"""Check exported files: replay a program and compare it with a topology."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,32 +23,32 @@ TRANSCRIBED: Mapping[str, Callable[[Sequence[bytes], _Said], Transcript]] = Mapp
 
 TABLE = "nccl-tuner-csv"
 REPLAYED = frozenset({*TRANSCRIBED, TABLE})
-"""Formats whose files are read back and checked; schedule/1 has a checker of its own."""
+"""Formats whose files are replayed and checked; schedule/1 has its own checker."""
 
 
 def transcript_of(form: str, files: Sequence[bytes], runtime: _Said = None) -> Transcript:
-    """Return what the ranks of an exported program send, for simulator and executor.
+    """Return the messages of an exported program, for the simulator and the executor.
 
     Parameters
     ----------
     form : str
         One of `REPLAYED`.
     files : sequence of bytes
-        The file; of a Chakra trace one for each rank, in order.
+        The file; for a Chakra trace one file for each rank, in order.
     runtime : Runtime or str, optional
-        Whose limits hold; a text is a dialect of MSCCL XML.  Left out, those of the first
-        dialect that takes the file (`schedules.formats.inspection.dialects`), and of the largest
-        device that may be meant; Chakra traces have none.
+        The runtime whose limits apply; a text is a dialect of MSCCL XML.  The default is the first
+        dialect that accepts the file (`schedules.formats.inspection.dialects`), with the largest
+        of its devices.  Chakra traces have no runtime.
 
     Raises
     ------
     InvalidProgram
-        The replay of the format says no, or it is a table, which sends nothing.
+        The replay fails, or the file is a tuner table, which sends nothing.
 
     Notes
     -----
-    Of a program this keeps who sends what to whom, and what had to be there first.  It leaves
-    out how its run time gets there: thread blocks, signals, copies within a GPU.
+    The transcript keeps the source, target and data of each message, and the messages it depends
+    on.  It omits thread blocks, signals, and copies within a GPU.
 
     Examples
     --------
@@ -67,11 +67,11 @@ def transcript_of(form: str, files: Sequence[bytes], runtime: _Said = None) -> T
 def program_violations(
     form: str, files: Sequence[bytes], topology: Topology, runtime: _Said = None
 ) -> list[Violation]:
-    """Return what is wrong with an exported file on a topology: nothing if it is valid.
+    """Return the violations of an exported file on a topology: an empty list if it is valid.
 
-    Valid means: its replay does the collective it names, its ranks are as many as the
-    topology's compute nodes, and every message goes from one to another over a link
-    or over switches only.
+    A file is valid if its replay computes the collective that it names, it has one rank for each
+    compute node of the topology, and every message crosses one link or switches only between
+    its two compute nodes.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _wrong_ranks(ranks: int, topology: Topology) -> list[Violation]:
 
 
 def _unwired(transcript: Transcript, topology: Topology) -> list[Violation]:
-    """Return what of a transcript does not fit a topology."""
+    """Return the violations of a transcript on a topology."""
     wrong = _wrong_ranks(len(transcript.ranks), topology)
     if wrong:
         return wrong

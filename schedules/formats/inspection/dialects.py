@@ -1,8 +1,8 @@
-"""Which dialect of MSCCL XML a file is in, told from the file.
+"""Detect the dialect of MSCCL XML that a file is written in.
 
-The dialects differ in the name of a reduce-scatter, in what must be there, and in the limits of
-their run-times.  Every dialect reads the file; the first that takes it counts.  Where others refuse
-it, or another dialect than the requested one takes it, a sentence says so.
+The dialects differ in the name of a reduce-scatter, in required members, and in the limits of
+their runtimes.  Every dialect reads the file; the first that accepts it counts.  A note names
+dialects that reject the file, and a detected dialect that differs from the requested one.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from topoloom.schedules.formats.msccl.read import parse
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The verdict of a dialect on a file: nothing, or the first rule that the file breaks."""
+    """The verdict of a dialect on a file: None, or the first rule that the file breaks."""
 
     dialect: str
     problem: str | None
@@ -23,7 +23,7 @@ class Reading:
 
 @lru_cache(maxsize=1)
 def readings_of(text: str) -> tuple[Reading, ...]:
-    """Return what each dialect says of a file, those that take it first.
+    """Return the verdict of each dialect on a file, accepting dialects first.
 
     >>> from topoloom.schedules.formats.msccl.program import Block, Gpu, Program
     >>> from topoloom.schedules.formats.msccl.write import text as written
@@ -39,9 +39,9 @@ def readings_of(text: str) -> tuple[Reading, ...]:
 
 
 def dialect_note(text: str, asked: str | None = None, option: str = "dialect") -> str | None:
-    """Return a sentence where the dialect of a file matters; None where all dialects agree.
+    """Return a sentence if the dialects disagree on a file; None if all agree.
 
-    ``asked`` is the requested dialect, if any, and ``option`` the name of that option to users.
+    ``asked`` is the requested dialect, if any, and ``option`` the option's name for users.
     """
     readings = readings_of(text)
     taken = [one.dialect for one in readings if one.problem is None]

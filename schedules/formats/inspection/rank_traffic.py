@@ -1,7 +1,7 @@
-"""How much the ranks of a program send to each other, summed from its file without a replay.
+"""Sum the traffic between the ranks of a program from its file, without a replay.
 
-A replay proves that a program does its collective, and takes the time of running it.  The sends
-alone take the time of reading the file, and tell the rate for much data.
+A replay proves that a program computes its collective, and takes as long as a run.  Summing the
+sends takes only the time to read the file, and gives the rate for large data.
 """
 
 from collections import defaultdict
@@ -29,8 +29,8 @@ from topoloom.synth.topology.topology import NodeId, Topology
 class Sent(NamedTuple):
     """Units that go from one rank to another.
 
-    Those of one number ``shared``, from 0, are one operation of a switch, which copies or adds up:
-    together they cross each link once.
+    Sends with the same number ``shared``, from 0, are one operation of a switch that copies or
+    adds: together they cross each link once.
     """
 
     source: int
@@ -43,8 +43,8 @@ class Sent(NamedTuple):
 class Traffic:
     """All sends of a program for ``ranks`` ranks, ``idle`` of which take no part.
 
-    ``whole`` are the units of all data: chunks, or bytes of a trace.  ``moves`` measures the
-    work of a replay: chunks that are sent, or messages of a trace.
+    ``whole`` is the number of units of all data: chunks, or bytes of a trace.  ``moves`` measures
+    the work of a replay: sent chunks, or messages of a trace.
     """
 
     collective: Collective
@@ -56,7 +56,7 @@ class Traffic:
 
 
 def traffic_of(form: str, files: Sequence[bytes], runtime: Runtime | str | None = None) -> Traffic:
-    """Return what the ranks of a program send, from its file.
+    """Return the traffic between the ranks of a program, from its file.
 
     Parameters
     ----------
@@ -82,17 +82,16 @@ def traffic_of(form: str, files: Sequence[bytes], runtime: Runtime | str | None 
 def traffic_rate(traffic: Traffic, topology: Topology) -> Fraction | None:
     """Return M over the time in which the busiest link carries its part of M, in units of capacity.
 
-    It is the rate for much data of a program that runs slice by slice: no link is idle while slices
-    follow one another, and latency counts once.  Data goes from rank to rank over a shortest path;
-    of several over the widest, in equal parts where they are equally wide.  What one operation
-    of a switch sends crosses each link once where a multicast switch is on the path.  None where
-    nothing is sent.
+    The rate for large data of a program that runs slice by slice: slices follow one another
+    without idle links, and latency counts once.  Data goes from rank to rank over a shortest path,
+    among these over the widest, in equal parts over equally wide paths.  One operation of a switch
+    crosses each link once if a multicast switch is on the path.  None for a program without sends.
 
     Raises
     ------
     InvalidProgram
-        There are not as many ranks as compute nodes, or no link and no way over switches leads
-        from one to another.
+        The number of ranks differs from the number of compute nodes, or neither a link nor a path
+        over switches leads from a sender to its receiver.
 
     Examples
     --------

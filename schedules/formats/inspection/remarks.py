@@ -1,4 +1,4 @@
-"""Remarks on a program beside its verdict: its dialect, and elements that no run-time reads."""
+"""Remarks on a program beside its verdict: its dialect, and elements that no runtime reads."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,20 +14,20 @@ _IGNORED: Mapping[str, Callable[[str], Counter[str]]] = MappingProxyType(
     {MSCCL_XML: ignored_by_msccl, MSCCLPP_JSON: ignored_by_mscclpp}
 )
 MAX_NAMED = 8
-"""Names of ignored things in one sentence."""
+"""Names of ignored elements in one sentence."""
 
 
 def remarks(
     form: str, files: Sequence[bytes], asked: str | None = None, option: str = "dialect"
 ) -> list[str]:
-    """Return sentences on a file of a program, none of which makes the program invalid.
+    """Return remarks on the file of a program; no remark makes the program invalid.
 
     Parameters
     ----------
     asked : str, optional
-        The requested dialect of MSCCL XML, or that of the run-time.
+        The requested dialect of MSCCL XML, or the runtime's dialect.
     option : str
-        The name, to users, of the option that changes the dialect.
+        The name of the dialect option for users.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def remarks(
         text = b"".join(files).decode()
         found = _IGNORED[form](text)
     except (InvalidProgram, ValueError, RecursionError):
-        # The reader says what is wrong.
+        # The reader reports the error.
         return []
     notes = []
     if form == MSCCL_XML and (note := dialect_note(text, asked, option)):

@@ -1,4 +1,4 @@
-"""What an exported program asks of whoever runs it, told from the file itself."""
+"""Requirements of an exported program, read from its file: blocks, channels, sizes, scratch."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,22 +8,21 @@ from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a program needs on the GPU that needs most of it, and which sizes it takes.
+    """Needs of the GPU that needs most of each resource, and the divisibility of data sizes.
 
     Attributes
     ----------
     thread_blocks : int
-        All run at once, so the device must have so many multiprocessors.
+        Thread blocks; all run at once, so the device needs a multiprocessor for each.
     steps : int
-        Steps, or operations, of the longest of them.
+        Steps, or operations, of the longest thread block.
     channels : int
-        Of MSCCL XML: NCCL_MIN_NCHANNELS must be no less; 0 of others.
+        Least NCCL_MIN_NCHANNELS for MSCCL XML; 0 for other formats.
     multiple : int
-        Of what the size of all data must be a multiple: of so many elements of MSCCL XML, of so
-        many bytes of MSCCL++.
+        Divisor of the size of all data: elements for MSCCL XML, bytes for MSCCL++.
     scheduler_multiple : int
-        The same where the msccl-scheduler library chooses the file: it counts the elements of
-        one rank's shard, so for shards it wants sizes N times coarser.
+        Divisor for files that the msccl-scheduler library selects.  It counts the elements of one
+        rank's shard, so the divisor of a collective of shards is N times larger.
     scratch : Fraction
         Scratch per byte of data.
     """
@@ -37,12 +36,12 @@ class Requirements:
 
 
 def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
-    """Return what a file that run-times load needs.
+    """Return the requirements of a file that runtimes load.
 
     Raises
     ------
     InvalidProgram
-        The file does not keep the limits of the run-time.
+        The file exceeds a limit of the runtime.
     """
     if form == MSCCL_XML:
         from topoloom.schedules.formats.msccl.read import parse as read
@@ -76,12 +75,12 @@ def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
 
 
 def served_sizes(form: str, text: str, runtime: Runtime) -> tuple[int, int | None]:
-    """Return the least and the largest size of data that a file lets pass; None is no limit.
+    """Return the least and the largest size of data that a file accepts; None is no limit.
 
     Raises
     ------
     InvalidProgram
-        The file does not keep the limits of the run-time.
+        The file exceeds a limit of the runtime.
     """
     if form == MSCCL_XML:
         from topoloom.schedules.formats.msccl.program import LANGUAGES, Dialect

@@ -1,7 +1,7 @@
-"""Where the blocks of an all-to-all lie on their way: from input to output, over scratch between.
+"""Places of the blocks of an all-to-all: input, scratch of the GPUs between, output.
 
-Every GPU has a block for each in its input, in the order of the GPUs, and ends with one of each in
-its output.  What passes by others lies in their scratch; each part has chunks of its own there,
+Every GPU has a block for each GPU in its input, in the order of the GPUs, and ends with a block
+from each GPU in its output.  Forwarded parts lie in scratch; each part has its own chunks there,
 which are written once and read once.
 """
 
@@ -12,10 +12,10 @@ from topoloom.schedules.formats.lowering.transfers import Transfer
 
 
 class Relays:
-    """Gives every part that passes by a GPU its place in scratch, in the order of arrival.
+    """Assigns each forwarded part a place in a GPU's scratch, in the order of arrival.
 
-    Chunk c of what GPU s has for GPU t is number (s * gpus + t) * chunks + c of a transfer; of a
-    move it is the place where it is stored, so that neighbours there may be one message.
+    In a transfer, chunk c of the block from GPU s to GPU t has number (s * gpus + t) * chunks + c.
+    In a move, the number is the place of storage, so that neighboring chunks can share a message.
 
     >>> there, on = Transfer(0, 0, 1, 4, 2, False, False), Transfer(1, 1, 2, 4, 2, False, False)
     >>> relays = Relays(3, 2)
@@ -29,7 +29,7 @@ class Relays:
         self._kept: dict[tuple[int, int], int] = {}
 
     def moves(self, transfers: Iterable[Transfer]) -> Iterator[Move]:
-        """Yield the moves of the transfers, which are in an order that none needs a later one."""
+        """Yield the moves of the transfers; the transfers are sorted by dependency."""
         for one in transfers:
             owner, offset = divmod(one.chunk, self.whole)
             goal_gpu, part = divmod(offset, self.chunks)

@@ -1,22 +1,22 @@
-"""From a schedule to moves of chunks between buffers, in one order for all GPUs.
+"""Map a schedule to moves of chunks between buffers, in one order for all GPUs.
 
-A *move* takes neighbouring chunks from one GPU to another in one message.  What
-is sent, and in which order, is told by `transfers`; this module adds where it lies.
+A *move* takes neighboring chunks from one GPU to another in one message.  `transfers` defines the
+sends and their order; this module assigns their places in buffers.
 
-Where chunks lie.  Chunk c of shard i is number g = i * C + c.
+Places.  Chunk c of shard i is number g = i * C + c.
 
 * Allgather.  Out of place, a GPU sends its own shard from its input and everything
-  else from the output, where what it receives is stored.  In place, everything is in
+  else from the output, where it stores received chunks.  In place, everything is in
   the output.
 * Reduce-scatter.  A GPU sends its contribution from the input if nothing was added
-  to it; sums are kept in the output (in place: in the input) by the owner and in
-  scratch by the others, so that no foreign part of the user's input is changed.
+  to it; the owner keeps sums in the output (in place: in the input) and the other GPUs keep
+  them in scratch, so that no foreign part of the user's input is changed.
 * Allreduce.  Sums and results are in the output; out of place, contributions to
   which nothing was added are read from the input.
-* Broadcast and reduce.  As allgather and reduce-scatter, with all of the data the root's shard.
-* On its way.  What passes a GPU that takes no part lies in a place of scratch of its own.
-* Allreduce in one pass.  Told in `fold_moves`.
-* All-to-all.  Told in `exchange_moves`.
+* Broadcast and reduce.  As allgather and reduce-scatter, with all of the data as the root's shard.
+* GPUs that take no part.  Forwarded data has its own place in their scratch.
+* Allreduce in one pass.  See `single_pass_allreduce_moves`.
+* All-to-all.  See `all_to_all_moves`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -57,25 +57,24 @@ def plan(
     longest: int | None = None,
     instances: int = 1,
 ) -> Plan:
-    """Return the moves of a valid schedule, ordered so that none needs a later one.
+    """Return the moves of a valid schedule, each after the moves that it depends on.
 
     Parameters
     ----------
     ranks : tuple of NodeId
         The GPUs, in order.
     inplace : bool
-        Where chunks lie, see above.
+        Selects the places above.
     longest : int, optional
         Most chunks of one move.
     instances : int
-        Chunks are cut into so many, and every move into a multiple of so many, which can be
-        under way on as many channels at once.
+        Chunks are cut into this number of parts, and every move into a multiple of this number,
+        so that the parts can travel on separate channels at once.
 
     Raises
     ------
-    NotExportable
-        As `transfers`, or more than `MAX_MESSAGES` moves: the file would have
-        hundreds of megabytes.
+    As `transfers`, or there are more than `MAX_MESSAGES` moves, which make a file of hundreds
+    of megabytes.
     """
     if schedule.collective is Collective.ALL_TO_ALL and inplace:
         raise NotExportable("/inplace", "an all-to-all needs an output of its own")
@@ -101,7 +100,7 @@ def plan(
 def _uneven(
     schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int
 ) -> tuple[tuple[int, ...], frozenset[int]]:
-    """Return where shards begin and end, if they are not equal, and which GPUs take no part."""
+    """Return the bounds of unequal shards (empty for equal shards), and the GPUs that are idle."""
     first = None if isinstance(schedule, RouteSchedule) else schedule_parts(schedule)[0]
     if not isinstance(first, TreeSchedule) or not (first.shards or first.idle):
         return (), frozenset()
@@ -110,9 +109,9 @@ def _uneven(
 
 
 def require_few_messages(schedule: Schedule) -> None:
-    """Raise `NotExportable` for a schedule of so many moves that no plan can hold them.
+    """Raise `NotExportable` if a schedule has more moves than a plan can hold.
 
-    Told from its arrays, long before a plan is made.
+    The number follows from the schedule's arrays, without making a plan.
     """
     require_few_hops(schedule)
     if least_messages(schedule, joined=True) > MAX_MESSAGES:
@@ -126,7 +125,7 @@ def _too_many() -> NotExportable:
 
 
 class _Memory:
-    """Where each chunk lies on each GPU while the transfers run in order."""
+    """Places of the chunks on each GPU, while the transfers run in order."""
 
     def __init__(
         self,
@@ -138,7 +137,7 @@ class _Memory:
         self.collective, self.bounds, self.inplace = collective, bounds, inplace
         gpus = len(bounds) - 1
         self.owner = np.repeat(np.arange(gpus), np.diff(bounds))
-        # Whether a GPU received something of a chunk: a part of its sum, or its result.
+        # Whether a GPU received data of a chunk: a part of its sum, or its result.
         self.received = np.zeros((gpus, bounds[-1]), dtype=np.bool_)
         self.slots: NDArray[np.int64] | None = None
         self.scratch = [0] * gpus
@@ -150,7 +149,7 @@ class _Memory:
                 ends = transfer.passed_to == NOWHERE
                 if ends and transfer.target != self.owner[transfer.chunk]:
                     kept[transfer.target, transfer.chunk : transfer.chunk + transfer.length] = True
-            # Slots in order of the chunks, so that neighbours stay neighbours.
+            # Slots in chunk order, so that neighboring chunks stay neighbors.
             self.slots = np.cumsum(kept, axis=1) - 1
             self.scratch = kept.sum(axis=1).tolist()
 
@@ -181,13 +180,13 @@ class _Memory:
                 kept[:] = True
 
     def _own(self, gpu: int, chunk: int) -> Place:
-        """Return where a GPU's own contribution lies."""
+        """Return the place of a GPU's own contribution."""
         if self.collective is Collective.ALLREDUCE and self.inplace:
             return "o", chunk
         return "i", chunk
 
     def _sum(self, gpu: int, chunk: int) -> Place:
-        """Return where what a GPU receives of a chunk is kept."""
+        """Return the place where a GPU keeps its received data of a chunk."""
         if self.slots is None:
             return "o", chunk
         if gpu != self.owner[chunk]:
@@ -195,7 +194,7 @@ class _Memory:
         return ("i", chunk) if self.inplace else ("o", chunk - self.bounds[gpu])
 
     def _held(self, gpu: int, chunk: int, received: bool) -> Place:
-        """Return where a GPU reads a chunk that it sends."""
+        """Return the place from which a GPU sends a chunk."""
         if self.collective.outward:
             if gpu == self.owner[chunk] and not self.inplace:
                 return "i", chunk - self.bounds[gpu]
@@ -204,7 +203,7 @@ class _Memory:
 
 
 def _joined(moves: Iterator[Move]) -> Iterator[Move]:
-    """Join neighbouring chunks of neighbouring moves between the same two GPUs."""
+    """Join neighboring chunks of consecutive moves between the same two GPUs."""
     last: Move | None = None
     for move in moves:
         if last is not None and _continues(last, move):
@@ -233,7 +232,7 @@ def _continues(last: Move, move: Move) -> bool:
 
 
 def _split(moves: Iterable[Move], longest: int, instances: int) -> Iterator[Move]:
-    """Cut moves to the most chunks that one may carry, evenly, into a multiple of instances."""
+    """Cut moves evenly to at most ``longest`` chunks, into a multiple of ``instances``."""
     for move in moves:
         pieces = instances * -(-move.length // (longest * instances))
         cuts = [move.length * index // pieces for index in range(pieces + 1)]

@@ -1,4 +1,4 @@
-"""What a program moves: chunks between places in the buffers of GPUs, in one order for all."""
+"""Moves of a program: chunks between places in the buffers of GPUs, in one order for all."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -10,13 +10,13 @@ Place: TypeAlias = tuple[str, int]
 
 
 class Move(NamedTuple):
-    """``length`` chunks from ``source`` to ``target``; ``chunk`` is the first one's number.
+    """``length`` chunks from ``source`` to ``target``.
 
-    In an all-to-all that is the place where it is stored.
+    ``chunk`` is the number of the first chunk; in an all-to-all, the place where it is stored.
 
-    ``origin`` is where the sender reads, ``goal`` where the receiver stores.  If the
-    receiver adds them to what it has, ``operand`` is where that lies; else it is None.  Within a
-    GPU, from itself to itself, it is a copy, or adds ``origin`` to ``goal``, which is ``operand``.
+    The sender reads at ``origin``, the receiver stores at ``goal``.  If the receiver adds the
+    chunks to its own data, ``operand`` is the place of that data; else None.  A move from a GPU to
+    itself is a copy, or adds ``origin`` to ``goal``, which is ``operand``.
     """
 
     source: int
@@ -29,7 +29,7 @@ class Move(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether nothing leaves the GPU."""
+        """Whether the move stays on its GPU."""
         return self.source == self.target
 
 
@@ -37,9 +37,8 @@ class Move(NamedTuple):
 class Plan:
     """All moves in order, and the sizes of the buffers in chunks.
 
-    ``folds``: it is an allreduce in one pass, whose shards are whole contributions.  ``bounds``:
-    where the shards of the GPUs begin and end in chunks, where they are not equal.  ``idle``: GPUs
-    that take no part but may pass data on.
+    ``folds``: an allreduce in one pass, whose shards are whole contributions.  ``bounds``: the
+    bounds of unequal shards, in chunks.  ``idle``: GPUs that take no part but may forward data.
     """
 
     collective: Collective
@@ -66,19 +65,19 @@ class Plan:
         return self.chunks_per_shard
 
     def sizes(self, gpu: int) -> tuple[int, int]:
-        """Return the chunks of a GPU's input and of its output; all, if it takes no part."""
+        """Return the chunks of a GPU's input and of its output; all chunks for an idle GPU."""
         gathers = self.collective is Collective.ALLGATHER and gpu not in self.idle
         scatters = self.collective is Collective.REDUCE_SCATTER and gpu not in self.idle
         share = self.share(gpu)
         return share if gathers else self.whole, share if scatters else self.whole
 
     def copies_own(self, gpu: int) -> bool:
-        """Return whether a GPU copies a shard of its own from its input to its output."""
+        """Return whether a GPU copies its own shard from its input to its output."""
         if self.collective is Collective.ALL_TO_ALL:
             return True
         return self.collective.outward and not self.inplace and self.share(gpu) > 0
 
     def own(self, gpu: int) -> tuple[Place, Place]:
-        """Return from where to where a GPU copies its own shard."""
+        """Return the source and the target of the copy of a GPU's own shard."""
         there = self.bounds[gpu] if self.bounds else gpu * self.chunks_per_shard
         return ("i", there if self.collective is Collective.ALL_TO_ALL else 0), ("o", there)

@@ -1,4 +1,4 @@
-"""Who wrote what lies where, while moves are given to thread blocks in order."""
+"""The last step that wrote each chunk, while moves are assigned to thread blocks in order."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from topoloom.schedules.formats.lowering.chunk_moves import Place, Plan
 
 
 class LastWriters:
-    """By GPU, buffer and chunk: the number of the last step that wrote it; 0 where none did.
+    """By GPU, buffer and chunk: the number of the last step that wrote it; 0 for none.
 
     O(chunks of the buffers that are written) memory.
 
@@ -23,7 +23,7 @@ class LastWriters:
         self._steps: dict[tuple[int, str], NDArray[np.int32]] = {}
 
     def before(self, gpu: int, place: Place, length: int) -> list[int]:
-        """Return the steps that wrote any of so many chunks from a place on, in order."""
+        """Return the steps that last wrote ``length`` chunks from a place on, in order."""
         found = self._steps.get((gpu, place[0]))
         if found is None:
             return []
@@ -31,7 +31,7 @@ class LastWriters:
         return steps[1:] if steps and steps[0] == 0 else steps
 
     def wrote(self, step: int, gpu: int, place: Place, length: int) -> None:
-        """Note that a step, counted from 1, wrote so many chunks."""
+        """Record that a step, counted from 1, wrote ``length`` chunks."""
         key = gpu, place[0]
         if key not in self._steps:
             size = self._scratch[gpu] if place[0] == "s" else self._whole

@@ -1,9 +1,9 @@
-"""Where data lies in an allreduce in one pass: contributions in scratch, their sum in the output.
+"""Places of an allreduce in one pass: contributions in scratch, their sum in the output.
 
-Every GPU gathers what all contribute, each in a place of scratch of its own, and then adds them up
-in the order of the GPUs.  So the sum has the same bits everywhere, which training with replicas
-relies on.  Its own contribution a GPU reads in its input; in place that is where the sum will be,
-so it is copied to scratch first.
+Every GPU gathers all contributions, each in its own place in scratch, and then adds them in the
+order of the GPUs.  So the sum has the same bits everywhere, which training with replicas relies
+on.  A GPU reads its own contribution from its input.  In place the sum overwrites the input, so
+the contribution is copied to scratch first.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,9 +13,9 @@ from topoloom.schedules.formats.lowering.transfers import Transfer
 
 
 class Folds:
-    """The places, for so many GPUs that contribute ``chunks`` chunks each.
+    """Places of the chunks, for GPUs that contribute ``chunks`` chunks each.
 
-    Chunk c of what GPU s contributes is number s * chunks + c of a transfer.
+    In a transfer, chunk c of GPU s's contribution has number s * chunks + c.
 
     >>> there, back = Transfer(0, 0, 1, 0, 1, False, True), Transfer(0, 1, 0, 1, 1, False, True)
     >>> for move in Folds(2, 1, inplace=False).moves([there, back]):
@@ -33,7 +33,7 @@ class Folds:
         self.scratch = (chunks * (gpus if inplace else gpus - 1),) * gpus
 
     def moves(self, transfers: Iterable[Transfer]) -> Iterator[Move]:
-        """Yield the moves of the transfers, which are in order; then what every GPU adds up."""
+        """Yield the moves of the transfers, which are in order, then the additions of every GPU."""
         if self.inplace:
             for gpu in range(self.gpus):
                 kept = self._kept(gpu, gpu, 0)
@@ -50,7 +50,7 @@ class Folds:
                 yield Move(gpu, gpu, first, self.chunks, kept, total, operand)
 
     def _kept(self, gpu: int, owner: int, part: int) -> Place:
-        """Return where a GPU keeps a chunk of a contribution."""
+        """Return the place where a GPU keeps a chunk of a contribution."""
         if self.inplace:
             return "s", owner * self.chunks + part
         if gpu == owner:

@@ -1,17 +1,16 @@
-"""From a schedule to transfers of chunks between ranks, in one order for all.
+"""Map a schedule to transfers of chunks between ranks, in one order for all.
 
-Chunk c of shard i is number i * C + c, where C is as small as the schedule allows.  Transfers
-carry a stage: one needs only what those of earlier stages brought.  For steps the stage
-is the step, for trees the depth of the edge, counted backwards where edges lead to the
-root, for routes how many hops came before.
+Chunk c of shard i is number i * C + c, where C is as small as the schedule allows.  A transfer
+depends only on transfers of earlier stages.  For steps the stage is the step; for trees the depth
+of the edge, counted backwards if edges lead to the root; for routes the number of earlier hops.
 
-Shards may differ in size: then C are the chunks of a unit of it, and the shard of rank i begins at
-chunk ``shard_bounds(...)[i]``.  Compute nodes that take no part hold no shard, but pass chunks on:
-each edge through one of them is several transfers, and what lies there between two has a number
-of its own.
+If shards differ in size, C is the number of chunks of a unit of size, and the shard of rank i
+begins at chunk ``shard_bounds(...)[i]``.  Compute nodes that take no part hold no shard but
+forward chunks: each edge through such a node is several transfers, and its data there between
+two transfers has its own number.
 
-In an allreduce in one pass shard i is all that rank i contributes.  In an all-to-all a shard is
-what one rank has for another: chunk c of what rank s has for rank t is number (s * N + t) * C + c.
+In an allreduce in one pass shard i is the whole contribution of rank i.  In an all-to-all a shard
+is a block for one rank: chunk c of the block from rank s to rank t is (s * N + t) * C + c.
 """
 
 from collections.abc import Iterator
@@ -50,9 +49,8 @@ NOWHERE = -1
 class Transfer(NamedTuple):
     """``length`` chunks sent at one stage; the target adds them if ``reduce``.
 
-    ``in_step`` tells whether the stage is a step, not a depth in trees that are pipelined.
-    ``passed_from`` and ``passed_to`` are numbers of places where data lies on its way, at nodes
-    that take no part; NOWHERE at those that do.
+    ``in_step``: the stage is a step, not a depth in pipelined trees.  ``passed_from`` and
+    ``passed_to`` are numbers of places of data at nodes that take no part; NOWHERE at all others.
     """
 
     stage: int
@@ -69,15 +67,15 @@ class Transfer(NamedTuple):
 def transfers(
     schedule: Schedule, ranks: tuple[NodeId, ...], finer: int = 1
 ) -> tuple[int, list[Transfer]]:
-    """Return the chunks of a shard and all that is sent, in one order for all GPUs.
+    """Return the chunks of a shard and all transfers, in one order for all GPUs.
 
-    A transfer needs only what transfers of earlier stages brought; they are sorted by
-    stage.  Chunks are ``finer`` times smaller than they must be.
+    A transfer depends only on transfers of earlier stages; transfers are sorted by stage.  Chunks
+    are ``finer`` times smaller than necessary.
 
     Raises
     ------
     NotExportable
-        The hops of routes, or the chunks on all GPUs, are too many to follow.
+        The routes have too many hops, or all GPUs together too many chunks.
     """
     require_few_hops(schedule)
     chunks = chunks_per_shard(schedule) * finer
@@ -104,7 +102,7 @@ def transfers(
 
 
 def shard_bounds(schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int) -> tuple[int, ...]:
-    """Return where the shard of each compute node begins and ends, with so many chunks a unit.
+    """Return the bounds of the shard of each compute node, with ``chunks`` chunks per unit of size.
 
     >>> from topoloom.schedules.model.schedule import Tree
     >>> trees = (Tree(0, 3, ((0, 2),)), Tree(2, 1, ((2, 0),)))
@@ -120,11 +118,11 @@ def shard_bounds(schedule: Schedule, ranks: tuple[NodeId, ...], chunks: int) -> 
 
 
 def least_messages(schedule: Schedule, *, joined: bool) -> int:
-    """Return how many messages carry a schedule's transfers at least, from its arrays alone.
+    """Return a lower bound on the messages of a schedule's transfers, from its arrays alone.
 
-    ``joined``: neighbouring chunks that go between the same two ranks in a step may be one
-    message, and of trees nothing is known; else the number is exact.  O(S log S) for S sends, a
-    hundred times faster than to make the transfers.
+    ``joined``: neighboring chunks between the same two ranks in a step may share a message, and
+    trees count as 0; else the number is exact.  O(S log S) for S sends, a hundred times faster
+    than making the transfers.
 
     >>> from topoloom.schedules.model.schedule import Tree
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
@@ -133,7 +131,7 @@ def least_messages(schedule: Schedule, *, joined: bool) -> int:
     2
     """
     if isinstance(schedule, RouteSchedule):
-        # Every rank hears from another at least; what goes the same way may be one message.
+        # Every rank receives at least one message; transfers between two ranks may share messages.
         return len(schedule.ranks) if joined else _hops(schedule)
     count = 0
     for part in schedule_parts(schedule):
@@ -142,7 +140,7 @@ def least_messages(schedule: Schedule, *, joined: bool) -> int:
             continue
         for step in part.steps:
             count += _runs(step, part.chunks_per_shard) if joined else len(step)
-    # The last message of a step and the first of the next may be one.
+    # The last message of a step and the first message of the next step may be joined.
     steps = sum(
         len(part.steps) for part in schedule_parts(schedule) if isinstance(part, StepSchedule)
     )
@@ -150,7 +148,7 @@ def least_messages(schedule: Schedule, *, joined: bool) -> int:
 
 
 def _runs(step: NDArray[Any], chunks: int) -> int:
-    """Return into how many runs of neighbouring chunks between two ranks a step falls."""
+    """Return the number of runs of neighboring chunks between two ranks in a step."""
     if not len(step):
         return 0
     first = step["shard"].astype(np.int64) * chunks + step["first"]
@@ -162,7 +160,7 @@ def _runs(step: NDArray[Any], chunks: int) -> int:
 
 
 def chunks_per_shard(schedule: Schedule) -> int:
-    """Return into how few equal chunks a shard can be cut for this schedule.
+    """Return the least number of equal chunks per shard for this schedule.
 
     >>> from topoloom.schedules.model.schedule import Tree
     >>> trees = (Tree(0, 4, ((0, 1),)), Tree(1, 2, ((1, 0),)), Tree(1, 2, ((1, 0),)))
@@ -177,12 +175,12 @@ def chunks_per_shard(schedule: Schedule) -> int:
 
 
 def require_plain(schedule: Schedule) -> None:
-    """Raise unless transfers are made of such schedules.
+    """Raise unless the schedule can be mapped to transfers.
 
     Raises
     ------
     NotExportable
-        It is another collective, or not of equal shards among all compute nodes.
+        The collective is another, or shards are not equal among all compute nodes.
     """
     if schedule.collective not in COLLECTIVES:
         names = ", ".join(COLLECTIVES)
@@ -194,7 +192,7 @@ def require_plain(schedule: Schedule) -> None:
 
 
 def require_few_hops(schedule: Schedule) -> None:
-    """Raise `NotExportable` if it is by routes of more hops than are written."""
+    """Raise `NotExportable` if the routes of a schedule have more hops than can be written."""
     hops = _hops(schedule) if isinstance(schedule, RouteSchedule) else 0
     if hops > MAX_HOPS:
         raise NotExportable(
@@ -203,13 +201,13 @@ def require_few_hops(schedule: Schedule) -> None:
 
 
 def _hops(schedule: RouteSchedule) -> int:
-    """Return how often a rank passes something to another; each at most one message."""
+    """Return the number of hops between ranks; each hop is at most one message."""
     ranks = set(schedule.ranks)
     return sum(sum(node in ranks for node in route.path) - 1 for route in schedule.routes)
 
 
 def _crossed(schedule: RouteSchedule, chunks: int) -> list[Transfer]:
-    """Return the hops of all routes, by how many came before on their route."""
+    """Return the hops of all routes, sorted by their position on the route."""
     ranks, unit = len(schedule.ranks), schedule.units_per_pair
     found = []
     for stops, first, past in route_parts(schedule):
@@ -223,7 +221,7 @@ def _crossed(schedule: RouteSchedule, chunks: int) -> list[Transfer]:
 
 
 def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
-    """Return the chunks of a shard and the largest unit that all sends are made of."""
+    """Return the chunks of a shard and the largest common unit of all sends."""
     if isinstance(part, TreeSchedule):
         total = part.trees_per_root
         return total, gcd(total, *(tree.weight for tree in part.trees))
@@ -235,7 +233,7 @@ def _grain(part: StepSchedule | TreeSchedule) -> tuple[int, int]:
 
 
 def _sent(part: StepSchedule, chunks: int, stage: int) -> list[Transfer]:
-    """Return what steps send, in units of 1 / ``chunks`` of a shard."""
+    """Return the transfers of steps, in units of 1 / ``chunks`` of a shard."""
     total = part.chunks_per_shard
     return [
         Transfer(
@@ -260,7 +258,7 @@ def _spread(
     stage: int,
     places: Iterator[int],
 ) -> list[Transfer]:
-    """Return what trees send, in units of 1 / ``chunks`` of a unit of size."""
+    """Return the transfers of trees, in units of 1 / ``chunks`` of a unit of size."""
     rank = {node: index for index, node in enumerate(ranks)}
     idle, total, outward = set(part.idle), part.trees_per_root, part.collective.outward
     served = dict.fromkeys(ranks, 0)
@@ -286,9 +284,9 @@ def _spread(
 def _along(
     tree: Tree, outward: bool, idle: set[NodeId], ranks: int
 ) -> Iterator[tuple[int, tuple[NodeId, ...]]]:
-    """Yield for each edge the stage of its first hop, and the nodes where its data lies.
+    """Yield for each edge the stage of its first hop, and the nodes on its path that hold data.
 
-    Those are its ends and, between, nodes that take no part.
+    These nodes are the ends of the edge and, between, the compute nodes that take no part.
     """
     lies = [
         (edge[0], *(node for node in edge[1:-1] if node in idle), edge[-1]) for edge in tree.edges

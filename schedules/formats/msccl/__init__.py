@@ -1,1 +1,1 @@
-"""MSCCL XML: programs for the run times that replace a collective by a file."""
+"""MSCCL XML: programs for runtimes that run a file in place of a collective."""

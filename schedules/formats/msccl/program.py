@@ -1,8 +1,8 @@
-"""What an MSCCL XML program can say, and what all run-times that load it have in common.
+"""MSCCL XML programs as values, and the rules common to all runtimes that load them.
 
-A `Program` is what a file holds, in the file's own terms: `write` prints one and `read` makes
-one, and a program written and read is the same program.  How much of it each run-time takes is
-told in `schedules.formats.targets.runtimes`.
+A `Program` holds the content of a file in the file's own terms: `write` prints a program, `read`
+parses it, and reading a written program gives the same program.  The limits of each runtime are
+in `schedules.formats.targets.runtimes`.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ MAX_COUNT = 71
 MAX_CHILDREN = 1024
 """Most children of one element."""
 MAX_ELEMENTS = 4095
-"""Most elements that matter to one rank: its blocks and steps, all gpus, the root.
+"""Most elements for one rank: its blocks and steps, all gpus, the root.
 
-``MAX_NODES`` of microsoft/msccl src/graph/xml.h and of msccl_parser.h is 4096; one place is for
-the next element, which may be the end of the file.
+``MAX_NODES`` of microsoft/msccl src/graph/xml.h and of msccl_parser.h is 4096; one entry is
+reserved for the next element, which may be the end of the file.
 """
 BLOCKS_PER_CHANNEL = 32
 """Most sending, and most receiving, thread blocks on one channel of a GPU."""
@@ -31,7 +31,7 @@ MAX_AWAITED_BLOCK = 127
 MAX_OFFSET = 32767
 """Largest first chunk of a step in a buffer: ``int16_t srcOffset, dstOffset``."""
 DEFAULT_MAX_BYTES = 1 << 27
-"""What msccl takes for ``maxBytes`` where the file does not say it."""
+"""Default of msccl for a missing ``maxBytes``."""
 PROTOCOLS = ("Simple", "LL", "LL128")
 BUFFERS = ("i", "o", "s")
 """Input, output and scratch."""
@@ -40,12 +40,12 @@ SENDS = frozenset({"s", "rcs", "rrs", "rrcs"})
 _READS = frozenset({"s", "rrs", "rrc", "rrcs", "cpy", "re"})
 _WRITES = frozenset({"r", "rcs", "rrc", "rrcs", "cpy", "re"})
 TYPES = RECEIVES | SENDS | {"cpy", "re", "nop"}
-"""Types of steps.  Letters say what one does, in this order: ``r`` receive, ``r`` reduce with the
-source buffer, ``c`` copy to the target buffer, ``s`` send; ``cpy`` and ``re`` stay on the GPU."""
+"""Types of steps.  The letters name the actions of a step, in order: ``r`` receive, ``r`` reduce
+with the source buffer, ``c`` copy to the target buffer, ``s`` send; ``cpy`` and ``re`` are local."""
 
 
 class Dialect(StrEnum):
-    """What families of run-times read: names and attributes differ.
+    """Families of runtimes, whose names and attributes differ.
 
     ``msccl``: the stand-alone library; ``azure``: the executor for NCCL with its
     scheduler; ``rccl``: the library for AMD devices.
@@ -58,7 +58,7 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How the files of one dialect say things: names, and attributes.
+    """Names and required attributes of the files of one dialect.
 
     Required and skipped elements follow ``mscclGetAlgoFromXMLAndSetAlgo`` in
     microsoft/msccl src/graph/topo.cc, and ``mscclGetAlgoFromXmlFile`` in
@@ -68,11 +68,11 @@ class Language:
     collectives: Mapping[Collective, str]
     needs_name: bool
     needs_outofplace: bool
-    """Whether ``outofplace`` and the byte limits are read, and must be there."""
+    """Whether ``outofplace`` and the byte limits are read and required."""
     unlimited_bytes: int
-    """The value of ``maxBytes`` that lets every size pass."""
+    """The value of ``maxBytes`` that means unlimited."""
     past_bytes: int
-    """By how much ``maxBytes`` is above the largest size that passes."""
+    """``maxBytes`` minus the largest accepted size."""
 
 
 _NAMES = {
@@ -105,16 +105,16 @@ ATTRIBUTES: Mapping[str, frozenset[str]] = MappingProxyType(
         "step": frozenset(_STEP),
     }
 )
-"""The elements that the run-times read, from the outermost in, and attributes that any reads."""
+"""The elements that the runtimes read, from the outermost in, and the attributes that any reads."""
 THREADS_OF_A_WARP = 32
-"""Of what ``nthreads``, which microsoft/msccl alone reads, must be a multiple."""
+"""Divisor of ``nthreads``, an attribute that only microsoft/msccl reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One step; offsets and ``count`` in chunks, what it waits for as (block, step) or -1, -1.
+    """One step; offsets and ``count`` in chunks; its dependency as (block, step), or -1, -1.
 
-    ``is_awaited``: another block of the GPU waits for it.
+    ``is_awaited``: another block of the GPU waits for the step.
     """
 
     type: str
@@ -129,18 +129,18 @@ class Instruction:
 
     @property
     def reads(self) -> bool:
-        """Whether it reads the source buffer."""
+        """Whether the step reads the source buffer."""
         return self.type in _READS
 
     @property
     def writes(self) -> bool:
-        """Whether it writes the target buffer."""
+        """Whether the step writes the target buffer."""
         return self.type in _WRITES
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One thread block; peers are -1 where it has none."""
+    """One thread block; a peer is -1 if the block has none."""
 
     send: int
     recv: int
@@ -160,8 +160,8 @@ class Gpu:
 class Program:
     """A whole program.
 
-    ``modes`` holds whether it runs in place, for each way it may; ``channels`` is how many it
-    uses; ``chunks`` are those of all shards together; ``bytes`` are the file's limits of sizes.
+    ``modes`` holds the supported modes: True for in place, False for out of place.  ``channels`` is
+    the number of channels, ``chunks`` that of all shards together, ``bytes`` the limits of sizes.
     """
 
     name: str

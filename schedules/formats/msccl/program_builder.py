@@ -1,7 +1,7 @@
-"""A program while it is made: its steps refer to each other, and have no numbers yet.
+"""A program under construction: steps refer to each other and have no numbers yet.
 
-`write` gives what a `Draft` holds the numbers of a file; `excess` tells which limit of a run-time
-it passes.
+`write` numbers the content of a `Draft` for the file; `excess` returns the runtime's limit that a
+draft exceeds.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ class DraftStep:
 
 @dataclass(slots=True, eq=False)
 class DraftBlock:
-    """One thread block; peers are -1 where it has none."""
+    """One thread block; a peer is -1 if the block has none."""
 
     send: int
     recv: int
@@ -46,25 +46,25 @@ class DraftBlock:
 
     @property
     def length(self) -> int:
-        """How many steps the file will hold, nops included."""
+        """Steps of the block in the file, nops included."""
         return sum(max(1, len(step.waits)) for step in self.steps)
 
 
 class LocalBlocks:
-    """The blocks of a GPU for what stays on it: a next one is begun before one is too long."""
+    """The blocks of a GPU for local moves; a new block begins before one exceeds the limit."""
 
     def __init__(self, longest: int) -> None:
         self.longest, self.blocks = longest, list[DraftBlock]()
         self._room = 0
-        # Copies out of the output: it is not overwritten before them.
+        # Copies out of the output; later writes to the output wait for them.
         self._saved: list[DraftStep] = []
 
     def add(self, move: Move, waits: list[DraftStep]) -> DraftStep:
-        """Return the step that does a move, after those that wrote what it reads."""
+        """Return the step of a move, after the steps that wrote the chunks that it reads."""
         adds = move.operand is not None
         if move.goal[0] == "o" and not adds:
             waits = waits + self._saved
-        # At most: those of one block are one wait.
+        # An upper bound: steps of one block are a single wait.
         needed = max(1, len({step.block for step in waits}))
         if needed > self._room:
             self.blocks.append(DraftBlock(-1, -1, 0))
@@ -88,7 +88,7 @@ class Draft:
 
 
 def require_elements(plan: Plan) -> None:
-    """Raise if even without blocks and nops a rank has too much to keep."""
+    """Raise if a rank has too many elements, even without blocks and nops."""
     steps = Counter(move.source for move in plan.moves)
     steps.update(move.target for move in plan.moves if not move.is_local)
     needed = max(steps.values(), default=0) + plan.gpus + 1
@@ -103,7 +103,7 @@ def _too_many_elements(needed: int) -> NotExportable:
 
 
 def excess(draft: Draft, limits: Runtime) -> NotExportable | None:
-    """Return the limit that is passed, if any; too long blocks come first."""
+    """Return the limit that is exceeded, if any; blocks that are too long come first."""
     longest = max(block.length for blocks in draft.gpus for block in blocks)
     if longest > limits.steps:
         return NotExportable(

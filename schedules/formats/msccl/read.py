@@ -1,8 +1,8 @@
-"""Reading MSCCL XML: from text to a program that keeps the rules of its run-time.
+"""Read MSCCL XML: from text to a program that keeps the rules of its runtime.
 
-The rules are those of the run-times' readers, and those whose breach would hang them, or make
-them do something else: numbers that their fields cut, scratch that the device has not.
-Nothing here knows how programs are written.
+The rules are those of the runtimes' readers.  Further rules prevent hangs and silent errors:
+numbers that the readers' fields would truncate, scratch beyond the device's memory.  The reader
+shares no code with the writer.
 """
 
 from collections import Counter
@@ -38,14 +38,14 @@ from topoloom.schedules.model.schedule import Collective
 
 
 def parse(text: str, runtime: Runtime | str) -> Program:
-    """Return the program that a file holds, if it keeps the rules of the run-time.
+    """Return the program in a file, if it keeps the rules of the runtime.
 
-    ``runtime`` may be a dialect: then the rules are those of the largest device that is meant.
+    ``runtime`` may be a dialect; then the rules are those of the dialect's largest device.
 
     Raises
     ------
     InvalidProgram
-        Naming the offending element and the rule it breaks.
+        Names the offending element and the rule that it breaks.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def parse(text: str, runtime: Runtime | str) -> Program:
 
 
 def ignored(text: str) -> Counter[str]:
-    """Return the parts of a file that no run-time reads, with how often each occurs.
+    """Return the parts of a file that no runtime reads, with the count of each.
 
     >>> ignored('<algo redop="sum"><gpu id="0"><copy/><copy><tb/></copy></gpu></algo>')
     Counter({'element copy of gpu': 2, 'attribute redop of algo': 1})
@@ -113,7 +113,7 @@ def _described(child: Element, holder: Element) -> str:
 
 
 def _outermost(text: str) -> Element:
-    """Return the one element of a file that the run-times look for."""
+    """Return the root element that the runtimes look for."""
     programs = list(read_elements(text).children("algo", "/algo"))
     if len(programs) != 1:
         raise InvalidProgram("", f"must hold one element algo, not {len(programs)}")
@@ -121,7 +121,7 @@ def _outermost(text: str) -> Element:
 
 
 def _check_threads(root: Element, language: Language) -> None:
-    """Raise where microsoft/msccl reads a number of threads that is no multiple of a warp."""
+    """Raise if microsoft/msccl reads a number of threads that is no multiple of a warp."""
     if language.needs_outofplace or "nthreads" not in root.attributes:
         return
     if root.number("nthreads", "/algo", 0) % THREADS_OF_A_WARP:
@@ -257,7 +257,7 @@ def _modes(root: Element, language: Language) -> tuple[bool, ...]:
 
 
 def _bytes(root: Element, language: Language) -> tuple[int, int]:
-    """Return the least size and the file's limit of sizes, as the run-time takes them."""
+    """Return the least size and the file's limit of sizes, as the runtime interprets them."""
     found = {"minBytes": 0, "maxBytes": DEFAULT_MAX_BYTES}
     for name in found:
         if language.needs_outofplace or name in root.attributes:
@@ -272,7 +272,7 @@ def _bytes(root: Element, language: Language) -> tuple[int, int]:
 
 
 def _check_scratch(program: Program, limits: Runtime) -> None:
-    """Raise if what is allocated when the file is loaded is more than the device has."""
+    """Raise if the scratch that is allocated on loading exceeds the device's memory."""
     if not limits.scratch_at_start:
         return
     most = max(gpu.sizes["s"] for gpu in program.gpus)

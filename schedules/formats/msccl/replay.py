@@ -1,9 +1,8 @@
-"""Running an MSCCL program on symbols, to see whether it does what it promises.
+"""Replay an MSCCL program on symbolic values, and check that it computes its collective.
 
-Every chunk holds a value: which chunk of the whole it is, and the set of GPUs whose
-contributions are in it.  Thread blocks run one after another as far as they can;
-what could differ between two orders on real hardware is reported as a race, so the
-one order that is run speaks for all.
+Every chunk holds a value: its position in the whole data, and the set of GPUs whose contributions
+it includes.  Thread blocks run one after another as far as they can.  Accesses whose order could
+differ on real hardware are reported as a race, so one order of execution suffices.
 """
 
 from collections import defaultdict, deque
@@ -25,33 +24,32 @@ _Connection: TypeAlias = tuple[int, int, int]
 
 
 def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
-    """Run a program in every mode it allows; return it if it keeps its promise.
+    """Run a program in every mode it allows; return it if it computes its collective.
 
     Parameters
     ----------
     text : str
         The file.
     runtime : Runtime or str
-        Whose rules and names hold; a text is a dialect, as in `read.parse`.
+        The runtime whose rules and names apply; a text is a dialect, as in `read.parse`.
     slots : int
-        How many messages a connection takes before the receiver does; 0 makes a
-        sender wait until its message is taken, as large messages do.
+        Messages that a connection buffers; with 0 a sender waits until its message is
+        received, as large messages do.
 
     Raises
     ------
     InvalidProgram
-        A rule of the format is broken, messages do not match, the program gets
-        stuck, two steps race for a chunk, something is added twice or read before
-        it is written, the input of a call out of place is changed, or the result
-        is wrong.
+        A rule of the format is broken, messages do not match, the program deadlocks, two steps
+        race for a chunk, a contribution is added twice, a chunk is read before it is written,
+        the input of a call out of place is changed, or the result is wrong.
 
     Notes
     -----
-    Order of events: steps of a block in sequence, a step after the one it depends
-    on, a receive after its send.  Two accesses to a chunk, one of them a write, must
-    be ordered by these.  If they all are, every legal order computes the same; and
-    blocks that only wait for messages and free slots get stuck in every order or in
-    none.  Clocks of all B blocks are kept: O(B) time and memory a step.
+    Order of events: steps of a block in sequence, a step after its dependency, a receive after
+    its send.  Two accesses to a chunk, one of them a write, must be ordered by these.  If all
+    are, every legal order computes the same result.  Blocks that wait only for messages and free
+    slots deadlock in every order or in none.  Clocks of all B blocks take O(B) time and memory
+    a step.
 
     Examples
     --------
@@ -64,7 +62,7 @@ def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
 
 
 def transcript(text: str, runtime: Runtime | str) -> Transcript:
-    """Replay a program; return what its GPUs send, in units of chunks.
+    """Replay a program; return the messages of its GPUs, in units of chunks.
 
     Raises
     ------
@@ -76,7 +74,7 @@ def transcript(text: str, runtime: Runtime | str) -> Transcript:
 
 
 def _replayed(text: str, runtime: Runtime | str, slots: int) -> tuple[Program, Messages]:
-    """Return the program and what it sends, which is the same in every mode."""
+    """Return the program and its messages, which are the same in every mode."""
     program = parse(text, runtime)
     _check_messages(program)
     runs = [_Run(program, inplace, slots) for inplace in program.modes]
@@ -86,7 +84,7 @@ def _replayed(text: str, runtime: Runtime | str, slots: int) -> tuple[Program, M
 
 
 def _bounds(program: Program) -> tuple[int, ...]:
-    """Return where the shard of each GPU begins and ends, in chunks of the whole."""
+    """Return the bounds of the shard of each GPU, in chunks of the whole."""
     gpus = len(program.gpus)
     return tuple(program.chunks * gpu // gpus for gpu in range(gpus + 1))
 
@@ -123,10 +121,10 @@ class _Message:
 
 @dataclass(slots=True)
 class _Worker(Actor):
-    """A thread block at work.
+    """The state of a thread block.
 
-    ``outgoing`` is what its step has computed and not yet sent, ``posted`` a message
-    it waits to see taken; ``finished`` holds the clocks of steps that others await.
+    ``outgoing`` is computed by its step and not yet sent; ``posted`` is a sent message that it
+    waits to see received; ``finished`` holds the clocks of steps that others wait for.
     """
 
     block: Block = field(kw_only=True)
@@ -157,7 +155,7 @@ class _Run:
                 index += 1
 
     def finish(self) -> None:
-        """Run until nothing moves, then compare with the postcondition."""
+        """Run until no block can run, then check the postcondition."""
         active = [worker for group in self.workers for worker in group]
         moved = True
         while moved and active:
@@ -175,7 +173,7 @@ class _Run:
         self.memory.require_result()
 
     def _advance(self, worker: _Worker) -> bool:
-        """Do the next part of a block's next step; return whether there was any."""
+        """Run the next part of a block's next step; return whether anything ran."""
         if worker.done == len(worker.block.steps):
             return False
         step = worker.block.steps[worker.done]
@@ -189,14 +187,14 @@ class _Run:
         if begins and not self._begin(worker, step):
             return False
         if step.type in SENDS and not self._post(worker):
-            # A step that received and must now wait to send has freed a slot.
+            # A step that received and now waits to send has freed a slot.
             return begins
         if worker.posted is None:
             self._complete(worker)
         return True
 
     def _begin(self, worker: _Worker, step: Instruction) -> bool:
-        """Wait, receive and compute; False while something is missing."""
+        """Wait, receive and compute; return False if a dependency or message is missing."""
         waited: Clock | None = None
         if step.wait_block >= 0:
             other = self.workers[worker.gpu][step.wait_block]
@@ -217,7 +215,7 @@ class _Run:
         return True
 
     def _compute(self, worker: _Worker, step: Instruction, message: _Message | None) -> list[Value]:
-        """Read, add and write; return what a send of this step carries."""
+        """Read, add and write; return the values that this step sends."""
         values = message.values if message else []
         if step.reads:
             held = self._held(worker, step.source_buffer, step.source_offset, step.count)
@@ -236,7 +234,7 @@ class _Run:
         return [self.memory.read(worker, buffer, offset + at) for at in range(count)]
 
     def _is_idle(self, worker: _Worker, step: Instruction) -> bool:
-        """Tell whether a step copies a place to itself, as one may in place."""
+        """Return whether a step copies a place to itself, as is possible in place."""
         return step.type == "cpy" and self.memory.cell(
             worker.gpu, step.source_buffer, step.source_offset
         ) == self.memory.cell(worker.gpu, step.target_buffer, step.target_offset)

@@ -1,16 +1,15 @@
-"""From moves to thread blocks: who runs which, in which order, and what waits for what.
+"""Assign moves to thread blocks: the block of each move, its order, and its dependencies.
 
-Every (peer, channel) of a GPU gets one thread block that only sends and one that
-only receives, so both directions run at once; where a GPU has too few blocks for
-that, a sending and a receiving one are made one.  What stays on a GPU is done by blocks
-without peers, one after the other (`LocalBlocks`).
+Every (peer, channel) of a GPU gets one thread block that only sends and one that only receives,
+so both directions run at once.  If a GPU has too few blocks, a sending and a receiving block are
+merged.  Local moves run on blocks without peers, one after the other (`LocalBlocks`).
 
 No deadlock.  All blocks of all GPUs run their steps in the order of the moves, and a
 step waits only for steps of earlier moves.  Take the first move that is not finished.
-Its steps are the next ones of their blocks, as every step before them belongs to
-a finished move; what they wait for is finished; and the connection between them is
-empty, as all messages sent before on it belong to finished moves.  So it can run,
-even if the connection holds no message at all until the receiver takes it.
+Its steps are the next steps of their blocks, as every earlier step belongs to a finished
+move; their dependencies are finished; and the connection between them is empty, as all
+earlier messages on it belong to finished moves.  So the move can run, even if the
+connection buffers no message.
 """
 
 from collections import Counter, defaultdict
@@ -40,23 +39,22 @@ _Key: TypeAlias = tuple[int, int, int]
 
 
 def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
-    """Return the plan as thread blocks that the limits allow, on few channels.
+    """Return the plan as thread blocks within the limits, on few channels.
 
     Parameters
     ----------
     instances : int
-        Least number of channels between two GPUs; neighbouring moves of a pair take them in turn.
+        Least number of channels between two GPUs; consecutive moves of a pair rotate over them.
 
     Raises
     ------
     NotExportable
-        Naming the limit that cannot be met and the number that is needed.
+        Names the limit that cannot be met and the number that is needed.
 
     Notes
     -----
-    More channels shorten blocks but multiply them.  First with blocks of their own
-    for sending and receiving, then with shared ones, channels are added until every
-    block is short enough.
+    More channels shorten blocks but multiply them.  Channels are added until every block is
+    short enough, first with separate blocks for sending and receiving, then with merged blocks.
     """
     spread = _spread(plan)
     most = limits.channels // (max(spread.values(), default=0) + 1)
@@ -82,7 +80,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
 
 
 def _spread(plan: Plan) -> dict[tuple[int, int], int]:
-    """Return a channel for each pair, so that no GPU has too many peers on any.
+    """Return a channel for each pair of GPUs; no GPU exceeds the limit of peers on a channel.
 
     Peers at distance (target - source) mod N in one window of the limit's length
     share a channel: each GPU has at most one peer at each distance.
@@ -147,7 +145,7 @@ def _draft(
 
 
 def _ordered(blocks: list[DraftBlock]) -> tuple[DraftBlock, ...]:
-    """Return the blocks with those that may be awaited first, if there are too many ids."""
+    """Return the blocks; if there are too many ids, blocks that others wait for come first."""
     if len(blocks) > MAX_AWAITED_BLOCK + 1:
         awaited = {other.block for block in blocks for step in block.steps for other in step.waits}
         blocks = sorted(blocks, key=lambda block: block not in awaited)
@@ -161,9 +159,9 @@ def _block(blocks: dict[_Key, DraftBlock], key: _Key) -> DraftBlock:
 
 
 def _channels(plan: Plan, spread: dict[tuple[int, int], int], copies: int) -> list[int]:
-    """Return each move's channel: in turn the ones of its pair; numbered without gap.
+    """Return the channel of each move: the moves of a pair rotate over its channels.
 
-    What stays on a GPU needs none, and is given the first.
+    Channels are numbered without gaps.  Local moves need no channel and get channel 0.
     """
     turn: dict[tuple[int, int], int] = defaultdict(int)
     wide = []
@@ -210,10 +208,10 @@ def _own_shard(plan: Plan, gpu: int) -> DraftBlock:
 
 
 def _number(blocks: tuple[DraftBlock, ...]) -> None:
-    """Give blocks and steps their numbers, keeping only the waits that say something new.
+    """Number blocks and steps, and keep only the waits that are not implied by others.
 
-    Of several steps of one block the last suffices; a block need not wait for itself,
-    nor for what an earlier step of it has waited for.
+    Of several steps of one block the last suffices; a block need not wait for itself, nor for
+    the dependencies of its own earlier steps.
     """
     place: dict[DraftStep, int] = {}
     for index, block in enumerate(blocks):
@@ -232,6 +230,6 @@ def _number(blocks: tuple[DraftBlock, ...]) -> None:
             step.waits = sorted(latest.values(), key=lambda other: other.block.id)
             for other in step.waits:
                 other.awaited = True
-            # Every wait but the last takes a nop of its own before the step.
+            # Every wait but the last takes its own nop before the step.
             number += max(1, len(step.waits))
             step.number = number - 1

@@ -1,8 +1,8 @@
-"""MSCCL XML: programs for the run times that replace a collective by a file.
+"""MSCCL XML: programs for runtimes that run a file in place of a collective.
 
-The file has no XML declaration and single spaces between attributes, since the
-readers are written by hand.  How chunks lie in buffers is told in `buffer_moves`, how
-thread blocks are made and why they cannot deadlock in `blocks`.
+The file has no XML declaration and single spaces between attributes, since the runtimes' readers
+are written by hand.  `buffer_moves` assigns the places of chunks in buffers.  `thread_blocks`
+assigns thread blocks and proves that they cannot deadlock.
 """
 
 import xml.etree.ElementTree as ET
@@ -48,42 +48,42 @@ def render(
 ) -> str:
     """Return a schedule as an MSCCL XML program.
 
-    Switches disappear: a path through them is a message from its first to its last
-    GPU.  Parallel links are left to the run time.  Pipelining is its work, too: it
-    runs the whole program once for each slice of the data.
+    Switches disappear: a path through switches is a message from its first to its last GPU.
+    The runtime distributes messages over parallel links, and pipelines: it runs the whole
+    program once for each slice of the data.
 
     Parameters
     ----------
     schedule : Schedule
-        It is checked first: what is exported is what was proved.
+        Checked first, so only proven schedules are exported.
     runtime : Runtime or str
-        What will load the file; a text is a dialect, ``msccl``, ``azure`` or ``rccl``, and
-        stands for the first of its run-times (`runtimes.DEFAULTS`) that takes the program.
+        The runtime that loads the file; a text is a dialect, ``msccl``, ``azure`` or ``rccl``, and
+        stands for the first of its runtimes (`runtimes.DEFAULTS`) that accepts the program.
     inplace : bool
-        Whether the program is for calls whose input lies within their output (or,
-        for a reduce-scatter, the other way round).  A program serves one of the two.
+        Whether the program is for calls whose input lies within their output (or, for a
+        reduce-scatter, the reverse).  A program supports one of the two.
     protocol : str
         One of `PROTOCOLS`.
     name : str
-        Kept by the run times up to 63 characters; made up if empty.
+        The runtimes keep at most 63 characters; generated if empty.
     sizes : Sizes
-        For which sizes of data the program is, and how much scratch it may cost.
+        The sizes of data that the program accepts, and the scratch that it may use.
     instances : int
-        Into how many parts on channels of their own every message is cut, 1 to
-        `MAX_INSTANCES`: one thread block alone does not fill a fast link.
+        The number of parts, on separate channels, of every message, 1 to `MAX_INSTANCES`: one
+        thread block alone does not saturate a fast link.
 
     Raises
     ------
     InvalidSchedule
         The schedule is not valid on the topology.
     NotExportable
-        A limit of the run-time cannot be met; the limit and the number needed are named.
+        A limit of the runtime cannot be met; the error names the limit and the number needed.
 
     Notes
     -----
-    Chunks are as coarse as the schedule allows.  One message carries at most 71 of
-    them.  Where the program passes a limit, blocks share channels, then trees are made coarser;
-    the made-up name says so.
+    Chunks are as coarse as the schedule allows.  One message carries at most 71 of them.  If
+    the program exceeds a limit, blocks share channels, then trees are made coarser, and the
+    generated name says so.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def render(
 
 
 def text(program: Program, runtime: Runtime | str) -> str:
-    """Return the file that holds a program; `read.parse` gives the program back.
+    """Return the file of a program; `read.parse` returns the program.
 
     >>> step = Instruction("cpy", "i", 0, "o", 0, 1, -1, -1, False)
     >>> gpu = Gpu({"i": 1, "o": 1, "s": 0}, (Block(-1, -1, 0, (step,)),))
@@ -142,12 +142,12 @@ def text(program: Program, runtime: Runtime | str) -> str:
         for at, block in enumerate(gpu.blocks):
             _add_block(element, at, block)
     ET.indent(root)
-    # Hand-written readers would take the space before the slash for an attribute.
+    # The runtimes' readers would parse the space before the slash as an attribute.
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
 
 
 def _require_movable(gpus: int, chunks: int) -> None:
-    """Raise where no program within the limits could move so many chunks."""
+    """Raise if every program that moves ``chunks`` chunks exceeds the limits."""
     least = -(-(gpus - 1) * chunks // MAX_COUNT)
     if least > MAX_ELEMENTS:
         raise NotExportable(
@@ -158,7 +158,7 @@ def _require_movable(gpus: int, chunks: int) -> None:
 
 
 def _program(draft: Draft, title: str, protocol: str) -> Program:
-    """Return a draft as the format says it: steps by number, nops for all waits but one."""
+    """Return a draft in the terms of the format: numbered steps, a nop for each wait but one."""
     plan = draft.plan
     name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in title)
     gpus = tuple(
@@ -172,7 +172,7 @@ def _program(draft: Draft, title: str, protocol: str) -> Program:
 def _sizes(plan: Plan, index: int) -> dict[str, int]:
     entering, leaving = plan.sizes(index)
     if plan.inplace:
-        # One buffer only: the larger one, and the output if they are equal.
+        # The format has one buffer: the larger of input and output, or the output if equal.
         scatters = plan.collective is Collective.REDUCE_SCATTER
         entering, leaving = (plan.whole, 0) if scatters else (0, plan.whole)
     return {"i": entering, "o": leaving, "s": plan.scratch[index]}
@@ -199,7 +199,7 @@ def _header(program: Program, language: Language) -> dict[str, str]:
         "ngpus": str(len(program.gpus)),
         "coll": language.collectives[program.collective],
         "inplace": str(int(True in program.modes)),
-        # Unknown to msccl, which skips it; tools for all dialects ask for it.
+        # msccl skips this attribute; tools for all dialects require it.
         "outofplace": str(int(False in program.modes)),
         "minBytes": str(program.bytes[0]),
         "maxBytes": str(program.bytes[1]),

@@ -1,9 +1,9 @@
-"""The XML of MSCCL as elements: the grammar of readers written by hand.
+"""Parse the XML of MSCCL into elements, by the grammar of its hand-written readers.
 
 The grammar is that of ``xmlGetNode``, ``xmlGetToken`` and ``xmlLoadSub`` in microsoft/msccl
 src/graph/xml.cc, which Azure/msccl-executor-nccl and ROCm/rccl copy into
-src/misc/msccl/msccl_parser.cc.  They skip elements and attributes that they do not know.  They
-refuse a declaration, text, and tabs between elements, and know no entities.
+src/misc/msccl/msccl_parser.cc.  The readers skip unknown elements and attributes.  They refuse a
+declaration, text, and tabs between elements, and have no entities.
 """
 
 import re
@@ -17,7 +17,7 @@ MAX_CHARACTERS = 1 << 28
 MAX_ATTRIBUTES = 16
 """``MAX_ATTR_COUNT`` of xml.h and msccl_parser.h: attributes after these are skipped."""
 MAX_VALUE_BYTES = 255
-"""``MAX_STR_LEN`` there: a longer value overwrites what lies behind its array."""
+"""``MAX_STR_LEN`` there: a longer value writes past the end of its array."""
 
 # A comment whose first word holds "=" is refused, as the readers take the word for an attribute.
 _TOKEN = re.compile(
@@ -25,45 +25,45 @@ _TOKEN = re.compile(
     r'(?P<attributes>(?: (?:[^\s<>/="]+="[^"]*")?)*)(?P<single>/?)>)',
     re.DOTALL,
 )
-# A space without an attribute behind it is an attribute without a name to the readers.
+# The readers parse a space without an attribute after it as an attribute without a name.
 _ATTRIBUTE = re.compile(r' (?:([^\s<>/="]+)="([^"]*)")?')
 _NUMBER = re.compile(r"-1|0|[1-9][0-9]{0,14}")
 
 
 @dataclass(slots=True)
 class Element:
-    """One element; the methods read it, or say which rule it breaks at ``place``."""
+    """One element; the methods read it, or raise the rule that it breaks at ``place``."""
 
     name: str
     attributes: dict[str, str]
     inner: "list[Element]"
 
     def children(self, name: str, place: str) -> "Iterator[Element]":
-        """Yield the elements of that name that it holds; the readers skip all others."""
+        """Yield its child elements with that name; the readers skip all others."""
         found = [child for child in self.inner if child.name == name]
         if len(found) > MAX_CHILDREN:
             raise InvalidProgram(place, f"may hold at most {MAX_CHILDREN} elements {name}")
         for child in found:
-            # The readers look for a handler of what a step holds, and have none: they crash.
+            # The readers look for a handler of the children of a step, find none, and crash.
             if name == "step" and child.inner:
                 raise InvalidProgram(place, "a step must be empty")
             yield child
 
     def text(self, key: str, place: str) -> str:
-        """Return an attribute that must be there."""
+        """Return a required attribute."""
         if key not in self.attributes:
             raise InvalidProgram(f"{place}/{key}", "is missing")
         return self.attributes[key]
 
     def choice(self, key: str, place: str, choices: tuple[str, ...]) -> str:
-        """Return an attribute that must be one of the choices."""
+        """Return a required attribute that is one of the choices."""
         value = self.text(key, place)
         if value not in choices:
             raise InvalidProgram(f"{place}/{key}", f"must be one of {', '.join(choices)}")
         return value
 
     def number(self, key: str, place: str, least: int, most: int = 10**15) -> int:
-        """Return an attribute that must be an integer from ``least`` to ``most``."""
+        """Return a required attribute that is an integer from ``least`` to ``most``."""
         value = self.text(key, place)
         if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
             raise InvalidProgram(f"{place}/{key}", f"must be an integer from {least} to {most}")
@@ -71,7 +71,7 @@ class Element:
 
 
 def read_elements(text: str) -> Element:
-    """Return an element without a name that holds the outermost elements of a file.
+    """Return a nameless element that holds the outermost elements of a file.
 
     Raises
     ------
