@@ -1,8 +1,8 @@
-"""The buffers of all GPUs while an exported program runs on symbols.
+"""The buffers of all GPUs while an exported program runs on symbolic values.
 
-A chunk's value says which chunk of the whole it is and whose contributions are in
-it.  Each chunk also remembers who wrote it and who has read it since, so that two
-accesses that nothing orders are found.
+A chunk's value is its position in the whole data and the GPUs whose contributions it includes.
+Each chunk also records its last writer and the readers since, so that unordered accesses are
+detected.
 """
 
 from bisect import bisect_right
@@ -21,9 +21,9 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Value(NamedTuple):
-    """What a chunk holds: its number in the whole, and whose contributions, a bit for each GPU.
+    """The value of a chunk: its number in the whole, and its contributions, a bit for each GPU.
 
-    ``messages`` are those that brought it to this GPU, or parts of it that were added there.
+    ``messages`` delivered the value to this GPU, or delivered parts that were added there.
     """
 
     number: int
@@ -32,14 +32,14 @@ class Value(NamedTuple):
 
 
 Clock: TypeAlias = NDArray[np.int32]
-"""By thread block of the program: its last step known to have come before, or -1."""
+"""By thread block of the program: its last step known to precede, or -1."""
 
 
 @dataclass(slots=True)
 class Actor:
-    """A thread block: its number in the program, its GPU, and the step it is at.
+    """A thread block: its number in the program, its GPU, and its current step.
 
-    ``steps`` is what the format calls steps, for messages.
+    ``steps`` is the format's word for steps, in error texts.
     """
 
     index: int
@@ -50,7 +50,7 @@ class Actor:
     steps: str = "step"
 
     def error(self, rule: str) -> InvalidProgram:
-        """Return the error that the present step breaks a rule."""
+        """Return the error that the current step breaks a rule."""
         return InvalidProgram(f"{self.place}/{self.steps}/{self.done}", rule)
 
 
@@ -71,13 +71,13 @@ def added(actor: Actor, one: Value, other: Value) -> Value:
 
 
 class Messages:
-    """What GPUs sent to each other so far."""
+    """The messages between GPUs, in order."""
 
     def __init__(self) -> None:
         self._sent: list[Message] = []
 
     def add(self, source: int, target: int, values: Iterable[Value]) -> list[Value]:
-        """Note a message; return what it carries, as the values that it has brought."""
+        """Record a message; return its values, marked with the number of the message."""
         held, came = list(values), frozenset((len(self._sent),))
         needs = sorted(_NONE.union(*(value.messages for value in held)))
         spans = merge_spans(
@@ -92,17 +92,17 @@ class Messages:
         bounds: tuple[int, ...],
         idle: frozenset[int] = frozenset(),
     ) -> Transcript:
-        """Return all of them; ``bounds`` and ``idle`` as in `Memory`."""
+        """Return the transcript of all messages; ``bounds`` and ``idle`` as in `Memory`."""
         times = len(bounds) - 1 if collective is Collective.ALL_TO_ALL else 1
         scaled = tuple(times * bound for bound in bounds)
         return Transcript(collective, scaled, tuple(self._sent), tuple(sorted(idle)))
 
 
 class Memory:
-    """Buffers loaded with what the collective starts from.
+    """Buffers, loaded with the precondition of the collective.
 
-    In place the smaller of input and output is the GPU's part of the larger one; in
-    an allreduce, a broadcast and a reduce they are the same.
+    In place the smaller of input and output is the GPU's part of the larger one; in an allreduce, a
+    broadcast and a reduce they are the same.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class Memory:
     ) -> None:
         """Load the buffers of GPUs whose shards are chunks [bounds[i], bounds[i + 1]).
 
-        All is the root's in a broadcast and a reduce; in an all-to-all a shard is a block, of
-        what one GPU has for another.  GPUs that are ``idle`` have nothing and end with nothing.
+        In a broadcast and a reduce all chunks are the root's; in an all-to-all a shard is the block
+        of one GPU for another.  GPUs that are ``idle`` hold nothing before and after.
         """
         self.collective, self.bounds, self.inplace, self.idle = collective, bounds, inplace, idle
         self.gpus, self.whole = len(bounds) - 1, bounds[-1]
@@ -129,7 +129,7 @@ class Memory:
                 self._at(gpu, "i", offset).value = Value(start + offset, 1 << gpu)
 
     def read(self, actor: Actor, buffer: str, offset: int, gpu: int | None = None) -> Value:
-        """Return the value of a chunk, of the actor's GPU if none is given, noting who read it."""
+        """Return the value of a chunk, by default of the actor's GPU, and record the reader."""
         chunk = self._at(actor.gpu if gpu is None else gpu, buffer, offset)
         self._require_after(actor, chunk.writer, buffer, offset)
         if chunk.value is None:
@@ -140,7 +140,7 @@ class Memory:
     def write(
         self, actor: Actor, buffer: str, offset: int, value: Value, gpu: int | None = None
     ) -> None:
-        """Set the value of a chunk, of the actor's GPU if none is given, noting who wrote it."""
+        """Set the value of a chunk, by default of the actor's GPU, and record the writer."""
         if buffer == "i" and not self.inplace:
             raise actor.error("the input of a call out of place must not change")
         chunk = self._at(actor.gpu if gpu is None else gpu, buffer, offset)
@@ -149,7 +149,7 @@ class Memory:
         chunk.value, chunk.writer, chunk.readers = value, (actor.index, actor.done), {}
 
     def cell(self, gpu: int, buffer: str, offset: int) -> tuple[str, int]:
-        """Return what a place is called, by one name where buffers overlap in place."""
+        """Return the canonical name of a place: one name if buffers overlap in place."""
         if not self.inplace or buffer == "s":
             return buffer, offset
         if self.collective is Collective.ALLGATHER and buffer == "i":
@@ -159,10 +159,10 @@ class Memory:
         return ("i" if self.collective.inward else "o"), offset
 
     def require_result(self, ends: Sequence[Clock] | None = None) -> None:
-        """Raise unless the output holds what the collective ends with.
+        """Raise unless the output holds the result of the collective.
 
-        ``ends`` holds what each GPU knows to have come before its end; then each chunk
-        must have been written before the end of the GPU that holds it.
+        ``ends`` holds the steps that each GPU knows to precede its end; then each chunk must have
+        been written before the end of the GPU that holds it.
         """
         scatters = self.collective.inward
         for gpu in sorted(set(range(self.gpus)) - self.idle):
@@ -174,7 +174,7 @@ class Memory:
         return self.bounds[gpu + 1] - self.bounds[gpu]
 
     def _wanted(self, gpu: int, offset: int) -> Value:
-        """Return what a chunk of a GPU's output ends as."""
+        """Return the final value of a chunk of a GPU's output."""
         if self.collective is Collective.ALLREDUCE:
             return Value(offset, self.all_contributions)
         if self.collective.inward:
@@ -200,7 +200,7 @@ class Memory:
     def _require_after(
         self, actor: Actor, access: tuple[int, int] | None, buffer: str, offset: int
     ) -> None:
-        # What one step reads and writes itself it does in this order, chunk by chunk.
+        # One step reads and writes in this order, chunk by chunk.
         if access is None or access == (actor.index, actor.done):
             return
         if actor.clock[access[0]] < access[1]:

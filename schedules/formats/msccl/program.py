@@ -41,7 +41,7 @@ _READS = frozenset({"s", "rrs", "rrc", "rrcs", "cpy", "re"})
 _WRITES = frozenset({"r", "rcs", "rrc", "rrcs", "cpy", "re"})
 TYPES = RECEIVES | SENDS | {"cpy", "re", "nop"}
 """Types of steps.  The letters name the actions of a step, in order: ``r`` receive, ``r`` reduce
-with the source buffer, ``c`` copy to the target buffer, ``s`` send; ``cpy`` and ``re`` are local."""
+with the source buffer, ``c`` copy to the target buffer, ``s`` send; ``cpy``, ``re`` are local."""
 
 
 class Dialect(StrEnum):

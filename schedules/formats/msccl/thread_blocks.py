@@ -208,7 +208,7 @@ def _own_shard(plan: Plan, gpu: int) -> DraftBlock:
 
 
 def _number(blocks: tuple[DraftBlock, ...]) -> None:
-    """Number blocks and steps, and keep only the waits that are not implied by others.
+    """Assign numbers to blocks and steps, and keep only waits that no other wait implies.
 
     Of several steps of one block the last suffices; a block need not wait for itself, nor for
     the dependencies of its own earlier steps.

@@ -1,7 +1,7 @@
-"""What an MSCCL++ execution plan can say, and how much of it that library's executor takes.
+"""MSCCL++ execution plans as values, and the limits of that library's executor.
 
-As read in the sources of version 0.9.0; the file itself carries no version.  Thread blocks and
-their operations are limited by the run-time, see `schedules.formats.targets.runtimes`.
+As in the sources of version 0.9.0; the file itself carries no version.  The runtime limits thread
+blocks and their operations, see `schedules.formats.targets.runtimes`.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from typing import Any
 from topoloom.schedules.model.schedule import Collective
 
 MAX_CHANNELS = 16
-"""Most channels of one type, and remote buffers reached by it, of a thread block."""
+"""Most channels of one type, and most remote buffers over one type, of a thread block."""
 MAX_SEMAPHORES_PER_OPERATION = 16
 ALIGNMENT = 16
-"""Bytes that the size of every chunk is a multiple of."""
+"""Divisor of the size of every chunk in bytes."""
 MAX_BUFFER_BYTES = 2**32 - 1
 """Offsets into a buffer, and sizes, have 32 bits."""
 MAX_GPUS = 4096
@@ -29,7 +29,7 @@ WAITS = frozenset({"wait", "rlxwait"})
 SEMAPHORES = frozenset({"sem_acquire", "sem_release"})
 PUTS = frozenset({"put", "pwsf"})
 SWITCHED = frozenset({"glres", "gstore"})
-"""What a switch does: add up a place of all GPUs and store the sum in all, or store in all."""
+"""Operations of a switch: add the data of all GPUs and store the sum in all, or store in all."""
 NAMES = tuple(sorted({"nop", "copy", "re"} | SIGNALS | WAITS | SEMAPHORES | PUTS | SWITCHED))
 """Operations that move and add data between ranks without packets."""
 SWITCH = "switch"
@@ -83,14 +83,14 @@ MEMBERS = _members(
         threadblocks=_THREAD_BLOCK,
     ),
 )
-"""The members of a plan that the executor reads, with what each holds.
+"""The members of a plan that the executor reads, with the members of each.
 
-``root``, ``idle`` and ``reduce_op`` are skipped by the executor and read here.
+The executor skips ``root``, ``idle`` and ``reduce_op``; this package reads them.
 """
 
 
 class ChannelType(StrEnum):
-    """How a GPU reaches another: by its own stores, or through a proxy and the network."""
+    """The path from a GPU to another: its own stores, or a proxy and the network."""
 
     MEMORY = "memory"
     PORT = "port"
@@ -98,7 +98,7 @@ class ChannelType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Neighbouring chunks of a buffer of a GPU, or (`EVERY_GPU`) of that buffer of all."""
+    """Neighboring chunks of a buffer of a GPU, or (`EVERY_GPU`) of that buffer of all GPUs."""
 
     gpu: int
     buffer: str
@@ -108,7 +108,7 @@ class Chunks:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation; its channel is that of the GPU, by type and number."""
+    """One operation; ``channel`` is a channel of the GPU, by type and number."""
 
     name: str
     sources: tuple[Chunks, ...] = ()
@@ -126,7 +126,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU: its buffers' sizes in chunks, its channels' peers, its semaphores' values.
+    """One GPU: sizes of its buffers in chunks, peers of its channels, values of its semaphores.
 
     ``switches`` are the buffers of its channels over a switch.
     """
@@ -140,10 +140,10 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A whole plan; ``chunks`` are those of all shards together.
+    """A whole plan; ``chunks`` is the number of chunks of all shards together.
 
-    ``bounds``: where the shard of each GPU begins and ends in them; in a broadcast and a reduce
-    all is the root's.  ``idle``: GPUs that take no part.
+    ``bounds``: the bounds of the shard of each GPU, in chunks; in a broadcast and a reduce all
+    chunks are the root's.  ``idle``: GPUs that take no part.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Reading MSCCL++ execution plans: from text to a program that keeps the executor's rules.
+"""Read MSCCL++ execution plans: from text to a program that keeps the executor's rules.
 
-Read are the operations that move and add data between ranks without packets: the part of the
-format that the replay can follow.  A switch joins all GPUs, or is refused.  Nothing here knows
-how plans are written.
+The reader accepts the operations that move and add data between ranks without packets: the part
+of the format that the replay can follow.  A switch must join all GPUs.  The reader shares no code
+with the writer.
 
 Required members, defaults of missing members and the skipping of unknown members follow
 ``ExecutionPlan::Impl`` in microsoft/mscclpp 0.9.0, src/core/executor/execution_plan.cc.
@@ -44,20 +44,20 @@ from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, m
 from topoloom.schedules.model.schedule import Collective
 
 _SHARED = {Collective.ALLGATHER: "i", Collective.REDUCE_SCATTER: "o"}
-"""The buffer of which every GPU has its shard only."""
+"""The buffer in which every GPU holds only its shard."""
 _MOST = 2**64 - 1
 """Default of the executor for a missing ``max_message_size``."""
 
 
 def parse(text: str, runtime: Runtime | None = None) -> Program:
-    """Return the program that a file holds, if the executor would take it.
+    """Return the program in a file, if the executor would accept it.
 
-    Left out, the run-time is the largest device that may be meant.
+    The default runtime is the largest device.
 
     Raises
     ------
     InvalidProgram
-        Naming the offending place by JSON pointer and the rule it breaks.
+        Names the offending place by JSON pointer, and the rule that it breaks.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
 
 
 def sizes_of(text: str) -> tuple[int, int]:
-    """Return the least and the largest size that a plan, which `parse` takes, lets pass.
+    """Return the least and the largest size that a plan accepts; the plan must satisfy `parse`.
 
     >>> sizes_of('{"min_message_size": 32, "max_message_size": 96}')
     (32, 96)
@@ -107,7 +107,7 @@ def sizes_of(text: str) -> tuple[int, int]:
 
 
 def ignored(text: str) -> Counter[str]:
-    """Return the members of a plan that the executor skips, with how often each occurs.
+    """Return the members of a plan that the executor skips, with the count of each.
 
     >>> ignored('{"name": "a", "author": "b", "gpus": [{"id": 0, "note": ""}, {"note": ""}]}')
     Counter({'member note of gpus': 2, 'member author': 1})
@@ -153,10 +153,10 @@ def _idle(top: Fields, collective: Collective, gpus: int) -> frozenset[int]:
 def _bounds(
     top: Fields, collective: Collective, sizes: list[dict[str, int]], idle: frozenset[int]
 ) -> tuple[int, ...]:
-    """Return where the shard of each GPU begins and ends, in chunks of the whole.
+    """Return the bounds of the shard of each GPU, in chunks of the whole.
 
-    What a GPU holds all of is equally long for all, and the shards make it up; GPUs that take no
-    part hold all on both sides.
+    Buffers that hold all data have the same length on all GPUs, and the shards make it up.  GPUs
+    that take no part hold all data in input and output.
     """
     shared = _SHARED.get(collective)
     whole = sizes[0]["o" if shared == "i" else "i"]
@@ -184,7 +184,7 @@ def _bounds(
 
 
 def _check_bytes(top: Fields, chunks: int, sizes: list[dict[str, int]]) -> None:
-    """Raise if a size that the plan lets pass has offsets of more than 32 bits."""
+    """Raise if an accepted size has offsets of more than 32 bits."""
     alignment = top.number("buffer_alignment", 1, 4096, ALIGNMENT)
     top.number("min_message_size", 0, _MOST, 0)
     largest = _most_bytes(top) // chunks // alignment * alignment
@@ -222,7 +222,7 @@ def _gpu(gpu: Fields, index: int, sizes: list[dict[str, int]], limits: Runtime) 
 
 
 def _switch(channel: Fields, gpus: int) -> str:
-    """Return the buffer of a channel over a switch, which must join all GPUs."""
+    """Return the buffer of a channel over a switch; the switch must join all GPUs."""
     (group,) = channel.objects("rank_groups", 1, 1)
     group.number("size", 1, MAX_CHUNKS)
     if sorted(group.numbers("ranks", 0, gpus - 1)) != list(range(gpus)):
@@ -242,7 +242,7 @@ def _remote(entry: Fields, index: int, gpus: int) -> tuple[int, str, frozenset[s
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """What the thread blocks of one GPU refer to."""
+    """Channels, buffers and semaphores that the thread blocks of one GPU refer to."""
 
     gpu: int
     sizes: list[dict[str, int]]
@@ -332,7 +332,7 @@ class _Reader:
         return Operation(name, sources, target)
 
     def _switched(self, op: Fields, name: str, switches: list[str]) -> Operation:
-        """Read what a switch copies, or adds up and copies."""
+        """Read an operation of a switch: copy, or add and copy."""
         op.choice("channel_type", (SWITCH,))
         if name == "glres":
             op.choice("reduce_op", ("sum",))
@@ -358,7 +358,7 @@ class _Reader:
         return self._chunks(entry, rank, buffer)
 
     def _chunks(self, entry: Fields, gpu: int, buffer: str, where: int | None = None) -> Chunks:
-        """Return chunks of a buffer as large as a GPU's, there or at GPUs ``where``."""
+        """Return chunks within a buffer of the GPU, or of the GPUs ``where``."""
         size = self.sizes[gpu][buffer]
         count = entry.number("size", 1, max(1, size))
         first = entry.number("index", 0, size - count)
@@ -370,7 +370,7 @@ def _only(op: Fields, key: str) -> Fields:
 
 
 def _check_pairs(gpus: tuple[Gpu, ...]) -> None:
-    """Raise unless any two GPUs have as many channels to each other, by type."""
+    """Raise unless any two GPUs have equally many channels to each other, by type."""
     for index, gpu in enumerate(gpus):
         for kind, peers in gpu.peers.items():
             for peer in set(peers):

@@ -1,16 +1,14 @@
-"""Running an MSCCL++ plan on symbols, to see whether it does what it promises.
+"""Replay an MSCCL++ plan on symbolic values, and check that it computes its collective.
 
-Every chunk holds a value: which chunk of the whole it is, and the set of GPUs whose
-contributions are in it.  Thread blocks run one after another as far as they can; what could
-differ between two orders on real hardware is reported as a race, so the one order that
-is run speaks for all.
+Every chunk holds a value: its position in the whole data, and the set of GPUs whose contributions
+it includes.  Thread blocks run one after another as far as they can.  Accesses whose order could
+differ on real hardware are reported as a race, so one order of execution suffices.
 
-What orders what.  The threads of a block go their own ends: an operation comes before a
-later one of its block only if a ``nop`` stands between.  A signal, or the release of a
-semaphore, tells of all that came before the last ``nop`` of its block; waiting for it
-brings this to the waiting block at its next ``nop``.  A relaxed signal tells only that
-its GPU has begun.  Nobody may write to a GPU before knowing that it has begun: until
-then its buffers belong to what ran before.
+Order.  The threads of a block run independently: an operation precedes a later operation of its
+block only if a ``nop`` stands between.  A signal, or the release of a semaphore, publishes all
+operations before the last ``nop`` of its block; the waiting block sees them after its next
+``nop``.  A relaxed signal publishes only that its GPU has begun.  A write to a GPU requires the
+knowledge that the GPU has begun: before, its buffers belong to earlier work.
 """
 
 from collections import defaultdict, deque
@@ -42,23 +40,22 @@ from topoloom.schedules.model.transcript import Transcript
 
 
 def replay(text: str, runtime: Runtime | None = None) -> Program:
-    """Run a plan; return it if it keeps its promise, and the rules of a run-time.
+    """Run a plan; return it if it computes its collective and keeps the rules of a runtime.
 
     Raises
     ------
     InvalidProgram
-        A rule of the format is broken, signals are not waited for as often as they are
-        given, a semaphore does not end as it began, the plan gets stuck, two accesses race
-        for a chunk, a GPU is written to before it has begun, something is added twice
-        or read before it is written, the input of a call out of place is changed, or
-        the result is wrong or comes after the end of a GPU.
+        A rule of the format is broken, signals and waits do not match in number, a semaphore does
+        not end with its initial value, the plan deadlocks, two accesses race for a chunk, a GPU is
+        written to before it has begun, a contribution is added twice, a chunk is read before it is
+        written, the input of a call out of place is changed, or the result is wrong or arrives
+        after the end of a GPU.
 
     Notes
     -----
-    Signals of a channel must come from one thread block and be waited for by one, and
-    so must the releases of a semaphore: then which signal meets which wait is the same in
-    every order.  Clocks of all B blocks are kept: O(B) time and memory for each ``nop``,
-    signal and release.
+    One thread block sends the signals of a channel, and one waits for them; likewise for the
+    releases of a semaphore.  Then signals and waits match in the same way in every order.  Clocks
+    of all B blocks take O(B) time and memory for each ``nop``, signal and release.
 
     Examples
     --------
@@ -71,7 +68,7 @@ def replay(text: str, runtime: Runtime | None = None) -> Program:
 
 
 def transcript(text: str, runtime: Runtime | None = None) -> Transcript:
-    """Replay a plan; return what its GPUs store in each other's buffers, in units of chunks.
+    """Replay a plan; return the stores of its GPUs in each other's buffers, in units of chunks.
 
     Raises
     ------
@@ -94,7 +91,7 @@ def _replayed(text: str, runtime: Runtime | None) -> tuple[Program, Messages]:
 
 @dataclass(slots=True)
 class _News:
-    """What a signal or release tells; ``begun``: GPUs known to have begun."""
+    """The content of a signal or release; ``begun``: GPUs known to have begun."""
 
     clock: Clock
     begun: NDArray[np.bool_]
@@ -102,11 +99,10 @@ class _News:
 
 @dataclass(slots=True)
 class _Worker(Actor):
-    """A thread block at work.
+    """The state of a thread block.
 
-    ``clock`` is what was known at its last ``nop``, its own operations included;
-    ``heard`` what it has waited for since.  ``touched`` tells whether all its threads
-    have touched data since.
+    ``clock`` is its knowledge at its last ``nop``, its own operations included; ``heard`` is the
+    content of the signals received since; ``touched``: all its threads have accessed data since.
     """
 
     block: Block = field(kw_only=True)
@@ -115,7 +111,7 @@ class _Worker(Actor):
     touched: bool = False
 
     def synchronize(self) -> None:
-        """Let all threads know what any has heard, and that all came here."""
+        """Share the received signals with all threads, and record that all threads are here."""
         for news in self.heard:
             np.maximum(self.clock, news.clock, out=self.clock)
             self.begun |= news.begun
@@ -155,7 +151,7 @@ class _Run:
                 )
 
     def finish(self) -> None:
-        """Run until nothing moves, then compare with the postcondition."""
+        """Run until no block can run, then check the postcondition."""
         active = [worker for worker in self.workers if worker.block.operations]
         moved = True
         while moved and active:
@@ -177,7 +173,7 @@ class _Run:
         self.memory.require_result(ends)
 
     def _advance(self, worker: _Worker) -> bool:
-        """Do a block's next operation; False while it must wait."""
+        """Run a block's next operation; return False while it must wait."""
         operation = worker.block.operations[worker.done]
         if operation.name == "nop":
             worker.synchronize()
@@ -197,7 +193,7 @@ class _Run:
         return True
 
     def _work(self, worker: _Worker, operation: Operation) -> None:
-        """Do an operation that never waits: data first, then tell."""
+        """Run an operation that never waits: data first, then signals."""
         if operation.target is not None:
             self._move(worker, operation.sources, operation.target)
             worker.touched |= operation.channel is None
@@ -209,7 +205,7 @@ class _Run:
             if operation.name == "rlxsignal":
                 news.clock = np.full_like(news.clock, -1)
             elif operation.target is not None and not worker.touched:
-                # One thread put and signals: the data are in before the signal is.
+                # One thread puts and signals: the data arrives before the signal.
                 news.clock[worker.index] = worker.done
             self.signals[self.ends[worker.gpu, *operation.channel]].append(news)
 
@@ -238,7 +234,7 @@ class _Run:
                 self.memory.write(worker, *place, value)
 
     def _store(self, worker: _Worker, source: Chunks, target: Chunks) -> None:
-        """Put chunks in a buffer of another GPU: one message."""
+        """Store chunks in a buffer of another GPU: one message."""
         places = range(source.first, source.first + source.count)
         values = [self.memory.read(worker, source.buffer, place) for place in places]
         sent = self.messages.add(worker.gpu, target.gpu, values)
@@ -246,7 +242,7 @@ class _Run:
             self.memory.write(worker, target.buffer, place, value, target.gpu)
 
     def _switched(self, worker: _Worker, source: Chunks, target: Chunks) -> None:
-        """Store in a place of all GPUs what one has, or the sum of what all have."""
+        """Store chunks of one GPU, or the sum of chunks of all, at one place of all GPUs."""
         if not worker.begun.all():
             gpu = int(np.flatnonzero(~worker.begun)[0])
             raise worker.error(f"writes to GPU {gpu} before it is known to have begun")
@@ -269,5 +265,5 @@ class _Run:
 
 
 def _channel(operation: Operation) -> tuple[ChannelType, int]:
-    # The reader gives one to everything that signals or waits.
+    # The reader gives a channel to every operation that signals or waits.
     return operation.channel or (ChannelType.PORT, -1)

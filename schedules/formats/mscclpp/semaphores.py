@@ -1,6 +1,6 @@
-"""Signals and semaphores of an MSCCL++ plan, counted: each is given as often as waited for.
+"""Count signals and semaphores of an MSCCL++ plan: releases and waits match one to one.
 
-The k-th channel of a GPU to a peer is joined to the k-th one that the peer has back; both are
+The k-th channel of a GPU to a peer is joined to the k-th channel of the peer to the GPU; both are
 *ends* of one channel.
 """
 
@@ -22,7 +22,7 @@ End: TypeAlias = tuple[int, ChannelType, int]
 
 
 def joined_ends(program: Program) -> dict[End, End]:
-    """Return for each channel its other end: the k-th to a peer is the k-th one back."""
+    """Return the other end of each channel: the k-th channel to a peer joins the k-th one back."""
     numbers: dict[tuple[int, ChannelType, int], list[int]] = defaultdict(list)
     for index, gpu in enumerate(program.gpus):
         for kind, peers in gpu.peers.items():
@@ -43,7 +43,7 @@ def _operations(program: Program) -> Iterator[tuple[int, int, Operation]]:
 
 
 def check_signals(program: Program, ends: dict[End, End]) -> None:
-    """Raise unless every channel's signals are waited for, one for one, by one block."""
+    """Raise unless the signals of every channel match the waits of one block one to one."""
     signals: Counter[End] = Counter()
     waits: Counter[End] = Counter()
     users: dict[tuple[str, End], set[int]] = defaultdict(set)
@@ -73,7 +73,7 @@ def check_signals(program: Program, ends: dict[End, End]) -> None:
 
 
 def check_semaphores(program: Program) -> None:
-    """Raise unless every semaphore ends as it began and joins two thread blocks."""
+    """Raise unless every semaphore ends with its initial value and joins two thread blocks."""
     changes: Counter[tuple[int, int]] = Counter()
     users: dict[tuple[int, int, str], set[int]] = defaultdict(set)
     for gpu, block, operation in _operations(program):

@@ -1,16 +1,16 @@
-"""Plans of MSCCL++ that let a switch copy and add up, where every tree is a star over one.
+"""MSCCL++ plans in which a switch copies and adds: every tree is a star over the switch.
 
-Every GPU that has a shard stores it in the buffers of all at once (``gstore``), or, in an
-allreduce, lets the switch add up that part of all buffers and stores the sum in all (``glres``).
-The executor has no operation that only adds up, so a reduce-scatter and a reduce are not said so.
+Every GPU that has a shard stores it in the buffers of all GPUs at once (``gstore``).  In an
+allreduce the switch adds that part of all buffers and stores the sum in all (``glres``).  The
+executor has no operation that only adds, so reduce-scatter and reduce have no such plan.
 
-Who may begin.  Some blocks of a GPU have the channels to its peers, `MOST_PEERS` each: they tell
-that the GPU has begun, wait until the peers have, and release a semaphore for each block that
-works; these acquire one of each of them, work, and release one back; then all peers are signalled,
-and waited for, since they store here as well.
+Start and end.  Some blocks of a GPU own the channels to its peers, `MOST_PEERS` each.  They signal
+that the GPU has begun, wait for the same signal of the peers, and release a semaphore for each
+working block.  A working block acquires a semaphore of each of them, works, and releases one back.
+Then they signal all peers and wait for them, since peers store in this GPU as well.
 
-No deadlock: what is waited for is the beginning of the peers, which waits for nothing, then work,
-which waits for that, then signals, which wait for the work.
+No deadlock: the signals of beginning wait for nothing; the work waits for these signals; the last
+signals wait for the work.
 """
 
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ _SAID = (Collective.ALLGATHER, Collective.BROADCAST, Collective.ALLREDUCE)
 
 
 def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) -> Plan | None:
-    """Return buffers and shards of a schedule that one copying switch does; None if none does.
+    """Return buffers and shards of a schedule that one copying switch can run; None if none can.
 
     Parameters
     ----------
@@ -88,29 +88,29 @@ def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How many blocks of each GPU talk to peers, and how many work."""
+    """The number of blocks of each GPU that signal peers, and of those that work."""
 
     plan: Plan
     talking: int
     working: int
 
     def begun(self, talker: int, worker: int) -> int:
-        """Return the semaphore that tells a working block that peers have begun."""
+        """Return the semaphore by which a working block waits for the beginning of the peers."""
         return talker * self.working + worker
 
     def done(self, talker: int, worker: int) -> int:
-        """Return the semaphore that tells a talking block that the work is done."""
+        """Return the semaphore by which a signaling block waits for the end of the work."""
         return (self.talking + talker) * self.working + worker
 
 
 def star_gpus(plan: Plan, limits: Runtime, instances: int) -> list[dict[str, Any]]:
-    """Return the GPUs of a `star` as the file has them.
+    """Return the GPUs of a `star` as JSON objects of the file.
 
     Raises
     ------
     NotExportable
-        An allgather has a rank without a shard, or a GPU would need more thread blocks than run
-        at once.
+        An allgather has a rank without a shard, or a GPU would need more thread blocks than can
+        run at once.
     """
     shape = _Shape(plan, -(-(plan.gpus - 1) // MOST_PEERS), instances)
     needed = shape.talking + shape.working
@@ -157,7 +157,7 @@ def _gpu(shape: _Shape, gpu: int) -> dict[str, Any]:
 
 
 def _talks(shape: _Shape, talker: int, channels: range) -> dict[str, Any]:
-    """Return a block that says to its peers that this GPU has begun, and that it is done."""
+    """Return a block that signals to its peers the beginning and the end of this GPU's work."""
     kind = ChannelType.MEMORY.value
 
     def each(name: str) -> Iterable[dict[str, Any]]:
@@ -181,7 +181,7 @@ def _talks(shape: _Shape, talker: int, channels: range) -> dict[str, Any]:
 
 
 def _works(shape: _Shape, gpu: int, worker: int, buffers: list[str]) -> dict[str, Any]:
-    """Return a block that lets the switch do its part of a GPU's shard."""
+    """Return a block that has the switch process its part of a GPU's shard."""
     plan, talkers = shape.plan, range(shape.talking)
     share, start = plan.share(gpu), plan.bounds[gpu]
     low, high = (share * at // shape.working for at in (worker, worker + 1))

@@ -1,17 +1,16 @@
-"""From moves to thread blocks of a plan: who does which, and what waits for what.
+"""Assign moves to the thread blocks of a plan: the block of each move, and its dependencies.
 
-MSCCL++ is one-sided: the sender stores into the receiver's buffer and then signals.
-Each move takes a *lane*: one channel from its source to its target, with a thread block at
-each end that serves nothing else.  The receiving block first signals that its GPU has
-begun, and the sending block waits for this once.  A copy is stored where it belongs; what is
-to be added is stored in a place of scratch of its own, and the receiving block adds it.
-What stays on a GPU is done by blocks without peers, each of which goes on where another ends.
-Where a step needs what another block of its GPU did, that block releases a semaphore
-that belongs to these two alone.
+MSCCL++ is one-sided: the sender stores into the receiver's buffer and then signals.  Each move
+takes a *lane*: one channel from its source to its target, with a dedicated thread block at each
+end.  The receiving block first signals that its GPU has begun; the sending block waits for this
+signal once.  A copy is stored in its final place.  Data to be added is stored in its own place in
+scratch, and the receiving block adds it.  Local moves run on blocks without peers, one block after
+another.  A step that depends on another block of its GPU waits for a semaphore that these two
+blocks share with no other.
 
-No deadlock.  All blocks work in the order of the moves, signals and releases never wait,
-and what is waited for comes from the same move at its other end or from an earlier one.
-So the first move that is not finished can go on.
+No deadlock.  All blocks work in the order of the moves, and signals and releases never wait.
+Every wait is for the same move at its other end or for an earlier move.  So the first move that is
+not finished can run.
 """
 
 from collections import Counter, defaultdict
@@ -26,16 +25,16 @@ from topoloom.schedules.formats.mscclpp.program import MAX_SEMAPHORES_PER_OPERAT
 from topoloom.schedules.formats.targets.runtimes import Runtime
 
 _Lane: TypeAlias = tuple[int, int, int]
-"""Source, target, and which of the lanes between them."""
+"""Source, target, and index of the lane between them."""
 
 
 @dataclass(slots=True, eq=False)
 class DraftStep:
-    """What a block does for one move: ``length`` chunks from one place to another.
+    """The action of a block for one move: ``length`` chunks from one place to another.
 
-    ``added`` is what a receiver adds to what arrives at ``source``; None if it only has
-    to wait.  ``waits`` are steps of other blocks, later ``acquires`` and ``releases``
-    are semaphores.
+    ``added`` is the place of the data that a receiver adds to the chunks at ``source``; None if it
+    only waits.  ``waits`` are steps of other blocks; ``acquires`` and ``releases`` are the
+    semaphores that replace them.
     """
 
     source: Place
@@ -50,7 +49,7 @@ class DraftStep:
 
 @dataclass(slots=True, eq=False)
 class DraftBlock:
-    """One end of a lane, or (``peer`` is -1) what a GPU copies, or adds up, by itself."""
+    """One end of a lane, or (``peer`` is -1) a block for local copies and additions of a GPU."""
 
     peer: int
     sends: bool
@@ -59,20 +58,20 @@ class DraftBlock:
 
     @property
     def length(self) -> int:
-        """The most operations its steps may need."""
+        """Upper bound on the operations of its steps."""
         if self.peer < 0:
             return sum(
                 _groups(step.acquires) + _groups(step.releases) + 2 + bool(step.releases)
                 for step in self.steps
             )
         steps = (_groups(step.acquires) + _groups(step.releases) + 4 for step in self.steps)
-        # Beginning, and for each step: nop, work, nop, signal.
+        # The beginning, and for each step: nop, work, nop, signal.
         return 2 + sum(steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The blocks of every GPU, and how many semaphores and chunks of scratch it has."""
+    """The blocks of every GPU, and its numbers of semaphores and of scratch chunks."""
 
     plan: Plan
     gpus: tuple[tuple[DraftBlock, ...], ...]
@@ -81,17 +80,17 @@ class Draft:
 
 
 def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
-    """Return the plan as thread blocks short enough for the executor.
+    """Return the plan as thread blocks that fit the executor.
 
     Raises
     ------
     NotExportable
-        A GPU would need more thread blocks than run at once; the number needed is named.
+        A GPU would need more thread blocks than can run at once; the error names the number.
 
     Notes
     -----
-    Starts with as many lanes for each pair of GPUs as there are instances; a pair whose blocks
-    are too long gets as many more as their length asks for, until all fit.
+    Starts with one lane per instance for each pair of GPUs.  A pair whose blocks are too long
+    gets more lanes, in proportion to their length, until all fit.
     """
     pairs = sorted({(move.source, move.target) for move in plan.moves})
     lanes = dict.fromkeys(pairs, instances)
@@ -132,7 +131,7 @@ def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
             block = blocks[gpu][False, -1, 0] = DraftBlock(-1, False, 0)
             block.steps.append(DraftStep(*plan.own(gpu), plan.share(gpu), block))
     scratch = list(plan.scratch)
-    # By GPU: copies out of its output, which is not overwritten before them.
+    # By GPU: copies out of its output; later writes to the output wait for them.
     saved: dict[int, list[DraftStep]] = defaultdict(list)
     written, steps = LastWriters(plan), list[DraftStep]()
 
@@ -177,7 +176,7 @@ def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
 
 
 def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
-    """Yield the lane of each move: in turn those of its pair; on a GPU one after the other."""
+    """Yield the lane of each move, in turn over its pair's lanes; local moves fill lane by lane."""
     turn: dict[tuple[int, int], int] = defaultdict(int)
     local = Counter(move.source for move in plan.moves if move.is_local)
     for move in plan.moves:
@@ -190,11 +189,11 @@ def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
 
 
 def _give_semaphores(blocks: tuple[DraftBlock, ...]) -> int:
-    """Turn waits that say something new into semaphores; return how many there are.
+    """Turn waits that are not implied by others into semaphores; return the number of semaphores.
 
-    Of several steps of one block the last suffices; a block need not wait for itself,
-    nor for what an earlier step of it has waited for.  So the n-th time that a block
-    acquires a semaphore is after the n-th release.
+    Of several steps of one block the last suffices; a block need not wait for itself, nor for the
+    dependencies of its own earlier steps.  So the n-th acquire of a semaphore by a block comes
+    after the n-th release.
     """
     place = {step: at for block in blocks for at, step in enumerate(block.steps)}
     numbers: dict[tuple[DraftBlock, DraftBlock], int] = {}
@@ -214,5 +213,5 @@ def _give_semaphores(blocks: tuple[DraftBlock, ...]) -> int:
 
 
 def _groups(semaphores: list[int]) -> int:
-    """Return how many operations so many semaphores take."""
+    """Return the number of operations that a list of semaphores takes."""
     return -(-len(semaphores) // MAX_SEMAPHORES_PER_OPERATION)

@@ -1,15 +1,14 @@
 """MSCCL++ execution plans: JSON for the executor of that library.
 
-How chunks lie in buffers is told in `schedules.formats.lowering.buffer_moves`, who does what in
-`blocks`.
+`schedules.formats.lowering.buffer_moves` assigns the places of chunks in buffers, `thread_blocks`
+the thread blocks.
 
-Threads of a block go their own ways between two operations ``nop``.  Hence one stands
-after waiting and before data are touched or others told, and after touching data and
-before others are told.
+Threads of a block run independently between two ``nop`` operations.  Hence a ``nop`` stands after
+a wait and before data is accessed or a signal is sent, and between an access to data and a signal.
 
-The file names no root and no group that the executor would know: it does what the operations
-say.  ``root`` and ``idle`` at the top are members of our own, which the executor skips; they are
-what a reader checks the operations against.
+The file names no root and no group that the executor would know: the executor follows the
+operations.  ``root`` and ``idle`` at the top are members of this format's own, which the executor
+skips; a reader checks the operations against them.
 """
 
 import hashlib
@@ -50,44 +49,43 @@ def render(
 ) -> str:
     """Return a schedule as an MSCCL++ execution plan.
 
-    Switches disappear: a path through them is a message from its first to its last
-    GPU.  Parallel links are left to the run time.  But where one switch that copies joins all GPUs
-    of a machine, and every tree is a star over it, it does so on a run-time named for it (`stars`).
+    Switches disappear: a path through switches is a message from its first to its last GPU.  The
+    runtime distributes messages over parallel links.  Exception: if one multicast switch joins all
+    GPUs of a machine and every tree is a star over it, the switch copies (`switch_channels`), on
+    runtimes named for it.
 
     Parameters
     ----------
     schedule : Schedule
-        It is checked first: what is exported is what was proved.
+        Checked first, so only proven schedules are exported.
     runtime : Runtime, optional
-        The device; left out, the first of `runtimes.DEFAULTS` that takes the plan.
+        The device; the default is the first of `runtimes.DEFAULTS` that accepts the plan.
     inplace : bool
         Whether the plan is for calls whose input lies within their output (or, for a
-        reduce-scatter, the other way round).  A plan serves one of the two.
+        reduce-scatter, the reverse).  A plan supports one of the two.
     ranks_per_node : int
-        So many ranks, counted from 0, share a machine, or whatever lets a GPU store
-        into another's memory: they use memory channels, others port channels.  With 1
-        all are port channels, which the executor also takes within a machine.
+        The number of consecutive ranks, from rank 0, on one machine (more generally: of GPUs that
+        can store into each other's memory).  They use memory channels, all others port channels.
+        With 1 all channels are port channels, which the executor also accepts within a machine.
     name : str
-        The executor keeps what it set up for a plan under this name; made from the
-        content if empty.
+        The executor caches a plan's setup under this name; generated from the content if empty.
     sizes : Sizes
-        For which sizes of data the plan is, and how much scratch it may cost.
+        The sizes of data that the plan accepts, and the scratch that it may use.
     instances : int
-        Into how many parts on lanes of their own every message is cut.
+        The number of parts, on separate lanes, of every message.
 
     Raises
     ------
     InvalidSchedule
         The schedule is not valid on the topology.
     NotExportable
-        A rank that takes part has no shard, though the collective is none of one root; or a limit
-        of the executor cannot be met; the limit and the number needed are named.
+        A rank that takes part has no shard and the collective has no root, or a limit of the
+        executor cannot be met; the error names the limit and the number needed.
 
     Notes
     -----
-    Chunks are as coarse as the schedule allows, and each has a multiple of 16 bytes: the
-    executor refuses other sizes.  The limits on sizes in the file keep every offset
-    within 32 bits.
+    Chunks are as coarse as the schedule allows, and each is a multiple of 16 bytes: the executor
+    refuses other sizes.  The limits on sizes in the file keep every offset within 32 bits.
 
     Examples
     --------
@@ -128,7 +126,7 @@ def render(
 
 
 def _text(head: dict[str, Any], gpus: list[dict[str, Any]], name: str) -> str:
-    """Return the file, which is named after its content if it is given no name."""
+    """Return the file; its name is derived from its content if none is given."""
     count = len(gpus)
     body = ",\n".join(_lines(gpus))
     digest = hashlib.sha256(f"{json.dumps(head)}{body}".encode()).hexdigest()[:12]
@@ -145,7 +143,7 @@ def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _require_shards(plan: Plan) -> None:
-    """Raise if a GPU that takes part has an input or output of no chunks."""
+    """Raise if a GPU that takes part has an empty input or output."""
     for gpu in range(plan.gpus):
         if not all(plan.sizes(gpu)):
             raise NotExportable(
@@ -156,13 +154,13 @@ def _require_shards(plan: Plan) -> None:
 
 
 def _largest_chunk(draft: Draft) -> int:
-    """Return the most bytes a chunk may have for every offset to have 32 bits."""
+    """Return the largest chunk in bytes for which every offset has 32 bits."""
     most = max(draft.plan.whole, *draft.scratch)
     return MAX_BUFFER_BYTES // most // ALIGNMENT * ALIGNMENT
 
 
 def _require_addressable(draft: Draft) -> Draft:
-    """Return a draft whose chunks may have a size at all."""
+    """Return a draft; raise if no size of its chunks keeps all offsets within 32 bits."""
     if _largest_chunk(draft):
         return draft
     most = max(draft.plan.whole, *draft.scratch)
@@ -195,7 +193,7 @@ def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
 
 
 def _roles(plan: Plan) -> dict[str, Any]:
-    """Return which GPU is the root, and which take no part, where there are such."""
+    """Return the members for the root and for idle GPUs, if the plan has them."""
     shares = [plan.share(gpu) for gpu in range(plan.gpus)]
     root = {"root": shares.index(plan.whole)} if plan.collective.has_root else {}
     return root | ({"idle": sorted(plan.idle)} if plan.idle else {})
@@ -220,22 +218,22 @@ def _gpu(draft: Draft, gpu: int, ranks_per_node: int) -> dict[str, Any]:
             for peer, buffer in wiring.buffers
         ],
         "semaphores": [{"init_value": 0}] * draft.semaphores[gpu],
-        # No kernel starts without any block.
+        # A kernel needs at least one block to start.
         "threadblocks": [wiring.block(at, block) for at, block in enumerate(blocks)]
         or [{"id": 0, "ops": [_NOP], "channels": [], "remote_buffer_refs": []}],
     }
 
 
 class _Wiring:
-    """Channels and remote buffers of one GPU, and its thread blocks in their terms."""
+    """Channels and remote buffers of one GPU, and its thread blocks in terms of them."""
 
     def __init__(self, gpu: int, blocks: tuple[DraftBlock, ...], ranks_per_node: int) -> None:
         self.gpu, self.ranks_per_node = gpu, ranks_per_node
         self.connected: dict[ChannelType, list[int]] = {kind: [] for kind in ChannelType}
         self.channels: dict[DraftBlock, int] = {}
         ends = [block for block in blocks if block.peer >= 0]
-        # The k-th channel to a peer is joined to its k-th one back: both GPUs must list
-        # their lanes in one order, here first those from the smaller rank to the larger.
+        # The k-th channel to a peer is joined to its k-th one back: both GPUs must list their lanes
+        # in one order, here first the lanes from the smaller rank to the larger.
         for block in sorted(ends, key=lambda end: (end.peer, self._falls(end), end.lane)):
             peers = self.connected[self.kind(block.peer)]
             self.channels[block] = len(peers)
@@ -247,7 +245,7 @@ class _Wiring:
         self.buffer_ids = {target: at for at, target in enumerate(self.buffers)}
 
     def kind(self, peer: int) -> ChannelType:
-        """Return how a peer is reached."""
+        """Return the channel type for a peer."""
         near = peer // self.ranks_per_node == self.gpu // self.ranks_per_node
         return ChannelType.MEMORY if near else ChannelType.PORT
 
@@ -256,7 +254,7 @@ class _Wiring:
         return source > target
 
     def block(self, index: int, block: DraftBlock) -> dict[str, Any]:
-        """Return a thread block as the file has it."""
+        """Return a thread block as a JSON object of the file."""
         if block.peer < 0:
             return {"id": index, "ops": _own_work(block), "channels": [], "remote_buffer_refs": []}
         kind = self.kind(block.peer).value
@@ -313,7 +311,7 @@ def _sends(block: DraftBlock, kind: str, buffers: list[str]) -> list[dict[str, A
             ],
         }
         if kind == ChannelType.PORT:
-            # Put, signal, and wait until the data has left: its place may be used again.
+            # Put, signal, and wait until the data has left: its place may be reused.
             ops.append({"name": "pwsf"} | data | channel)
         else:
             ops += [

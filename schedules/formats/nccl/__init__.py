@@ -1,1 +1,1 @@
-"""NCCL tuner tables: which of NCCL's own algorithms to take at which size."""
+"""NCCL tuner tables: a choice among NCCL's own algorithms by size."""

@@ -1,4 +1,4 @@
-"""What an NCCL tuner table can say, and how much of it NCCL's example plugin takes."""
+"""NCCL tuner tables as values, and the limits of NCCL's example plugin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from topoloom.schedules.model.schedule import Collective
 
 MAX_SIZE = 2**64 - 1
 MAX_LINE = 255
-"""Most characters of a line: the plugin reads the rest as a line of its own."""
+"""Most characters of a line: the plugin reads the rest as another line."""
 MAX_CHANNELS = 32
-"""Most channels that every NCCL since 2.4 has room for (``MAXCHANNELS``; 64 since 2.21)."""
+"""Most channels of every NCCL since 2.4 (``MAXCHANNELS``; 64 since 2.21)."""
 ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
 PROTOCOLS = ("ll", "ll128", "simple")
 COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
@@ -26,11 +26,11 @@ COLLECTIVES: Mapping[Collective, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row; -1 machines or ranks are any number.
+    """One row; -1 machines or ranks means any number.
 
-    ``channels`` are a number: for -1 the plugin answers the value it begins with, 1, and NCCL
-    takes every answer but 0, so that -1 makes it run on one channel.  ``only`` are the numbers of
-    pipelined operations and of registered buffers that the row is for, -1 for any.
+    ``channels`` is a positive number: for -1 the plugin returns its initial value, 1, and NCCL
+    accepts every value but 0, so -1 would select one channel.  ``only`` holds the numbers of
+    pipelined operations and of registered buffers that the row matches, -1 for any.
     """
 
     collective: Collective

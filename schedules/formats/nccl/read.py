@@ -1,9 +1,9 @@
-"""Reading NCCL tuner tables: from text to rows that the plugin reads as they are meant.
+"""Read NCCL tuner tables: from text to rows that the plugin reads as intended.
 
 The rules are those of ``loadConfig`` in NVIDIA/nccl ext-tuner/example/plugin.c.  The plugin skips
-comments and empty lines, trims spaces and tabs, and takes 8 to 10 fields; it skips any other line
-and takes a default for an unknown name, both without a word, so those are refused here.
-Nothing here knows how tables are made.
+comments and empty lines, trims spaces and tabs, and accepts 8 to 10 fields.  It silently skips any
+other line and silently replaces an unknown name by a default; this reader refuses both.  The
+reader shares no code with the writer.
 """
 
 from topoloom.schedules.errors import InvalidProgram
@@ -23,9 +23,8 @@ def parse(text: str) -> tuple[Row, ...]:
 
     Raises
     ------
-    InvalidProgram
-        A line that the plugin would misread, or a row that none can choose because rows before
-        it take all its sizes.
+    The plugin would misread a line, or a row is unreachable because earlier rows match all
+    its sizes.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def parse(text: str) -> tuple[Row, ...]:
 
 
 def _takes_all(row: Row, other: Row) -> bool:
-    """Whether a row serves every call that another is for, sizes aside."""
+    """Return whether a row matches every call that another row matches, sizes aside."""
     return (
         row.collective is other.collective
         and row.nodes in (-1, other.nodes)

@@ -1,6 +1,6 @@
-"""Choosing by an NCCL tuner table as NCCL's example plugin does, for one call or for all.
+"""Look up calls in an NCCL tuner table as NCCL's example plugin does, and check its coverage.
 
-A table moves nothing: what it can do wrong is to leave a call without a row.
+A table moves no data; its only fault is a call without a row.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from topoloom.schedules.model.schedule import Collective
 
 
 def replay(text: str) -> int:
-    """Return the number of ranks that a table is for, if it serves every size.
+    """Return the number of ranks of a table, if it has a row for every size.
 
     Raises
     ------
     InvalidProgram
         A line breaks a rule of the format, rows are for different numbers of ranks, or the rows
-        of a collective leave a size out.
+        of a collective do not cover a size.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def replay(text: str) -> int:
 def chosen(
     rows: Sequence[Row], collective: Collective, size: int, nodes: int, ranks: int
 ) -> Row | None:
-    """Return the first row that matches a call, as the plugin does; None where none does."""
+    """Return the first row that matches a call, as the plugin does; None without a match."""
     for row in rows:
         if (
             row.collective is collective

@@ -1,16 +1,16 @@
-"""NCCL tuner tables: which of NCCL's own algorithms to take at which size.
+"""NCCL tuner tables: a choice among NCCL's own algorithms by size.
 
-NCCL runs rings and trees of its own, no schedule of ours.  The table is for calls that are
-not replaced by an exported program, and a comment tells from which size the schedule is
-faster than all of them.  Times are those of the cost model, for N ranks of bandwidth B and
-hop latency alpha; they favour NCCL, whose rings and trees get all of B on any topology:
+NCCL runs its own rings and trees, not the exported schedule.  The table is for calls that no
+exported program replaces; a comment names the sizes at which the schedule is faster than all of
+NCCL's algorithms.  Times are those of the cost model, for N ranks of bandwidth B and hop latency
+alpha; they favor NCCL, whose rings and trees get all of B on any topology:
 
 * ring, c passes (2 for an allreduce): c (N - 1) (alpha + M / (N B));
 * tree, allreduce only: 2 ceil(log2 N) alpha + 2 M / B, a double binary tree up and down;
-* protocol ``simple`` as it is; protocol ``ll`` has a flag beside every word of data, so
+* protocol ``simple`` unchanged; protocol ``ll`` has a flag beside every word of data, so
   half the bandwidth, and its latency is taken as half.
 
-A row holds where its line is the lowest; lines cross at exact fractions.
+Each row covers the sizes at which its line is the lowest; lines cross at exact fractions.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -35,7 +35,7 @@ from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 _BYTES_PER_CHANNEL = 20 * 10**9
-"""What one channel, a thread block, is taken to move per second."""
+"""Assumed bytes per second of one channel, a thread block."""
 
 _SIZES = [2**power for power in range(8, 37)]
 """Sizes at which the schedule is compared: 256 bytes to 64 GiB."""
@@ -66,20 +66,20 @@ def render(
     alpha_seconds : Fraction
         Latency of one hop; positive.
     unit_bytes_per_second : Fraction
-        What one unit of capacity of the topology carries; positive.
+        Bytes per second of one unit of capacity of the topology; positive.
     ranks_per_node : int, optional
-        So many ranks share a machine: then rows are for this number of machines only.
+        The number of ranks on a machine; rows are then for this number of machines only.
     channels : int, optional
-        How many NCCL uses, 1 to `MAX_CHANNELS`; left out, at least 2 and enough for what a rank
-        sends at 20 GB/s each.
+        The number of NCCL's channels, 1 to `MAX_CHANNELS`.  The default is at least 2, and enough
+        for a rank's traffic at 20 GB/s per channel.
 
     Raises
     ------
     InvalidSchedule
         The schedule is not valid on the topology.
     NotExportable
-        It is another collective, not of equal shards among all compute nodes, or there
-        are not whole machines.
+        The collective is another, shards are not equal among all compute nodes, or the ranks do
+        not fill whole machines.
 
     Examples
     --------
@@ -116,23 +116,23 @@ def beside(
     channels: int | None = None,
     least_channels: int = 1,
 ) -> Iterator[str]:
-    """Yield one table for all that NCCL still runs where programs take the place of its calls.
+    """Yield one table for the calls that NCCL still runs beside exported programs.
 
     Parameters
     ----------
     collectives : iterable of Collective
-        Those without a choice in NCCL are left out.
+        Collectives without a choice in NCCL are skipped.
     notes : iterable of str
-        Put before the rows: which program serves which sizes.
+        Lines before the rows: the sizes of each program.
     bytes_per_second : Fraction
-        What a rank sends at most; positive.
+        Most bytes per second that a rank sends; positive.
     least_channels : int
-        Where ``channels`` is left out no fewer: programs want so many.
+        Minimum if ``channels`` is omitted, as required by the programs.
 
     Raises
     ------
     NotExportable
-        There are not whole machines, or no such number of channels.
+        The ranks do not fill whole machines, or the number of channels is out of range.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _numbers(
     channels: int | None,
     least_channels: int = 1,
 ) -> tuple[int, int, int]:
-    """Return what ends every row: channels, machines, ranks."""
+    """Return the last fields of every row: channels, machines, ranks."""
     nodes = -1
     if ranks < 2:
         raise NotExportable("/ranks", "a table needs at least 2 ranks")
@@ -176,7 +176,7 @@ def _numbers(
 
 
 def _lines(collective: Collective, ranks: int, alpha: Fraction, rate: Fraction) -> list[_Line]:
-    """Return the times of what NCCL can run."""
+    """Return the times of NCCL's algorithms."""
     passes = 2 if collective is Collective.ALLREDUCE else 1
     steps = passes * (ranks - 1)
     lines = [_Line(steps * alpha, steps / (ranks * rate), "ring", "simple")]
@@ -189,7 +189,7 @@ def _lines(collective: Collective, ranks: int, alpha: Fraction, rate: Fraction) 
 
 
 def _lowest(lines: list[_Line]) -> Iterator[tuple[int, int, _Line]]:
-    """Yield the first and last size of each stretch on which a line is the lowest."""
+    """Yield the first and last size of each range in which a line is the lowest, and the line."""
     best, first = min(lines, key=lambda line: line[:2]), 0
     while True:
         flatter = [line for line in lines if line.slope < best.slope]
@@ -199,7 +199,7 @@ def _lowest(lines: list[_Line]) -> Iterator[tuple[int, int, _Line]]:
         if not crossings:
             yield first, MAX_SIZE, best
             return
-        # Where several cross at once the flattest stays below.
+        # Of several lines that cross at one size the flattest stays below.
         size, line = min(crossings, key=lambda crossing: (crossing[0], crossing[1].slope))
         last = size.numerator // size.denominator
         if last >= MAX_SIZE:
@@ -218,7 +218,7 @@ def _faster_sizes(
     alpha: Fraction,
     unit: Fraction,
 ) -> list[int]:
-    """Return those of `_SIZES` at which the schedule beats every line."""
+    """Return the sizes of `_SIZES` at which the schedule beats every line."""
     apart = not (isinstance(schedule, SequenceSchedule) and schedule.together)
     parts = schedule_parts(schedule) if apart else [schedule]
     times = [_time(part, topology, alpha, unit) for part in parts]
@@ -232,7 +232,7 @@ def _faster_sizes(
 def _time(
     part: Schedule, topology: Topology, alpha: Fraction, unit: Fraction
 ) -> Callable[[int], Fraction]:
-    """Return the seconds of a part as a function of the size; the part is costed once."""
+    """Return a function from size to seconds of a part; the part is costed once."""
     if isinstance(part, StepSchedule):
         cost = step_cost(part, topology)
         slope = cost.bandwidth / (node_capacity(topology) * unit)

@@ -65,7 +65,7 @@ def unpack(data: bytes) -> Schedule:
     Raises
     ------
     InvalidSchedule
-        The bytes are not what `pack` writes.
+        The bytes are not the output of `pack`.
     """
     if not data.startswith(MAGIC):
         raise InvalidSchedule("", "must begin with the mark of a packed schedule")
@@ -88,13 +88,13 @@ def unpack(data: bytes) -> Schedule:
         TypeError,
         ValueError,
     ) as error:
-        # Foreign bytes can break any of the steps above, in any of these ways.
+        # Foreign bytes can break any of the steps above in any of these ways.
         raise InvalidSchedule("", f"must be one whole packed schedule: {error}") from error
     return schedule
 
 
 def _arrays(shapes: list[list[Any]], raw: bytes, offset: int) -> list[NDArray[Any]]:
-    """Return the arrays, last first, so that they are taken from the end."""
+    """Return the arrays, last first, so that callers pop them from the end."""
     arrays = []
     for name, count in shapes:
         if name.replace("|", "") not in _TYPES:
@@ -110,7 +110,7 @@ def _arrays(shapes: list[list[Any]], raw: bytes, offset: int) -> list[NDArray[An
 def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
     head: dict[str, Any] = {"collective": str(schedule.collective), "topology": schedule.topology}
     if isinstance(schedule, SequenceSchedule):
-        # Left out where it is false, as in schedules of before there was such.
+        # Omitted if false, as in schedules from before this member existed.
         head |= {"together": True} if schedule.together else {}
         return {"kind": "sequence", "parts": [_put(part, arrays) for part in schedule.parts]} | head
     head["ranks"] = list(schedule.ranks)
@@ -136,7 +136,7 @@ def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
         [nodes[node] for edge in edges for node in edge],
     )
     arrays.extend(_narrow(column) for column in columns)
-    # Left out where they are empty, as in schedules of before there were such.
+    # Omitted if empty, as in schedules from before these members existed.
     division = {"shards": list(schedule.shards), "idle": list(schedule.idle)}
     head |= {name: values for name, values in division.items() if values}
     return {"kind": "trees", "trees_per_root": schedule.trees_per_root, "nodes": list(nodes)} | head

@@ -1,4 +1,4 @@
-"""Members of untrusted schedule/1 documents, each read by its rule or refused by one clear error.
+"""Read members of untrusted schedule/1 documents: a valid value, or one clear error.
 
 ``place`` is the JSON pointer of the object that holds the member.
 """
@@ -20,7 +20,7 @@ def rank(holder: dict[str, Any], key: str, ranks: tuple[NodeId, ...], place: str
 
 
 def path(path: Any, topology: Topology, place: str) -> tuple[NodeId, ...]:
-    """Return nodes of the topology in the order in which data crosses them, two at least."""
+    """Return at least two nodes of the topology, in the order in which data crosses them."""
     if not isinstance(path, list) or not 2 <= len(path) <= MAX_PATH:
         raise InvalidSchedule(place, f"must be a list of 2 to {MAX_PATH} node ids")
     for at, node in enumerate(path):
@@ -30,7 +30,7 @@ def path(path: Any, topology: Topology, place: str) -> tuple[NodeId, ...]:
 
 
 def is_integer(value: Any, least: int, most: int = MAX_INTEGER) -> bool:
-    """Whether a value is an integer from ``least`` to ``most``; true and false are none."""
+    """Return whether a value is an integer from ``least`` to ``most``; booleans are refused."""
     return type(value) is int and least <= value <= most
 
 
@@ -43,7 +43,7 @@ def integer(document: dict[str, Any], key: str, place: str, most: int = MAX_INTE
 
 
 def boolean(document: dict[str, Any], key: str, place: str) -> bool:
-    """Return a member that is true or false, and false where it is left out."""
+    """Return a member that is true or false; false if it is omitted."""
     value = document.get(key, False)
     if type(value) is not bool:
         raise InvalidSchedule(f"{place}/{key}", "must be true or false")
@@ -70,7 +70,7 @@ def collective(document: dict[str, Any], place: str) -> Collective:
 
 
 def digest(document: dict[str, Any], place: str) -> str:
-    """Return the digest of the topology that the document names; it is not compared here."""
+    """Return the topology's digest in the document, without a comparison."""
     value = document.get("topology")
     if not isinstance(value, str) or len(value) > 200:
         raise InvalidSchedule(f"{place}/topology", "must be a digest, a text such as sha256:...")

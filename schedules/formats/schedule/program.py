@@ -1,10 +1,10 @@
-"""What a schedule/1 document can say, and how much of it is read.
+"""Codes and limits of schedule/1 documents.
 
-The values it describes are those of `schedules.model.schedule`.
+The values of a document are those of `schedules.model.schedule`.
 """
 
 OPS = ("copy", "reduce")
-"""By code: what the target does with what arrives."""
+"""By code: the target's operation on received data."""
 MAX_INTEGER = 2**31 - 1
 """Largest number of a send, of chunks and of trees; columns of sends have 32 bits."""
 MAX_WEIGHT = 2**62
@@ -12,9 +12,9 @@ MAX_WEIGHT = 2**62
 MAX_STEPS = 1_000_000
 MAX_SENDS = 20_000_000
 MAX_EDGES = 20_000_000
-"""Of all trees, or nodes of all paths of a tree schedule, together."""
+"""Most edges of all trees, or nodes of all paths of a tree schedule, together."""
 MAX_ROUTE_NODES = 70_000_000
-"""Of all routes together."""
+"""Most nodes of all routes together."""
 MAX_PARTS = 16
 MAX_PATH = 256
 """Most nodes of an edge or path."""

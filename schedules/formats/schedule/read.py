@@ -1,7 +1,7 @@
-"""Reading schedule/1: from untrusted JSON to a `Schedule`, or one clear error.
+"""Read schedule/1: from untrusted JSON to a `Schedule`, or one clear error.
 
-What is read has the right types, names only nodes of the topology and stays within
-the limits below.  Whether it *works* is for `schedules.verify` to say.
+A returned schedule has the right types, names only nodes of the topology and stays within the
+limits of `program`.  `schedules.verify` checks whether the schedule is valid.
 """
 
 from array import array
@@ -49,13 +49,13 @@ def from_document(document: Any, topology: Topology) -> Schedule:
     document
         The parsed JSON; unknown keys are ignored.
     topology : Topology
-        Gives the order of the ranks.  Its digest is not compared here; the checker
-        reports a document that names another one.
+        Defines the order of the ranks.  Its digest is not compared here; the checker reports a
+        document that names another topology.
 
     Raises
     ------
     InvalidSchedule
-        Naming the offending place by JSON pointer and the rule it breaks.
+        Names the offending place by JSON pointer, and the rule that it breaks.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _sends(sends: list[Any], codes: dict[NodeId, int], place: str) -> NDArray[An
     for field in ("source", "target", "shard"):
         column = [send.get(field) for send in sends]
         rule = "must be the id of a compute node"
-        # Types first: True and 1.0 would pass for the id 1.
+        # Types first: True and 1.0 would be accepted as the id 1.
         if not set(map(type, column)) <= {int, str} or not codes.keys() >= set(column):
             _blame(column, lambda v: type(v) in (int, str) and v in codes, place, field, rule)
         array[field] = [codes[node] for node in column]
@@ -239,7 +239,7 @@ def _participants(document: dict[str, Any], topology: Topology, place: str) -> t
 def _shards(
     document: dict[str, Any], collective: Collective, ranks: tuple[NodeId, ...], place: str
 ) -> tuple[int, ...]:
-    """Return the sizes of the shards, or nothing where the document says nothing of them."""
+    """Return the sizes of the shards; empty if the document has none."""
     if collective.has_root:
         return _sizes([(fields.rank(document, "root", ranks, place), 1)], ranks)
     if "shards" not in document:

@@ -1,8 +1,8 @@
-"""schedule/1, the JSON format of schedules: writing, also as a stream.
+"""Write schedule/1, the JSON format of schedules, also as a stream.
 
-In the document nodes are named by their ids; the order of ranks is that of the
-topology, which the document names by its digest.  `read` reads it back,
-`binary` is the compact form kept in databases.
+The document names nodes by their ids.  The order of ranks is that of the topology, which the
+document names by its digest.  `read` reads the document; `binary` is the compact form for
+databases.
 """
 
 import json
@@ -26,8 +26,8 @@ _SENDS_PER_PIECE = 8192
 def to_document(schedule: Schedule) -> dict[str, Any]:
     """Return the schedule/1 document (JSON types only).
 
-    The parts of a sequence are whole documents themselves.  ``link`` is left out
-    where there is only one.  For millions of sends prefer `write`.
+    The parts of a sequence are whole documents themselves.  ``link`` is omitted for single links.
+    For millions of sends prefer `write`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def write(schedule: Schedule) -> Iterator[str]:
 
 
 def _routes_text(schedule: RouteSchedule) -> Iterator[str]:
-    """Yield the routes, many at once: a million of them in some seconds."""
+    """Yield the routes in batches: a million routes take a few seconds."""
     names: dict[Any, str] = {}
     told: list[str] = []
     between = ""
@@ -131,7 +131,7 @@ def _head(schedule: Schedule) -> dict[str, Any]:
 
 
 def _division(schedule: TreeSchedule) -> dict[str, Any]:
-    """Return who has how much, where it is not all compute nodes with equal shards."""
+    """Return shards and idle nodes, unless all compute nodes have equal shards."""
     division: dict[str, Any] = {}
     if schedule.collective.has_root:
         if schedule.root is None:

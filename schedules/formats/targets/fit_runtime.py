@@ -1,9 +1,9 @@
-"""Making a schedule fit a run-time: the first that takes it, else with fewer chunks.
+"""Fit a schedule to a runtime: take the first that accepts it, else reduce the chunks.
 
-Fewer chunks are fewer trees of a root, or rather smaller weights: the shares of a shard that the
-trees carry are rounded, so the data goes the same ways, a little less evenly.  A schedule in
-steps says chunk by chunk what is sent; of it only its generator makes a coarser one.  Of an
-all-to-all the shares of a block that its routes carry are rounded likewise.
+Fewer chunks are smaller weights of trees: the shares of a shard that the trees carry are rounded,
+so the data takes the same paths, slightly less evenly.  The shares of a block that the routes of
+an all-to-all carry are rounded likewise.  A schedule in steps lists its sends chunk by chunk; only
+its generator can make a coarser one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ def fitted(
     runtimes: Sequence[Runtime],
     arrange: Callable[[Schedule, Runtime], _T],
 ) -> tuple[_T, Runtime, Schedule]:
-    """Return what ``arrange`` makes for the first run-time that takes it, with both arguments.
+    """Return the result of ``arrange`` for the first runtime that accepts it, with its arguments.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def fitted(
     Raises
     ------
     NotExportable
-        What stands in the way of the schedule as it is on the last of the run-times, and what
-        would take it, if anything is known to.
+        The obstacle of the schedule as it is on the last runtime, and a known runtime or
+        schedule that would fit, if any.
     """
     problem: NotExportable | None = None
     for candidate in coarser(schedule):
@@ -68,7 +68,7 @@ def fitted(
 def _others(
     schedule: Schedule, tried: Sequence[Runtime], arrange: Callable[[Schedule, Runtime], object]
 ) -> list[str]:
-    """Return the other run-times of the same files that take the schedule as it is."""
+    """Return the other runtimes of the same files that accept the schedule as it is."""
     if _size(schedule) > _MOST_ELSEWHERE:
         return []
     found = []
@@ -101,10 +101,10 @@ def _size(schedule: Schedule) -> int:
 
 
 def coarser(schedule: Schedule) -> Iterator[Schedule]:
-    """Yield a schedule, then, if it is of trees or routes, with half the chunks, down to one.
+    """Yield a schedule, then, for trees or routes, versions with half the chunks, down to one.
 
-    The second has at most 4096 chunks of a shard, or in an all-to-all of what a rank sends:
-    rounding to those loses next to nothing.
+    The second has at most 4096 chunks of a shard, or in an all-to-all of a rank's data: rounding to
+    4096 chunks loses almost nothing.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> trees = (Tree(0, 5, ((0, 1),)), Tree(0, 2, ((0, 1),)), Tree(1, 7, ((1, 0),)))
@@ -134,16 +134,16 @@ def coarser(schedule: Schedule) -> Iterator[Schedule]:
 
 
 def rounded(part: TreeSchedule, chunks: int) -> TreeSchedule:
-    """Return the trees with weights that add up to ``chunks`` per unit of size at each root.
+    """Return the trees with weights that sum to ``chunks`` per unit of size at each root.
 
-    Weights are rounded by largest remainders; trees that are left without any fall out.
+    Weights are rounded by largest remainders; trees of weight 0 are removed.
     """
     by_root: dict[object, list[Tree]] = {}
     for tree in part.trees:
         by_root.setdefault(tree.root, []).append(tree)
     given: dict[int, int] = {}
     for mine in by_root.values():
-        # Of a root of size s the weights add up to s times the trees per root.
+        # The weights of a root of size s sum to s times the trees per root.
         wanted = sum(tree.weight for tree in mine) * chunks // part.trees_per_root
         shares = _shares([tree.weight for tree in mine], wanted)
         given.update((id(tree), share) for tree, share in zip(mine, shares, strict=True))
@@ -152,7 +152,7 @@ def rounded(part: TreeSchedule, chunks: int) -> TreeSchedule:
 
 
 def rounded_routes(schedule: RouteSchedule, units: int) -> RouteSchedule:
-    """Return the routes with weights that add up to ``units`` for each pair, likewise.
+    """Return the routes with weights that sum to ``units`` for each pair, by largest remainders.
 
     >>> from topoloom.schedules.model.schedule import Collective, Route
     >>> ways = (Route((0, 1), 7), Route((0, 2, 1), 2))
@@ -174,7 +174,7 @@ def rounded_routes(schedule: RouteSchedule, units: int) -> RouteSchedule:
 
 
 def _shares(weights: list[int], wanted: int) -> list[int]:
-    """Return weights that add up to what is wanted, by largest remainders."""
+    """Return weights that sum to ``wanted``, by largest remainders."""
     whole = sum(weights)
     exact = [divmod(weight * wanted, whole) for weight in weights]
     left = wanted - sum(share for share, _ in exact)

@@ -1,11 +1,11 @@
-"""The run-times that load exported programs: how much of a program each takes, as data.
+"""The runtimes that load exported programs, and their limits, as data.
 
-A program that its own file format allows can still fail where it is loaded: the arrays of the
-readers have fixed sizes, and all thread blocks of a GPU wait for each other, so all must run at
-once, one on each multiprocessor.  Both are limits of a *run-time*: a library on a device.
+A program that its file format allows can still fail to load: the arrays of the readers have fixed
+sizes, and all thread blocks of a GPU wait for each other, so all must run at once, one on each
+multiprocessor.  Both are limits of a *runtime*: a library on a device.
 
-Limits of libraries were read in their headers, named by ``source``; multiprocessors and memory
-are those of the makers' data sheets.
+Limits of libraries come from their headers, named by ``source``; multiprocessors and memory come
+from the makers' data sheets.
 """
 
 from collections.abc import Mapping
@@ -20,27 +20,27 @@ _DEFAULT_DIALECT = "msccl"
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A library on a device, and the most it takes of each thing.
+    """A library on a device, and its limits.
 
     Attributes
     ----------
     form, dialect : str
-        What it loads: the name of the format, and of MSCCL XML the dialect.
+        The format that it loads, and for MSCCL XML the dialect.
     steps : int
         Steps, or operations, of a thread block.
     blocks : int
         Thread blocks of a GPU that the library has room for.
     multiprocessors : int
-        Of the device: so many thread blocks run at once.
+        Multiprocessors of the device: the limit of thread blocks that run at once.
     memory_bytes : int
-        Of the device.
+        Memory of the device.
     channels : int
-        Of a GPU; 0 where the library has no limit of its own.
+        Channels of a GPU; 0 if the library has no limit of its own.
     scratch_at_start : bool
-        Whether scratch for the largest size that a file allows is allocated when it is loaded,
-        not for the size of a call when it is made.
+        Whether scratch for the largest size that a file allows is allocated on loading, not for
+        the size of each call.
     multimem : bool
-        Whether the device has instructions that a switch copies and adds up for.
+        Whether the device has instructions by which a switch copies and adds.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Runtime:
 
     @property
     def thread_blocks(self) -> int:
-        """Most thread blocks of a GPU: there is room for all, and all run at once."""
+        """Most thread blocks of a GPU: the library has room for all, and all run at once."""
         return min(self.blocks, self.multiprocessors)
 
 
@@ -71,7 +71,7 @@ _MI250X = {"device": "MI250X die", "multiprocessors": 110, "memory_bytes": 64 * 
 _MI300X = {"device": "MI300X", "multiprocessors": 304, "memory_bytes": 192 * _GIB}
 
 MAX_BLOCK_ARRAYS = 1024
-"""Most thread blocks of a GPU that any of the libraries has room for."""
+"""Most thread blocks of a GPU in any of the libraries."""
 
 _MSCCL = Runtime(
     "msccl-a100", MSCCL_XML, "msccl",
@@ -126,19 +126,19 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         MSCCLPP_JSON: ("mscclpp-v100", "mscclpp-a100", "mscclpp-h100", "mscclpp-b200"),
     }
 )
-"""By dialect, or format, of which no run-time is named: which are meant, the smallest first.
+"""Default runtimes by dialect or format, smallest first.
 
-A program is written for the first of them that takes it, and read by the rules of the last.
+A program is written for the first that accepts it, and read by the rules of the last.
 """
 
 
 def runtime_of(name: str, form: str, field: str = "/runtime") -> Runtime:
-    """Return the run-time of that name that loads that format.
+    """Return the runtime of that name that loads that format.
 
     Raises
     ------
     NotExportable
-        There is none.
+        The runtime does not exist.
 
     >>> runtime_of("mscclpp-b200", "mscclpp-json").thread_blocks
     148
@@ -156,12 +156,12 @@ def runtime_of(name: str, form: str, field: str = "/runtime") -> Runtime:
 def runtimes_for(
     form: str, dialect: str | None = None, runtime: str | None = None
 ) -> tuple[Runtime, ...]:
-    """Return the run-times that are meant by what was said, the smallest first; mostly one.
+    """Return the runtimes that match the options, smallest first; mostly one.
 
     Raises
     ------
     NotExportable
-        There is no such run-time for this format, or it has another dialect.
+        The format has no such runtime, or the runtime has another dialect.
 
     >>> [one.name for one in runtimes_for("msccl-xml", "azure")]
     ['azure', 'azure-h100']
@@ -185,7 +185,7 @@ or left out
 
 
 def meant(form: str, said: Runtime | str | None) -> tuple[Runtime, ...]:
-    """Return a run-time itself, or those that are meant by a dialect, or by nothing.
+    """Return a runtime itself, or the default runtimes of a dialect or format.
 
     >>> [one.name for one in meant("msccl-xml", "rccl")]
     ['rccl']

@@ -1,4 +1,4 @@
-"""For which sizes of data an exported program is, and what scratch they cost."""
+"""The sizes of data that an exported program accepts, and their cost in scratch."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.formats.targets.runtimes import Runtime
 
 DEFAULT_SCRATCH_BUDGET = 1 << 30
-"""Bytes of scratch that a program may make a run-time allocate before anything is called."""
+"""Bytes of scratch that a program may have a runtime allocate before any call."""
 
 MAX_INSTANCES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes of data that a program is for, and how much scratch a GPU may give for it.
+    """The accepted sizes of data of a program, and the scratch budget of a GPU.
 
-    ``max_bytes`` left out is no limit but that of the budget; ``scratch_budget`` left out is
-    `DEFAULT_SCRATCH_BUDGET` on run-times that allocate scratch at start, and elsewhere none.
+    Without ``max_bytes`` only the budget limits the size.  The default ``scratch_budget`` is
+    `DEFAULT_SCRATCH_BUDGET` on runtimes that allocate scratch on loading; elsewhere unlimited.
     """
 
     min_bytes: int = 0
@@ -24,18 +24,18 @@ class Sizes:
     scratch_budget: int | None = None
 
     def within(self, scratch: int, whole: int, runtime: Runtime) -> tuple[int, int | None]:
-        """Return the least and the largest size for a program on a run-time; None is no limit.
+        """Return the least and the largest size for a program on a runtime; None is no limit.
 
         Parameters
         ----------
         scratch, whole : int
-            Chunks of scratch of one GPU at most, and of all data.
+            Most chunks of scratch of a GPU, and chunks of all data.
 
         Raises
         ------
         NotExportable
-            A size that was asked for takes more scratch than the budget or the device has, or no
-            size is left.
+            A requested size takes more scratch than the budget or the device has, or no size
+            remains.
 
         Examples
         --------
@@ -70,12 +70,12 @@ scratch on ...
         return self.min_bytes, self.max_bytes
 
     def _room(self, runtime: Runtime) -> int | None:
-        """Return how much scratch may be taken; None if nothing was said of it."""
+        """Return the available scratch in bytes; None without a budget."""
         if self.scratch_budget is not None:
             return min(self.scratch_budget, runtime.memory_bytes)
         if not runtime.scratch_at_start:
             return None
-        # What is asked for by name need only fit the device.
+        # An explicitly requested size need only fit the device.
         return DEFAULT_SCRATCH_BUDGET if self.max_bytes is None else runtime.memory_bytes
 
 
@@ -83,7 +83,7 @@ ALL_SIZES = Sizes()
 
 
 def require_instances(instances: int) -> None:
-    """Raise unless messages can be cut into so many parts.
+    """Raise unless messages can be cut into this number of parts.
 
     >>> require_instances(0)
     Traceback (most recent call last):
