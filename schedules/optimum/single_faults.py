@@ -84,11 +84,11 @@ def _symmetry(topology: Topology, options: Options) -> tuple[Network, list[Ints]
         raise TooLarge("/topology", f"joins {pairs} pairs of nodes; at most {MOST_PAIRS}")
     demand = demand_of(topology, options.shards, options.participants, options.root)
     network, ranks = network_of(topology, demand), set(demand.ranks)
-    colours = [
+    colors = [
         (node in topology.switches, node in topology.multicast, node in ranks, size)
         for node, size in zip(topology.nodes, network.sizes.tolist(), strict=True)
     ]
-    return network, generators(network, colours)
+    return network, generators(network, colors)
 
 
 def _pairs(

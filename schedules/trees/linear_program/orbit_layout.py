@@ -38,11 +38,11 @@ class FlowLayout:
         self.whole = int(network.capacity.max())
         forwarding, receivers = set(question.forwarding), set(question.receivers)
         self.ranks = set(network.terminals.tolist())
-        self._colours = [
+        self._colors = [
             (int(size), node in self.ranks, node in receivers, node in forwarding)
             for node, size in enumerate(network.sizes.tolist())
         ]
-        symmetry = generators(network, self._colours)
+        symmetry = generators(network, self._colors)
         self.symmetry = symmetry
         self.nodes = orbits(network.node_count, symmetry)
         self.arcs = orbits(len(network.tail), arc_images(network, symmetry))
@@ -101,8 +101,8 @@ class FlowLayout:
     def _add_flows(self, receiver: int, laid: int) -> None:
         """Add the flows to one receiver, for every pass."""
         network = self.question.network
-        colours = [(colour, node == receiver) for node, colour in enumerate(self._colours)]
-        kept = generators(network, colours) if self.symmetry else []
+        colors = [(color, node == receiver) for node, color in enumerate(self._colors)]
+        kept = generators(network, colors) if self.symmetry else []
         nodes = orbits(network.node_count, kept)
         arcs = orbits(len(network.tail), arc_images(network, kept))
         for inward in map(bool, range(laid)):

@@ -18,14 +18,14 @@ from topoloom.synth.symmetry.canonical_forms import graph_class
 Ints = NDArray[np.int64]
 
 
-def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
+def generators(network: Network, colors: Sequence[Hashable]) -> list[Ints]:
     """Return permutations of the nodes that generate all automorphisms of a network.
 
     Parameters
     ----------
     network : Network
         Automorphisms map arcs to arcs of equal capacity.
-    colours : sequence
+    colors : sequence
         One per node; automorphisms map nodes to nodes of the same color.
 
     Returns
@@ -56,16 +56,16 @@ def generators(network: Network, colours: Sequence[Hashable]) -> list[Ints]:
     >>> generators(ring, "abbb")
     []
     """
-    edges, painted = colored_graph(network, colours)
+    edges, painted = colored_graph(network, colors)
     found = graph_class()(len(painted), edges).automorphism_group(color=painted)
     return [np.array(image[: network.node_count], np.int64) for image in found]
 
 
 def colored_graph(
-    network: Network, colours: Sequence[Hashable]
+    network: Network, colors: Sequence[Hashable]
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the colored graph of a network: edges, and the colors of vertices, nodes first."""
-    painted: list[tuple[str, Any]] = [("node", colour) for colour in colours]
+    painted: list[tuple[str, Any]] = [("node", color) for color in colors]
     arcs = zip(network.tail.tolist(), network.head.tolist(), strict=True)
     capacities = dict(zip(arcs, network.capacity.tolist(), strict=True))
     equal = Counter(
@@ -90,12 +90,12 @@ def colored_graph(
         edges += [(len(painted), places[arc]) for arc in limit.arcs]
         painted.append(("shared", limit.capacity))
     # By value, not by first occurrence, which would depend on the node numbers.
-    number = {colour: index for index, colour in enumerate(sorted(set(painted), key=_ranked))}
-    return edges, [number[colour] for colour in painted]
+    number = {color: index for index, color in enumerate(sorted(set(painted), key=_ranked))}
+    return edges, [number[color] for color in painted]
 
 
-def _ranked(colour: tuple[str, Any]) -> tuple[str, Any]:
-    kind, value = colour
+def _ranked(color: tuple[str, Any]) -> tuple[str, Any]:
+    kind, value = color
     return (kind, repr(value)) if kind == "node" else (kind, value)
 
 

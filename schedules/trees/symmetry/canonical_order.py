@@ -21,14 +21,14 @@ from topoloom.synth.symmetry.canonical_forms import (
 )
 
 
-def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
+def canonical_order(network: Network, colors: Sequence[Hashable]) -> Ints:
     """Return the nodes in an order independent of their numbers.
 
     For any numbering of a network the order is the same up to automorphisms.
 
     Parameters
     ----------
-    network, colours
+    network, colors
         As for `automorphisms.generators`; colors are compared as text.
 
     Notes
@@ -48,7 +48,7 @@ def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
     ['c', 'b', 'a']
     ['c', 'b', 'a']
     """
-    pairs, numbered = colored_graph(network, colours)
+    pairs, numbered = colored_graph(network, colors)
     edges, painted = np.array(pairs, np.int64).reshape(-1, 2), np.array(numbered, np.int64)
     label = _refined(edges, painted)
     single = np.bincount(label)[label] == 1
@@ -62,13 +62,13 @@ def canonical_order(network: Network, colours: Sequence[Hashable]) -> Ints:
     return order[order < network.node_count]
 
 
-def _refined(edges: Ints, colours: Ints) -> Ints:
+def _refined(edges: Ints, colors: Ints) -> Ints:
     """Return colors that distinguish vertices with neighbors of different colors.
 
     Numbered by value, not by first occurrence.  O(edges log) per round.
     """
     near, far = np.concatenate([edges, edges[:, ::-1]]).T
-    label, classes = colours, 0
+    label, classes = colors, 0
     while len(found := np.unique(label)) > classes:
         classes = len(found)
         order = np.lexsort((label[far], near))

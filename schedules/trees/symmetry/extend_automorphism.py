@@ -37,7 +37,7 @@ class AutomorphismExtension:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._near = _neighbours(network)
+        self._near = _neighbors(network)
         codes = network.tail * network.node_count + network.head
         order = np.argsort(codes)
         self._codes, self._rooms = codes[order], network.capacity[order]
@@ -113,7 +113,7 @@ class AutomorphismExtension:
         return bool(same.all())
 
 
-def _neighbours(network: Network) -> list[list[Row]]:
+def _neighbors(network: Network) -> list[list[Row]]:
     """Return, per node, its neighbors with capacity and direction of each arc."""
     near: list[list[Row]] = [[] for _ in range(network.node_count)]
     columns = (network.tail, network.head, network.capacity)

@@ -55,8 +55,8 @@ def rank_order(network: Network) -> Network | None:
     [0, 2, 1, 3]
     """
     ranks = network.terminals
-    colours = network.kinds
-    images = generators(network, colours)
+    colors = network.kinds
+    images = generators(network, colors)
     on_ranks = _on_ranks(network, images)
     if not len(on_ranks):
         return None
@@ -71,7 +71,7 @@ def rank_order(network: Network) -> Network | None:
         block = min(grown, key=len)
         if not _is_kept(moves, _joined(mixed, block)):
             block = _block(moves, block)
-        calm = _calm(network, colours, images, _joined(mixed, order), block)
+        calm = _calm(network, colors, images, _joined(mixed, order), block)
         tried = (np.stack(some) for some in calm)
         # Single ranks are equivalent in any order.
         listed = order
@@ -139,7 +139,7 @@ def _one_of_each(kind: Ints, kept: Ints) -> Ints:
 
 def _calm(
     network: Network,
-    colours: list[tuple[bool, int]],
+    colors: list[tuple[bool, int]],
     images: list[Ints],
     label: Ints,
     block: Ints,
@@ -170,7 +170,7 @@ def _calm(
     if found := _on_ranks(network, [image for image in images if (image[still] == still).all()]):
         yield found
     single = set(still.tolist())
-    painted = [(colour, node if node in single else -1) for node, colour in enumerate(colours)]
+    painted = [(color, node if node in single else -1) for node, color in enumerate(colors)]
     if found := _on_ranks(network, generators(network, painted)):
         yield found
 
