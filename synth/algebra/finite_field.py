@@ -100,7 +100,7 @@ def finite_field(order: int) -> FiniteField:
     p = next(p for p in range(2, order + 1) if order % p == 0)
     k = next(k for k in range(1, order) if p**k == order)
     candidates = (_powers_of_x(p, reduction) for reduction in product(range(p), repeat=k))
-    powers = next(found for found in candidates if len(found) == order - 1)
+    powers = next(powers_of_x for powers_of_x in candidates if len(powers_of_x) == order - 1)
     logarithms = np.zeros(order, np.int64)
     logarithms[powers] = np.arange(order - 1)
     return FiniteField(order, p, k, np.array(powers), logarithms)
@@ -126,14 +126,14 @@ def prime_powers(most: int = MAX_ORDER) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _prime_powers() -> frozenset[int]:
-    found: set[int] = set()
+    orders: set[int] = set()
     for p in range(2, MAX_ORDER + 1):
         if all(p % d for d in range(2, int(p**0.5) + 1)):
             power = p
             while power <= MAX_ORDER:
-                found.add(power)
+                orders.add(power)
                 power *= p
-    return frozenset(found)
+    return frozenset(orders)
 
 
 def _powers_of_x(p: int, reduction: tuple[int, ...]) -> list[int]:

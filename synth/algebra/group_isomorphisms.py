@@ -148,15 +148,15 @@ def powers(images: Elements, exponent: int) -> Elements:
     >>> powers(np.array([[1, 2, 0], [1, 0, 2]]), 2).tolist()
     [[2, 0, 1], [0, 1, 2]]
     """
-    found = np.broadcast_to(np.arange(images.shape[1]), images.shape)
+    power = np.broadcast_to(np.arange(images.shape[1]), images.shape)
     square = images
     while exponent:
         if exponent & 1:
-            found = np.take_along_axis(square, found, axis=1)
+            power = np.take_along_axis(square, power, axis=1)
         exponent >>= 1
         if exponent:
             square = np.take_along_axis(square, square, axis=1)
-    return found
+    return power
 
 
 def random_automorphism(group: GroupTable, rng: Generator) -> Elements:

@@ -36,13 +36,13 @@ def direct_product(groups: list[Images]) -> Images:
     >>> direct_product([rotations(2), rotations(2)]).tolist()[3]
     [3, 2, 1, 0]
     """
-    found = np.zeros((1, 1), np.int64)
+    product = np.zeros((1, 1), np.int64)
     for images in groups:
         order, nodes = images.shape
-        if found.size * images.size > MAX_IMAGES:
+        if product.size * images.size > MAX_IMAGES:
             images, order = identity(nodes), 1
-        if found.size * images.size > MAX_IMAGES:
-            found = identity(found.shape[1])
-        pairs = found[:, None, :, None] * nodes + images[None, :, None, :]
-        found = pairs.reshape(len(found) * order, -1)
-    return found
+        if product.size * images.size > MAX_IMAGES:
+            product = identity(product.shape[1])
+        pairs = product[:, None, :, None] * nodes + images[None, :, None, :]
+        product = pairs.reshape(len(product) * order, -1)
+    return product

@@ -114,16 +114,16 @@ class Polycyclic:
 
 def _product_by(rights: Sequence[Elements], orders: Sequence[int], element: int) -> Elements:
     """Return the products of all elements with one element, from those with the generators."""
-    found = np.arange(len(rights[0]))
+    products = np.arange(len(rights[0]))
     for right, order in zip(rights, orders, strict=True):
         element, exponent = divmod(element, order)
         while exponent:
             if exponent & 1:
-                found = right[found]
+                products = right[products]
             exponent >>= 1
             if exponent:
                 right = right[right]
-    return found
+    return products
 
 
 def _extended(

@@ -49,10 +49,10 @@ def solvable_groups(order: int) -> tuple[Solvable, ...]:
     kinds: dict[bytes, list[Solvable]] = {}
     for prime in prime_factors(order):
         for smaller in solvable_groups(order // prime) if order > prime else (None,):
-            for found in _extensions(smaller, prime):
-                alike = kinds.setdefault(found.table.invariant, [])
-                if not any(isomorphic(one.table, found.table) for one in alike):
-                    alike.append(found)
+            for extension in _extensions(smaller, prime):
+                alike = kinds.setdefault(extension.table.invariant, [])
+                if not any(isomorphic(other.table, extension.table) for other in alike):
+                    alike.append(extension)
     return tuple(chain.from_iterable(kinds.values()))
 
 
@@ -67,13 +67,13 @@ def _extensions(smaller: Solvable | None, prime: int) -> list[Solvable]:
     # conjugation[h, x] is h x h^-1.
     conjugation = table[table, inverses[:, None]]
     generators = np.cumprod([1, *orders[:-1]])
-    found = []
+    extensions = []
     for moved, power in _automorphisms(smaller.table, conjugation, prime):
         for h in _powers(table, conjugation, moved, power, prime):
             relation = (h, *moved[generators].tolist())
             presentation = (*orders, prime), (*relations, relation)
-            found.append(Solvable(presentation, GroupTable(_table(table, moved, h, prime))))
-    return found
+            extensions.append(Solvable(presentation, GroupTable(_table(table, moved, h, prime))))
+    return extensions
 
 
 def _table(table: Elements, moved: Elements, h: int, prime: int) -> Elements:
@@ -94,11 +94,11 @@ def _automorphisms(
     group: GroupTable, conjugation: Elements, prime: int
 ) -> list[tuple[Elements, Elements]]:
     """Return automorphisms with an inner power, one of each class, each with this power."""
-    found = _all_automorphisms(group)
-    if found is None:
+    automorphisms = _all_automorphisms(group)
+    if automorphisms is None:
         every = np.arange(group.order)
         return [(every, every)]
-    images, generators, keys = found
+    images, generators, keys = automorphisms
     every_power = powers(images, prime)
     inner = np.unique(_keys(conjugation[:, generators], group.order))
     chosen = np.flatnonzero(np.isin(_keys(every_power[:, generators], group.order), inner))

@@ -45,9 +45,9 @@ class Linear:
         p = self.p
         every = np.stack(np.unravel_index(np.arange(p**4), (p,) * 4), axis=1)
         a, b, c, d = every.T
-        found = every[(a * d - b * c) % p == 1]
-        one = (found == (1, 0, 0, 1)).all(axis=1)
-        return np.concatenate([found[one], found[~one]])
+        matrices = every[(a * d - b * c) % p == 1]
+        is_identity = (matrices == (1, 0, 0, 1)).all(axis=1)
+        return np.concatenate([matrices[is_identity], matrices[~is_identity]])
 
     @cached_property
     def _numbers(self) -> Elements:
@@ -96,8 +96,8 @@ class Alternating:
     @cached_property
     def _images(self) -> Elements:
         """(order, n): images of the letters."""
-        found = [p for p in permutations(range(self.n)) if self.odd_too or _even(p)]
-        return np.array(found)
+        images = [p for p in permutations(range(self.n)) if self.odd_too or _even(p)]
+        return np.array(images)
 
     def right(self, element: int) -> Elements:
         """Return the products of all elements with one element; the left factor acts first."""

@@ -175,11 +175,11 @@ class Atlas:
         Two-way entries serve one-way searches.  Slack entries are included if ``by_slack``.
         """
         size = search.nodes, search.degree
-        found = [
+        entries = [
             *self.of_size(*size),
             *(self.of_size(*size, by_slack=True) if search.by_slack else ()),
         ]
-        return [entry for entry in found if entry.links in (search.links, Links.BIDIRECTIONAL)]
+        return [entry for entry in entries if entry.links in (search.links, Links.BIDIRECTIONAL)]
 
     def text(self, remarks: Iterable[str] = ()) -> str:
         """Return the text of the file; the same atlas and remarks give the same text."""
@@ -189,12 +189,14 @@ class Atlas:
             lines.append(
                 _line("sweep" if search.by_slack else "search", *size, search.seed, rounds)
             )
-        for one in self:
-            costs = [c for cost in (one.cost, one.transpose) for c in (cost.steps, cost.bandwidth)]
-            size = (one.nodes, one.degree, one.links)
-            within = () if one.within is None else (one.within,)
+        for entry in self:
+            costs = [
+                c for cost in (entry.cost, entry.transpose) for c in (cost.steps, cost.bandwidth)
+            ]
+            size = (entry.nodes, entry.degree, entry.links)
+            within = () if entry.within is None else (entry.within,)
             kind = "labels" if within else "point"
-            lines.append(_line(kind, *size, *costs, *within, one.recipe, one.found))
+            lines.append(_line(kind, *size, *costs, *within, entry.recipe, entry.found))
         return "\n".join(lines) + "\n"
 
     def save(self, path: Path) -> None:

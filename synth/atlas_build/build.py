@@ -29,7 +29,13 @@ from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.random_seeds import drawn
 from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 from topoloom.synth.search.resized_candidates import resized
-from topoloom.synth.slack import MAX_SLACK, MAX_STEPS, GraphAndTranspose, SchedulePair, check_slack_schedule
+from topoloom.synth.slack import (
+    MAX_SLACK,
+    MAX_STEPS,
+    GraphAndTranspose,
+    SchedulePair,
+    check_slack_schedule,
+)
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import Topology
 
@@ -105,12 +111,12 @@ class AtlasBuilder:
         proposed = propose(Round(search, self.other, weights, rng))
         return self._added(proposed, f"sweep {search.seed} round {number}")
 
-    def _added(self, proposed: Iterable[Recipe], found: str) -> list[Entry]:
+    def _added(self, proposed: Iterable[Recipe], origin: str) -> list[Entry]:
         """Add improvements on proposed graphs to the atlas; return these entries."""
         return [
             entry
             for recipe in proposed
-            for entry in self._slack_entries(recipe, found)
+            for entry in self._slack_entries(recipe, origin)
             if self._improves(entry) and self.atlas.add(entry)
         ]
 
@@ -142,24 +148,24 @@ class AtlasBuilder:
     def other(self, nodes: int) -> list[Candidate]:
         """Return the known candidates of another size: catalog, atlas builds, line graphs."""
         degree, two_way = self.search.degree, self.search.links is Links.BIDIRECTIONAL
-        found = [*_catalogue(nodes, degree, two_way), *self._by_slack(nodes)]
+        candidates = [*_catalogue(nodes, degree, two_way), *self._by_slack(nodes)]
         fewer, rest = divmod(nodes, degree)
         if not two_way and rest == 0 and fewer > degree:
-            regular = (one for one in self.other(fewer) if is_regular(one.recipe))
-            found += [_line_graph(one, fewer, degree) for one in regular]
-        return list({(one.recipe, one.within): one for one in found}.values())
+            regular = (c for c in self.other(fewer) if is_regular(c.recipe))
+            candidates += [_line_graph(c, fewer, degree) for c in regular]
+        return list({(c.recipe, c.within): c for c in candidates}.values())
 
     def _by_slack(self, nodes: int) -> list[Candidate]:
         """Return the candidates that atlas builds found at a size."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         for atlas in (self.atlas, bundled_of(nodes, self.search.degree)):
-            for one in atlas.of_size(nodes, self.search.degree, by_slack=True):
-                if one.links is self.search.links:
-                    costs = one.cost, one.transpose
-                    found.append(Candidate(parse(one.recipe), *costs, True, one.within))
-        return found
+            for entry in atlas.of_size(nodes, self.search.degree, by_slack=True):
+                if entry.links is self.search.links:
+                    costs = entry.cost, entry.transpose
+                    candidates.append(Candidate(parse(entry.recipe), *costs, True, entry.within))
+        return candidates
 
-    def _slack_entries(self, recipe: Recipe, found: str) -> list[Entry]:
+    def _slack_entries(self, recipe: Recipe, origin: str) -> list[Entry]:
         """Return entries with greedy slack schedules of a graph, or improved ones if promising."""
         topology = build(recipe)
         images = semiregular_group(topology)
@@ -178,7 +184,7 @@ class AtlasBuilder:
         size = self.search.nodes, self.search.degree
         links = Links.BIDIRECTIONAL if is_bidirectional(recipe) else self.search.links
         return [
-            Entry(*size, links, *point.costs, str(recipe), found, point.steps)
+            Entry(*size, links, *point.costs, str(recipe), origin, point.steps)
             for point in points
             # A frontier tries at most `MAX_SLACK` steps beyond the diameter.
             if point.steps <= points[0].steps + MAX_SLACK
@@ -212,11 +218,11 @@ class AtlasBuilder:
 
 def _is_proved(topology: Topology, point: SchedulePair) -> bool:
     """Check both directions; raise if a schedule does not prove its cost."""
-    for graph, made, cost in (
+    for graph, schedule, cost in (
         (topology, point.gather, point.costs[0]),
         (topology.transpose(), point.scatter, point.costs[1]),
     ):
-        if check_slack_schedule(graph, made) != cost:
+        if check_slack_schedule(graph, schedule) != cost:
             raise ClaimBroken(topology.name, f"slack schedule must cost {cost}")
     return True
 

@@ -48,8 +48,9 @@ def _remeasured(entry: Entry) -> Entry:
     if entry.within is None:
         return entry
     topology = build(parse(entry.recipe))
-    there, back = (slack_schedule(one, entry.within).cost for one in (topology, topology.transpose()))
-    return replace(entry, cost=there, transpose=back)
+    graphs = topology, topology.transpose()
+    cost, transpose = (slack_schedule(graph, entry.within).cost for graph in graphs)
+    return replace(entry, cost=cost, transpose=transpose)
 
 
 def merge_results(path: Path, finds: list[Path], remeasure: bool = False) -> tuple[int, int]:
@@ -63,13 +64,13 @@ def merge_results(path: Path, finds: list[Path], remeasure: bool = False) -> tup
     InvalidAtlas
         A file does not exist or is no atlas.
     """
-    found = [Atlas.load(file) for file in finds]
+    atlases = [Atlas.load(file) for file in finds]
     there = Atlas.load(path)
     own = {(*_size(one), one.recipe): one.found for one in there}
-    adjusted = [_with_known_origins(atlas, own) for atlas in found]
+    adjusted = [_with_known_origins(atlas, own) for atlas in atlases]
     everything = merged([remeasured(there) if remeasure else there, *adjusted])
-    swept = bool(found) and all(
-        one.within is not None or one.found == KNOWN for atlas in found for one in atlas
+    swept = bool(atlases) and all(
+        one.within is not None or one.found == KNOWN for atlas in atlases for one in atlas
     )
     whole = Atlas()
     whole.rounds = everything.rounds
@@ -81,9 +82,9 @@ def merge_results(path: Path, finds: list[Path], remeasure: bool = False) -> tup
     kept = Atlas()
     kept.rounds = whole.rounds
     useful: dict[tuple[int, int, Links], set[str]] = {}
-    changed = {_size(one) for atlas in found for one in atlas}
+    changed = {_size(one) for atlas in atlases for one in atlas}
     for entry in whole:
-        if swept or entry.within is not None or not _is_near(entry, changed if found else None):
+        if swept or entry.within is not None or not _is_near(entry, changed if atlases else None):
             kept.add(entry)
             continue
         size = _size(entry)

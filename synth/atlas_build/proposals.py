@@ -64,7 +64,7 @@ Proposer = Callable[[Round], Iterator[Recipe]]
 _MOST_RANDOM = 2048
 # Words of 64 bits read by the random swaps of one recipe, and by its targeted swaps.
 _WORDS = 1 << 30
-_AIMED_WORDS = 1 << 31
+_TARGETED_WORDS = 1 << 31
 # Most distant pairs a node, on average, that targeted swaps can remove.
 _HOPEFUL = 1
 _EXCHANGES = (3_000, 10_000, 30_000, 100_000)
@@ -85,16 +85,16 @@ def proposers(search: Search) -> tuple[Proposer, ...]:
     ['beside', 'beside', 'wide', 'beside', 'beside', 'resized', 'beside', 'beside', 'short']
     """
     two_way = search.links is Links.BIDIRECTIONAL
-    found: list[Proposer] = []
+    proposals: list[Proposer] = []
     if search.nodes <= _MOST_RANDOM and search.degree >= 2 + two_way:
-        found += [beside, beside, wide, beside, beside, resized]
+        proposals += [beside, beside, wide, beside, beside, resized]
         if search.degree > 2 or not two_way:
-            found += [beside, beside, short]
+            proposals += [beside, beside, short]
     if not two_way and search.degree >= 2 and search.nodes % search.degree == 0:
-        found.append(line)
+        proposals.append(line)
     if not is_prime(search.nodes) or search.nodes <= 64:
-        found.append(lift)
-    return tuple(found)
+        proposals.append(lift)
+    return tuple(proposals)
 
 
 def wide(current: Round) -> Iterator[Recipe]:
@@ -119,12 +119,12 @@ def _wide(search: Search, rng: Generator) -> Iterator[RandomGraph]:
 def short(current: Round) -> Iterator[Recipe]:
     """Yield a wide graph shortened to a few steps above the bound, if this succeeds."""
     search, rng, depth = current.search, current.rng, current.target_steps()
-    counted = [(distant_pairs(_heads(one), depth), one) for one in _wide(search, rng)]
+    counted = [(distant_pairs(_heads(graph), depth), graph) for graph in _wide(search, rng)]
     late, best = min(counted, key=lambda pair: pair[0])
     if late == 0:
-        yield from (one for late, one in counted if late == 0)
+        yield from (graph for late, graph in counted if late == 0)
     elif _exchangeable(search) and late <= _HOPEFUL * search.nodes:
-        shortened = brought_near(best, depth, _seed(rng), _AIMED_WORDS)
+        shortened = brought_near(best, depth, _seed(rng), _TARGETED_WORDS)
         if shortened is not None:
             yield shortened
 
@@ -134,14 +134,16 @@ def resized(current: Round) -> Iterator[Recipe]:
     nodes, degree, rng = current.search.nodes, current.search.degree, current.rng
     depth = current.target_steps()
     most = max(degree, nodes // _NODES_A_NEW)
-    near = [one for one in range(max(2 * degree, nodes - most), nodes + most + 1) if one != nodes]
-    structured = [one for one in near if one % degree == 0] or near
+    near = [
+        size for size in range(max(2 * degree, nodes - most), nodes + most + 1) if size != nodes
+    ]
+    structured = [size for size in near if size % degree == 0] or near
     chosen = structured if rng.random() < 0.5 else near
     if not chosen:
         return
     base = int(rng.choice(chosen))
     for one in _bases(current, base, depth):
-        recipe = fitted(one, nodes, depth, _seed(rng), _AIMED_WORDS)
+        recipe = fitted(one, nodes, depth, _seed(rng), _TARGETED_WORDS)
         if recipe is not None:
             yield recipe
 
@@ -157,14 +159,14 @@ def beside(current: Round) -> Iterator[Recipe]:
     depth, away = current.target_steps(), np.arange(1, 2 * degree + 1)
     more = int(rng.choice(away, p=away**-2.0 / sum(away**-2.0))) * int(rng.choice((-1, 1)))
     bases = _short_enough(current, nodes + more, depth) if nodes + more > 2 * degree else []
-    made = 0
+    count = 0
     for _ in range(_SEEDS if bases else 0):
         base = bases[int(rng.integers(len(bases)))]
         recipe = fitted(base, nodes, depth, _seed(rng), _WORDS)
         if recipe is not None:
-            made += 1
+            count += 1
             yield recipe
-        if made == _MOST:
+        if count == _MOST:
             return
 
 
@@ -181,10 +183,12 @@ def _bases(current: Round, nodes: int, depth: int) -> Iterator[Recipe]:
 
 def _short_enough(current: Round, nodes: int, depth: int) -> list[Recipe]:
     """Return the best known candidates of a size with at most ``depth`` steps."""
-    some = (one for one in current.known(nodes) if one.steps <= depth)
-    best = sorted(some, key=lambda one: one.bandwidth)
-    near = (one for one in best if one.bandwidth <= best[0].bandwidth * _NEAR_BEST)
-    return list(dict.fromkeys(one.recipe for one in near))[:_MOST]
+    some = (candidate for candidate in current.known(nodes) if candidate.steps <= depth)
+    best = sorted(some, key=lambda candidate: candidate.bandwidth)
+    near = (
+        candidate for candidate in best if candidate.bandwidth <= best[0].bandwidth * _NEAR_BEST
+    )
+    return list(dict.fromkeys(candidate.recipe for candidate in near))[:_MOST]
 
 
 def line(current: Round) -> Iterator[Recipe]:
@@ -193,9 +197,11 @@ def line(current: Round) -> Iterator[Recipe]:
     if fewer.search.nodes <= fewer.search.degree:
         return
     if rng.random() < 0.5:
-        found = list(dict.fromkeys(one.recipe for one in current.known(fewer.search.nodes)))
-        order = rng.permutation(len(found))[:2]
-        bases = [found[place] for place in order]
+        recipes = list(
+            dict.fromkeys(candidate.recipe for candidate in current.known(fewer.search.nodes))
+        )
+        order = rng.permutation(len(recipes))[:2]
+        bases = [recipes[place] for place in order]
     else:
         bases = list((wide if rng.random() < 0.5 else short)(fewer))[:2]
     yield from (LineGraph.once_more(base) for base in bases if is_regular(base))
@@ -208,7 +214,7 @@ def lift(current: Round) -> Iterator[Recipe]:
     explorer = Explorer(search, scratch, microseconds=_LIFT_MICROSECONDS)
     for _ in range(2):
         explorer.round()
-    yield from (parse(one.recipe) for one in scratch if len(one.recipe) <= _LONGEST_TEXT)
+    yield from (parse(entry.recipe) for entry in scratch if len(entry.recipe) <= _LONGEST_TEXT)
 
 
 PROPOSERS: tuple[Proposer, ...] = (wide, short, resized, beside, line, lift)

@@ -93,14 +93,14 @@ class Explorer:
         begun = start(vertices, search.degree, two_way, selection, rng)
         if begun is None:
             return []
-        found = []
+        entries = []
         for least, graph in self._annealed(group, selection, vertices, begun, rng):
             if not self._improves(least):
                 continue
             entry = self._measured(graph, f"seed {search.seed} round {number}")
             if self._improves(entry.mean_cost) and self.atlas.add(entry):
-                found.append(entry)
-        return found
+                entries.append(entry)
+        return entries
 
     def _vertices(self, rng: Generator) -> int:
         """Choose the number of vertices: a Cayley digraph half of the time."""
@@ -176,13 +176,13 @@ class Explorer:
         microseconds = directions * vertices * (nodes * degree * 3.5e-3 + tables) + 0.2
         return int(np.clip(self._microseconds / microseconds, 200, 300_000))
 
-    def _measured(self, graph: VoltageGraph, found: str) -> Entry:
+    def _measured(self, graph: VoltageGraph, origin: str) -> Entry:
         """Return the entry of a lift, with its costs measured at a node over each vertex."""
         recipe = voltage_member(graph)
         cost, transpose = measure_both(build(recipe), representatives(recipe))
         links = Links.BIDIRECTIONAL if graph.bidirectional else Links.UNIDIRECTIONAL
         size = (self.search.nodes, self.search.degree, links)
-        return Entry(*size, cost, transpose, str(recipe), found)
+        return Entry(*size, cost, transpose, str(recipe), origin)
 
     def _improves(self, mine: Cost) -> bool:
         """Return whether no known entry is at least as good in its worse direction."""
@@ -242,17 +242,17 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
     ImpossibleRequest
         No size has graphs.
     """
-    found, refused = [], None
+    searches, refused = [], None
     for node_count, degree in product(nodes, degrees):
         search = Search(node_count, degree, links, seed)
         try:
             require_searchable(search)
-            found.append(search)
+            searches.append(search)
         except ImpossibleRequest as impossible:
             refused = impossible
-    if not found:
+    if not searches:
         raise refused or BeyondSearch("nodes", "must name at least one size")
-    return found
+    return searches
 
 
 def require_searchable(search: Search) -> None:

@@ -29,18 +29,18 @@ def random_group(order: int, rng: Generator, *, plain: bool, solvable: bool = Fa
     60
     """
     if solvable and not plain and rng.random() < 0.5:
-        found = random_solvable(order, rng)
-        if found is not None:
-            return found
+        group = random_solvable(order, rng)
+        if group is not None:
+            return group
     if not plain:
         luck = rng.random()
         if luck < 0.3 and order in _FIXED:
             fixed = _FIXED[order]
             return fixed[rng.integers(len(fixed))]
         if luck < 0.5:
-            found = _matrix_extension(order, rng)
-            if found is not None:
-                return found
+            group = _matrix_extension(order, rng)
+            if group is not None:
+                return group
         elif luck < 0.65:
             return _nested(order, rng)
     return _metacyclic(order, rng, split=plain or rng.random() < 0.7)

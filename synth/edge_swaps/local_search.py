@@ -48,11 +48,11 @@ def smallest_neighborhoods(heads: NDArray[np.int64], most: int) -> tuple[int, ..
     """
     nodes, degree = heads.shape
     tails = head_array(nodes, heads.ravel(), np.repeat(np.arange(nodes), degree))
-    sizes = [_ball_sizes(ends, most) for ends in (heads, tails)]
+    sizes = [_neighborhood_sizes(ends, most) for ends in (heads, tails)]
     return tuple(int(size) for size in np.minimum(*sizes))
 
 
-def _ball_sizes(ends: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def _neighborhood_sizes(ends: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     here = np.arange(len(ends))
     near, _ = bitset_memory(len(ends))
     near[:] = 0
@@ -114,12 +114,14 @@ def random_swaps_by_bitsets(
     heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
 ) -> tuple[int, int]:
     """Do the work of `apply_random_swaps`; recompute all neighborhood bitsets for every swap."""
-    distant, tried = _exchange(heads, depth, most, two_way, state, *bitset_memory(len(heads)))
+    distant, tried = _swaps_by_bitsets(
+        heads, depth, most, two_way, state, *bitset_memory(len(heads))
+    )
     return int(distant), int(tried)
 
 
 @njit(cache=True, nogil=True)
-def _exchange(
+def _swaps_by_bitsets(
     heads: Any, depth: int, most: int, two_way: bool, state: Any, near: Any, far: Any
 ) -> tuple[int, int]:
     distant, tried = count_distant_pairs(heads, depth, near, far), 0

@@ -109,9 +109,9 @@ def _permuted(nodes: int, degree: int, state: Any) -> Any:
                 tries -= 1
                 other = below(state, nodes)
                 before = _clashes(image, layer, other)
-                _exchange(image[layer], node, other)
+                _transpose(image[layer], node, other)
                 if _clashes(image, layer, other) and not before:
-                    _exchange(image[layer], node, other)
+                    _transpose(image[layer], node, other)
         clashing = False
         for node in range(nodes):
             clashing |= _clashes(image, layer, node)
@@ -130,7 +130,7 @@ def _clashes(image: Any, layer: int, node: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _exchange(row: Any, one: int, other: int) -> None:
+def _transpose(row: Any, one: int, other: int) -> None:
     row[one], row[other] = row[other], row[one]
 
 

@@ -86,7 +86,7 @@ def targeted_swaps_by_walks(
 ) -> tuple[int, int]:
     """Apply targeted swaps by walk counts; at most 65,535 walks may begin at a node."""
     graph = walk_memory(heads, depth)
-    distant, tried = _shorten_near(graph, depth, most, two_way, state, patience)
+    distant, tried = _swaps_by_walks(graph, depth, most, two_way, state, patience)
     return int(distant), int(tried)
 
 
@@ -100,12 +100,12 @@ def targeted_swaps_by_bitsets(
 ) -> tuple[int, int]:
     """Apply targeted swaps; recompute all neighborhood bitsets for every swap."""
     graph = heads, tail_array(heads), *bitset_memory(len(heads))
-    distant, tried = _shorten_far(*graph, depth, most, two_way, state, patience)
+    distant, tried = _swaps_by_bitsets(*graph, depth, most, two_way, state, patience)
     return int(distant), int(tried)
 
 
 @njit(cache=True, nogil=True)
-def _shorten_near(
+def _swaps_by_walks(
     graph: Any, depth: int, most: int, two_way: bool, state: Any, patience: int
 ) -> tuple[int, int]:
     heads, nodes = graph.heads, len(graph.heads)
@@ -140,7 +140,7 @@ def _shorten_near(
 
 
 @njit(cache=True, nogil=True)
-def _shorten_far(
+def _swaps_by_bitsets(
     heads: Any,
     tails: Any,
     near: Any,
@@ -153,9 +153,9 @@ def _shorten_far(
 ) -> tuple[int, int]:
     distant, tried = count_distant_pairs(heads, depth, near, far), 0
     # The parity of the depth decides which memory holds the bitsets.
-    balls = far if depth % 2 else near
+    bitsets = far if depth % 2 else near
     pairs = np.empty((_LISTED, 2), np.int64)
-    listed = _list_outside(balls, pairs)
+    listed = _list_outside(bitsets, pairs)
     before = distant
     while tried < most and distant > 0:
         if _is_due(tried, patience):
@@ -176,7 +176,7 @@ def _shorten_far(
         now = count_distant_pairs(heads, depth, near, far)
         if now <= distant:
             distant = now
-            listed = _list_outside(balls, pairs)
+            listed = _list_outside(bitsets, pairs)
             continue
         _redirect(heads, tails, a, i, e, b)
         _redirect(heads, tails, c, k, b, e)
@@ -201,12 +201,12 @@ def _redirect(heads: Any, tails: Any, node: int, k: int, old: int, new: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def _list_outside(balls: Any, pairs: Any) -> int:
+def _list_outside(bitsets: Any, pairs: Any) -> int:
     """List pairs whose second node is outside the bitset of the first; return their number."""
-    listed, (nodes, row) = 0, balls.shape
+    listed, (nodes, row) = 0, bitsets.shape
     for x in range(nodes):
         for word in range(row):
-            outside = ~balls[x, word]
+            outside = ~bitsets[x, word]
             y = word * WORD
             # Most words are full; in the others the loop ends after the last missing bit.
             while outside != 0 and y < nodes:

@@ -55,12 +55,14 @@ def random_swaps_by_walks(
     heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
 ) -> tuple[int, int]:
     """Apply random swaps by walk counts; O(most * walks over a link), 2 N^2 bytes."""
-    distant, tried = _exchange(walk_memory(heads, depth), depth, most, two_way, state)
+    distant, tried = _swaps_by_walks(walk_memory(heads, depth), depth, most, two_way, state)
     return int(distant), int(tried)
 
 
 @njit(cache=True, nogil=True)
-def _exchange(graph: Any, depth: int, most: int, two_way: bool, state: Any) -> tuple[int, int]:
+def _swaps_by_walks(
+    graph: Any, depth: int, most: int, two_way: bool, state: Any
+) -> tuple[int, int]:
     heads = graph.heads
     nodes = len(heads)
     distant, tried = nodes * nodes - count_all(graph, depth), 0

@@ -9,7 +9,7 @@ WORD = 64
 
 # Words read in the time of updating one pair of walks, for random and for targeted swaps.
 _WORDS_A_WALK = 100
-_AIMED_WORDS_A_WALK = 70
+_TARGETED_WORDS_A_WALK = 70
 # Most nodes for walk counts, at two bytes a pair, and most walks from a node.
 _MOST_COUNTED = 4096
 _MOST_WALKS = (1 << 16) - 1
@@ -96,7 +96,7 @@ def targeted_swap_words(nodes: int, degree: int, depth: int) -> int:
 
 def _aimed_walk_words(nodes: int, degree: int, depth: int) -> int | None:
     """Return the cost of walk counts; None above bitsets or above `_MOST_WALKS` from a node."""
-    found = _walk_words(nodes, degree, depth, _AIMED_WORDS_A_WALK)
+    found = _walk_words(nodes, degree, depth, _TARGETED_WORDS_A_WALK)
     if found is None or degree**depth * degree > _MOST_WALKS * max(1, degree - 1):
         return None
     return found

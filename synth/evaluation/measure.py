@@ -199,8 +199,8 @@ class CostProbe:
         steps = slice(1, self._steps + 1)
         return list(zip(self._over[steps].tolist(), self._under[steps].tolist(), strict=True))
 
-    def _raise(self, *found: _Loads) -> None:
-        for steps, over, under in found:
+    def _raise(self, *results: _Loads) -> None:
+        for steps, over, under in results:
             if steps < 0:
                 self._topology.require_connected()
             self._steps = max(self._steps, steps)
@@ -269,9 +269,9 @@ def distance_profile(topology: Topology, node: int) -> tuple[int, ...]:
     """
     _require_measurable(topology)
     topology.require_connected()
-    found = search_memory(topology.node_count)
-    steps = towards(in_links(topology, whole_capacities(topology)), node, found)
-    return tuple(np.diff(found.level[1 : steps + 2]).tolist())
+    search = search_memory(topology.node_count)
+    steps = towards(in_links(topology, whole_capacities(topology)), node, search)
+    return tuple(np.diff(search.level[1 : steps + 2]).tolist())
 
 
 def diameter(topology: Topology) -> int:

@@ -19,7 +19,7 @@ MAX_COUNTED_DEGREE = 16
 def measure_range(
     links: Any,
     goals: Any,
-    found: Any,
+    search: Any,
     memory: Any,
     masks: Any,
     counts: Any,
@@ -38,8 +38,8 @@ def measure_range(
     """
     longest, weighed = 0, int64(-1)
     for goal in goals:
-        steps = towards(links, goal, found)
-        if found.level[steps + 1] < len(links.start) - 1:
+        steps = towards(links, goal, search)
+        if search.level[steps + 1] < len(links.start) - 1:
             return -1
         longest = max(longest, steps)
         start = links.start[goal]
@@ -50,13 +50,13 @@ def measure_range(
             _weigh(capacity, degree, weight)
             weighed = goal
         for step in range(1, steps + 1):
-            low, high = found.level[step], found.level[step + 1]
+            low, high = search.level[step], search.level[step + 1]
             if small:
-                top, bottom = _heaviest_by_table(found, low, high, degree, table, weight)
+                top, bottom = _heaviest_by_table(search, low, high, degree, table, weight)
                 if better(top, bottom, numerators[step], denominators[step]):
                     numerators[step], denominators[step] = top, bottom
                 continue
-            rows = _distinct(found, low, high, degree, masks, counts, table)
+            rows = _distinct(search, low, high, degree, masks, counts, table)
             numerators[step], denominators[step] = heaviest(
                 masks,
                 counts,
@@ -102,7 +102,7 @@ def _weigh(capacity: Any, degree: int, weight: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _heaviest_by_table(
-    found: Any, low: int, high: int, degree: int, table: Any, weight: Any
+    search: Any, low: int, high: int, degree: int, table: Any, weight: Any
 ) -> tuple[int, int]:
     """Return the largest load of any set of links, by subset sums.
 
@@ -110,7 +110,7 @@ def _heaviest_by_table(
     """
     size = 1 << degree
     for index in range(low, high):
-        table[found.mask[found.order[index]]] += 1
+        table[search.mask[search.order[index]]] += 1
     # table[S] counts the shards of mask S; sum over subsets, one link at a time.
     bit = 1
     while bit < size:
@@ -128,7 +128,7 @@ def _heaviest_by_table(
 
 @njit(cache=True, nogil=True)
 def _distinct(
-    found: Any, low: int, high: int, degree: int, masks: Any, counts: Any, table: Any
+    search: Any, low: int, high: int, degree: int, masks: Any, counts: Any, table: Any
 ) -> int:
     """List the distinct masks of a level, fewest links first, and count each.
 
@@ -137,7 +137,7 @@ def _distinct(
     rows = int64(0)
     if degree <= MAX_COUNTED_DEGREE:
         for index in range(low, high):
-            mask = found.mask[found.order[index]]
+            mask = search.mask[search.order[index]]
             if table[mask] == 0:
                 masks[rows] = mask
                 rows += 1
@@ -148,7 +148,7 @@ def _distinct(
     else:
         level = np.empty(high - low, np.int64)
         for index in range(low, high):
-            level[index - low] = found.mask[found.order[index]]
+            level[index - low] = search.mask[search.order[index]]
         level.sort()
         for index in range(len(level)):
             if index == 0 or level[index] != level[index - 1]:

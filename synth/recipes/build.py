@@ -76,8 +76,8 @@ def size(recipe: Recipe) -> tuple[int, int]:
     >>> size(parse("LineGraph(3, Circulant(16, 3, 4))"))
     (1024, 4)
     """
-    found = traits(recipe)
-    return found.nodes, found.degree
+    known = traits(recipe)
+    return known.nodes, known.degree
 
 
 def is_bidirectional(recipe: Recipe) -> bool:
@@ -126,27 +126,27 @@ def traits(recipe: Recipe) -> Traits:
         case Base():
             return _base_traits(recipe)
         case LineGraph(times, of):
-            found = line_graph.traits(traits(of), times)
+            result = line_graph.traits(traits(of), times)
         case DegreeExpansion(factor, of):
-            found = degree_expansion.traits(traits(of), factor)
+            result = degree_expansion.traits(traits(of), factor)
         case Power(times, of):
-            found = cartesian_product.power_traits(traits(of), times)
+            result = cartesian_product.power_traits(traits(of), times)
         case Product(factors):
-            found = cartesian_product.traits([traits(of) for of in factors])
+            result = cartesian_product.traits([traits(of) for of in factors])
         case Bidirected(of):
             below = traits(of)
             require_size(below.nodes, 2 * below.degree)
-            found = bidirected.traits(below, _degrees(recipe))
+            result = bidirected.traits(below, _degrees(recipe))
         case Inserted(more, depth, _, of):
-            found = node_insertion.traits(traits(of), more, depth)
+            result = node_insertion.traits(traits(of), more, depth)
         case Removed(fewer, depth, _, of):
-            found = node_removal.traits(traits(of), fewer, depth)
+            result = node_removal.traits(traits(of), fewer, depth)
         case Shortened(depth, exchanges, _, of):
-            found = targeted_swaps.traits(traits(of), depth, exchanges)
+            result = targeted_swaps.traits(traits(of), depth, exchanges)
         case _:
             raise InvalidRecipe("recipe", f"must be a recipe, not {type(recipe).__name__}")
-    require_size(found.nodes, found.degree)
-    return found
+    require_size(result.nodes, result.degree)
+    return result
 
 
 @lru_cache(maxsize=4096)
@@ -211,11 +211,11 @@ def distant_pairs_before_swaps(recipe: Inserted) -> int:
 def _altered(recipe: Inserted | Removed | Shortened) -> Ends:
     nodes, ends = _construct(recipe.of)
     *numbers, of = recipe.arguments
-    found = _ALTERING[type(recipe)](nodes, ends, traits(of), *numbers)
-    for side in found:
+    ends_after = _ALTERING[type(recipe)](nodes, ends, traits(of), *numbers)
+    for side in ends_after:
         # The cache shares these arrays between callers.
         side.setflags(write=False)
-    return found
+    return ends_after
 
 
 _ALTERING = {
@@ -225,6 +225,6 @@ _ALTERING = {
 }
 
 
-def _compare(recipe: Recipe, what: str, promised: int, found: int) -> None:
-    if promised != found:
-        raise ClaimBroken(str(recipe), f"must have {what} = {promised}, but has {found}")
+def _compare(recipe: Recipe, what: str, promised: int, actual: int) -> None:
+    if promised != actual:
+        raise ClaimBroken(str(recipe), f"must have {what} = {promised}, but has {actual}")

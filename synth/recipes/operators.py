@@ -59,18 +59,21 @@ class Operator(Term):
     @property
     def operands(self) -> "tuple[Recipe, ...]":
         """Recipes that the operator is applied to."""
-        return tuple(one for one in self.arguments if isinstance(one, Term))  # type: ignore[misc]
+        return tuple(operand for operand in self.arguments if isinstance(operand, Term))  # type: ignore[misc]
 
     # Operands exist before the operator and cache theirs: both are O(operands).
     @cached_property
     def _depth(self) -> int:
         return 1 + max(
-            (one._depth for one in self.operands if isinstance(one, Operator)), default=0
+            (operand._depth for operand in self.operands if isinstance(operand, Operator)),
+            default=0,
         )
 
     @cached_property
     def _parts(self) -> int:
-        return 1 + sum(one._parts if isinstance(one, Operator) else 1 for one in self.operands)
+        return 1 + sum(
+            operand._parts if isinstance(operand, Operator) else 1 for operand in self.operands
+        )
 
     def _check_argument(self, name: str, value: object) -> None:
         if name in self._layout.integers:

@@ -71,16 +71,16 @@ def topology_from_document(document: Any) -> Topology:
 
 
 def _assumed(document: dict[str, Any]) -> list[Assumption]:
-    """Return the assumptions for missing members: capacities and their unit."""
-    found = []
+    """Return the assumed for missing members: capacities and their unit."""
+    assumed = []
     links = document["links"]
     silent = sum("capacity" not in link for link in links)
     if silent:
-        found.append(Assumption(f"{silent} of {len(links)} links state no capacity: each has 1."))
+        assumed.append(Assumption(f"{silent} of {len(links)} links state no capacity: each has 1."))
     unlike = any(link.get("capacity", 1) not in (1, "1") for link in links)
     if unlike and "bandwidth_unit" not in document:
-        found.append(Assumption("No bandwidth_unit is stated: capacities count links."))
-    return found
+        assumed.append(Assumption("No bandwidth_unit is stated: capacities count links."))
+    return assumed
 
 
 def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
@@ -204,21 +204,21 @@ def _link(index: int, link: Any) -> Link:
 def _shared(value: Any) -> list[tuple[list[list[NodeId]], Capacity]]:
     if not isinstance(value, list) or len(value) > MAX_NODES:
         raise InvalidTopology("/shared", f"must be a list of at most {MAX_NODES} limits")
-    found = []
-    for index, one in enumerate(value):
-        if not isinstance(one, dict) or not isinstance(one.get("links"), list):
+    limits = []
+    for index, limit in enumerate(value):
+        if not isinstance(limit, dict) or not isinstance(limit.get("links"), list):
             raise InvalidTopology(f"/shared/{index}", "must be an object with links and capacity")
-        for place, pair in enumerate(one["links"]):
+        for place, pair in enumerate(limit["links"]):
             is_pair = isinstance(pair, list) and len(pair) == 2
             if not is_pair or any(type(node) not in (int, str) for node in pair):
                 raise InvalidTopology(
                     f"/shared/{index}/links/{place}", "must be a source and a target"
                 )
         place = f"/shared/{index}/capacity"
-        found.append((one["links"], _capacity(place, one.get("capacity"))))
-    if sum(len(links) for links, _ in found) > MAX_LINKS:
+        limits.append((limit["links"], _capacity(place, limit.get("capacity"))))
+    if sum(len(links) for links, _ in limits) > MAX_LINKS:
         raise InvalidTopology("/shared", f"must name at most {MAX_LINKS} links")
-    return found
+    return limits
 
 
 def _capacity(place: str, value: Any) -> Capacity:

@@ -143,10 +143,10 @@ def slack_frontier(
     >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in slack_frontier(graph)]
     [(4, '1'), (6, '19/20')]
     """
-    found: list[SlackSchedule] = []
-    for made in slack_solver(topology, pieces, seed).pareto_front(most_steps, moves).values():
-        found = [one for one in found if one.cost.steps < made.cost.steps] + [made]
-    return tuple(found)
+    front: list[SlackSchedule] = []
+    for schedule in slack_solver(topology, pieces, seed).pareto_front(most_steps, moves).values():
+        front = [other for other in front if other.cost.steps < schedule.cost.steps] + [schedule]
+    return tuple(front)
 
 
 def schedule_pairs(

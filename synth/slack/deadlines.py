@@ -85,7 +85,7 @@ def plan_deadlines(
     step: int,
     rounds: int,
     shift: int,
-    made: Any,
+    plans: Any,
     height: Any,
 ) -> None:
     """Write to ``height`` how many steps must remain after each cell that could arrive in a step.
@@ -94,38 +94,38 @@ def plan_deadlines(
     ``height`` is (N, R), with values up to the steps left; if all cells of the largest value
     arrive in the step, a later plan meets all deadlines.  O(rounds steps R links / 64).
     """
-    steps = len(made.level) - 1
+    steps = len(plans.level) - 1
     rows = arrival.shape[1]
-    made.crowded[:] = False
+    plans.crowded[:] = False
     for turn in range(rounds):
-        made.through[:], made.most[:] = 0, 0
+        plans.through[:], plans.most[:] = 0, 0
         last = turn == rounds - 1
         slack = min(_SLACK, steps - step) if last else 1
         for first in range(0, rows, WORD):
             some = min(WORD, rows - first)
-            _levels(problem, arrival, mask, step, first, some, made)
+            _levels(problem, arrival, mask, step, first, some, plans)
             if turn > 0:
-                _avoid(problem, mask, step, first, some, made)
+                _avoid(problem, mask, step, first, some, plans)
             for wait in range(slack):
-                choose_predecessors(problem, mask, step, first, wait, shift, made)
+                choose_predecessors(problem, mask, step, first, wait, shift, plans)
                 if last:
-                    _write(made, step, first, some, wait, height)
-                made.before[:] = made.chosen
+                    _write(plans, step, first, some, wait, height)
+                plans.before[:] = plans.chosen
             if last:
-                made.chosen[step] = made.level[step]
-                _write(made, step, first, some, slack, height)
+                plans.chosen[step] = plans.level[step]
+                _write(plans, step, first, some, slack, height)
         if not last:
-            _crowd(step, made)
+            _crowd(step, plans)
 
 
 @njit(cache=True, nogil=True)
 def _levels(
-    problem: Any, arrival: Any, mask: Any, step: int, first: int, some: int, made: Any
+    problem: Any, arrival: Any, mask: Any, step: int, first: int, some: int, plans: Any
 ) -> None:
     """Compute the earliest arrival step of the cells of some roots, and reset the choices."""
-    tail, level, reached = problem.tail, made.level, made.reached
+    tail, level, reached = problem.tail, plans.level, plans.reached
     nodes, degree = tail.shape
-    made.chosen[:], made.before[:], made.avoided[:] = 0, 0, 0
+    plans.chosen[:], plans.before[:], plans.avoided[:] = 0, 0, 0
     begin, able_now = np.uint64(first), level[step]
     for node in range(np.uint64(nodes)):
         come = able = np.uint64(0)
@@ -148,50 +148,50 @@ def _levels(
 
 
 @njit(cache=True, nogil=True)
-def _avoid(problem: Any, mask: Any, step: int, first: int, some: int, made: Any) -> None:
+def _avoid(problem: Any, mask: Any, step: int, first: int, some: int, plans: Any) -> None:
     """Mark the cells reachable only over crowded links or from cells so marked."""
-    tail, level, group = problem.tail, made.level, problem.group
+    tail, level, group = problem.tail, plans.level, problem.group
     nodes, degree = tail.shape
     for node in range(nodes):
-        crowded = made.crowded[step, group[node]]
+        crowded = plans.crowded[step, group[node]]
         full = 0
         for k in range(degree):
             full |= int(crowded[k]) << k
         if full:
             for lane in range(some):
                 if mask[node, first + lane] & ~full == 0:
-                    made.avoided[step, node] |= np.uint64(1) << np.uint64(lane)
-            made.avoided[step, node] &= level[step, node]
+                    plans.avoided[step, node] |= np.uint64(1) << np.uint64(lane)
+            plans.avoided[step, node] &= level[step, node]
     for later in range(step + 1, len(level) - 1):
         for node in range(nodes):
             good = np.uint64(0)
             for k in range(degree):
                 before = tail[node, k]
-                if before >= 0 and not made.crowded[later, group[node], k]:
-                    good |= level[later - 1, before] & ~made.avoided[later - 1, before]
-            made.avoided[later, node] = level[later, node] & ~good
+                if before >= 0 and not plans.crowded[later, group[node], k]:
+                    good |= level[later - 1, before] & ~plans.avoided[later - 1, before]
+            plans.avoided[later, node] = level[later, node] & ~good
 
 
 @njit(cache=True, nogil=True)
-def _crowd(step: int, made: Any) -> None:
+def _crowd(step: int, plans: Any) -> None:
     """Mark the links with the highest urgent loads as crowded."""
-    for later in range(step, len(made.level) - 1):
-        through = made.through[later]
+    for later in range(step, len(plans.level) - 1):
+        through = plans.through[later]
         limit = 0
-        for one in range(through.shape[0]):
+        for g in range(through.shape[0]):
             for k in range(through.shape[1]):
-                limit = max(limit, through[one, k] * _CROWDED)
-        for one in range(through.shape[0]):
+                limit = max(limit, through[g, k] * _CROWDED)
+        for g in range(through.shape[0]):
             for k in range(through.shape[1]):
-                made.crowded[later, one, k] |= through[one, k] * 10 > limit
+                plans.crowded[later, g, k] |= through[g, k] * 10 > limit
 
 
 @njit(cache=True, nogil=True)
-def _write(made: Any, step: int, first: int, some: int, wait: int, height: Any) -> None:
+def _write(plans: Any, step: int, first: int, some: int, wait: int, height: Any) -> None:
     """Write the height of the cells of slack ``wait`` that could arrive in a step."""
-    high = len(made.level) - 1 - step - wait
+    high = len(plans.level) - 1 - step - wait
     for node in range(len(height)):
-        new = made.chosen[step, node] & ~made.before[step, node]
+        new = plans.chosen[step, node] & ~plans.before[step, node]
         lane = 0
         while new != 0:
             if new & np.uint64(1):

@@ -37,7 +37,7 @@ class _Able(NamedTuple):
 def greedy(
     problem: Any,
     height: Any,
-    planned: Any,
+    plans: Any,
     rounds: int,
     waste: int,
     late: int,
@@ -68,7 +68,7 @@ def greedy(
     """
     roots, members, group = problem.roots, problem.members, problem.group
     rows, (nodes, degree), groups = len(roots), problem.tail.shape, len(members)
-    steps = len(planned.level) - 1
+    steps = len(plans.level) - 1
     full, ranks = (1 << degree) - 1, (steps + late + 1) * (degree + 1)
     arrival = np.full((nodes, rows), FAR, np.int8)
     mask = np.zeros((nodes, rows), np.uint8)
@@ -91,7 +91,7 @@ def greedy(
         for node in range(nodes):
             _list(able, node, first, mask)
         if rounds > 0 and not last and not _all_come(problem, able, mask, table, even):
-            plan_deadlines(problem, arrival, mask, step, rounds, shift, planned, height)
+            plan_deadlines(problem, arrival, mask, step, rounds, shift, plans, height)
         table[:] = 0
         for node in range(nodes):
             if not last:
@@ -100,14 +100,14 @@ def greedy(
             _rank(able, node, until, height, need, degree, mask, table[:, group[node]])
         _sum_subsets(table, degree)
         loads[step] = _load(problem, table, waste, even, last)
-        for one in range(groups):
-            _count(able, members[one], mask, count)
-            _choose(problem, one, count, loads[step], degree)
+        for g in range(groups):
+            _count(able, members[g], mask, count)
+            _choose(problem, g, count, loads[step], degree)
             begin = 0
-            while begin < len(members[one]) and members[one, begin] < shift:
+            while begin < len(members[g]) and members[g, begin] < shift:
                 begin += 1
-            for index in range(len(members[one])):
-                node = members[one, (begin + index) % len(members[one])]
+            for index in range(len(members[g])):
+                node = members[g, (begin + index) % len(members[g])]
                 left -= _mark(able, node, step, count, arrival, mask)
     return arrival, loads, left
 
@@ -160,8 +160,8 @@ def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> boo
     _sum_subsets(table, problem.tail.shape[1])
     load = _load(problem, table, 0, even, False)
     full = table.shape[2] - 1
-    for one in range(table.shape[1]):
-        if table[0, one, full] * problem.unit != problem.weight[problem.kind[one], full] * load:
+    for g in range(table.shape[1]):
+        if table[0, g, full] * problem.unit != problem.weight[problem.kind[g], full] * load:
             return False
     return True
 
@@ -195,8 +195,8 @@ def _only_hope(problem: Any, node: int, arrival: Any, mask: Any, need: Any) -> N
 def _sum_subsets(table: Any, degree: int) -> None:
     """Replace counts by mask with counts of masks within every link set."""
     for part in range(table.shape[0]):
-        for one in range(table.shape[1]):
-            sums = table[part, one]
+        for g in range(table.shape[1]):
+            sums = table[part, g]
             for k in range(degree):
                 bit = 1 << k
                 for low in range(0, 1 << degree, 2 * bit):
@@ -210,25 +210,25 @@ def _load(problem: Any, table: Any, waste: int, even: bool, last: bool) -> int:
     weight, kind, unit = problem.weight, problem.kind, problem.unit
     groups, full = len(kind), weight.shape[1] - 1
     forced = free = 0
-    for one in range(groups):
+    for g in range(groups):
         for links in range(1, full + 1):
-            capacity = weight[kind[one], links]
-            if capacity > 0 and table[1, one, links] > 0:
-                forced = max(forced, -(-table[1, one, links] * unit // capacity))
-        free = max(free, table[0, one, full] * unit // max(1, weight[kind[one], full]))
+            capacity = weight[kind[g], links]
+            if capacity > 0 and table[1, g, links] > 0:
+                forced = max(forced, -(-table[1, g, links] * unit // capacity))
+        free = max(free, table[0, g, full] * unit // max(1, weight[kind[g], full]))
     if last:
         return forced
     low, high = 0, free
     while low < high:
         load = (low + high + 1) // 2
         lost = offered = 0
-        for one in range(groups):
+        for g in range(groups):
             most = 0
             for links in range(1, full + 1):
-                able = table[0, one, full] - table[0, one, full ^ links]
-                most = max(most, weight[kind[one], links] * load - unit * able)
+                able = table[0, g, full] - table[0, g, full ^ links]
+                most = max(most, weight[kind[g], links] * load - unit * able)
             lost += most
-            offered += weight[kind[one], full] * load
+            offered += weight[kind[g], full] * load
         if lost * _PER_MILLE <= waste * offered:
             low = load
         else:
@@ -253,13 +253,13 @@ def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _choose(problem: Any, one: int, count: Any, load: int, degree: int) -> None:
+def _choose(problem: Any, g: int, count: Any, load: int, degree: int) -> None:
     """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step."""
     none, first = np.uint64(0), np.uint64(1)
     full = np.uint64((1 << degree) - 1)
     room = np.empty(full + first, np.int64)
     for links in range(full + first):
-        room[links] = problem.weight[problem.kind[one], links] * load // problem.unit
+        room[links] = problem.weight[problem.kind[g], links] * load // problem.unit
     for place in range(np.uint64(len(count))):
         for links in range(first, full + first if count[place, none] else none):
             fit = np.int64(count[place, links])

@@ -94,7 +94,7 @@ class InitialSchedules:
         # A fresh state per number of steps: answers do not depend on the order of calls.
         state = seeded(self._seed, steps)
         waste, late, even = _GREEDY[0]
-        first = self.made(steps, waste, late, state, even=even)
+        first = self.greedy_draft(steps, waste, late, state, even=even)
         # Without granted lateness every cell meets its deadline, so the schedule is complete.
         assert first is not None
         if self._quick:
@@ -108,9 +108,9 @@ class InitialSchedules:
         for waste, late, even in (_GREEDY_HUGE if self.cells > HUGE else ways)[1:]:
             if best.total == self.least:
                 break
-            made = self.made(steps, waste, late, state, even=even)
-            if made is not None and made.total < best.total:
-                best = made
+            draft = self.greedy_draft(steps, waste, late, state, even=even)
+            if draft is not None and draft.total < best.total:
+                best = draft
         return best, state
 
     def planned(self, steps: int) -> DraftSchedule:
@@ -127,9 +127,9 @@ class InitialSchedules:
         if best.total == self.least or steps**2 * self.cells > _MOST_PLANNED:
             return best
         for times in rounds:
-            made = self._plan(steps, times)
-            if made is not None and made.total < best.total:
-                best = made
+            draft = self._plan(steps, times)
+            if draft is not None and draft.total < best.total:
+                best = draft
             if best.total == self.least:
                 break
         return best
@@ -138,12 +138,12 @@ class InitialSchedules:
         if (steps, times) in self._plans:
             return self._plans[steps, times]
         state = seeded(self._seed, steps, times)
-        made = self.made(steps, 0, 0, state, even=True, rounds=times)
+        draft = self.greedy_draft(steps, 0, 0, state, even=True, rounds=times)
         if self._quick:
-            self._plans[steps, times] = made
-        return made
+            self._plans[steps, times] = draft
+        return draft
 
-    def made(
+    def greedy_draft(
         self,
         steps: int,
         waste: int,

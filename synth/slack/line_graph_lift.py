@@ -119,7 +119,7 @@ class RootSolver(Protocol):
 
 
 class LiftedSearch:
-    """Replaces `synth.slack.local_search.Search` on a line graph too large for a search."""
+    """Replaces `synth.slack.local_search.LocalSearch` on a line graph too large for a search."""
 
     def __init__(
         self, problem: Problem, line: RootGraph, below: RootSolver, *, alike: bool

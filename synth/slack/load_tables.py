@@ -36,16 +36,16 @@ class Tables(NamedTuple):
 def load_tables(problem: Any, arrival: NDArray[np.int8], loads: NDArray[np.int64]) -> Tables:
     """Return the tables of arrival steps and loads."""
     steps, sets = len(loads) - 1, problem.weight.shape[1]
-    made = Tables(
+    tables = Tables(
         arrival.copy(),
         np.zeros(arrival.shape, np.uint8),
         np.zeros((len(problem.members), steps + 1, sets), np.int32),
         np.zeros((len(problem.weight), steps + 1, sets), np.int32),
         np.zeros((len(problem.members), steps + 1), np.int64),
     )
-    _fill(problem, made)
-    set_loads(problem, made, loads)
-    return made
+    _fill(problem, tables)
+    set_loads(problem, tables, loads)
+    return tables
 
 
 @njit(cache=True, nogil=True)
@@ -53,7 +53,7 @@ def _fill(problem: Any, tables: Any) -> None:
     arrival, mask, filled, tail = tables.arrival, tables.mask, tables.filled, problem.tail
     (nodes, rows), degree = arrival.shape, tail.shape[1]
     for node in range(nodes):
-        here, bits, one = arrival[node], mask[node], filled[problem.group[node]]
+        here, bits, counts = arrival[node], mask[node], filled[problem.group[node]]
         for k in range(degree):
             if tail[node, k] >= 0:
                 there, bit = arrival[tail[node, k]], np.uint8(1 << k)
@@ -61,13 +61,13 @@ def _fill(problem: Any, tables: Any) -> None:
                     bits[row] |= bit if there[row] < here[row] else np.uint8(0)
         for row in range(rows):
             if node != problem.roots[row]:
-                one[here[row], bits[row]] += 1
-    for one in range(filled.shape[0]):
+                counts[here[row], bits[row]] += 1
+    for g in range(filled.shape[0]):
         for step in range(filled.shape[1]):
             for k in range(degree):
                 for links in range(1 << degree):
                     if links >> k & 1:
-                        filled[one, step, links] += filled[one, step, links ^ (1 << k)]
+                        filled[g, step, links] += filled[g, step, links ^ (1 << k)]
 
 
 @njit(cache=True, nogil=True)
@@ -79,23 +79,23 @@ def set_loads(problem: Any, tables: Any, loads: Any) -> int:
             for links in range(limit.shape[2]):
                 limit[kind, step, links] = problem.weight[kind, links] * loads[step] // problem.unit
     total = 0
-    for one in range(filled.shape[0]):
+    for g in range(filled.shape[0]):
         for step in range(1, filled.shape[1]):
             over = 0
             for links in range(filled.shape[2]):
-                over += max(0, filled[one, step, links] - limit[problem.kind[one], step, links])
-            excess[one, step] = over
+                over += max(0, filled[g, step, links] - limit[problem.kind[g], step, links])
+            excess[g, step] = over
             total += over
     return total
 
 
 @njit(cache=True, nogil=True)
-def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, by: int) -> int:
+def _count(tables: Any, kind: int, g: int, step: int, links: int, rest: int, by: int) -> int:
     """Add ``by``, 1 or -1, to the sets of all ``links`` and any of ``rest``.
 
     Returns the change of the excess.
     """
-    filled, limit = tables.filled[one, step], tables.limit[kind, step]
+    filled, limit = tables.filled[g, step], tables.limit[kind, step]
     more, change = rest, 0
     while True:
         at = links | more
@@ -107,7 +107,7 @@ def _count(tables: Any, kind: int, one: int, step: int, links: int, rest: int, b
         if more == 0:
             break
         more = (more - 1) & rest
-    tables.excess[one, step] += change
+    tables.excess[g, step] += change
     return change
 
 
@@ -140,10 +140,10 @@ def set_arrival(problem: Any, tables: Any, row: int, node: int, new: int, free: 
             bits |= 1 << k
     if bits == 0 and not free:
         return IMPOSSIBLE
-    one = group[node]
+    g = group[node]
     was: Any = np.int64(mask[node, row])
-    change = _count(tables, kind[one], one, old, was, full ^ was, int64(-1))
-    change += _count(tables, kind[one], one, new, bits, full ^ bits, int64(1))
+    change = _count(tables, kind[g], g, old, was, full ^ was, int64(-1))
+    change += _count(tables, kind[g], g, new, bits, full ^ bits, int64(1))
     mask[node, row], arrival[node, row] = bits, new
     for edge in range(start[node], start[node + 1]):
         after = head[edge]
@@ -152,9 +152,9 @@ def set_arrival(problem: Any, tables: Any, row: int, node: int, new: int, free: 
             continue
         bit = int64(1 << place[edge])
         others = int64(mask[after, row] & (full ^ bit))
-        one = group[after]
+        g = group[after]
         # Sets with the link count the cell in both cases; sets without it, only while it is closed.
         by = int64(1 if old < step else -1)
-        change += _count(tables, kind[one], one, step, others, full ^ (others | bit), by)
+        change += _count(tables, kind[g], g, step, others, full ^ (others | bit), by)
         mask[after, row] ^= bit
     return change

@@ -37,7 +37,7 @@ _FEW = 1 << 21
 _COLD, _WARM = 3, 1
 
 
-class Search:
+class LocalSearch:
     """The search on one problem; different numbers of steps share its tables."""
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
@@ -72,13 +72,13 @@ class Search:
         lowered = self._lowered(steps, moves // 4)
         if lowered is not None:
             starts.insert(0, (lowered, _COLD))
-        limit = min(found.total for found, _ in starts) * 11 // 10
-        starts = [(found, cold) for found, cold in starts if found.total <= limit]
+        limit = min(draft.total for draft, _ in starts) * 11 // 10
+        starts = [(draft, cold) for draft, cold in starts if draft.total <= limit]
         if large and len(starts) == 1:
             return self._squeezed(*starts[0], self._left)
         share, results = self._left // (2 * len(starts)), []
-        for found, cold in starts:
-            results.append((self._squeezed(found, cold, share), _COLD + _WARM - cold))
+        for draft, cold in starts:
+            results.append((self._squeezed(draft, cold, share), _COLD + _WARM - cold))
         best, cold = min(results, key=lambda result: result[0].total)
         if large:
             return self._squeezed(best, cold, self._left)
@@ -101,7 +101,7 @@ class Search:
         """Return the best of some wasteful schedules, lowered and raised until they fit."""
         best, share = None, moves // len(_WASTING)
         for waste, late in _WASTING:
-            start = self._starts.made(steps, waste, late, self._state)
+            start = self._starts.greedy_draft(steps, waste, late, self._state)
             if start is None:
                 continue
             tables = load_tables(self._problem, start.arrival, start.loads)
@@ -118,20 +118,20 @@ class Search:
         return best
 
     def _squeezed(
-        self, found: DraftSchedule, cold: int, moves: int, patience: int | None = None
+        self, draft: DraftSchedule, cold: int, moves: int, patience: int | None = None
     ) -> DraftSchedule:
         """Return a schedule of less load, lowered one step at a time.
 
         Stops once ``patience`` moves have gained nothing.
         """
-        problem, loads = self._problem, found.loads.copy()
-        tables = load_tables(problem, found.arrival, loads)
+        problem, loads = self._problem, draft.loads.copy()
+        tables = load_tables(problem, draft.arrival, loads)
         jump, failed = np.maximum(1, loads // 20), np.zeros(len(loads), np.int64)
         share = max(10_000, moves // 40)
         end = self._left - moves
         doubtful = end if patience is None else self._left - patience
         while loads.sum() > self.least and self._left > end:
-            if self._left <= doubtful and loads.sum() == found.total:
+            if self._left <= doubtful and loads.sum() == draft.total:
                 break
             live = [step for step in range(1, len(loads)) if loads[step] and failed[step] < 2]
             if not live:
@@ -151,10 +151,10 @@ class Search:
             jump[step] = max(1, jump[step] // 3)
         return DraftSchedule(tables.arrival.copy(), loads)
 
-    def _shifted(self, found: DraftSchedule, free: bool, moves: int) -> DraftSchedule:
+    def _shifted(self, draft: DraftSchedule, free: bool, moves: int) -> DraftSchedule:
         """Return a schedule with one piece less in total, shifting loads to overfull steps."""
-        problem, best, loads = self._problem, found, found.loads.copy()
-        tables = load_tables(problem, found.arrival, loads)
+        problem, best, loads = self._problem, draft, draft.loads.copy()
+        tables = load_tables(problem, draft.arrival, loads)
         share, end = max(2_000, moves // _SHIFTS), self._left - moves
         while best.total > self.least and self._left > end:
             if loads.sum() == best.total:
@@ -187,8 +187,8 @@ class Search:
         lowered[step] -= less
         while True:
             excess = set_loads(self._problem, tables, lowered)
-            excess, made, _ = self._repair(tables, excess, moves, cold)
-            journals.append(self._journal[:made].copy())
+            excess, applied, _ = self._repair(tables, excess, moves, cold)
+            journals.append(self._journal[:applied].copy())
             if excess == 0:
                 return lowered
             stuck = tables.excess.sum(0) > 0
@@ -204,9 +204,11 @@ class Search:
     def _repair(
         self, tables: Tables, excess: int, moves: int, cold: int, free: bool = False
     ) -> tuple[int, int, int]:
-        found = repair(self._problem, tables, excess, moves, cold, free, self._journal, self._state)
-        self._left -= found[2]
-        return found
+        result = repair(
+            self._problem, tables, excess, moves, cold, free, self._journal, self._state
+        )
+        self._left -= result[2]
+        return result
 
     def _needed(self, tables: Tables) -> Integers:
         """Return the loads if the arrivals of every step were spread evenly over all nodes."""

@@ -43,31 +43,35 @@ def repair(
 
     Returns
     -------
-    excess, made, looked : int
+    excess, applied, evaluated : int
         Remaining excess, moves made, moves tried.
     """
     groups, steps = tables.excess.shape[0], tables.excess.shape[1] - 1
     bad = np.empty((groups * (steps + 1), 2), np.int32)
     listed = np.zeros((groups, steps + 1), np.bool_)
-    waiting = made = looked = int64(0)
-    for one in range(groups):
+    waiting = applied = evaluated = int64(0)
+    for g in range(groups):
         for step in range(1, steps + 1):
-            if tables.excess[one, step] > 0:
-                waiting = _list(bad, listed, waiting, one, step)
-    while waiting > 0 and looked < budget and made < len(journal):
+            if tables.excess[g, step] > 0:
+                waiting = _list(bad, listed, waiting, g, step)
+    while waiting > 0 and evaluated < budget and applied < len(journal):
         index = below(state, waiting)
-        one, step = int64(bad[index, 0]), int64(bad[index, 1])
-        if tables.excess[one, step] == 0:
-            listed[one, step] = False
+        g, step = int64(bad[index, 0]), int64(bad[index, 1])
+        if tables.excess[g, step] == 0:
+            listed[g, step] = False
             waiting -= 1
             bad[index] = bad[waiting]
             continue
-        change, row, node, new, tried = _best_move(problem, tables, one, step, free, state)
-        looked += tried + 1
+        change, row, node, new, tried = _best_move(problem, tables, g, step, free, state)
+        evaluated += tried + 1
         if change > 0 and (change * cold > 30 or below(state, 1 << (change * cold)) > 0):
             continue
-        journal[made, 0], journal[made, 1], journal[made, 2] = row, node, tables.arrival[node, row]
-        made += 1
+        journal[applied, 0], journal[applied, 1], journal[applied, 2] = (
+            row,
+            node,
+            tables.arrival[node, row],
+        )
+        applied += 1
         excess += set_arrival(problem, tables, row, node, new, truth(True))
         waiting = _list(bad, listed, waiting, problem.group[node], new)
         for edge in range(problem.start[node], problem.start[node + 1]):
@@ -75,7 +79,7 @@ def repair(
             arrival = int64(tables.arrival[after, row])
             if arrival > 0:
                 waiting = _list(bad, listed, waiting, problem.group[after], arrival)
-    return excess, made, looked
+    return excess, applied, evaluated
 
 
 @njit(cache=True, nogil=True)
@@ -87,17 +91,17 @@ def undo_moves(problem: Any, tables: Any, journal: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _list(bad: Any, listed: Any, waiting: int, one: int, step: int) -> int:
-    if listed[one, step]:
+def _list(bad: Any, listed: Any, waiting: int, g: int, step: int) -> int:
+    if listed[g, step]:
         return waiting
-    listed[one, step] = True
-    bad[waiting, 0], bad[waiting, 1] = one, step
+    listed[g, step] = True
+    bad[waiting, 0], bad[waiting, 1] = g, step
     return waiting + 1
 
 
 @njit(cache=True, nogil=True)
 def _best_move(
-    problem: Any, tables: Any, one: int, step: int, free: bool, state: Any
+    problem: Any, tables: Any, g: int, step: int, free: bool, state: Any
 ) -> tuple[int, int, int, int, int]:
     """Return the best change of excess that relieves a step, its move, and the moves tried.
 
@@ -105,8 +109,8 @@ def _best_move(
     earlier so that the cell gains an open link.
     """
     tail = problem.tail
-    links = _overfull(problem, tables, one, step, state)
-    row, node = _cell_within(problem, tables, one, step, links, state)
+    links = _overfull(problem, tables, g, step, state)
+    row, node = _cell_within(problem, tables, g, step, links, state)
     arrival, root = tables.arrival, problem.roots[row]
     best, best_node, best_arrival, ties, tried = IMPOSSIBLE, node, step, 0, 0
     for k in range(-1, tail.shape[1]):
@@ -134,24 +138,24 @@ def _best_move(
 
 
 @njit(cache=True, nogil=True)
-def _overfull(problem: Any, tables: Any, one: int, step: int, state: Any) -> int:
+def _overfull(problem: Any, tables: Any, g: int, step: int, state: Any) -> int:
     """Return a uniformly random overfull set of links."""
-    filled, limit = tables.filled[one, step], tables.limit[problem.kind[one], step]
-    found, ties = 0, 0
+    filled, limit = tables.filled[g, step], tables.limit[problem.kind[g], step]
+    chosen, ties = 0, 0
     for links in range(len(filled)):
         if filled[links] > limit[links]:
             ties += 1
             if below(state, ties) == 0:
-                found = links
-    return found
+                chosen = links
+    return chosen
 
 
 @njit(cache=True, nogil=True)
 def _cell_within(
-    problem: Any, tables: Any, one: int, step: int, links: int, state: Any
+    problem: Any, tables: Any, g: int, step: int, links: int, state: Any
 ) -> tuple[int, int]:
     """Return a cell of the step that is confined to a set of links, from a random start."""
-    members, rows = problem.members[one], len(problem.roots)
+    members, rows = problem.members[g], len(problem.roots)
     shift = below(state, len(members) * rows)
     row, place = shift // len(members), shift % len(members)
     for _ in range(len(members) * rows):

@@ -22,25 +22,29 @@ from topoloom.synth.kernels.scalars import ones
 
 @njit(cache=True, nogil=True)
 def choose_predecessors(
-    problem: Any, mask: Any, step: int, first: int, wait: int, shift: int, made: Any
+    problem: Any, mask: Any, step: int, first: int, wait: int, shift: int, plans: Any
 ) -> None:
     """Choose the predecessors of the cells with slack ``wait``, from the latest step back."""
-    top = len(made.level) - 1 - wait
-    made.chosen[top] |= made.level[top]
+    top = len(plans.level) - 1 - wait
+    plans.chosen[top] |= plans.level[top]
     for later in range(top, step, -1):
-        _take_only_ones(problem, later, made)
-        _take_serving_several(problem, later, shift, made)
-        _take_least_crowded(problem, later, shift, wait == 0, made)
+        _take_only_ones(problem, later, plans)
+        _take_serving_several(problem, later, shift, plans)
+        _take_least_crowded(problem, later, shift, wait == 0, plans)
         if wait == 0:
-            _count(problem, mask, step, first, later - 1, made)
+            _count(problem, mask, step, first, later - 1, plans)
 
 
 @njit(cache=True, nogil=True)
-def _take_only_ones(problem: Any, later: int, made: Any) -> None:
+def _take_only_ones(problem: Any, later: int, plans: Any) -> None:
     """List the cells without a chosen predecessor, and choose every only candidate."""
     tail, degree = problem.tail, np.uint64(problem.tail.shape[1])
-    level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
-    needing, before, wanted = made.chosen[later], made.before[later], made.wanted
+    level, chosen, avoided = (
+        plans.level[later - 1],
+        plans.chosen[later - 1],
+        plans.avoided[later - 1],
+    )
+    needing, before, wanted = plans.chosen[later], plans.before[later], plans.wanted
     for node in range(np.uint64(len(tail))):
         left = needing[node] & ~before[node]
         if left != 0:
@@ -50,34 +54,38 @@ def _take_only_ones(problem: Any, later: int, made: Any) -> None:
                     left &= ~chosen[np.uint64(tail[node, k])]
             for k in range(degree):
                 if tail[node, k] >= 0:
-                    one = np.uint64(tail[node, k])
-                    could = level[one] & ~avoided[one] & left
+                    before_node = np.uint64(tail[node, k])
+                    could = level[before_node] & ~avoided[before_node] & left
                     twice |= once & could
                     once |= could
             alone = once & ~twice
             for k in range(degree):
                 if tail[node, k] >= 0 and alone != 0:
-                    one = np.uint64(tail[node, k])
-                    chosen[one] |= alone & level[one] & ~avoided[one]
+                    before_node = np.uint64(tail[node, k])
+                    chosen[before_node] |= alone & level[before_node] & ~avoided[before_node]
             left &= ~alone
         wanted[node] = left
 
 
 @njit(cache=True, nogil=True)
-def _take_serving_several(problem: Any, later: int, shift: int, made: Any) -> None:
+def _take_serving_several(problem: Any, later: int, shift: int, plans: Any) -> None:
     """Choose predecessors of several cells, at nodes with at most average urgent load."""
     tail, start, head, group = problem.tail, problem.start, problem.head, problem.group
     nodes, degree = np.uint64(tail.shape[0]), np.uint64(tail.shape[1])
-    level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
-    wanted, most = made.wanted, made.most[later - 1]
+    level, chosen, avoided = (
+        plans.level[later - 1],
+        plans.chosen[later - 1],
+        plans.avoided[later - 1],
+    )
+    wanted, most = plans.wanted, plans.most[later - 1]
     for node in range(nodes):
         if wanted[node] != 0:
             for k in range(degree):
                 if tail[node, k] >= 0:
                     wanted[node] &= ~chosen[np.uint64(tail[node, k])]
     total = 0
-    for one in range(len(most)):
-        total += most[one]
+    for g in range(len(most)):
+        total += most[g]
     limit = total // len(most) + 1
     for place in range(nodes):
         node = (place + np.uint64(shift)) % nodes
@@ -95,13 +103,17 @@ def _take_serving_several(problem: Any, later: int, shift: int, made: Any) -> No
 
 
 @njit(cache=True, nogil=True)
-def _take_least_crowded(problem: Any, later: int, shift: int, urgent: bool, made: Any) -> None:
+def _take_least_crowded(problem: Any, later: int, shift: int, urgent: bool, plans: Any) -> None:
     """Choose remaining predecessors where the urgent load is least; avoided cells last."""
     tail, group, degree = problem.tail, problem.group, problem.tail.shape[1]
-    level, chosen, avoided = made.level[later - 1], made.chosen[later - 1], made.avoided[later - 1]
-    most = made.most[later - 1]
+    level, chosen, avoided = (
+        plans.level[later - 1],
+        plans.chosen[later - 1],
+        plans.avoided[later - 1],
+    )
+    most = plans.most[later - 1]
     for node in range(np.uint64(len(tail))):
-        left = made.wanted[node]
+        left = plans.wanted[node]
         for turn in range(2):
             tried = 0
             while left != 0 and tried + 1 < 1 << degree:
@@ -136,26 +148,26 @@ def _least(tails: Any, tried: int, begin: int, group: Any, most: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _count(problem: Any, mask: Any, step: int, first: int, earlier: int, made: Any) -> None:
+def _count(problem: Any, mask: Any, step: int, first: int, earlier: int, plans: Any) -> None:
     """Count the urgent cells of a step by links and by groups."""
     tail, group, degree = problem.tail, problem.group, problem.tail.shape[1]
-    through, most = made.through[earlier], made.most[earlier]
-    chosen, level = made.chosen[earlier], made.level[earlier - 1]
+    through, most = plans.through[earlier], plans.most[earlier]
+    chosen, level = plans.chosen[earlier], plans.level[earlier - 1]
     for node in range(np.uint64(len(tail))):
         urgent = chosen[node]
-        one = np.uint64(group[node])
+        g = np.uint64(group[node])
         if urgent != 0 and earlier > step:
             for k in range(np.uint64(degree)):
                 if tail[node, k] >= 0:
-                    through[one, k] += ones(urgent & level[np.uint64(tail[node, k])])
+                    through[g, k] += ones(urgent & level[np.uint64(tail[node, k])])
         lane = 0
         while urgent != 0 and earlier == step:
             if urgent & np.uint64(1):
                 for k in range(degree):
-                    through[one, k] += mask[node, first + lane] == 1 << k
+                    through[g, k] += mask[node, first + lane] == 1 << k
             urgent >>= np.uint64(1)
             lane += 1
-    for one in range(len(most)):
-        most[one] = 0
+    for g in range(len(most)):
+        most[g] = 0
         for k in range(degree):
-            most[one] = max(most[one], through[one, k] * degree)
+            most[g] = max(most[g], through[g, k] * degree)

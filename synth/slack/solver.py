@@ -14,7 +14,7 @@ from topoloom.synth.slack.certificate import SlackSchedule
 from topoloom.synth.slack.initial_schedules import LARGE, DraftSchedule
 from topoloom.synth.slack.line_graph_lift import LiftedSearch, root_graph_of
 from topoloom.synth.slack.load_tables import load_tables
-from topoloom.synth.slack.local_search import Search
+from topoloom.synth.slack.local_search import LocalSearch
 from topoloom.synth.slack.problem import (
     MAX_CELLS,
     Integers,
@@ -75,7 +75,7 @@ class SlackSolver:
     """A problem, its search, and the schedules found so far."""
 
     problem: Problem
-    search: Search | LiftedSearch
+    search: LocalSearch | LiftedSearch
     cells: int
     seed: int
     _known: dict[tuple[int, int], SlackSchedule] = field(default_factory=dict)
@@ -106,16 +106,16 @@ class SlackSolver:
 
     def _pareto_front(self, most: int, looked: int) -> dict[int, SlackSchedule]:
         within = self.eccentricity
-        found = {within: self.bfs_schedule()}
-        if self.is_optimal(found[within]):
-            return found
+        front = {within: self.bfs_schedule()}
+        if self.is_optimal(front[within]):
+            return front
         for steps in range(within, most + 1):
-            made = self.best_schedule(steps, looked)
-            if made.cost.bandwidth < found[within].cost.bandwidth:
-                found[steps], within = made, steps
-            if self.is_optimal(found[within]):
+            schedule = self.best_schedule(steps, looked)
+            if schedule.cost.bandwidth < front[within].cost.bandwidth:
+                front[steps], within = schedule, steps
+            if self.is_optimal(front[within]):
                 break
-        return found
+        return front
 
     def _most(self, steps: int | None) -> int:
         least = self.eccentricity
@@ -136,13 +136,13 @@ class SlackSolver:
         """Return the best schedule found within ``steps``."""
         if (steps, moves) not in self._known:
             arrival = _closed_up(self.search.find(steps, moves))
-            made = _with_loads(self.problem, arrival, whole=True)
-            if isinstance(self.search, Search) and not self.is_optimal(made):
-                made = self._better_lifted(made, steps, moves)
-            self._known[steps, moves] = made
+            schedule = _with_loads(self.problem, arrival, whole=True)
+            if isinstance(self.search, LocalSearch) and not self.is_optimal(schedule):
+                schedule = self._better_lifted(schedule, steps, moves)
+            self._known[steps, moves] = schedule
         return self._known[steps, moves]
 
-    def _better_lifted(self, made: SlackSchedule, steps: int, moves: int) -> SlackSchedule:
+    def _better_lifted(self, schedule: SlackSchedule, steps: int, moves: int) -> SlackSchedule:
         """Return the better of a schedule and the one lift_arrivals from the root graph, if any.
 
         The root graph often has few enough cells for a search where this graph has too many.
@@ -151,9 +151,9 @@ class SlackSolver:
             self._lifted_search.append(_lifted_search(self.problem, self.cells, self.seed))
         (lifting,) = self._lifted_search
         if lifting is None or steps < lifting.eccentricity:
-            return made
+            return schedule
         arrival = lifting.find(steps, moves).arrival
-        return min(made, _with_loads(self.problem, arrival, whole=True), key=_bandwidth)
+        return min(schedule, _with_loads(self.problem, arrival, whole=True), key=_bandwidth)
 
     def within(self, steps: int, moves: int | None) -> SlackSchedule:
         """Return `best_schedule`, with `default_moves` if ``moves`` is None.  Thread-safe."""
@@ -162,9 +162,9 @@ class SlackSolver:
         with self._busy:
             return self.best_schedule(steps, usual if moves is None else moves)
 
-    def is_optimal(self, found: SlackSchedule) -> bool:
+    def is_optimal(self, schedule: SlackSchedule) -> bool:
         """Whether the schedule has the least possible bandwidth."""
-        return sum(found.loads) * self.problem.pieces <= self.search.least
+        return sum(schedule.loads) * self.problem.pieces <= self.search.least
 
 
 def slack_solver(
@@ -190,7 +190,7 @@ def slack_solver(
     if known_already is not None:
         return known_already
     lifting = _lifted_search(problem, cells, seed) if cells > MAX_ALONE else None
-    search = Search(problem, seed) if lifting is None else lifting
+    search = LocalSearch(problem, seed) if lifting is None else lifting
     return _recent.keep(key, SlackSolver(problem, search, cells, seed), cells)
 
 
@@ -204,14 +204,14 @@ def _lifted_search(problem: Problem, cells: int, seed: int) -> LiftedSearch | No
     return LiftedSearch(problem, line, below, alike=cells <= LARGE)
 
 
-def _closed_up(found: DraftSchedule) -> NDArray[np.int8]:
+def _closed_up(draft: DraftSchedule) -> NDArray[np.int8]:
     """Return the arrival steps without the steps in which nothing arrives."""
-    used = np.flatnonzero(found.loads)
-    if len(used) == len(found.loads) - 1:
-        return found.arrival
-    renumbered: NDArray[np.int8] = np.zeros(len(found.loads), np.int8)
+    used = np.flatnonzero(draft.loads)
+    if len(used) == len(draft.loads) - 1:
+        return draft.arrival
+    renumbered: NDArray[np.int8] = np.zeros(len(draft.loads), np.int8)
     renumbered[used] = np.arange(1, len(used) + 1)
-    return renumbered[found.arrival]
+    return renumbered[draft.arrival]
 
 
 def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, whole: bool) -> SlackSchedule:
@@ -233,8 +233,8 @@ def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, whole: bool) -> 
     return SlackSchedule(problem.images, problem.roots, np.ascontiguousarray(arrival.T), shards)
 
 
-def _bandwidth(one: SlackSchedule) -> Fraction:
-    return one.cost.bandwidth
+def _bandwidth(schedule: SlackSchedule) -> Fraction:
+    return schedule.cost.bandwidth
 
 
 _recent: LruCache[SlackSolver] = LruCache(_REMEMBERED)

@@ -89,10 +89,10 @@ def semiregular_group_of(recipe: Recipe) -> Images:
     """
     match recipe:
         case Base():
-            found = recipe.semiregular_group()
-            if found is None:
+            images = recipe.semiregular_group()
+            if images is None:
                 return _rotating(build(recipe))
-            return found if found.size <= MAX_IMAGES else found[:1]
+            return images if images.size <= MAX_IMAGES else images[:1]
         case LineGraph(times, of):
             return _of_links(semiregular_group_of(of), build(of), times)
         case DegreeExpansion(factor, of):
@@ -195,9 +195,9 @@ def _are_generated(images: Images, moves_links: Callable[[NDArray[np.int64]], bo
         generators.append(row)
         fresh = np.flatnonzero(known)
         while len(fresh):
-            made = np.concatenate([images[fresh][:, one] for one in generators])
-            place = by_first[made[:, 0]]
-            same = (place >= 0) & (images[place] == made).all(1)
+            products = np.concatenate([images[fresh][:, generator] for generator in generators])
+            place = by_first[products[:, 0]]
+            same = (place >= 0) & (images[place] == products).all(1)
             fresh = np.unique(place[same & ~known[place]])
             known[fresh] = True
     return True

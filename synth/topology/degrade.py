@@ -110,8 +110,10 @@ def degraded(
 def _still_shared(topology: Topology, links: list[Link]) -> list[Shared]:
     """Return the shared limits on the remaining links."""
     left = {link[:2] for link in links}
-    kept = [Shared(tuple(p for p in one.links if p in left), one[1]) for one in topology.shared]
-    return [one for one in kept if one.links]
+    kept = [
+        Shared(tuple(p for p in limit.links if p in left), limit[1]) for limit in topology.shared
+    ]
+    return [limit for limit in kept if limit.links]
 
 
 def resolve(
@@ -163,15 +165,15 @@ class _Finder:
         self._seen: set[NodeId | frozenset[NodeId]] = set()
 
     def _id(self, place: str, given: NodeId) -> NodeId:
-        found = self._ids.get(str(given))
-        if found is None:
+        node_id = self._ids.get(str(given))
+        if node_id is None:
             raise InvalidTopology(place, f"must be the id of a node; {str(given)[:50]!r} is not")
-        return found
+        return node_id
 
     def node(self, place: str, given: NodeId) -> NodeId:
-        found = self._id(place, given)
-        self._once(place, found)
-        return found
+        node_id = self._id(place, given)
+        self._once(place, node_id)
+        return node_id
 
     def pair(self, place: str, given: Sequence[NodeId]) -> Ends:
         """Return the two ids in the order of the topology."""

@@ -157,12 +157,12 @@ def test_line_graphs_too_large_to_be_searched_are_labelled_by_lifting_alone(
     monkeypatch.setattr(solver, "MAX_ALONE", 0)
     searched: list[int] = []
 
-    class Counted(solver.Search):
+    class Counted(solver.LocalSearch):
         def __init__(self, problem, seed: int = 0) -> None:
             searched.append(len(problem.tail))
             super().__init__(problem, seed)
 
-    monkeypatch.setattr(solver, "Search", Counted)
+    monkeypatch.setattr(solver, "LocalSearch", Counted)
     assert bfs_schedule(whole).cost == measure(whole)
     for slack in (0, 1):
         here, _ = cost_of(whole, steps + slack, moves=2_000)

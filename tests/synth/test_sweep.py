@@ -111,7 +111,7 @@ def test_sizes_that_are_worth_more_have_more_rounds_and_such_as_are_done_none() 
     searches = slack_searches(Search(nodes, 2, ONE_WAY, 1) for nodes in (17, 23, 29))
     assert build_atlas(searches, atlas, lambda: next(turns, None) is not None) == 12
     rounds = {search.nodes: count for search, count in atlas.rounds.items()}
-    worths = {one.nodes: AtlasBuilder(one, atlas).worth for one in searches}
+    worths = {one.nodes: AtlasBuilder(one, atlas).priority for one in searches}
     assert sum(rounds.values()) == 12
     # Both bounds are met at 17 by what a frontier finds itself.
     assert (rounds[17], worths[17]) == (1, 0)
