@@ -282,4 +282,5 @@ def test_the_second_answer_does_not_compute(topoloom, monkeypatch):
     first = topoloom("optimum", "Torus(6, 6)")
     monkeypatch.setattr(collective_optimum, "collective_optimum", None)
     assert topoloom("optimum", "Torus(6, 6)") == first
-    assert topoloom("optimum", "Torus(6, 7)").code != 0
+    with pytest.raises(TypeError):
+        topoloom("optimum", "Torus(6, 7)")
