@@ -18,22 +18,6 @@ if TYPE_CHECKING:
     from topoloom.app.services.context import Context
     from topoloom.app.store.artifacts import Artefact
 
-__all__ = [
-    "described",
-    "is_beside",
-    "is_file",
-    "opened",
-    "require_one_form",
-    "show",
-    "source_of",
-    "with_bases",
-    "with_lists",
-    "with_tasks",
-    "with_times",
-    "with_wiring",
-    "write",
-]
-
 _LISTS = ("shards", "participants")
 """Options with comma-separated lists or files as values."""
 

@@ -48,8 +48,6 @@ from topoloom.synth.progress import single_stage
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
 from topoloom.synth.topology.topology import NodeId, Topology
 
-__all__ = ["Packing", "forest_at", "packed", "shortest_path_forest"]
-
 
 def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree]:
     """Return trees at a rate that the cuts of a network allow; the first method wins."""

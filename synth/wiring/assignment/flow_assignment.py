@@ -19,8 +19,6 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
 
-__all__ = ["fill", "share_out"]
-
 
 class _Amounts:
     """How many links of each pair of nodes are on each channel."""
