@@ -14,7 +14,7 @@ def document_of(topology: Topology, steps: int | None) -> dict[str, Any]:
     Raises
     ------
     NotMeasurable
-        More than `MAX_NODES` nodes, or outside the domain of slack schedules (`synth.slack.slack_schedule`).
+        More than `MAX_NODES` nodes, or outside the domain of `synth.slack.slack_schedule`.
     OutOfDomain
         ``steps`` is less than the diameter, or too large.
     """
@@ -22,7 +22,10 @@ def document_of(topology: Topology, steps: int | None) -> dict[str, Any]:
         raise NotMeasurable("/nodes", f"must be at most {MAX_NODES} for a certificate")
     turned = topology.transpose()
     ways = {"allgather": topology, "reduce_scatter": turned}
-    made = {way: bfs_schedule(on) if steps is None else slack_schedule(on, steps) for way, on in ways.items()}
+    made = {
+        way: bfs_schedule(on) if steps is None else slack_schedule(on, steps)
+        for way, on in ways.items()
+    }
     ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
     links = zip(ends, topology.capacities, strict=True)
     recipe = {"recipe": str(topology.recipe)} if topology.recipe is not None else {}

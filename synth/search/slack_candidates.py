@@ -1,7 +1,7 @@
 """What labels make of candidates: points of fewer steps or less bandwidth on the same graphs.
 
-A candidate comes with its cost by breadth-first broadcast.  Slack schedules (`synth.slack`) mostly cost
-less on the same graph, and on random graphs, which no catalogue need hold, they come close
+A candidate comes with its cost by breadth-first broadcast.  Slack schedules (`synth.slack`) mostly
+cost less on the same graph, and on random graphs, which no catalogue need hold, they come close
 to the bounds at every number of nodes.  So the frontier is one of (recipe, steps).
 
 First greedy labels alone, which are quick; then, on the graphs that these leave undominated, as
