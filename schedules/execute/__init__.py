@@ -1,14 +1,14 @@
-"""Run a schedule for real: on the tensors of a program, or to see whether every bit comes out.
+"""Run a schedule on tensors: in a process group, or between local processes to check its result.
 
-`runner.Runner` runs collectives in a process group that somebody has.  `execute` starts
-processes of its own, one per rank, which do the same over gloo on this machine's loopback, and
-compares every element.  Nothing here knows how the schedule was made, and the schedule is not
-verified first: what is wrong with it shows in the data.  The times of `execute` say how long this
-machine took, where all ranks share its cores and memory; they say nothing of a cluster.
+`runner.Runner` runs collectives in an existing process group.  `execute` starts its own processes,
+one per rank, which run over gloo on this machine's loopback, and compares every element.  The
+executor shares no code with generators and does not verify the schedule first: faults show in the
+data.  The times of `execute` are those of this machine, where all ranks share cores and memory;
+they do not predict the times of a cluster.
 
-`plan`, `routing`, `transcripts`, `turns` and `data` are pure; `carrying` sends and receives;
-`rank` is what a process of `execute` does; `host` starts and watches the processes; `team` is
-the way to them.
+The package `programs` and `expected_data` are pure; `point_to_point_executor` sends and receives.
+In `processes`, `rank_process` is the program of one process of `execute`, `rank_launcher` starts
+and watches the processes, and `local_group` is the caller's end.
 """
 
 from dataclasses import dataclass
@@ -44,12 +44,12 @@ __all__ = ["Execution", "Mistake", "Runner", "Team", "execute", "ranks_of"]
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What happened.
+    """The outcome of a run.
 
-    ``rounds``: how many times each rank waited for its peers.  ``messages``, ``bytes_moved``:
-    all that went between two ranks in one run.  ``seconds``: of each run, that of its
-    slowest rank.  ``mistakes``: at each rank, what was wrong at the end of the first run
-    in which anything was; empty if every element of every rank was right in all.
+    ``rounds``: how many times each rank waited for its peers.  ``messages``, ``bytes_moved``: all
+    traffic between two ranks in one run.  ``seconds``: of each run, the time of its slowest rank.
+    ``mistakes``: the wrong elements at each rank after the first faulty run; empty if every element
+    of every rank was right in all runs.
     """
 
     ranks: tuple[NodeId, ...]
@@ -62,7 +62,7 @@ class Execution:
 
     @property
     def exact(self) -> bool:
-        """Whether every rank held, bit for bit, what the collective promises."""
+        """Whether every rank held, bit for bit, the result of the collective."""
         return not self.mistakes
 
 
@@ -75,37 +75,37 @@ def execute(
     timeout_seconds: float = 60.0,
     team: Team | None = None,
 ) -> Execution:
-    """Run a schedule between as many local processes as it has ranks, and check the result.
+    """Run a schedule between local processes, one per rank, and check the result.
 
     Parameters
     ----------
     schedule : Schedule or Transcript
-        Any; it need not be valid.  `schedules.verify` tells whether it is.  A transcript is
-        what the ranks of an exported program send; it is run in rounds of messages that do
-        not need each other.
+        Any schedule, valid or not; `schedules.verify` checks validity.  A transcript holds the
+        messages of an exported program; it runs in rounds of messages that do not depend on each
+        other.
     size_bytes : int
         M: the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce, what each rank sends in an all-to-all.  A multiple of 4, since elements are
-        32-bit integers; N times as much, which is what all ranks hold together, is at most
+        allreduce, the data that each rank sends in an all-to-all.  A multiple of 4, since
+        elements are 32-bit integers; N times M, the data at all ranks together, is at most
         `limits.MAX_BYTES_IN_ALL`.
     repeat : int
-        How many runs, each on fresh data; 1 to `limits.MAX_REPEAT`.
+        Runs, each on new data; 1 to `limits.MAX_REPEAT`.
     pipeline_chunks : int
-        Pieces that each tree's data is cut into, 1 to `limits.MAX_PIPELINE_CHUNKS`; messages
-        of a transcript are not cut.
+        Pieces of each tree's data, 1 to `limits.MAX_PIPELINE_CHUNKS`; messages of a transcript
+        are not cut.
     timeout_seconds : float
-        How long a rank waits for a message, and the call for all.
+        Time limit of a rank for a message, and of the whole call.
     team : Team, optional
-        Processes to use, at least as many as ranks; started for this call if left out.
+        Processes to use, at least one per rank; by default the call starts its own.
 
     Raises
     ------
     InvalidSchedule
-        The schedule names what is no rank; see `plan.plan`.
+        The schedule names a node that is no rank; see `plan.plan`.
     InvalidProgram
         The transcript keeps several values of one part of the data at a rank.
     TooLarge
-        A limit above is passed.
+        A limit above is exceeded.
     ExecutionFailed
         PyTorch is missing, a process ended, or a message did not arrive in time.
 
@@ -155,7 +155,7 @@ def execute(
 def _planned(
     schedule: Schedule | Transcript, ranks: int, elements: int, pipeline_chunks: int
 ) -> tuple[Task, list[Program]]:
-    """Return what is asked of the ranks, and what each of them does."""
+    """Return the task of the collective, and the program of each rank."""
     if schedule.collective is Collective.ALL_TO_ALL:
         bounds = tuple(elements * at // ranks for at in range(ranks + 1))
         whole = Task(bounds, False, starts_whole=True, ends_whole=True, exchanges=True)
@@ -172,12 +172,12 @@ def _planned(
 
 
 def _folds(schedule: Schedule | Transcript) -> bool:
-    """Return whether every rank gathers all contributions and adds them up by itself."""
+    """Return whether every rank gathers all contributions and adds them by itself."""
     return isinstance(schedule, StepSchedule | Transcript) and schedule.in_one_pass
 
 
 def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
-    """Return the collective's precondition and postcondition; the parts' if they are several."""
+    """Return the pre- and postcondition of the collective: the first part's and the last part's."""
     if _folds(schedule):
         return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)
     if isinstance(schedule, Transcript):

@@ -1,9 +1,9 @@
-"""What the buffers hold before a collective and must hold after it.
+"""Expected contents of the buffers before and after a collective.
 
-Elements are 32-bit integers whose sums wrap round, so that a sum does not depend on the
-order of its terms and every comparison is exact.  Every rank has a *contribution* to the
-whole data, a function of (rank, run, element) that looks random.  In a collective that
-gathers, only its own shard of it counts; in one that reduces, all of it.
+Elements are 32-bit integers whose sums wrap round, so that a sum does not depend on the order of
+its terms and every comparison is exact.  Every rank has a *contribution* to the whole data, a
+pseudorandom function of (rank, run, element).  A collective that gathers uses only the rank's own
+shard of it; a collective that reduces uses all of it.
 """
 
 from typing import Any, NamedTuple
@@ -16,13 +16,12 @@ Elements = NDArray[np.uint32]
 
 
 class Task(NamedTuple):
-    """What a collective asks of one rank.
+    """Precondition and postcondition of a collective at one rank.
 
-    ``bounds``: where shards begin and end.  ``folds``: the shards are gathered and then added up,
-    each being all that its rank contributes.  ``reduces``: the result is a sum over all
-    ranks.  ``starts_whole``, ``ends_whole``: the rank holds all data before, after;
-    otherwise its own shard.  ``exchanges``: it is an all-to-all, of blocks instead of shards.
-    ``idle``: ranks that take no part.
+    ``bounds``: the bounds of the shards.  ``folds``: the shards are gathered and then added, each
+    being the whole contribution of its rank.  ``reduces``: the result is a sum over all ranks.
+    ``starts_whole``, ``ends_whole``: the rank holds all data before, after; else its own shard.
+    ``exchanges``: an all-to-all, of blocks instead of shards.  ``idle``: ranks that take no part.
     """
 
     bounds: tuple[int, ...]
@@ -35,7 +34,7 @@ class Task(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """Elements of a shard that came out wrong at a rank; ``first`` counts in the shard."""
+    """Wrong elements of a shard at a rank; ``first`` counts within the shard."""
 
     rank: int
     shard: int
@@ -44,7 +43,7 @@ class Mistake(NamedTuple):
 
 
 def contribution(rank: int, run: int, first: int, past: int) -> Elements:
-    """Return what a rank contributes to elements [first, past) of the data.
+    """Return a rank's contribution to elements [first, past) of the data.
 
     >>> contribution(3, 0, 0, 3).tolist()
     [2779857502, 1212509835, 4288071723]
@@ -63,7 +62,7 @@ def contribution(rank: int, run: int, first: int, past: int) -> Elements:
 
 
 def expected(task: Task, run: int, shard: int) -> Elements:
-    """Return what a shard is at the end.
+    """Return the final content of a shard.
 
     >>> gather = Task((0, 2, 4), reduces=False, starts_whole=False, ends_whole=True)
     >>> bool((expected(gather, 0, 1) == contribution(1, 0, 2, 4)).all())
@@ -79,7 +78,7 @@ def expected(task: Task, run: int, shard: int) -> Elements:
 
 
 def block(task: Task, run: int, source: int, target: int) -> Elements:
-    """Return what one rank has for another in an all-to-all; sizes are those of both ends."""
+    """Return the block of one rank for another in an all-to-all, as large as both ends allow."""
     first = task.bounds[target]
     sizes = (task.bounds[at + 1] - task.bounds[at] for at in (source, target))
     return contribution(source, run, first, first + min(sizes))
@@ -88,8 +87,8 @@ def block(task: Task, run: int, source: int, target: int) -> Elements:
 def initial(task: Task, rank: int, run: int) -> list[Elements]:
     """Return the buffers of a rank before the collective: one, or input and output.
 
-    What it does not hold yet is the complement of what must arrive, so that every element
-    that does not arrive is wrong.
+    Elements that the rank does not hold yet are the complement of the expected ones, so that every
+    element that does not arrive is wrong.
     """
     if task.exchanges:
         output = ~contribution(rank, run, 0, task.bounds[-1])
@@ -106,7 +105,7 @@ def initial(task: Task, rank: int, run: int) -> list[Elements]:
 
 
 def folded(task: Task, buffer: NDArray[Any]) -> NDArray[Any]:
-    """Return the sum of all shards where they are folded, in the order of ranks; else all data.
+    """Return the sum of all shards in the order of ranks if they are folded; else all data.
 
     >>> task = Task((0, 2, 4), False, starts_whole=False, ends_whole=True, folds=True)
     >>> folded(task, np.arange(4, dtype=ELEMENT)).tolist()
@@ -118,7 +117,7 @@ def folded(task: Task, buffer: NDArray[Any]) -> NDArray[Any]:
 
 
 def mistakes(task: Task, rank: int, run: int, buffer: NDArray[Any]) -> list[Mistake]:
-    """Return what is wrong with the last buffer of a rank afterwards, `folded` if it is to be.
+    """Return the wrong elements in the last buffer of a rank afterwards, `folded` if required.
 
     >>> scatter = Task((0, 2, 4), reduces=True, starts_whole=True, ends_whole=False)
     >>> mistakes(scatter, 1, 0, initial(scatter, 1, 0)[0])

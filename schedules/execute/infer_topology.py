@@ -1,4 +1,4 @@
-"""The topology that a schedule's own sends imply, to run it where no other is at hand."""
+"""Infer a topology from a schedule's own sends, to run the schedule without a topology file."""
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -11,14 +11,14 @@ from topoloom.synth.topology.topology import NodeId, Topology
 def infer_topology(document: Any) -> Topology:
     """Return a topology of the ranks and switches that a schedule/1 document names.
 
-    The ends of every send and edge are ranks, numbers before texts and each in their order;
-    what lies inside an edge is a switch.  A link joins what a send or a hop joins.  What
-    breaks a rule of the format is passed over: reading the document names it.
+    The ends of every send and edge are ranks, numbers before texts, each sorted; inner nodes of an
+    edge are switches.  A link joins the ends of each send or hop.  Entries that break a rule of the
+    format are skipped: reading the document reports them.
 
     Raises
     ------
     InvalidSchedule
-        Nothing in it sends anything.
+        The document sends nothing.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Measuring what messages take between processes, over torch.distributed.
+"""Measure message times between processes, over torch.distributed.
 
-Rank 0 and each other rank in turn send each other the same: some messages one after another, each
-of some chunks that lie apart and are gathered before and scattered after.  Half of the median round
-trip is a `schedules.simulate.fit_link_costs.Row`.  Any backend that sends from rank to rank will
-do; processes on several machines are started by whatever starts them (``torchrun``), on one machine
-by `between_processes`.
+Rank 0 and each other rank in turn exchange equal messages: several one after another, each of some
+separate chunks that are gathered before and scattered after.  Half of the median round trip is a
+`schedules.simulate.fit_link_costs.Row`.  Any backend with point-to-point operations works.  A
+launcher such as ``torchrun`` starts processes on several machines; `between_processes` starts them
+on one machine.
 """
 
 import multiprocessing
@@ -27,27 +27,27 @@ SHAPES = (
     *((messages, messages, 1 << 16) for messages in (2, 4, 8, 16)),
     *((1, chunks, 1 << 16) for chunks in (4, 16, 64)),
 )
-"""What is sent: messages, chunks and bytes, all in all."""
+"""Shapes of the traffic: messages, chunks and bytes in total."""
 
 
 def probe(repeat: int = 20, *, device: str = "cpu") -> list[Row]:
-    """Return what messages take between rank 0 and each other rank of the default group.
+    """Return message times between rank 0 and each other rank of the default group.
 
     All ranks must call it; only rank 0 gets rows, one for every entry of `SHAPES` and other rank.
 
     Parameters
     ----------
     repeat : int
-        Round trips of each, from 1; the median counts.
+        Round trips of each shape, from 1; the median counts.
     device : str
-        Where the data is: ``"cpu"``, or ``"cuda"`` where the backend sends from there.
+        Device of the data: ``"cpu"``, or ``"cuda"`` if the backend sends from there.
 
     Raises
     ------
     NoSchedule
         ``repeat`` is not positive.
     ExecutionFailed
-        The group has one rank only.
+        The group has only one rank.
     """
     torch, group = import_module("torch"), import_module("torch.distributed")
     if repeat < 1:
@@ -64,14 +64,14 @@ def probe(repeat: int = 20, *, device: str = "cpu") -> list[Row]:
         for messages, chunks, size in SHAPES:
             ends = _Ends(torch, group, other, (messages, chunks, size), device)
             times = [ends.round_trip(first=rank == 0) for _ in range(repeat + 1)]
-            # The first one connects.
+            # The first round trip opens the connection.
             rows.append(Row(size, median(times[1:]) / 2, messages, chunks))
     group.barrier()
     return rows if rank == 0 else []
 
 
 class _Ends:
-    """One of two ranks that send each other the same."""
+    """One of two ranks that exchange equal messages."""
 
     def __init__(
         self, torch: Any, group: Any, other: int, shape: tuple[int, int, int], device: str
@@ -79,7 +79,7 @@ class _Ends:
         messages, chunks, size = shape
         self.group, self.other, self.torch = group, other, torch
         each, pieces = size // messages, chunks // messages
-        # Twice as long, so that chunks lie apart.
+        # Twice the length, so that chunks are separate.
         self.sources = [
             torch.zeros((pieces, 2 * each // pieces), dtype=torch.uint8, device=device)
             for _ in range(messages)
@@ -91,7 +91,7 @@ class _Ends:
         ]
 
     def round_trip(self, *, first: bool) -> float:
-        """Return how long it takes until the same has come back."""
+        """Return the seconds of a round trip."""
         start = time.perf_counter()
         if first:
             self._send()
@@ -123,7 +123,7 @@ class _Ends:
 def between_processes(
     ranks: int = 2, *, repeat: int = 20, timeout_seconds: float = 60.0
 ) -> list[Row]:
-    """Return what messages take between processes of this machine (gloo).
+    """Return message times between processes of this machine (gloo).
 
     Raises
     ------

@@ -1,14 +1,14 @@
-"""Carrying out a rank's turns with torch.distributed's point-to-point operations.
+"""Run a rank's program with torch.distributed's point-to-point operations.
 
-What does not depend on where the data lies is done once, by `Carrier.prepared`: which messages go
-straight from and into the tensors, and memory for those that cannot.  A turn then posts its
-receives and sends as one batch, and adds or stores what arrives in the order in which it was
-posted, while the rest is still under way.
+`Carrier.prepared` computes once everything that does not depend on the place of the data: the
+messages that go straight from and into the tensors, and memory for all others.  A turn then posts
+its receives and sends as one batch.  It adds or stores messages in the order of posting, while
+later messages are still under way.
 
-A message goes *straight from* its place if it is one piece that nothing which arrives in the same
-turn changes; *straight into* it if it is one piece to be stored that nothing in the same turn
-sends, and no other message changes.  All others pass through memory of their own.  On devices
-with streams all operations are on the current stream, or ordered against it by the back end.
+A message goes *straight from* its place if it is one piece that no message of the same turn
+changes.  It goes *straight into* its place if it is one piece to be stored that the turn does not
+send and that no other message changes.  All others pass through separate memory.  On devices with
+streams all operations are on the current stream, or ordered against it by the backend.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from topoloom.schedules.execute.programs.rank_program import Piece, Program, Tra
 from topoloom.schedules.model.schedule import REDUCE
 
 Tensor: TypeAlias = Any
-"""A `torch.Tensor`: the type checker must do without PyTorch."""
+"""A `torch.Tensor`; the type checker runs without PyTorch."""
 
 
 _Posted: TypeAlias = Sequence[tuple[int, Tensor]]
-"""The peer's rank, and what is sent from or received into."""
+"""The peer's rank, and the tensor that is sent or received into."""
 
 
 class _Message(NamedTuple):
-    """A transfer, the peer's rank, and memory to pass through, if it needs that."""
+    """A transfer, the peer's rank, and memory to pass through, if it is needed."""
 
     pieces: tuple[Piece, ...]
     peer: int
@@ -42,15 +42,15 @@ class _Step(NamedTuple):
 
 
 class Prepared:
-    """The turns of one program for tensors of one type and device."""
+    """The turns of one program, for tensors of one type and device."""
 
     def __init__(self, carrier: "Carrier", steps: Sequence[_Step]) -> None:
         self._carrier, self._steps = carrier, tuple(steps)
 
     def run(self, tensors: Sequence[Tensor], timeout: timedelta | None = None) -> None:
-        """Do all turns; return when they are done, or, on a stream, are in line.
+        """Run all turns; return when they are done, or, on a stream, when they are queued.
 
-        ``tensors`` are flat and contiguous, by the number of their buffer.
+        ``tensors`` are flat and contiguous, indexed by buffer number.
         """
         for step in self._steps:
             under_way = self._carrier.post(
@@ -58,7 +58,7 @@ class Prepared:
                 [(message.peer, self._packed(message, tensors)) for message in step.sends],
                 step.number,
             )
-            # Where the back end makes one work of a batch, it is done before anything is used.
+            # A backend may make one work of a batch; then the batch must end before data is used.
             together = len(under_way) < len(step.receives) + len(step.sends)
             for at, work in enumerate(under_way):
                 if timeout is None:
@@ -71,11 +71,11 @@ class Prepared:
                 _store(message, tensors)
 
     def _place(self, message: _Message, tensors: Sequence[Tensor]) -> Tensor:
-        """Return what a message is sent from, or received into."""
+        """Return the tensor that a message is sent from, or received into."""
         return _view(message.pieces[0], tensors) if message.held is None else message.held
 
     def _packed(self, message: _Message, tensors: Sequence[Tensor]) -> Tensor:
-        """Return what a message is sent from, with its data in it."""
+        """Return the tensor that a message is sent from, filled with its data."""
         if message.held is not None:
             views = [_view(piece, tensors) for piece in message.pieces]
             self._carrier.torch.cat(views, out=message.held)
@@ -83,20 +83,20 @@ class Prepared:
 
 
 class Carrier:
-    """One rank's way to all others: a process group of torch.distributed.
+    """A process group of torch.distributed, as the connection of one rank to all others.
 
     Parameters
     ----------
     group : ProcessGroup, optional
-        The default one if left out; rank i of a program is its rank i.
+        By default the default group; rank i of a program is its rank i.
     """
 
     def __init__(self, group: Any = None) -> None:
         self.torch = import_module("torch")
         self.distributed = import_module("torch.distributed")
         self.group = group
-        # Without the checks and the batch of `batch_isend_irecv`, which cost more than a small
-        # message itself; others than gloo may only be sure to make way with the batch.
+        # Skips the checks and the batch of `batch_isend_irecv`, which cost more than a small
+        # message itself; backends other than gloo may need the batch to make progress.
         self._way: Any = None
         if self.distributed.get_backend(group) == "gloo":
             self._way = group if group is not None else self.distributed.group.WORLD
@@ -104,9 +104,9 @@ class Carrier:
         self.size: int = self.distributed.get_world_size(group)
 
     def post(self, receives: _Posted, sends: _Posted, tag: int) -> list[Any]:
-        """Post what a turn receives and sends, by rank of the group; return what to wait for.
+        """Post the receives and sends of a turn, by rank of the group; return the pending works.
 
-        The tag is the number of the round: nothing is taken that belongs to another.
+        The tag is the number of the round, so a message of another round never matches.
         """
         if self._way is not None:
             found = [self._way.recv([held], peer, tag) for peer, held in receives]
@@ -160,15 +160,15 @@ class Carrier:
 
 
 def _comes_from(pieces: Sequence[Piece], changed: list[Piece]) -> bool:
-    """Whether a message can be sent straight from its place."""
+    """Return whether a message can be sent straight from its place."""
     return len(pieces) == 1 and not any(_meet(pieces[0], other) for other in changed)
 
 
 def _goes_into(pieces: Sequence[Piece], sent: list[Piece], changed: list[Piece]) -> bool:
-    """Whether a message can be received straight into its place."""
+    """Return whether a message can be received straight into its place."""
     if len(pieces) > 1 or pieces[0].op == REDUCE:
         return False
-    # Among what is changed is the piece itself.
+    # The changed pieces include the piece itself.
     alone = sum(_meet(pieces[0], other) for other in changed) == 1
     return alone and not any(_meet(pieces[0], other) for other in sent)
 
@@ -182,7 +182,7 @@ def _view(piece: Piece, tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _store(message: _Message, tensors: Sequence[Tensor]) -> None:
-    """Add or store, piece by piece, what arrived in memory of its own."""
+    """Add or store, piece by piece, a message that was received into separate memory."""
     if message.held is None:
         return
     at = 0

@@ -1,7 +1,7 @@
-"""`Runner`: collectives on the tensors of a PyTorch process group, by schedules of ours.
+"""`Runner`: collectives on the tensors of a PyTorch process group, by given schedules.
 
-Works where torch.distributed has point-to-point operations: gloo on CPUs, NCCL on GPUs.
-Every rank makes the same `Runner` and calls the same methods in the same order.
+Requires point-to-point operations of torch.distributed: gloo on CPUs, NCCL on GPUs.  Every rank
+makes the same `Runner` and calls the same methods in the same order.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ DEFAULT_PIPELINE_CHUNKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A schedule, from which size of the data on it is the one to take, and how it is cut."""
+    """A schedule, the least size of the data that selects it, and its number of pipeline chunks."""
 
     schedule: Schedule
     first_bytes: int = 0
@@ -40,7 +40,7 @@ class Served:
 
 @dataclass(slots=True)
 class _Bound:
-    """What was prepared for one size, type and device: turns, shard bounds, memory besides."""
+    """Prepared state for one size, type and device: turns, shard bounds, extra memory."""
 
     prepared: Prepared
     bounds: tuple[int, ...]
@@ -53,24 +53,24 @@ class Runner:
     Parameters
     ----------
     schedules : Schedule or Served, or an iterable of them
-        One or more of each collective that is to be run; of several the one of the largest
-        ``first_bytes`` that the data has.  Valid ones: they are not verified here.
+        At least one for each collective to run.  The largest ``first_bytes`` that the data
+        reaches selects among several.  They must be valid: they are not verified here.
     group : ProcessGroup, optional
-        Of as many ranks as the schedules have; rank i of the group is the i-th rank of a
-        schedule.  The default group if left out.
+        A group with one rank for each rank of the schedules; rank i of the group is the i-th rank
+        of a schedule.  By default the default group.
 
     Raises
     ------
     ExecutionFailed
-        PyTorch is missing or has no process group, a schedule has another number of ranks than
-        the group, or there is none.
+        PyTorch is missing or has no process group, a schedule's number of ranks differs from the
+        group's, or no schedule is given.
 
     Notes
     -----
-    Messages and the memory that they pass through are planned at the first call with a size,
-    type and device, and kept.  Sums are in the order of the schedule: the same on every rank
-    and in every call, but floating-point sums may differ in their last bits from those of
-    other libraries.  Elements may have any type that the back end sends and adds.
+    Messages and the memory that they pass through are planned at the first call with a size, type
+    and device, and kept.  Sums are in the order of the schedule: the same on every rank and in
+    every call, but floating-point sums may differ in their last bits from those of other
+    libraries.  Elements may have any type that the backend sends and adds.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Runner:
             if ranks != self._carrier.size:
                 rule = f"must have the {self._carrier.size} ranks of the group, not {ranks}"
                 raise ExecutionFailed(f"/schedules/{at}", rule)
-        # Largest first, so that the first that fits is the one to take.
+        # Largest first, so that the first match is the right one.
         self._served = sorted(served, key=lambda one: -one.first_bytes)
         self._bound: dict[tuple[Any, ...], _Bound] = {}
 
@@ -102,16 +102,16 @@ class Runner:
 
     @property
     def size(self) -> int:
-        """How many ranks the group has."""
+        """The number of ranks of the group."""
         return self._carrier.size
 
     def schedule_for(self, collective: Collective | str, size_bytes: int) -> Schedule:
-        """Return the schedule by which so many bytes are run.
+        """Return the schedule that runs this number of bytes.
 
         Raises
         ------
         ExecutionFailed
-            None of this collective was given.
+            No schedule of this collective was given.
         """
         return self._choice(Collective.of(collective), size_bytes).schedule
 
@@ -128,8 +128,8 @@ class Runner:
     def all_gather(self, output: Tensor, shard: Tensor) -> None:
         """Give every rank the shards of all, in their order.
 
-        ``shard`` may be this rank's part of ``output``.  Shards are of equal size, or of
-        the schedule's sizes; one that is no whole number of elements is rounded.
+        ``shard`` may be this rank's part of ``output``.  Shards are of equal size, or of the
+        schedule's sizes; a shard that is no whole number of elements is rounded.
         """
         whole, own = _flat(output, "output"), _flat(shard, "shard")
         bound = self._bind(Collective.ALLGATHER, whole)
@@ -159,7 +159,7 @@ class Runner:
         taken[part].copy_(given[part])
         bound.prepared.run([given, taken, bound.spare])
 
-    # DistributedDataParallel takes annotations that are its own classes, or none.
+    # DistributedDataParallel accepts annotations with its own classes, or none.
     @staticmethod
     def hook(runner: "Runner", bucket):
         """Average a bucket of gradients: a communication hook of DistributedDataParallel.
@@ -200,7 +200,7 @@ class Runner:
         return next(fitting, mine[-1])
 
     def _bind(self, collective: Collective, whole: Tensor) -> _Bound:
-        """Return what is prepared for such a tensor; prepare it if it is the first."""
+        """Return the prepared state for such a tensor; prepare it on first use."""
         choice = self._choice(collective, whole.numel() * whole.element_size())
         key = (id(choice), whole.numel(), whole.dtype, whole.device)
         if key not in self._bound:
@@ -231,7 +231,7 @@ def ranks_of(schedule: Schedule) -> tuple[Any, ...]:
     Raises
     ------
     ExecutionFailed
-        Its parts have different ranks, or there are none.
+        Its parts have different ranks, or no ranks take part.
     """
     if not isinstance(schedule, SequenceSchedule):
         return schedule.ranks

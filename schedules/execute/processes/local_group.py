@@ -23,33 +23,32 @@ _GRACE_SECONDS = 5.0
 
 
 class Team:
-    """Processes that talk to each other over torch.distributed (gloo, loopback only).
+    """Processes that communicate over torch.distributed (gloo, loopback only).
 
     Parameters
     ----------
     ranks : int
-        How many, 1 to `MAX_RANKS`.
+        Number of processes, 1 to `MAX_RANKS`.
     timeout_seconds : float
-        How long a rank waits for a message, and `run` for its whole job.
+        Time limit of a rank for a message, and of `run` for its whole job.
 
     Raises
     ------
     TooLarge
         More than `MAX_RANKS` ranks.
     ExecutionFailed
-        PyTorch is not installed, this is not Linux, or the processes do not find together
-        in time.
+        PyTorch is not installed, this is not Linux, or the processes do not connect in time.
 
     Attributes
     ----------
     process_ids : tuple of int
-        Of the ranks, in order.
+        Process ids of the ranks, in order.
 
     Notes
     -----
-    On leaving the block all processes are gone, whatever happened in it; if this process
-    is killed they end by themselves.  A failure ends the team: it runs nothing more.
-    The processes are forked from one that has loaded PyTorch, so they start at once.
+    On leaving the block all processes have ended, in every case; if this process is killed they
+    end by themselves.  After a failure the team runs nothing more.  The processes are forked from
+    a process that has loaded PyTorch, so they start at once.
     """
 
     def __init__(self, ranks: int, *, timeout_seconds: float = 60.0) -> None:
@@ -96,15 +95,15 @@ class Team:
             raise ExecutionFailed(
                 "/ranks", f"the processes have ended{self._last_words()}"
             ) from None
-        # Ranks notice first, and say more.
+        # Ranks notice a failure first, with more detail.
         return self._answer(self.timeout_seconds + _GRACE_SECONDS)[: len(jobs)]
 
     def close(self) -> None:
-        """End all processes; return when they are gone."""
+        """End all processes; return when they have ended."""
         if self._host.returncode is not None:
             return
         self._socket.close()
-        # Not reaped yet, so the number of its process group cannot be anybody else's.
+        # Not reaped yet, so no other process can have the number of its process group.
         deadline = time.monotonic() + _GRACE_SECONDS
         while time.monotonic() < deadline and not _has_ended(self._host.pid):
             time.sleep(0.005)
@@ -136,7 +135,7 @@ def _started(complaints: Any) -> tuple[subprocess.Popen[bytes], Connection]:
     ours, theirs = socket.socketpair()
     with theirs:
         host = subprocess.Popen(
-            # -P: modules come from where ours came from, not from the working directory.
+            # -P: import modules from this process's paths, not from the working directory.
             [
                 sys.executable,
                 "-P",
@@ -156,16 +155,16 @@ def _started(complaints: Any) -> tuple[subprocess.Popen[bytes], Connection]:
 
 def _environment() -> dict[str, str]:
     found = dict(os.environ)
-    # An empty path is the working directory, which -P leaves out.
+    # An empty path means the working directory, which -P removes.
     found["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-    # One thread for each rank, and none before the fork.
+    # One thread for each rank, and no thread before the fork.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         found[name] = "1"
     return found | on_loopback()
 
 
 def on_loopback() -> dict[str, str]:
-    """Return the environment by which gloo talks within this machine only.
+    """Return the environment variables that restrict gloo to this machine.
 
     Without it gloo asks the name service for this host's address.
     """
@@ -174,5 +173,5 @@ def on_loopback() -> dict[str, str]:
 
 
 def _has_ended(process: int) -> bool:
-    """Tell whether a child has ended, without reaping it."""
+    """Return whether a child has ended, without reaping it."""
     return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

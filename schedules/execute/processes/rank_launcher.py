@@ -1,8 +1,8 @@
-"""The process between: starts one process per rank, hands on jobs, ends all with one.
+"""The launcher process: starts one process per rank, passes jobs on, and ends with its ranks.
 
-Run as ``python -m topoloom.schedules.execute.processes.rank_launcher DESCRIPTOR`` by `team.Team`,
-to which the socket of that number leads.  It loads PyTorch once and forks, so that ranks start at
-once; it has no threads when it does.  Ranks end when this process ends, for whatever reason.
+`local_group.Team` runs it as ``python -m topoloom.schedules.execute.processes.rank_launcher
+DESCRIPTOR``, where DESCRIPTOR is the number of the socket to the team.  The launcher loads PyTorch
+once, without threads, and forks, so that ranks start at once.  Ranks end whenever it ends.
 """
 
 import multiprocessing
@@ -21,19 +21,19 @@ _GRACE_SECONDS = 0.5
 
 
 class Failed(Exception):
-    """A rank has ended or failed; the text says which and how."""
+    """A rank has ended or failed; the text names the rank and the cause."""
 
 
 class Member(NamedTuple):
-    """One rank: its process and the way to it."""
+    """One rank: its process and the pipe to it."""
 
     process: BaseProcess
     pipe: Connection
 
 
 def main(descriptor: int) -> None:
-    """Serve the process at the other end of a socket until it closes it."""
-    # Ctrl-C is for the process that asks; it then closes the socket.
+    """Serve the process at the other end of a socket until that process closes it."""
+    # Ctrl-C is for the calling process; that process then closes the socket.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parent = Connection(descriptor)
@@ -77,7 +77,7 @@ def _member(
     ours, theirs = multiprocessing.Pipe()
 
     def run() -> None:
-        # Were a copy of these open in a rank, nobody would see that this process ended.
+        # If a rank kept a copy of these open, no process would see the end of this process.
         for connection in (parent, ours, *(member.pipe for member in before)):
             connection.close()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -103,9 +103,9 @@ def _answers(parent: Connection, members: list[Member]) -> list[Any]:
     Raises
     ------
     Failed
-        A rank ended, or said that it failed.
+        A rank ended, or reported a failure.
     EOFError
-        Nobody waits for the answers any more.
+        The calling process no longer waits for the answers.
     """
     answers: dict[int, Any] = {}
     while len(answers) < len(members):
@@ -127,13 +127,13 @@ def _received(member: Member, index: int, members: list[Member]) -> Any:
     except (EOFError, ConnectionError):
         raise Failed(_fate(members)) from None
     if isinstance(answer, str):
-        # When a rank dies the others complain first: say the cause, not the consequence.
+        # When a rank dies, the other ranks report first: return the cause, not the consequence.
         raise Failed(_fate(members, otherwise=f"rank {index} failed: {answer}"))
     return answer
 
 
 def _fate(members: list[Member], otherwise: str = "a rank ended") -> str:
-    """Tell which rank ended without a word, if one did."""
+    """Return which rank ended without a report, if one did."""
     deadline = time.monotonic() + _GRACE_SECONDS
     while time.monotonic() < deadline:
         for index, member in enumerate(members):

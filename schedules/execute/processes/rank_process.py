@@ -1,4 +1,4 @@
-"""What one process does: carry out its turns with messages over torch.distributed, and check."""
+"""The process of one rank: runs its programs over torch.distributed and checks the result."""
 
 import os
 import queue
@@ -17,14 +17,14 @@ from topoloom.schedules.execute.programs.rank_program import Program
 
 
 class Timeouts(NamedTuple):
-    """Seconds to wait for the group to come together, and for one message."""
+    """Time limits in seconds: to form the group, and for one message."""
 
     start: float
     message: float
 
 
 class Job(NamedTuple):
-    """One rank's part of a plan, run ``repeat`` times on fresh data; no task: stay idle."""
+    """One rank's part of a plan, run ``repeat`` times on new data; None as task means idle."""
 
     task: Task | None
     program: Program
@@ -32,16 +32,16 @@ class Job(NamedTuple):
 
 
 class Report(NamedTuple):
-    """How one rank fared: seconds of each run, and what was wrong in the first run so."""
+    """One rank's result: seconds of each run, and the mistakes of the first faulty run."""
 
     seconds: tuple[float, ...]
     mistakes: tuple[Mistake, ...]
 
 
 def serve(pipe: Connection, rank: int, ranks: int, folder: str, timeouts: Timeouts) -> None:
-    """Join the group, then answer every job with a report, or a text that says what failed.
+    """Join the group, then answer every job with a report, or with the text of a failure.
 
-    Ends at once when the other end of the pipe is closed, also amidst a job.
+    Ends at once when the other end of the pipe is closed, even during a job.
     """
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
 
@@ -63,7 +63,7 @@ def serve(pipe: Connection, rank: int, ranks: int, folder: str, timeouts: Timeou
 
 
 def _joined(rank: int, ranks: int, folder: str, timeouts: Timeouts) -> Carrier:
-    # By name: the type checker must do without PyTorch.
+    # Imported by name: the type checker runs without PyTorch.
     torch, group = import_module("torch"), import_module("torch.distributed")
     torch.set_num_threads(1)
     group.init_process_group(
@@ -82,12 +82,12 @@ def _carried_out(carrier: Carrier, job: Job, timeout: timedelta) -> Report:
     prepared: Prepared | None = None
     for run in range(job.repeat):
         buffers = None if job.task is None else initial(job.task, carrier.rank, run)
-        # PyTorch moves no unsigned words; the bits are the same.
+        # PyTorch sends no unsigned integers; the bits are the same.
         tensors = [carrier.torch.from_numpy(held.view(np.int32)) for held in buffers or ()]
         if tensors:
             tensors.append(tensors[0].new_empty(job.program.relay))
             prepared = prepared or carrier.prepared(job.program, tensors[0])
-        # So every message of the run before has arrived: its tags are free again.
+        # So every message of the previous run has arrived, and its tags are free.
         carrier.distributed.barrier()
         if job.task is None or buffers is None or prepared is None:
             continue

@@ -1,1 +1,1 @@
-"""What each rank sends and receives, derived from a schedule."""
+"""Programs of ranks, derived from a schedule: the sends and receives of each rank."""

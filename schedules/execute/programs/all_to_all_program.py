@@ -1,7 +1,7 @@
-"""A transcript of an all-to-all as turns: what arrives goes to the output, or lies in relay.
+"""Programs for a transcript of an all-to-all: received blocks go to the output or to the relay.
 
-Units of the data say whose they are and for whom, so each rank keeps at most one copy of each: its
-own in `DATA`, those for it in `OUTPUT`, all others in `RELAY`.
+Every unit of the data has a source and a target, so each rank keeps at most one copy of a unit:
+its own in `DATA`, units for it in `OUTPUT`, all others in `RELAY`.
 """
 
 from collections import defaultdict
@@ -17,15 +17,15 @@ from topoloom.schedules.model.transcript import Message, Transcript, message_rou
 
 
 def programs_of_exchange(transcript: Transcript, elements: int) -> tuple[Program, ...]:
-    """Return what each rank does of an all-to-all of ``elements`` for each rank in all.
+    """Return the program of each rank for an all-to-all of ``elements`` per rank.
 
-    A message is sent in the first round after those that brought what it carries.  Blocks and parts
-    that are no whole number of elements are rounded as in `routing.programs_of_routes`.
+    A message is sent in the first round after the messages that delivered its data.  Blocks and
+    parts that are no whole number of elements are rounded as in `route_program`.
 
     Raises
     ------
     InvalidProgram
-        A rank sends what is not its own and has not arrived there.
+        A rank sends data that is not its own and has not arrived there.
     TooLarge
         The messages have more than `limits.MAX_PIECES` pieces.
 
@@ -53,7 +53,7 @@ def programs_of_exchange(transcript: Transcript, elements: int) -> tuple[Program
 
 
 class _Places:
-    """Where every rank keeps what, by piece: units of one block that all messages treat alike."""
+    """Places of the data at every rank, by piece: units of one block that all messages share."""
 
     def __init__(self, transcript: Transcript, elements: int) -> None:
         self.elements, self.ranks = elements, len(transcript.ranks)
@@ -66,7 +66,7 @@ class _Places:
         self.kept: list[dict[int, int]] = [{} for _ in range(self.ranks)]
 
     def moved(self, at: int, message: Message) -> list[tuple[Piece, Piece]]:
-        """Return from where to where the pieces of a message go; those without elements do not."""
+        """Return source and target of the pieces of a message, without empty pieces."""
         found = []
         for span in message.spans:
             low, high = np.searchsorted(self.cuts, [span.first, span.past]).tolist()
@@ -82,7 +82,7 @@ class _Places:
         return found
 
     def _place(self, rank: int, piece: int, *, arriving: bool) -> Piece | None:
-        """Return where a piece lies at a rank, making room for it if it arrives."""
+        """Return the place of a piece at a rank; allocate it if the piece arrives."""
         first, past = self.cuts[piece : piece + 2].tolist()
         source, rest = divmod(first, self.block * self.ranks)
         target, low = divmod(rest, self.block)

@@ -1,18 +1,18 @@
-"""What every rank sends and receives, in which order: derived from a schedule alone.
+"""Rounds of a schedule: the messages between ranks, in order, derived from the schedule alone.
 
-A schedule becomes *rounds*.  In a round a rank packs what it sends, at most one message
-for each other rank, then waits for the messages it is sent, then unpacks them.  So what is
-sent is what the rank held before the round, and a rank that has done round i waits only
-for messages that others send in their round i + 1: by induction nobody waits for ever.
+A schedule becomes *rounds*.  In a round a rank packs its messages, at most one for each other
+rank, then waits for the messages to it, then unpacks them.  So a rank sends data that it held
+before the round, and a rank that has finished round i waits only for messages that others send in
+their round i + 1: by induction no rank waits forever.
 
 Steps: one round each.  Trees: each tree's part of a shard is cut into ``pipeline_chunks``
 pieces that follow one another down (or up) the tree; piece p crosses an edge at depth k
 from the root in round k + p, or h - 1 - k + p towards the root, h being the depth of all.
 An edge over switches is one message: switches hold no data.
 
-Trees that run together: every shard is cut into ``pipeline_chunks`` slices, and each slice between
-the trees of a part by their weights.  Slice p is spread from round H + p on, H being the depth of
-the first part, when its root has added up all of it.
+Trees that run together: every shard is cut into ``pipeline_chunks`` slices, and each slice is
+split between the trees of a part by their weights.  The spread of slice p begins in round H + p,
+when its root has its whole sum; H is the depth of the first part.
 """
 
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ from topoloom.schedules.model.schedule import (
 from topoloom.synth.topology.topology import NodeId
 
 Rows = NDArray[np.int64]
-"""One row for each piece of data on the move: round, source, target, first, past, op."""
+"""One row for each moved piece of data: round, source, target, first, past, op."""
 
 
 class Message(NamedTuple):
-    """What goes between two ranks in a round; ``ranges`` has rows (first, past, op)."""
+    """A message between two ranks in a round; ``ranges`` has rows (first, past, op)."""
 
     source: int
     target: int
@@ -48,7 +48,7 @@ class Message(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many elements it holds."""
+        """The number of elements in the message."""
         return int((self.ranges[:, 1] - self.ranges[:, 0]).sum())
 
 
@@ -56,7 +56,7 @@ Round = tuple[Message, ...]
 
 
 class Share(NamedTuple):
-    """What a tree carries: parts ``before`` to ``after`` of ``weight`` of a shard's elements."""
+    """The data of a tree: parts ``before`` to ``after`` of ``weight`` of a shard's elements."""
 
     start: int
     length: int
@@ -65,7 +65,7 @@ class Share(NamedTuple):
     weight: int
 
     def pieces(self, count: int) -> list[tuple[int, int]]:
-        """Return one range cut into so many pieces.
+        """Return the range cut into ``count`` pieces.
 
         >>> Share(0, 12, 1, 2, 2).pieces(2)
         [(6, 9), (9, 12)]
@@ -75,7 +75,7 @@ class Share(NamedTuple):
         return list(pairwise(cuts))
 
     def slices(self, count: int) -> list[tuple[int, int]]:
-        """Return a range in each of so many slices of the shard.
+        """Return the range in each of ``count`` slices of the shard.
 
         >>> Share(0, 12, 1, 2, 2).slices(2)
         [(3, 6), (9, 12)]
@@ -90,7 +90,7 @@ class Share(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All rounds, and where every rank's shard lies: elements [bounds[i], bounds[i + 1])."""
+    """All rounds, and the bounds of shards: rank i has elements [bounds[i], bounds[i + 1])."""
 
     rounds: tuple[Round, ...]
     bounds: tuple[int, ...]
@@ -102,9 +102,9 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     Parameters
     ----------
     schedule : Schedule
-        Its parts have the same ranks.  It need not be valid: the plan ends all the same.
+        Its parts have the same ranks.  An invalid schedule has a plan, too.
     elements : int
-        Of the whole data, at least 0.  Shards, chunks and the parts of trees that are no
+        Elements of the whole data, at least 0.  Shards, chunks and the parts of trees that are no
         whole number of elements are rounded down at both ends, so that they still join.
     pipeline_chunks : int
         Pieces of each tree's data, at least 1.
@@ -112,14 +112,14 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     Raises
     ------
     InvalidSchedule
-        A send or an edge names something that is no rank, chunks lie outside their
-        shard, or the edges of a tree do not follow one another.
+        A send or an edge names a node that is no rank, chunks lie outside their shard, or the
+        edges of a tree do not follow one another.
     TooLarge
         Edges times ``pipeline_chunks`` are more than `limits.MAX_PIECES`.
 
     Notes
     -----
-    O(P log P) for P pieces on the move: sends, or edges times ``pipeline_chunks``.
+    O(P log P) for P moved pieces: sends, or edges times ``pipeline_chunks``.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
 
 
 def shard_bounds(part: StepSchedule | TreeSchedule, elements: int) -> tuple[int, ...]:
-    """Return where shards begin and end.
+    """Return the bounds of the shards.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> shard_bounds(StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, ()), 10)
@@ -187,7 +187,7 @@ def _step_rows(part: StepSchedule, bounds: tuple[int, ...], place: str) -> Rows:
 def _together(
     parts: Sequence[StepSchedule | TreeSchedule], bounds: tuple[int, ...], pieces: int
 ) -> list[Round]:
-    """Return the rounds of trees that run together: of one part after those of another's start."""
+    """Return the rounds of trees that run together: each part follows the last slice by slice."""
     found, begin, rounds = [], 0, 0
     for index, part in enumerate(parts):
         if not isinstance(part, TreeSchedule):
@@ -243,7 +243,7 @@ def _tree_rows(
 def _depths(
     edges: tuple[tuple[NodeId, ...], ...], root: NodeId, outward: bool, place: str
 ) -> list[int]:
-    """Return how many edges lie between the root and each edge."""
+    """Return the number of edges between the root and each edge."""
     depth, found = {root: 0}, []
     for index, edge in enumerate(edges):
         near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
@@ -255,7 +255,7 @@ def _depths(
 
 
 def grouped(rows: Rows, rounds: int) -> list[Round]:
-    """Gather rows into one message for each round and pair of ranks; empty ranges fall out."""
+    """Join rows into one message for each round and pair of ranks; empty ranges are dropped."""
     rows = rows[rows[:, 3] < rows[:, 4]]
     rows = rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]
     changes = np.flatnonzero((np.diff(rows[:, :3], axis=0) != 0).any(axis=1)) + 1

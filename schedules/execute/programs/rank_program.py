@@ -1,8 +1,8 @@
-"""What one rank does of a plan: turns of messages, each from and to places in its own buffers.
+"""The program of one rank: turns of messages from and to places in the rank's own buffers.
 
-A *turn* is one round as one rank sees it: what it sends, to whom, from where, and what it
-receives and adds or stores.  Buffers have numbers: `DATA` holds what a collective works on;
-an all-to-all has `OUTPUT` and `RELAY` besides, for blocks that arrive and for blocks that pass by.
+A *turn* is a round from the view of one rank: the messages it sends, with targets and places, and
+the messages it receives, added or stored.  Buffers have numbers: `DATA` holds the data of a
+collective.  An all-to-all has two more: `OUTPUT` for received blocks, `RELAY` for forwarded ones.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ DATA, OUTPUT, RELAY = 0, 1, 2
 
 
 class Piece(NamedTuple):
-    """Elements [first, past) of a buffer; ``op`` says whether what arrives is stored or added."""
+    """Elements [first, past) of a buffer; ``op`` stores or adds a received message."""
 
     buffer: int
     first: int
@@ -29,26 +29,26 @@ class Transfer(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many elements it holds."""
+        """The number of elements in the message."""
         return sum(piece.past - piece.first for piece in self.pieces)
 
 
 class Turn(NamedTuple):
-    """What is sent, as it was before the turn, and what is received."""
+    """The sends of a turn, with data from before the turn, and its receives."""
 
     sends: tuple[Transfer, ...]
     receives: tuple[Transfer, ...]
 
 
 class Program(NamedTuple):
-    """All turns of one rank, by the number of their round; ``relay`` elements pass by."""
+    """All turns of one rank, by round; ``relay`` is the number of elements that pass by."""
 
     turns: tuple[tuple[int, Turn], ...]
     relay: int = 0
 
 
 def program_of(plan: Plan, rank: int) -> Program:
-    """Return what a rank does of a plan; rounds in which it does nothing are left out.
+    """Return a rank's program for a plan, without rounds in which the rank is idle.
 
     >>> import numpy as np
     >>> from topoloom.schedules.execute.programs.plan import Message

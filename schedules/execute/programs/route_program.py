@@ -1,9 +1,9 @@
-"""An all-to-all by routes as turns: blocks that arrive, and blocks that pass by.
+"""Programs for an all-to-all by routes: received blocks, and forwarded blocks.
 
-Every rank has a block for every other in `DATA`, in the order of ranks, and gets one from each in
-`OUTPUT`.  A block is cut at whole elements by the weights of its routes; its part k crosses the
+Every rank has a block for every other in `DATA`, in the order of ranks, and gets a block from each
+in `OUTPUT`.  A block is cut at whole elements by the weights of its routes; its part k crosses the
 i-th hop between ranks in round i, and lies in `RELAY` of the ranks between.  All routes run at
-once, so the relay of a rank has room for all that passes by it.
+once, so a rank's relay has room for all data that it forwards.
 """
 
 from collections import defaultdict
@@ -25,24 +25,25 @@ from topoloom.schedules.model.route_parts import route_parts
 from topoloom.schedules.model.schedule import COPY, RouteSchedule
 
 Sent: TypeAlias = dict[tuple[int, int, int], list[tuple[Piece, Piece]]]
-"""By round, source and target: from where to where."""
+"""By round, source and target: places of the data at both ends."""
 
 
 def programs_of_routes(schedule: RouteSchedule, elements: int) -> tuple[Program, ...]:
-    """Return what each rank does of an all-to-all of ``elements`` for each rank in all.
+    """Return the program of each rank for an all-to-all of ``elements`` per rank.
 
     Raises
     ------
     InvalidSchedule
-        A route does not lead from one rank to another, or a pair has routes of too much weight.
+        A route does not lead from one rank to another, or the weights of a pair's routes are too
+        large.
     TooLarge
         The routes have more than `limits.MAX_PIECES` hops.
 
     Notes
     -----
     Blocks that are no whole number of elements are rounded as shards are: block j is elements
-    [j E / N, (j + 1) E / N) of what a rank sends, and from each rank comes as much as is in
-    the receiver's own block.  O(hops log hops).
+    [j E / N, (j + 1) E / N) of a rank's data.  The block from a rank has at most the size of the
+    receiver's own block.  O(hops log hops).
 
     Examples
     --------
@@ -68,7 +69,7 @@ def programs_of_routes(schedule: RouteSchedule, elements: int) -> tuple[Program,
 
 
 def block_size(target: int, source: int, ranks: int, elements: int) -> int:
-    """Return the elements of the block from one rank to another: those that fit at both ends."""
+    """Return the elements of the block from one rank to another, as many as fit at both ends."""
     sizes = (elements * (at + 1) // ranks - elements * at // ranks for at in (target, source))
     return min(sizes)
 
@@ -81,7 +82,7 @@ def _follow(
     relay: list[int],
     sent: Sent,
 ) -> None:
-    """Note the hops of one part of a block."""
+    """Append the hops of one part of a block."""
     source, target = stops[0], stops[-1]
     low, high = part
     first = elements * target // ranks
@@ -98,7 +99,7 @@ def _follow(
 
 
 def program_of_hops(rank: int, sent: Sent, relay: int) -> Program:
-    """Return what a rank does of all hops; ``relay`` elements pass by it."""
+    """Return a rank's program for all hops; it forwards ``relay`` elements."""
     turns: dict[int, tuple[list[Transfer], list[Transfer]]] = {}
     for (number, source, target), pairs in sorted(sent.items()):
         if rank not in (source, target):
@@ -113,7 +114,7 @@ def program_of_hops(rank: int, sent: Sent, relay: int) -> Program:
 
 
 def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
-    """Join pieces that follow one another in a buffer."""
+    """Join pieces that are adjacent in a buffer."""
     found: list[Piece] = []
     for piece in pieces:
         if found and (found[-1].buffer, found[-1].past) == (piece.buffer, piece.first):

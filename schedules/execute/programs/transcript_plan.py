@@ -1,9 +1,9 @@
-"""A transcript of a program as rounds: what every rank sends and receives, and adds or stores.
+"""Rounds of a transcript: the messages of every rank, each added or stored on arrival.
 
-In a round all send what they held before it.  Each rank keeps one value of every unit of the
-data: what arrives replaces it where it holds all its contributions, and is added to it
-where they have none in common.  Of an allreduce in one pass, which keeps all contributions apart,
-each is a shard that is gathered.
+In a round all ranks send data from before the round.  Each rank keeps one value of every unit of
+the data.  A received value replaces it if the received value has all its contributions, and is
+added to it if they have none in common.  In an allreduce in one pass, which keeps all
+contributions apart, each contribution is a shard that is gathered.
 """
 
 from itertools import groupby
@@ -29,15 +29,15 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
     Raises
     ------
     InvalidProgram
-        A rank sends what is not its one value of a unit, or gets what neither replaces that nor
-        can be added to it: the program keeps several values of one unit at a rank.
+        A rank sends a value that is not its value of a unit, or receives a value that neither
+        replaces that value nor can be added to it: the program keeps several values of one unit.
     TooLarge
         The messages have more than `limits.MAX_PIECES` pieces.
 
     Notes
     -----
-    Which of the two happens to a message is derived from the contributions alone, and the end
-    is compared with what the collective promises, so the rounds do what the program does.
+    The contributions alone determine whether a message is stored or added, and the final contents
+    are compared with the postcondition, so the rounds compute the same as the program.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
     """
     held, rows = _Held(transcript), list[_Row]()
     level = message_rounds(transcript)
-    # Within a round in the order in which a rank takes its messages.
+    # Within a round, in the order in which a rank processes its messages.
     order = sorted(range(len(level)), key=lambda at: (level[at], transcript.messages[at][:2]))
     for number, together in groupby(order, key=level.__getitem__):
         rows += held.exchange(number, list(together))
@@ -64,9 +64,9 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
 
 
 def gathering(transcript: Transcript) -> Transcript:
-    """Return the allgather that an allreduce in one pass begins with, of all contributions.
+    """Return the allgather of all contributions that an allreduce in one pass begins with.
 
-    Unit u of what rank r contributes is unit r * U + u, where the data has U.
+    Unit u of rank r's contribution is unit r * U + u, where the data has U units.
 
     >>> from topoloom.schedules.model.transcript import Message, Span
     >>> there, back = Message(0, 1, (Span(0, 2, 1),), ()), Message(1, 0, (Span(0, 2, 2),), ())
@@ -88,7 +88,7 @@ def gathering(transcript: Transcript) -> Transcript:
 
 
 class _Held:
-    """Whose contributions each rank holds, by piece: units that all messages treat alike."""
+    """Contributions held by each rank, by piece: units that all messages treat alike."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
@@ -126,7 +126,7 @@ class _Held:
         return range(*np.searchsorted(self.cuts, [first, past]).tolist())
 
     def _take(self, at: int, rank: int, piece: int, arrived: int) -> int:
-        """Let a piece arrive; return whether it is stored or added."""
+        """Process a received piece; return whether it is stored or added."""
         held = self.masks[rank][piece]
         if held & arrived == held:
             self.masks[rank][piece] = arrived
@@ -144,7 +144,7 @@ class _Held:
         )
 
     def require_result(self) -> None:
-        """Raise unless every rank holds what the collective promises."""
+        """Raise unless every rank holds the result of the collective."""
         transcript = self.transcript
         gathers, all_contributions = transcript.collective.outward, transcript.all_contributions
         scatters = transcript.collective.inward
