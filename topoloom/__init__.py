@@ -1,4 +1,4 @@
-"""Topoloom for people who program: topologies, schedules and their time, as values.
+"""Topoloom's Python API: topologies, schedules and their times, as values.
 
 >>> import topoloom
 >>> best = topoloom.frontier(nodes=12, degree=4).points[0]
@@ -8,13 +8,13 @@ Circulant(12, 2, 3) 2 11/12
 >>> topoloom.verify(gather, best.recipe)
 []
 
-Only what ``__all__`` names is promised to stay; the packages behind it may change.  A *source*
-is a `Topology`, a recipe as text or as a value, or the name of a fabric such as
-``"dgx-a100-2"``.  Sizes are bytes or texts such as ``"1MiB"``; rates and latencies have their
-units in their names.  What is returned are the exact values of the packages, never JSON.  Wrong
-input raises a ``ValueError`` that names the argument and the rule.
+Only the names in ``__all__`` are stable; the packages behind them may change.  A *source* is a
+`Topology`, a recipe as text or as a value, or the name of a fabric such as ``"dgx-a100-2"``.  Sizes
+are bytes or texts such as ``"1MiB"``; rates and latencies have their units in their names.
+Functions return the exact values of the packages, never JSON.  Invalid input raises a
+``ValueError`` that names the argument and the rule.
 
-Importing this module loads nothing else: numpy, numba and the rest come with the first call.
+Importing this module loads nothing else: numpy, numba and the rest load at the first call.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ _CLASSES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a class that this module only passes on, when it is first asked for."""
+    """Load a re-exported class on first access."""
     if name not in _CLASSES:
         raise AttributeError(f"module 'topoloom' has no attribute {name!r}")
     from importlib import import_module

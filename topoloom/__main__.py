@@ -1,4 +1,4 @@
-"""``python -m topoloom`` runs the command line."""
+"""Run the command line as ``python -m topoloom``."""
 
 from topoloom.app.cli import main
 

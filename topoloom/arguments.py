@@ -1,4 +1,4 @@
-"""What the functions take: sources of topologies, sizes, rates, kinds of links."""
+"""Parse arguments of the API: sources of topologies, sizes, rates, kinds of links."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -15,13 +15,13 @@ Rate: TypeAlias = int | float | str | Decimal | Fraction
 
 
 def topology_of(source: "Source") -> "Topology":
-    """Return the topology of a recipe or of the name of a fabric; a topology as it is."""
+    """Return the topology of a recipe or of a fabric's name; return a topology as it is."""
     from topoloom.synth.topology.topology import Topology
 
     if isinstance(source, Topology):
         return source
     if isinstance(source, str):
-        # Fabrics have no brackets in their names, and every recipe has.
+        # Every recipe has parentheses; no name of a fabric has.
         if "(" not in source:
             from topoloom.synth.fabrics import fabric
 
@@ -35,7 +35,7 @@ def topology_of(source: "Source") -> "Topology":
 
 
 def links_of(links: str) -> "Links":
-    """Return what kind of links a text names."""
+    """Return the kind of links that a text names."""
     from topoloom.synth.evaluation.cost import Links
 
     if links not in list(Links):
@@ -44,7 +44,7 @@ def links_of(links: str) -> "Links":
 
 
 def bytes_of(size: int | str) -> int:
-    """Return the bytes of a number, or of a text such as ``"1MiB"``."""
+    """Return the number of bytes of a number, or of a text such as ``"1MiB"``."""
     from topoloom.app.requests.base import parse_bytes
 
     try:
@@ -54,7 +54,7 @@ def bytes_of(size: int | str) -> int:
 
 
 def number(value: Rate, name: str) -> Fraction:
-    """Return a number as it was written: 0.1 is one tenth."""
+    """Return the exact value of a number as written: 0.1 is one tenth."""
     try:
         if isinstance(value, bool):
             raise ValueError

@@ -1,4 +1,4 @@
-"""Designs: the best topology for a collective, and what runs on it."""
+"""Designs: the best topology for a collective, with its schedules and programs."""
 
 from typing import TYPE_CHECKING
 
@@ -31,13 +31,13 @@ def design(
     nodes, degree : int
         N hosts of d ports each.
     collective, size
-        What is run, on how many bytes.
+        The collective, and its size in bytes.
     node_gbps, alpha_us : number
-        What a host sends at most, all ports together, Gbit/s; latency of a hop, microseconds.
+        Most Gbit/s that a host sends, all ports together; latency of a hop, microseconds.
     overhead_us, chunk_us : number
-        How long a message, and every chunk of it, keeps its link busy beside its bytes.
+        Microseconds that a message, and every chunk of it, occupies its link beside its bytes.
     max_scheduled_nodes, max_routed_nodes : int
-        For more hosts than these the schedule of the best point is left out, and it is said why.
+        With more hosts than these the best point has no schedule, and the design states why.
 
     Raises
     ------
@@ -72,14 +72,14 @@ def design(
 
 
 def runnable(design: "Design") -> "tuple[Served, ...]":
-    """Return the schedules of a design for a `Runner`, each with the sizes it is the fastest at.
+    """Return the schedules of a design for a `Runner`, each with the sizes at which it is fastest.
 
-    Those of the topology in ``design.co_design``, for every collective of its workload.
+    The schedules of the topology in ``design.co_design``, for every collective of its workload.
 
     Raises
     ------
     TooLarge
-        The topology is beyond what schedules are generated for.
+        The topology exceeds the limits of schedule generation.
 
     Examples
     --------
@@ -106,20 +106,20 @@ def files(
     instances: int | None = None,
     channels: int | None = None,
 ) -> "FileSet":
-    """Return the programs of a design, each with the sizes it is the fastest at.
+    """Return the programs of a design, each with the sizes at which it is fastest.
 
-    Together they serve every size from ``min_bytes`` to ``max_bytes``, no two the same; those of
-    the topology in ``design.co_design``, for every collective of its workload.  ``format`` is
-    msccl-xml or mscclpp-json; ``left_out`` tells which algorithms it cannot say, and why, and
-    ``tuner`` is a table for NCCL's tuner, of so many ``channels``, for calls that no file takes.
-    The rest as `schedules.formats.Options`.
+    Together the programs cover every size from ``min_bytes`` to ``max_bytes`` without overlap, for
+    the topology in ``design.co_design`` and every collective of its workload.  ``format`` is
+    msccl-xml or mscclpp-json.  ``left_out`` lists the algorithms that the format cannot express,
+    with reasons.  ``tuner`` is a table for NCCL's tuner, of ``channels`` channels, for calls that
+    no program covers.  For other options see `schedules.formats.Options`.
 
     Raises
     ------
     NotExportable
         No algorithm of a collective can be written for this run-time.
     TooLarge
-        The topology is beyond what schedules are generated for.
+        The topology exceeds the limits of schedule generation.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Schedules: made, checked, timed and run."""
+"""Schedules: generate, verify, simulate and execute."""
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
@@ -28,10 +28,10 @@ def schedule(
     participants: "Collection[NodeId] | None" = None,
     max_chunks: int | None = None,
 ) -> "Schedule":
-    """Return a schedule that the independent checker has found valid, at the cost promised.
+    """Return a schedule that the independent checker has found valid, at the promised cost.
 
-    ``algorithm`` is bfb, forestcoll, lifted, or for all-to-all mcf or shortest-paths; left out,
-    the one that fits the topology.  The other options are those of
+    ``algorithm`` is bfb, forestcoll, lifted, or for all-to-all mcf or shortest-paths; by default
+    the algorithm that fits the topology.  The other options are those of
     `schedules.generate.collectives.make`.
 
     Raises
@@ -57,9 +57,9 @@ def schedule(
 
 
 def verify(schedule: "Schedule", source: "Source", *, limit: int = 100) -> "list[Violation]":
-    """Return what is wrong with a schedule on a topology, at most ``limit`` things; none if valid.
+    """Return the violations of a schedule on a topology, at most ``limit``; empty if it is valid.
 
-    The checker follows every chunk and knows nothing of how schedules are made.
+    The checker follows every chunk and shares no code with the generators.
 
     Examples
     --------
@@ -86,22 +86,21 @@ def simulate(
     chunks: int | None = None,
     synchronous: bool = False,
 ) -> "Simulation":
-    """Return how long a schedule takes, message by message, on an exact clock.
+    """Return the time of a schedule, message by message, on an exact clock.
 
     Parameters
     ----------
     schedule : Schedule
-        A valid one; or what an exported program sends, from
+        A valid schedule, or the messages of an exported program, from
         `schedules.formats.inspection.check_program.transcript_of`.
     size : int or str
         M, bytes: the output of an allgather, the input of a reduce-scatter, else the buffer.
     alpha_us, overhead_us, chunk_us : number
-        Latency of a hop, and how long a message, and every chunk of it, keeps its link busy
+        Latency of a hop, and the time that a message, and every chunk of it, occupies its link
         beside its bytes, microseconds.
     node_gbps, link_gbps : number, optional
-        What a host sends at most, all ports together, or what one unit of capacity carries,
-        Gbit/s; one of them.  Left out, the topology's own unit, and 100 a host where that counts
-        links.
+        Either the most that a host sends, all ports together, or the rate of one unit of capacity,
+        Gbit/s.  By default the topology's own unit, or 100 per host if the unit counts links.
     channels, chunks, synchronous
         As `schedules.simulate.simulate`.
 
@@ -110,7 +109,7 @@ def simulate(
     NoSchedule, InvalidSchedule, TooLarge
         As `schedules.simulate.simulate`.
     ValueError
-        Both rates are given, or a number is none.
+        Both rates are given, or a number is invalid.
 
     Examples
     --------
@@ -150,10 +149,10 @@ def execute(
     pipeline_chunks: int = 4,
     timeout_seconds: float = 60.0,
 ) -> "Execution":
-    """Run a schedule between processes on this machine; every bit of the result is compared.
+    """Run a schedule between processes on this machine, and compare every bit of the result.
 
-    Needs PyTorch: ``pip install 'topoloom[execute]'``.  The times are those of this machine and
-    say nothing of a cluster.  ``size`` is a multiple of 4 bytes.
+    Needs PyTorch: ``pip install 'topoloom[execute]'``.  The times are those of this machine and do
+    not predict the times of a cluster.  ``size`` is a multiple of 4 bytes.
 
     Raises
     ------

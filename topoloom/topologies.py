@@ -1,4 +1,4 @@
-"""Topologies, what they cost, and graphs of networkx."""
+"""Topologies, their costs, and conversion from and to networkx graphs."""
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
@@ -31,11 +31,11 @@ def frontier(
     max_steps: int | None = None,
     schedule: Literal["bfb", "best"] = "best",
 ) -> "Frontier":
-    """Return the best topologies for so many hosts of so many ports: no other known is better.
+    """Return the best known topologies for N hosts of d ports.
 
-    ``points`` are sorted by steps, each with its recipe and its exact, measured cost;
-    ``bounds`` is what no topology of these hosts can undercut.  ``links`` is
-    ``"unidirectional"`` or ``"bidirectional"``; for the rest see `synth.search.frontier.frontier`.
+    ``points`` are sorted by steps, each with its recipe and its exact, measured cost; ``bounds``
+    are lower bounds for all topologies of these hosts.  ``links`` is ``"unidirectional"`` or
+    ``"bidirectional"``; for the rest see `synth.search.frontier.frontier`.
 
     Raises
     ------
@@ -63,12 +63,12 @@ def frontier(
 
 
 def build(source: "Source") -> "Topology":
-    """Return the topology of a recipe or of the name of a fabric; a topology is returned as is.
+    """Return the topology of a recipe or of a fabric's name; return a topology as it is.
 
     Raises
     ------
     InvalidRecipe, OutOfDomain
-        It is no recipe, or no fabric has this name.
+        The text is no recipe and no name of a fabric.
 
     Examples
     --------
@@ -81,12 +81,12 @@ def build(source: "Source") -> "Topology":
 
 
 def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topology":
-    r"""Return the topology of a text or a file: a graph, or what a machine says of itself.
+    r"""Return the topology of a text or a file: a graph, or a machine's description of itself.
 
     ``format`` is a name of docs/reference/fabrics.md, by default detected from the text.
     ``options`` are those of the command line, with underscores: ``boxes``, ``nvlink``,
     ``link_bandwidth``, ``directed``.
-    ``assumed`` of the topology lists what the text does not state, and the option that does.
+    ``assumed`` of the topology lists the values that the text omits, and the option for each.
 
     Raises
     ------
@@ -115,18 +115,18 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
 
 
 def measure(source: "Source", collective: str = "allgather") -> "Cost":
-    """Return what a collective by breadth-first broadcast costs on a topology, exactly.
+    """Return the exact cost of a collective by breadth-first broadcast on a topology.
 
-    ``steps`` is a number of hops; ``bandwidth`` is in units of M / B, M being the bytes of the
-    data and B what one host sends.  ``collective`` is allgather, reduce-scatter (the allgather
-    of the transpose) or allreduce (both).
+    ``steps`` is a number of hops; ``bandwidth`` is in units of M / B, where M is the bytes of the
+    data and B the rate of one host.  ``collective`` is allgather, reduce-scatter (the allgather of
+    the transpose) or allreduce (both).
 
     Raises
     ------
     NotMeasurable
         The topology has switches or unequal links.
     UnknownCollective
-        It is another collective.
+        The collective is another.
 
     Examples
     --------
@@ -156,10 +156,10 @@ def optimum(
     shards: "Mapping[NodeId, int] | None" = None,
     participants: "Collection[NodeId] | None" = None,
 ) -> "CollectiveOptimum":
-    """Return the best throughput that any schedule can have, with the cut that proves it.
+    """Return the best throughput of any schedule, with the cut that proves it.
 
-    ``algbw`` is in the bandwidth unit of the topology, ``inverse_rate`` its reverse, per byte of
-    one shard.  For any fabric, switched ones included; all collectives but all-to-all.
+    ``algbw`` is in the bandwidth unit of the topology, ``inverse_rate`` is its inverse, per byte of
+    one shard.  For any fabric, with or without switches; all collectives but all-to-all.
 
     Raises
     ------
@@ -188,9 +188,9 @@ def link_values(
     shards: "Mapping[NodeId, int] | None" = None,
     participants: "Collection[NodeId] | None" = None,
 ) -> "list[LinkValue]":
-    """Return what every kind of link is worth: what more of it brings, and less of it costs.
+    """Return the value of every kind of link: the gain of more capacity, the loss of less.
 
-    The most valuable first; all numbers are exact, of the ``algbw`` of `optimum`.
+    The most valuable come first; all numbers are exact, of the ``algbw`` of `optimum`.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def link_values(
 
     Examples
     --------
-    More of one link brings nothing, more of every link to the network does:
+    More of one link gains nothing, more of every link to the network does:
 
     >>> value = link_values("dgx-a100-2")[1]
     >>> value.pairs[0], value.more, value.each_more, value.all_doubled
@@ -223,11 +223,11 @@ def ways(
     overhead_us: "Rate" = 0,
     chunk_us: "Rate" = 0,
 ) -> "AlgorithmComparison":
-    """Return all ways to run a collective on a fabric, and which is fastest from which size on.
+    """Return all algorithms for a collective on a fabric, and the fastest by size.
 
-    Schedules in steps, trees and routes, and what NCCL would run, each with its time by size.
-    ``node_gbps`` is what a host sends at most; left out, the topology's own unit, and 100 where
-    that counts links.
+    Schedules in steps, trees and routes, and NCCL's own algorithms, each with its time by size.
+    ``node_gbps`` is the most that a host sends; by default the topology's own unit, or 100 if the
+    unit counts links.
 
     Raises
     ------
@@ -268,13 +268,13 @@ def from_networkx(
 ) -> "Topology":
     """Return the topology of a networkx graph; undirected edges become links both ways.
 
-    ``capacity`` is the attribute of edges that holds their capacity (1 where it is missing),
-    ``kind`` the one of nodes that says ``"compute"`` or ``"switch"``.
+    ``capacity`` is the edge attribute for the capacity (1 if it is missing), ``kind`` the node
+    attribute for ``"compute"`` or ``"switch"``.
 
     Raises
     ------
     InvalidTopology
-        Naming the node or edge and the rule it breaks.
+        Names the node or edge and the rule that it breaks.
 
     Examples
     --------

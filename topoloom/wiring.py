@@ -1,4 +1,4 @@
-"""Wiring, and pictures of what was found."""
+"""Patch plans, and plots of frontiers and schedules."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,12 +22,12 @@ def plan_moves(
     plant: "Plant | None" = None,
     present: "Present | PatchPlan | None" = None,
 ) -> "PatchPlan":
-    """Return which port to plug where, with few moves from today's wiring.
+    """Return a patch plan, port by port, with few moves from today's wiring.
 
     ``panels`` is ``"per-port"`` (one for each port of the hosts) or ``"single"``; ``hosts`` and
-    ``ports`` are those cabled to them, by default what the topology needs.  ``plant`` instead is
-    what `synth.wiring.plant.read_plant_text` reads of your own.  ``present`` is the
-    wiring of today, or the plan that led to it; left out, nothing is plugged.
+    ``ports`` are the cabled hosts and their ports, by default those that the topology needs.
+    ``plant`` replaces these by your own plant, from `synth.wiring.plant.read_plant_text`.
+    ``present`` is the wiring of today, or the plan that led to it; by default nothing is plugged.
 
     Raises
     ------
@@ -67,15 +67,15 @@ def plot(
 ) -> Path:
     """Draw a frontier, or a schedule on its topology, to a ``.png`` or ``.svg`` file.
 
-    Of a schedule it is how busy every link is, or with ``root`` the heaviest tree of this rank.
-    Needs matplotlib: ``pip install 'topoloom[plots]'``.  Returns the path.
+    The plot of a schedule shows the load of every link, or with ``root`` the heaviest tree of this
+    rank.  Needs matplotlib: ``pip install 'topoloom[plots]'``.  Returns the path.
 
     Raises
     ------
     MissingExtra
         matplotlib is not installed.
     ValueError
-        The suffix is another one, or a schedule is given without its topology.
+        The suffix is another, or a schedule is given without its topology.
 
     Examples
     --------
