@@ -1,4 +1,4 @@
-"""A client of the service in a page: nothing but the standard library."""
+"""A one-page client of the service, with only the standard library."""
 
 import json
 import shutil
@@ -9,19 +9,20 @@ from typing import Any
 
 
 class Refused(Exception):
-    """The service answered with a problem; the message says which field and why."""
+    """The service answered with a problem; the message names the field and the reason."""
 
 
 class Client:
-    """Speaks to a running service; a request waits up to so many seconds for its answer."""
+    """A client of a running service; a request waits up to ``wait_seconds`` for its answer."""
 
     def __init__(self, base_url: str, wait_seconds: int = 60) -> None:
         self.base_url, self.wait_seconds = base_url, wait_seconds
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask a question and return the answer; the same question is answered once.
+        """Post a request and return the answer; the service computes equal requests once.
 
-        What takes longer than a request may wait is a job (202): asking again waits for the same.
+        A request that takes longer is a job (202): the client repeats the request, and waits for
+        the same job.
         """
         request = urllib.request.Request(
             self.base_url + path,
@@ -37,18 +38,18 @@ class Client:
                     return json.load(answer)
 
     def get(self, path: str) -> dict[str, Any]:
-        """Read a document."""
+        """Return a document."""
         with self._open(urllib.request.Request(self.base_url + path)) as answer:
             return json.load(answer)
 
     def save(self, path: str, file: Path) -> None:
-        """Read a document in any format and write it to a file, piece by piece."""
+        """Write a document in any format to a file, piece by piece."""
         request = urllib.request.Request(self.base_url + path)
         with self._open(request) as answer, file.open("wb") as target:
             shutil.copyfileobj(answer, target)
 
     def is_ready(self) -> bool:
-        """Whether the service can answer already."""
+        """Return whether the service is ready."""
         try:
             with urllib.request.urlopen(self.base_url + "/readyz", timeout=5):
                 return True

@@ -1,6 +1,6 @@
-"""Gradients averaged by a schedule of Topoloom: a communication hook of DistributedDataParallel.
+"""Average gradients by a schedule of Topoloom: a communication hook of DistributedDataParallel.
 
-Run as many processes as the topology has hosts:
+Run one process for each host of the topology:
 
     torchrun --nproc-per-node 4 examples/gradients.py
 """

@@ -1,7 +1,7 @@
-"""A tour of the service: two clusters, from the question to the cables.
+"""A tour of the service: two clusters, from the request to the cables.
 
-``make run`` runs this.  It starts the service on a free port, asks for topologies over
-HTTP as any program would, and writes what it gets into a folder:
+``make run`` runs this tour.  It starts the service on a free port, requests topologies over HTTP,
+and writes the answers into a folder:
 
     python examples/tour.py --out out
 """
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def tour(out: Path) -> None:
-    """Ask two questions and write all that is needed to build what is answered."""
+    """Request two designs, and write everything needed to build them."""
     with running_service(out) as client:
         print("Twelve hosts with four 25 Gbit/s ports, allreduce of 1 MB")
         small = ask(client, TWELVE_HOSTS)
@@ -108,7 +108,7 @@ def write(client: Client, design: dict[str, Any], stem: Path, *, msccl: bool) ->
 
 
 def compressed(file: Path) -> Path:
-    """Replace a file by its gzip-compressed form and return that one's path."""
+    """Replace a file by its gzip-compressed form and return the new path."""
     packed = file.with_name(file.name + ".gz")
     with file.open("rb") as source, gzip.open(packed, "wb", compresslevel=5) as target:
         shutil.copyfileobj(source, target)
@@ -141,7 +141,7 @@ def running_service(out: Path) -> Iterator[Client]:
 
 
 def wait_until_ready(client: Client, service: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Return when the service answers; exit with its last words if it does not start."""
+    """Return when the service answers; exit with the end of its log if it does not start."""
     for _ in range(600):
         if client.is_ready():
             return

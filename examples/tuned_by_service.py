@@ -1,10 +1,10 @@
-"""Training whose learning rate a service tunes; lines marked `# tuned` are all that is added.
+"""Training whose learning rate a service tunes; lines marked `# tuned` are the only additions.
 
     topoloom serve &
     python examples/tuned_by_service.py http://127.0.0.1:8765 out/job.pt
 
-Stopped at any step, even by kill -9, the same command goes on from the last save, to the same
-schedule.  Needs PyTorch and scikit-learn: pip install 'topoloom[execute,tune]'.
+If it is stopped at any step, even by kill -9, the same command resumes from the last save, with the
+same schedule.  Needs PyTorch and scikit-learn: pip install 'topoloom[execute,tune]'.
 """
 
 import sys

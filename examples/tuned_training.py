@@ -1,4 +1,4 @@
-"""Training with a tuned learning rate: lines marked `# tuned` are all that is added.
+"""Training with a tuned learning rate; lines marked `# tuned` are the only additions.
 
     python examples/tuned_training.py
 

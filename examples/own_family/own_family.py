@@ -1,4 +1,4 @@
-"""Consecutive digraphs, a family that is not in the catalogue: `pip install .` adds it."""
+"""Consecutive digraphs, a family outside the catalog: `pip install .` adds the family."""
 
 from collections.abc import Iterator
 from math import gcd
@@ -25,7 +25,7 @@ class Consecutive(Base):
     source = "Du, Hsu and Hwang, 1988"
 
     def check_domain(self) -> None:
-        """Check that there are no loops, and as many links into every node."""
+        """Check that there are no loops, and that all nodes have the same number of links in."""
         require(self.d >= 2, "d", "must be at least 2")
         require(self.n > self.d, "n", "must be more than d")
         require(gcd(self.q, self.n) == 1 and self.q < self.n, "q", "must be below n, prime to it")
@@ -44,7 +44,7 @@ class Consecutive(Base):
 
     @classmethod
     def matching(cls, nodes: int, degree: int) -> Iterator[Self]:
-        """Yield members of the least multipliers; what they cost will be measured."""
+        """Yield members with the least multipliers; the search measures their costs."""
         fitting = (
             q for q in range(2, nodes) if 2 <= degree < gcd(q - 1, nodes) and gcd(q, nodes) == 1
         )
