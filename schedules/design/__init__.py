@@ -167,7 +167,7 @@ def _best_schedule(
         line = usual_candidate(measured, best.candidates[0]).best(task.size_bytes)
         generator = measured.algorithm
         options = Options(max_chunks=line.max_chunks, steps=measured.within)
-    most = limits.of(collective)
+    most = limits.max_nodes(collective)
     if hosts.nodes > most:
         reason = f"schedules are generated for at most {most} nodes here"
         return ScheduleInUse(collective, generator, None, reason, options)

@@ -40,6 +40,6 @@ class Limits:
     scheduled_nodes: int
     routed_nodes: int
 
-    def of(self, collective: Collective) -> int:
+    def max_nodes(self, collective: Collective) -> int:
         """Return the limit for a collective."""
         return self.routed_nodes if collective is Collective.ALL_TO_ALL else self.scheduled_nodes

@@ -32,7 +32,7 @@ class RouteHops:
     rests: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, schedule: RouteSchedule, topology: Topology) -> "RouteHops":
+    def from_schedule(cls, schedule: RouteSchedule, topology: Topology) -> "RouteHops":
         """Return the hops of a schedule; nodes that the topology lacks are -1."""
         count = topology.node_count
         pairs = np.unique(topology.sources.astype(np.int64) * count + topology.targets)

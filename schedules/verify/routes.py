@@ -33,7 +33,7 @@ def check_routes(
         findings.add(f"{prefix}/units_per_pair", "must be at least 1")
     ranks = set(schedule.ranks)
     links = {(link.source, link.target) for link in topology.links}
-    hops = RouteHops.of(schedule, topology)
+    hops = RouteHops.from_schedule(schedule, topology)
     wrong = hops.wrong(schedule)
     for index in np.flatnonzero(wrong).tolist():
         problem = _problem(schedule.routes[index], ranks, links)
@@ -79,7 +79,7 @@ def route_inverse_rate(schedule: RouteSchedule, topology: Topology) -> Fraction:
     >>> route_inverse_rate(both, pair)
     Fraction(1, 4)
     """
-    hops = RouteHops.of(schedule, topology)
+    hops = RouteHops.from_schedule(schedule, topology)
     return _slowest(hops.loads(phased=False), hops, schedule, topology)[0]
 
 
@@ -97,7 +97,7 @@ def route_phases(schedule: RouteSchedule, topology: Topology) -> tuple[Fraction,
     >>> route_phases(once, ring)
     (Fraction(2, 1), Fraction(1, 1))
     """
-    hops = RouteHops.of(schedule, topology)
+    hops = RouteHops.from_schedule(schedule, topology)
     return tuple(_slowest(hops.loads(phased=True), hops, schedule, topology))
 
 
