@@ -6,7 +6,7 @@ from typer.main import get_command
 from tests.app.test_hostile_requests import EXAMPLES
 from tests.cases import for_every
 from topoloom.app.cli import app
-from topoloom.app.cli.option_parameters import ASKED
+from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.jobs.worker_pool import operations
 from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.field_errors import field_errors
@@ -75,11 +75,11 @@ def commands(group):
 def test_help_names_the_limits_of_the_table():
     known = {(one.name, one.limits) for one in OPTIONS if one.limits}
     shown = {
-        (parameter.name.removeprefix(ASKED), entry.limits)
+        (parameter.name.removeprefix(FIELD_PREFIX), entry.limits)
         for command in commands(get_command(app))
         for parameter in command.params
         for entry in OPTIONS
-        if parameter.name == ASKED + entry.name
+        if parameter.name == FIELD_PREFIX + entry.name
         and entry.limits
         and (parameter.help or "").endswith(f"; {entry.limits}")
     }
