@@ -141,7 +141,7 @@ def test_within_what_each_point_takes_it_may_be_chosen_and_below_that_not(points
     assert fast > slow == 0
     for most, allowed in ((fast, points), (fast - 1, points[1:]), (0, points[1:])):
         assert allowed_points(points, changes, replace(today, **{name: most})) == allowed
-    with pytest.raises(DoesNotFit, match=f"{pointer}: .* below {float(fast):g} "):
+    with pytest.raises(DoesNotFit, match=f"{pointer}: the least found .* is {float(fast):g} "):
         allowed_points(points[:1], changes[:1], replace(today, **{name: fast - 1}))
 
 
@@ -180,7 +180,7 @@ def test_with_hosts_chosen_a_renamed_wiring_takes_no_moves():
 def test_a_limit_that_no_point_keeps_says_what_the_nearest_takes():
     ring = Topology(range(18), [(i, (i + 5) % 18) for i in range(18)])
     moves = [change.moves for change in asked(SMALL, wired(ring)).changes]
-    message = f"/max_moves: .* below {min(moves)} moves"
+    message = f"/max_moves: the least found .* is {min(moves)} moves"
     with pytest.raises(DoesNotFit, match=message):
         asked(SMALL, wired(ring, most_moves=min(moves) - 1))
     assert asked(SMALL, wired(ring, most_moves=min(moves))).best
