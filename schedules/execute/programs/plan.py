@@ -187,7 +187,7 @@ def _step_rows(part: StepSchedule, bounds: tuple[int, ...], place: str) -> Rows:
 def _together(
     parts: Sequence[StepSchedule | TreeSchedule], bounds: tuple[int, ...], pieces: int
 ) -> list[Round]:
-    """Return the rounds of trees that run together: each part follows the last slice by slice."""
+    """Return the rounds of trees that run together: parts follow each other slice by slice."""
     found, begin, rounds = [], 0, 0
     for index, part in enumerate(parts):
         if not isinstance(part, TreeSchedule):
