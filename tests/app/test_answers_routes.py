@@ -232,7 +232,7 @@ def test_all_ways_to_run_a_collective_on_a_topology_are_compared_by_size(client,
     ("asked", "said"),
     [
         ({"topology": {"fabric": "dgx-1v"}}, "collective"),
-        ({"collective": "allgather"}, "designs, schedules or a topology"),
+        ({"collective": "allgather"}, "designs, schedules and topology"),
         ({"topology": {"fabric": "dgx-1v"}, "collective": "reduce"}, "root"),
         ({"topology": {"fabric": "dgx-1v"}, "collective": "reduce", "root": "no"}, "root"),
         ({"topology": {"fabric": "no"}, "collective": "allgather"}, "/topology"),

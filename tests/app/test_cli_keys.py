@@ -11,7 +11,7 @@ def test_a_key_is_shown_once_and_listed_without_its_secret(topoloom):
     assert made.code == 0
     assert re.fullmatch(r"tl_[0-9a-f]{8}_[0-9a-f]{48}\n", made.out)
     identity, secret = made.out.strip().split("_")[1:]
-    assert made.err == f"key {identity} of 'ci', read, plan: it is not shown again\n"
+    assert made.err == f"key {identity} of 'ci', read, plan: not shown again\n"
     listed = topoloom("keys", "list")
     assert identity in listed.out
     assert secret not in listed.out

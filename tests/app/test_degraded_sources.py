@@ -89,10 +89,10 @@ def test_a_schedule_of_what_is_left_is_valid_on_it_and_not_on_the_healthy(
         (["--slow-link", "0.gpu0,plane0=2"], "share between 0 and 1"),
         (
             ["--slow-link", "0.gpu0,plane0=-1"],
-            "--slow-link: must be an integer from 0 or a text",
+            "--slow-link: must be a nonnegative integer or a text",
         ),
         (["--without-node", "0.nvswitch", "--without-node", "plane0"], "must reach"),
-        (["--link-bandwidth", "25"], "for text only"),
+        (["--link-bandwidth", "25"], "with text only"),
         (["--from", "matrix"], "no such file"),
     ],
 )

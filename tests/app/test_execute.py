@@ -112,7 +112,7 @@ def test_what_came_out_wrong_is_listed_and_the_answer_is_no(topoloom, schedule_o
         (("--topology", "BiRing(6)"), "FILE: /topology: must be the digest of the given topology"),
         (("--bytes", "1001"), "--bytes: must be a multiple of 4"),
         (("--bytes", "1TB"), "--bytes: must be at most 715827882 between 6 ranks"),
-        (("--bytes", "much"), "--bytes: must be a positive whole number"),
+        (("--bytes", "much"), "--bytes: must be a positive integer"),
         (("--repeat", "0"), "--repeat: must be at least 1"),
         (("--pipeline-chunks", "0"), "--pipeline-chunks: must be at least 1"),
         (("--timeout", "nan"), "--timeout: must be a finite number"),

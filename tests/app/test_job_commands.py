@@ -80,7 +80,7 @@ def test_jobs_are_listed_shown_cancelled_and_waited_for(jobs, topoloom, there):
         (("sweep", "sizes", "--nodes", "9:x", "--degree", "2"), "FROM:TO"),
         (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "--nodes"),
         (("sweep", "sizes", "--nodes", "8"), "degrees"),
-        (("sweep", "time", "--nodes", "8", "--degree", "2"), "exactly one way"),
+        (("sweep", "time", "--nodes", "8", "--degree", "2"), "exactly one workload"),
         (("faults", "Complete(300)"), "20000"),
         (("faults", "BiRing(4)", "--lost", "cable"), "--lost"),
     ],

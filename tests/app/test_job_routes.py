@@ -191,12 +191,12 @@ def test_who_asks_too_much_of_all_is_told_when_to_come_again(settings):
         ({"over": "sizes", "nodes": ["2:1900"], "degrees": [2, 3]}, "2000"),
         ({"over": "sizes", "nodes": ["8:x"], "degrees": [2]}, "ranges"),
         ({"over": "sizes", "nodes": [1], "degrees": [2]}, "nodes"),
-        ({"over": "time", "nodes": [8], "degrees": [2]}, "exactly one way"),
+        ({"over": "time", "nodes": [8], "degrees": [2]}, "exactly one workload"),
         ({"over": "time", "nodes": [8], "degrees": [2], "question": {"nope": 1}}, "nope"),
         ({"over": "faults", "topology": {"recipe": "BiRing(5)"},
           "question": {"collective": "all-to-all"}}, "all-to-all"),
         ({"over": "faults", "topology": {"recipe": "Complete(300)"}}, "20000"),
-        ({"over": "sizes", "nodes": [8], "degrees": [2], "lost": ["link"]}, "lost must be"),
+        ({"over": "sizes", "nodes": [8], "degrees": [2], "lost": ["link"]}, "must not have lost"),
     ],
 )  # fmt: skip
 def test_a_sweep_that_cannot_be_is_refused_with_the_rule(idle, body, word):

@@ -102,7 +102,7 @@ def wrong_values(option):
     if " | " in metavar:
         yield "no-such-word", "must be|is only for"
     elif metavar == "SIZE":
-        yield "much", "must be a positive whole number"
+        yield "much", "must be a positive integer"
     elif metavar in ("GBPS", "RATIO", "FACTOR", "G"):
         yield "x", "must be"
     elif (bounds := limits(option)) is not None:

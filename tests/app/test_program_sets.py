@@ -141,4 +141,4 @@ def test_the_command_writes_the_same_files_into_a_folder_or_an_archive(topoloom,
         program = (tmp_path / "set" / one["file"]).read_bytes()
         assert program_violations("msccl-xml", [program], topology, RUNTIMES["azure"]) == []
     refused = topoloom(*asked, "--out", str(tmp_path / "set"))
-    assert refused.code == 2 and "must be an empty folder" in refused.err
+    assert refused.code == 2 and "must be a new or empty folder" in refused.err

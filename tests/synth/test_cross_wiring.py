@@ -74,8 +74,8 @@ def test_the_command_names_every_fibre_and_writes_the_plant_that_comes_of_it(tmp
     ]
     said = CliRunner().invoke(app, asked)
     assert said.exit_code == 0, said.output
-    assert "0 0: receive fibre from panel-0/0B to panel-1/0B" in said.output
-    assert said.output.count("receive fibre") == 6
+    assert "0 0: receive fiber from panel-0/0B to panel-1/0B" in said.output
+    assert said.output.count("receive fiber") == 6
     made = read_plant_text((tmp_path / "new.json").read_text())
     assert made.hosts == cross_wiring(plant).plant.hosts
     assert made.hosts[2].ports[1].rx[0].side is Side.B
