@@ -1,1 +1,1 @@
-"""Benchmarks: every figure of docs/benchmarks.md comes from here."""
+"""Benchmarks: the source of every figure in docs/benchmarks.md."""

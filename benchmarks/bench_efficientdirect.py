@@ -1,4 +1,4 @@
-r"""Measures beside the peer EfficientDirect, which solves linear programs, on the same graphs.
+r"""Compare with the peer EfficientDirect, which solves linear programs, on the same graphs.
 
     git clone https://github.com/YouWin744/EfficientDirect /tmp/efficientdirect
     python3 -m venv /tmp/peer-venv
@@ -6,17 +6,15 @@ r"""Measures beside the peer EfficientDirect, which solves linear programs, on t
     python -m benchmarks.bench_efficientdirect --peer-dir /tmp/efficientdirect \
         --peer-python /tmp/peer-venv/bin/python [--quick]
 
-First table, per graph: milliseconds of our `measure` and of our whole schedule (medians of
---repeat runs after one that warms up), seconds of the peer's `BFB` (one run) and those of
-them inside its LP solver, the ratios of `BFB` to each of ours, and whether the largest
-loads of all steps are the same fractions.  Both go over all destinations and use no
-symmetry.  The peer's call gives loads and transfers, so `measure` answers less than it and
-the schedule as much.
+First table, per graph: milliseconds of our `measure` and of our whole schedule (medians of --repeat
+runs after a warm-up), seconds of the peer's `BFB` (one run) and the part of them inside its LP
+solver, the ratios of `BFB` to both of ours, and whether the largest loads of all steps are the same
+fractions.  Both go over all destinations and use no symmetry.  The peer's call returns loads and
+transfers: more than `measure`, and as much as the schedule.
 
 Second table: the peer's finder beside our frontier of directed links, at every size up to
---largest.  Sizes by who has points that the other does not reach: nobody, ours, the peer,
-each; and the peer's points by whether one of ours beats, exactly meets or misses them,
-with the missed ones by name.
+--largest.  Sizes by the side that has points out of the other's reach: neither, ours, the peer,
+both; and the peer's points that ours beat, exactly meet or miss, with the missed points by name.
 """
 
 import argparse
@@ -40,14 +38,14 @@ from topoloom.synth.search.frontier import frontier
 from topoloom.synth.topology.topology import Topology
 
 RUNNER = Path(__file__).with_name("efficientdirect_peer.py")
-# The peer's solver works to 1e-6; the fractions it must have found lie further apart.
+# The peer's solver works to 1e-6; distinct candidate fractions lie further apart.
 SOLVER_TOLERANCE = Fraction(1, 10**5)
 DEGREES = (2, 3, 4)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A recipe, and about how many seconds the peer takes."""
+    """A recipe, and the approximate seconds of the peer."""
 
     recipe: str
     peer_seconds: float
@@ -67,7 +65,7 @@ QUICK_PEER_SECONDS = 10
 
 @dataclass(frozen=True)
 class Peer:
-    """The checkout of the peer and an interpreter that has what it imports."""
+    """The checkout of the peer, and an interpreter with its dependencies."""
 
     directory: Path
     python: Path
@@ -92,7 +90,7 @@ class Peer:
 
 
 def same_loads(topology: Topology, answer: dict[str, Any]) -> bool:
-    """Tell whether the peer solved every program and found exactly our loads.
+    """Return whether the peer solved every program and found exactly our loads.
 
     A largest load is a number of shards over a number of links, at most d.
     """
@@ -148,7 +146,7 @@ def finding(peer: Peer, largest: int) -> None:
 
 
 def compare(degree: int, rows: list[dict[str, Any]]) -> None:
-    """Print one line of the second table, and the peer's points that we miss."""
+    """Print one line of the second table, and the peer's points that ours miss."""
     sizes: Counter[str] = Counter()
     standings: Counter[str] = Counter()
     missed: list[str] = []
@@ -174,12 +172,12 @@ def compare(degree: int, rows: list[dict[str, Any]]) -> None:
 
 
 def as_cost(steps: int, bandwidth: float) -> Cost:
-    """Return the cost the peer means; its denominators stay far below a million."""
+    """Return the peer's cost as fractions; its denominators stay far below a million."""
     return Cost(steps, Fraction(bandwidth).limit_denominator(10**6))
 
 
 def covers(ours: list[Cost], theirs: list[Cost]) -> bool:
-    """Tell whether each of theirs is matched or beaten, in both figures, by one of ours."""
+    """Return whether one of ours matches or beats each of theirs in both figures."""
     return all(
         any(our.steps <= cost.steps and our.bandwidth <= cost.bandwidth for our in ours)
         for cost in theirs
@@ -187,7 +185,7 @@ def covers(ours: list[Cost], theirs: list[Cost]) -> bool:
 
 
 def verdict(ours: list[Cost], theirs: list[Cost]) -> str:
-    """Name who has points that the other does not reach.
+    """Return the side that has points out of the other's reach.
 
     >>> one, two = Cost(2, Fraction(3, 2)), Cost(3, Fraction(1))
     >>> verdict([one, two], [two]), verdict([one], [two])
@@ -202,7 +200,7 @@ def verdict(ours: list[Cost], theirs: list[Cost]) -> str:
 
 
 def standing(ours: list[Cost], cost: Cost) -> str:
-    """Tell whether a point of the peer is beaten, met exactly, or missed by ours.
+    """Return whether ours beat, exactly meet, or miss a point of the peer.
 
     >>> standing([Cost(2, Fraction(1))], Cost(3, Fraction(1)))
     'beaten'

@@ -1,12 +1,12 @@
-"""What single faults leave of every fabric known by name: an allgather, and an allreduce both ways.
+"""Optima of every named fabric after single faults: an allgather, and an allreduce both ways.
 
     nice -n 19 python -m benchmarks.bench_faults --out faults.csv
     python -m benchmarks.bench_faults --out faults.csv --summary
 
-Five faults of each: a link of the first and of the last kind lost (kinds are those of symmetry),
-the first at half speed, the first lost in one direction, a host lost.  An allreduce runs its passes
-one after the other, or at its own optimum.  Rows go to the file as they are found, and those
-that are there are not computed again: a run that was stopped goes on.
+Five faults each: the loss of a link of the first and of the last kind (kinds are those of
+symmetry), the first link at half speed, the first link lost in one direction, a lost host.  An
+allreduce runs its passes one after the other, or at its own optimum.  Rows are appended to the file
+as they are computed, and a stopped run resumes after the existing rows.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def one_way(topology: Topology, source: object, target: object) -> Topology:
 
 
 def faults(topology: Topology) -> Iterator[tuple[str, Topology]]:
-    """Yield the healthy fabric and its five faults, with what they are."""
+    """Yield the healthy fabric and its five faults, each with its description."""
     kinds = fault_kinds(topology)
     links = [kind.lost for kind in kinds if kind.part == "link"]
     host = next(kind.lost for kind in kinds if kind.part == "host")
@@ -66,7 +66,7 @@ def faults(topology: Topology) -> Iterator[tuple[str, Topology]]:
 
 
 def figures(topology: Topology) -> dict[str, str]:
-    """Return the optima of a fabric, exact; empty where there is none."""
+    """Return the exact optima of a fabric; empty if there are none."""
     found = dict.fromkeys(FIELDS[2:6], "")
     try:
         found["allgather"] = str(
@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def compute(out: Path) -> None:
-    """Add the rows that are missing."""
+    """Append the missing rows."""
     known = {(row["fabric"], row["fault"]) for row in rows(out)}
     with out.open("a", newline="") as file:
         writer = csv.writer(file)
@@ -116,7 +116,7 @@ def compute(out: Path) -> None:
 
 
 def rows(out: Path) -> list[dict[str, str]]:
-    """Return the rows that were found so far."""
+    """Return the existing rows."""
     if not out.exists():
         return []
     with out.open(newline="") as file:

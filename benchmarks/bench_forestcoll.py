@@ -1,14 +1,13 @@
-"""Times ForestColl forests, and on request the authors' public program beside them.
+"""Time ForestColl forests, optionally beside the authors' public program.
 
     python benchmarks/bench_forestcoll.py
     git clone https://github.com/liangyuRain/ForestColl /tmp/forestcoll
     python benchmarks/bench_forestcoll.py --peer-dir /tmp/forestcoll [--quick] [--large]
 
-Each line: our seconds of the processor (median of --repeat runs after one that warms up, and of
-as many after the peer's), the peer's (one run), their ratio, whether both find the same optimum,
-and the trees and greatest height (in hops between compute nodes) of both.  The same network goes to
-both: capacities, nodes and switches are read from our topology; and garbage is collected as seldom
-as `topoloom` does.
+Each line: our processor seconds (median of --repeat runs after a warm-up, and of as many after the
+peer's run), the peer's (one run), their ratio, whether both find the same optimum, and the trees
+and greatest height (in hops between compute nodes) of both.  Both get the same network: capacities,
+nodes and switches come from our topology.  Garbage is collected as seldom as `topoloom` does.
 """
 
 import argparse
@@ -40,7 +39,7 @@ from topoloom.synth.topology.topology import Topology
 
 @dataclass(frozen=True)
 class Case:
-    """A network, the trees per root asked for, and about how long the peer takes."""
+    """A network, the requested trees per root, and the approximate seconds of the peer."""
 
     name: str
     make: Callable[[], Topology]
@@ -63,17 +62,18 @@ def torus(*sides: int) -> Topology:
 
 
 def generalized_kautz(degree: int, nodes: int) -> Topology:
-    """Links i -> -(degree * i + a) mod nodes, a = 1..degree, without self-loops."""
+    """Return the links i -> -(degree * i + a) mod nodes, a = 1..degree, without self-loops."""
     source = np.repeat(np.arange(nodes), degree)
     target = (-degree * source - np.tile(np.arange(1, degree + 1), nodes)) % nodes
     return Topology.direct(nodes, source[source != target], target[source != target])
 
 
 def uneven_racks(gpus: int, seed: int = 0, speed: int = 1) -> Topology:
-    """Racks of 8 to 48 GPUs below a leaf each, under one spine for 128 GPUs and four at least.
+    """Return racks of 8 to 48 GPUs below a leaf each, with a spine per 128 GPUs and at least four.
 
-    A GPU has ``speed`` links of 400 Gb/s to its leaf; a leaf as many to each spine as make it 1,
-    1.5, 2 or 4 times oversubscribed at speed 1.  Sizes and ratios are drawn by the seed.
+    A GPU has ``speed`` links of 400 Gb/s to its leaf.  The number of links from a leaf to each
+    spine makes the leaf 1, 1.5, 2 or 4 times oversubscribed at speed 1.  The seed draws sizes and
+    ratios.
     """
     rng = random.Random(seed)
     sizes = [rng.randint(8, 48)]
@@ -123,7 +123,7 @@ QUICK_PEER_SECONDS = 10
 
 @dataclass(frozen=True)
 class Result:
-    """What a program needed, and what it found."""
+    """Seconds, optimum and trees of one program."""
 
     seconds: float
     inverse_rate: Fraction
@@ -152,7 +152,7 @@ def run_ours(case: Case, repeat: int) -> Result:
 
 def run_peer(case: Case, peer: ModuleType) -> Result:
     topology = case.make()
-    # Sortable labels of one kind, as the peer sorts nodes.
+    # Sortable labels of one type, since the peer sorts nodes.
     graph: nx.DiGraph[int] = nx.DiGraph()
     for source, target, capacity in topology.links:
         ends = topology.position[source], topology.position[target]
@@ -217,7 +217,7 @@ def main() -> None:
             continue
         theirs = run_peer(case, peer)
         if not case.large:
-            # How fast the machine is changes within a minute: ours runs on both sides of theirs.
+            # The machine's speed changes within a minute: ours runs before and after theirs.
             times = [*ours.times, *run_ours(case, options.repeat).times]
             ours = replace(ours, seconds=statistics.median(times))
         agree = "yes" if theirs.inverse_rate == ours.inverse_rate else "NO"

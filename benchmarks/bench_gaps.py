@@ -1,13 +1,13 @@
-"""How far frontiers are from the bounds, by number of hosts: eager schedules beside labels.
+"""Gaps of frontiers to the bounds by number of hosts: eager schedules beside slack schedules.
 
     nice -n 19 python -m benchmarks.bench_gaps --out gaps.csv --most 1100 --stride 37
     python -m benchmarks.bench_gaps --out gaps.csv --summary
 
 For every size: the least T_B over its bound, the worse of allgather and reduce-scatter, in as many
-steps as the bound on steps and one, two and three more, by breadth-first broadcast alone and by
-the best of it and labels; and in how many steps more than the bound T_B reaches its own.  Rows
-go to the file as they are found, and those that are there are not computed again: a run that was
-stopped goes on.  Sizes are taken in an order that covers the range early.
+steps as the bound on steps and one, two and three more, by breadth-first broadcast alone and by the
+best of it and slack schedules; and the steps above the bound at which T_B reaches its own bound.
+Rows are appended to the file as they are computed, and a stopped run resumes after the existing
+rows.  Sizes are taken in an order that covers the range early.
 """
 
 import argparse
@@ -31,7 +31,7 @@ JUDGED = {"bfb": "broadcast", "best": "and labels"}
 
 
 class Size(NamedTuple):
-    """A size of the table, and by what its graphs are judged."""
+    """A size of the table, and the options of its search."""
 
     nodes: int
     degree: int
@@ -77,12 +77,12 @@ def row(size: Size) -> dict[str, object]:
 
 
 def computed(path: Path, wanted: list[Size]) -> list[dict[str, str]]:
-    """Append the rows that are missing, and return all."""
+    """Append the missing rows, and return all rows."""
     names = [*FIELDS, *(f"gap_{more}" for more in range(MORE))]
     if not path.exists():
         path.write_text(",".join(names) + "\n")
     known = {_size(one) for one in read(path)}
-    # Far apart first: what is there when a run is stopped speaks of the whole range.
+    # Far apart first: the rows of a stopped run represent the whole range.
     order = sorted(wanted, key=lambda size: (size.nodes * 2654435761 % 2**32, size))
     for size in order:
         if size not in known:
@@ -107,7 +107,7 @@ def _size(one: dict[str, str]) -> Size:
 
 
 def summary(rows: list[dict[str, str]]) -> Iterator[str]:
-    """Yield the lines of a table: by degree and links, over the sizes known both ways."""
+    """Yield the lines of a table: by degree and links, over the sizes known for both ways."""
     by_size = {_size(one): one for one in rows}
     sizes = {size._replace(schedule="") for size in by_size}
     both = [one for one in sizes if all(one._replace(schedule=by) in by_size for by in JUDGED)]

@@ -1,9 +1,9 @@
-"""Jobs under fire: kills at random moments, the time of asking, two workers against one.
+"""Test jobs under random kills; time requests for jobs; compare two workers with one.
 
 ``python -m benchmarks.bench_jobs --kills 1000`` starts the service and two workers on SQLite, and
-then on a PostgreSQL of its own, asks for sweeps over HTTP, and kills the service, a worker or
-the database at random moments.  Every end of a job that was ever seen must stay as it was, every
-job must end, and every answer must be what the services make without a queue.
+then on its own PostgreSQL, requests sweeps over HTTP, and kills the service, a worker or the
+database at random moments.  The end of a job must never change after it was seen, every job must
+end, and every answer must equal the result of the services without a queue.
 """
 
 import argparse
@@ -51,7 +51,7 @@ QUESTIONS = [
 
 @contextmanager
 def database(kind: str) -> Iterator[tuple[str, Postgres | None]]:
-    """Make an empty database; return its URL, and the server where there is one."""
+    """Make an empty database; yield its URL, and the server if there is one."""
     if kind == "sqlite":
         with tempfile.TemporaryDirectory() as folder:
             yield f"sqlite:///{Path(folder) / 'topoloom.db'}", None
@@ -85,7 +85,7 @@ def started(engine: Engine, *command: str) -> subprocess.Popen[bytes]:
 
 
 def ask(question: dict[str, Any], seconds: float = 60) -> str:
-    """Ask for a sweep until the service promises or has it; return its job, or empty."""
+    """Request a sweep until the service answers or accepts it; return its job, or empty."""
     body = json.dumps(question).encode()
     headers = {"Content-Type": "application/json", "Prefer": "respond-async"}
     end = time.monotonic() + seconds
@@ -102,7 +102,7 @@ def ask(question: dict[str, Any], seconds: float = 60) -> str:
 
 
 class Ends:
-    """The ends of jobs as they were first seen; a change of one is an error."""
+    """The ends of jobs when first seen; a later change is an error."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -110,7 +110,7 @@ class Ends:
         self.left = 0
 
     def look(self) -> None:
-        """Look at all jobs; the database may be down just now."""
+        """Read all jobs; the database may be down at the moment."""
         columns = (JobRow.id, JobRow.state, JobRow.revision, JobRow.ended_at, JobRow.made)
         try:
             with self._engine.connect() as connection:
@@ -124,7 +124,7 @@ class Ends:
 
 
 def killed(kind: str, kills: int, seed: int) -> str:
-    """Kill at random while jobs are carried out; return one line."""
+    """Kill processes at random while jobs run; return one line."""
     random_, count = random.Random(seed), {"service": 0, "worker": 0, "database": 0}
     with ready(kind) as (engine, server):
         serve = ("serve", "--no-worker", "--port", str(PORT))
@@ -161,7 +161,7 @@ def killed(kind: str, kills: int, seed: int) -> str:
 
 
 def calm(ends: Ends) -> None:
-    """Wait until every job has ended, with nobody killed any more."""
+    """Wait until every job has ended, without further kills."""
     end = time.monotonic() + 300
     ends.left = -1
     while ends.left:
@@ -172,7 +172,7 @@ def calm(ends: Ends) -> None:
 
 
 def checked(engine: Engine) -> int:
-    """Compare every stored sweep with what the services make without a queue; return how many."""
+    """Compare every stored sweep with a result without a queue; return the number of sweeps."""
     context = context_on(engine, Settings(database_url=str(engine.url)))
     with ready("sqlite") as (empty, _):
         fresh = context_on(empty, Settings(database_url=str(empty.url)))
@@ -180,7 +180,7 @@ def checked(engine: Engine) -> int:
 
 
 def same(context: Context, fresh: Context, question: dict[str, Any]) -> bool:
-    """Whether the answer to a question is stored; it must be what it is elsewhere."""
+    """Return whether the answer to a question is stored; it must equal the fresh answer."""
     request = SweepRequest.model_validate(question)
     identity = task_and_parts(fresh, request)[0].identity
     stored = context.store.find("sweep", identity)
@@ -191,7 +191,7 @@ def same(context: Context, fresh: Context, question: dict[str, Any]) -> bool:
 
 
 def asking(kind: str) -> str:
-    """Return how long it takes to put a job in the queue."""
+    """Return the time to put a job in the queue."""
     with ready(kind) as (engine, _):
         jobs, seconds = Jobs(engine), []
         for number in range(ASKED):
@@ -206,7 +206,7 @@ def asking(kind: str) -> str:
 
 
 def with_workers(count: int, first: int) -> float:
-    """Return how long a sweep takes with so many workers of one job at a time."""
+    """Return the time of a sweep with ``count`` workers of one job at a time."""
     with ready("postgresql") as (engine, _):
         question = {"over": "time", "nodes": [f"{first}:{first + 31}"], "degrees": [4],
                     "question": {"collective": "allreduce", "bytes": "1MB"}}  # fmt: skip
@@ -227,14 +227,14 @@ def with_workers(count: int, first: int) -> float:
 
 
 def warm(jobs: Jobs, count: int) -> None:
-    """Have every worker carry out a few jobs, so that what it imports is there."""
+    """Have every worker run a few jobs, so that its imports are loaded."""
     for number in range(4 * count):
         task = Task.of("frontier", {"nodes": 6 + number, "degree": 2})
         assert jobs.wait(jobs.enqueue(task), 120).state == "done"
 
 
 def stopped(processes: list[subprocess.Popen[bytes]]) -> None:
-    """End processes, in time."""
+    """End processes within a time limit."""
     for process in processes:
         process.send_signal(signal.SIGTERM)
     for process in processes:
@@ -248,7 +248,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=1, help="runs of one and of two workers")
     asked = parser.parse_args()
-    # So that what was started is ended on the way out.
+    # So that the started processes are ended on exit.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"{'asking, ms':12}{'p50':>8}{'p99':>8}")
     both = ("sqlite", "postgresql")
@@ -264,7 +264,7 @@ def main() -> None:
 
 
 def compare(repeat: int, measure: Callable[[int, int], float]) -> None:
-    """Print how long one worker takes, and two."""
+    """Print the times with one worker and with two."""
     times = {count: [measure(count, 16) for _ in range(repeat)] for count in (1, 2)}
     one, two = (statistics.median(times[count]) for count in (1, 2))
     print(f"\na sweep of 32 designs: 1 worker {one:.1f} s, 2 workers {two:.1f} s, {one / two:.2f}x")

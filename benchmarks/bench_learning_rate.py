@@ -1,14 +1,13 @@
-"""Learning rates: schedules with tuned peaks, packaged methods, AutoLRS, and ours.
+"""Learning rates: schedules with tuned peaks, packaged methods, AutoLRS, and Topoloom's tuner.
 
     python -m benchmarks.bench_learning_rate --small        # minutes, one core
     python -m benchmarks.bench_learning_rate                # five seeds, five rates
-    python -m benchmarks.bench_learning_rate --report       # tables of what is there
+        python -m benchmarks.bench_learning_rate --report       # tables of the runs in the file
 
-Every run is a line of the file --out as soon as it has ended; a run that is there is not
-made again, so that the table goes on where it was stopped.  Schedules are run at every rate
-of a grid and reported at the best one, found by the same validation loss: that flatters
-them, and costs as many runs as the grid has rates.  Schedule-Free and Prodigy are in it
-where their packages (schedulefree, prodigyopt) are installed.
+Every run is appended to the file --out when it has ended, and a stopped benchmark resumes after the
+runs in the file.  Schedules run at every rate of a grid and are reported at the best rate, by the
+same validation loss: this favors them, and costs one run for each rate of the grid.  Schedule-Free
+and Prodigy are included if their packages (schedulefree, prodigyopt) are installed.
 """
 
 import argparse
@@ -37,10 +36,10 @@ Key = tuple[str, str, float, int, int]
 
 
 def wanted(seeds: int, steps: int, rates: int, ablations: bool) -> Iterator[Key]:
-    """Yield (task, method, rate, seed, steps) of every run, what matters most first.
+    """Yield (task, method, rate, seed, steps) of every run, the most important first.
 
-    Cosine and WSD are run at every rate with every seed; what else has a rate has the grid
-    on the first seed, and `BEST` stands for the best of it on the others.
+    Cosine and WSD run at every rate with every seed.  Other methods with a rate run the grid on the
+    first seed; `BEST` stands for its best rate on the other seeds.
     """
     present = [method for method in PACKAGED if importlib.util.find_spec(PACKAGED[method][0])]
     others = [method for method in SCHEDULES if method not in FIRST]
@@ -64,7 +63,7 @@ def wanted(seeds: int, steps: int, rates: int, ablations: bool) -> Iterator[Key]
 
 
 def settled(key: Key, rows: list[dict[str, Any]]) -> Key:
-    """Return a run's key with its rate, the best on the first seed where `BEST` is asked."""
+    """Return a run's key with its rate; `BEST` becomes the best rate on the first seed."""
     name, method, rate, seed, steps = key
     if rate != BEST:
         return key
@@ -83,7 +82,7 @@ def key_of(row: dict[str, Any]) -> Key:
 
 
 def whole_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the runs of a file; one that was cut off may have left half a line."""
+    """Return the runs of a file; an interrupted run may have left half a line."""
     lines = path.read_text().splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith("\n")]
 

@@ -1,10 +1,10 @@
-"""Many tuning jobs on one service at once: is anything lost, and how long does an answer take.
+"""Many tuning jobs on one service at once: lost observations, and answer times.
 
-``python -m benchmarks.bench_lr_sessions`` starts the service on a database of its own and a
-hundred trainers that report once a second for a minute.  At the end every log is read back and
-played through the tuner in process: each observation that was answered must be there,
-once, and the answers must be those of the tuner.  Trainers run as threads of this process, on the
-same machine: their time is in the figures.
+``python -m benchmarks.bench_lr_sessions`` starts the service on its own database and a hundred
+trainers that report once a second for a minute.  At the end every log is read back and replayed
+through the tuner in process: each answered observation must be in the log once, and the answers
+must equal the tuner's.  Trainers run as threads of this process, on the same machine: the figures
+include their time.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SEARCHING = ("save", "restore")  # answers that may have waited for a Gaussian p
 
 @dataclass
 class Job:
-    """One trainer: what it reported, what it was told, and how long that took."""
+    """One trainer: its reports, the answers, and the seconds of each answer."""
 
     client: Client
     options: dict[str, Any]
@@ -45,7 +45,7 @@ class Job:
     error: Exception | None = None
 
     def run(self, until: float, pace: float) -> None:
-        """Report every ``pace`` seconds until the time has come or the run is over."""
+        """Report every ``pace`` seconds until the deadline or the end of the run."""
         try:
             self._run(until, pace)
         except Exception as error:
@@ -76,7 +76,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of all jobs; seconds of answers, sorted; others' load before they began."""
+    """Results of all jobs: sorted seconds of answers, and the machine's load at the start."""
 
     jobs: int
     answered: int
@@ -87,7 +87,7 @@ class Outcome:
     load: float
 
     def lines(self) -> Iterator[str]:
-        """Yield what is printed."""
+        """Yield the lines of the report."""
         yield f"{self.jobs} jobs, {self.answered} observations, {self.lost} lost"
         yield f"{os.cpu_count()} cores, {self.load:.1f} processes at work before it began"
         for name, seconds in (("plain", self.plain), ("searching", self.searching)):
@@ -99,7 +99,7 @@ class Outcome:
 
 
 def quantile(ordered: list[float], share: float) -> float:
-    """Return the value that this share of a sorted list is at most.
+    """Return the least value that at least this share of a sorted list does not exceed.
 
     >>> quantile([1.0, 2.0, 3.0, 4.0], 0.5)
     2.0
@@ -109,7 +109,7 @@ def quantile(ordered: list[float], share: float) -> float:
 
 @contextmanager
 def service() -> Iterator[str]:
-    """Start a service on a database of its own; yield its address."""
+    """Start a service on its own database; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -133,7 +133,7 @@ def service() -> Iterator[str]:
 
 
 def measured(jobs: int, seconds: float, pace: float) -> Outcome:
-    """Run so many jobs for so long."""
+    """Run this number of jobs for this number of seconds."""
     load = os.getloadavg()[0]
     options = {"min_lr": 1e-4, "max_lr": 1.0, "total_steps": 20_000, "warmup_steps": 64}
     with service() as url:
@@ -158,7 +158,7 @@ def measured(jobs: int, seconds: float, pace: float) -> Outcome:
 
 
 def missing(client: Client, job: Job) -> int:
-    """Return how many answers of a job are not those of the tuner on what the service kept."""
+    """Return the number of answers of a job that differ from the tuner's on the stored log."""
     state = start(Options(**job.options))
     entries = json.loads(client.lr_history(job.id))["entries"] if job.id else []
     right = 0

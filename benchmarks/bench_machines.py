@@ -1,11 +1,11 @@
-"""Random questions, and every algorithm that their designs name taken to machines.
+"""Run every algorithm of the designs for random questions, and every program exported from it.
 
     python -m benchmarks.bench_machines --count 30 --seed 1
 
-Of every design each candidate of its co-design, and of its best point, is made, verified and
-executed; then it is written in every format of programs, for every run-time, each file is read
-back and held against the limits of that run-time, and what it sends is executed too, between as
-many processes of this machine as there are hosts, every element compared.
+Each candidate of a design's co-design, and of its best point, is made, verified and executed.  Then
+it is written in every format of programs, for every runtime.  Each file is read back and checked
+against the limits of that runtime, and its messages are executed too, between local processes, one
+per host, with a comparison of every element.
 """
 
 import argparse
@@ -35,16 +35,16 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.topology.topology import Topology
 
 LARGEST = 32
-"""Most hosts of a question: as many processes run here at once."""
+"""Most hosts of a question: each host is a local process."""
 
 _COLLECTIVES = ("allreduce", "allgather", "reduce-scatter", "all-to-all")
 _ROUTED_EVERYWHERE = 12
-"""Beyond so many hosts programs of an all-to-all take minutes: one run-time of each will do."""
+"""Programs of an all-to-all for more hosts take minutes: only one runtime is tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a design is asked for."""
+    """The request for a design."""
 
     nodes: int
     degree: int
@@ -58,7 +58,7 @@ class Question:
 
 @dataclass
 class Tally:
-    """What came of the questions so far."""
+    """Counts and faults over all questions."""
 
     algorithms: Counter[str] = field(default_factory=Counter)
     files: Counter[str] = field(default_factory=Counter)
@@ -67,7 +67,7 @@ class Tally:
 
 
 def main() -> None:
-    """Ask, take everything to machines, print; exit 1 if anything failed."""
+    """Run all questions and print the results; exit 1 if anything failed."""
     parser = argparse.ArgumentParser(description="Random designs taken to machines.")
     parser.add_argument("--count", type=int, default=30, help="how many questions")
     parser.add_argument("--seed", type=int, default=0)
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def questions(count: int, seed: int, most: int = LARGEST) -> Iterator[Question]:
-    """Yield so many questions, drawn at random, of 3 to ``most`` hosts."""
+    """Yield ``count`` random questions of 3 to ``most`` hosts."""
     chance = random.Random(seed)
     for _ in range(count):
         nodes = chance.randint(3, most)
@@ -99,7 +99,7 @@ def questions(count: int, seed: int, most: int = LARGEST) -> Iterator[Question]:
 
 
 def taken(question: Question, team: Team, tally: Tally) -> None:
-    """Take every algorithm that the design for a question names to machines."""
+    """Run every algorithm that the design for a question names."""
     design = topoloom.design(
         question.nodes, question.degree, question.collective, question.size, links=question.links
     )
@@ -133,7 +133,7 @@ def _named(design: Design) -> Iterator[tuple[str, Schedule, Topology]]:
 def _written(
     form: str, schedule: Schedule, topology: Topology, team: Team, tally: Tally, about: str
 ) -> None:
-    """Write a schedule for every run-time of a format, load it, and run what it sends."""
+    """Write a schedule for every runtime of a format, load it, and run its messages."""
     hosts = len(topology.compute_nodes)
     names = [name for name in RUNTIMES if RUNTIMES[name].form == form] or [None]
     problem, read = "", set[tuple[bytes, ...]]()
@@ -142,7 +142,7 @@ def _written(
         try:
             made = write(form, schedule, topology, said)
         except NotExportable as error:
-            # Small devices may be too small; then it is said what is needed.
+            # Small devices may be too small; then the error must state the need.
             problem = f"{about}: {form} for {name}: {error}"
             tally.refused[f"{form} {name or ''}".strip()] += 1
             if "needed" not in error.rule:
@@ -151,7 +151,7 @@ def _written(
         files = (*made.values(),) if isinstance(made, dict) else ("".join(map(str, made)).encode(),)
         try:
             if files in read:
-                # What it does was seen; the limits are those of another run-time.
+                # The program was executed; these are the limits of another runtime.
                 requirements(form, files[0].decode(), RUNTIMES[name or ""])
             else:
                 exact = _run(form, files, name, topology, team)
@@ -169,7 +169,7 @@ def _written(
 def _run(
     form: str, files: tuple[bytes, ...], name: str | None, topology: Topology, team: Team
 ) -> bool:
-    """Read files back by the limits of a run-time, and execute what they send."""
+    """Read files back by the limits of a runtime, and execute their messages."""
     transcript = transcript_of(form, files, RUNTIMES.get(name or ""))
     require_wired(transcript, topology)
     size = _size(len(topology.compute_nodes))
@@ -177,7 +177,7 @@ def _run(
 
 
 def _size(hosts: int) -> int:
-    """Return a size that leaves odd parts, and none empty."""
+    """Return a size whose parts are odd and not empty."""
     return 4 * lcm(60, hosts) + 4 * 7 * hosts
 
 

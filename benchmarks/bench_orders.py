@@ -1,12 +1,12 @@
-"""The order of nodes and links: rate, trees, height and time of every named fabric, shuffled.
+"""Effect of the order of nodes and links on every named fabric: rate, trees, height and time.
 
     python -m benchmarks.bench_orders [--only dgx] [--shuffles 3]
 
-A fabric, whole and with its first link lost, is listed as its maker lists it, and shuffled.
-Orders are computed by turns, thrice, the least processor time is taken; kernels are warm.
-*alike*: every order has the same optimum, trees per root and height, and a schedule that the
-verifier takes at that rate.  *worst*: the longest time of a shuffled order over that of the
-listed one.
+A fabric, whole and with its first link lost, is listed in its maker's order, and shuffled.  Orders
+are computed by turns, three times, and the least processor time counts; kernels are warm.  *alike*:
+every order has the same optimum, trees per root and height, and a schedule that the verifier
+accepts at that rate.  *worst*: the longest time of a shuffled order over the time of the listed
+order.
 """
 
 import argparse
@@ -34,7 +34,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Made:
-    """What an allgather is in one order, and the least seconds of the processor it took."""
+    """The allgather of a fabric in one order, and its least processor seconds."""
 
     inverse_rate: Fraction
     trees_per_root: int
@@ -43,7 +43,7 @@ class Made:
 
     @property
     def shape(self) -> tuple[Fraction, int, int]:
-        """What no order may change."""
+        """Figures that must be equal in every order."""
         return self.inverse_rate, self.trees_per_root, self.height
 
 
@@ -82,7 +82,7 @@ def made(orders: Sequence[Topology]) -> list[Made]:
 
 
 def cases(only: str) -> Iterator[tuple[str, Topology]]:
-    """Yield every fabric whole and, of those of ordinary size, without its first link."""
+    """Yield every fabric whole and, for ordinary sizes, also without its first link."""
     for name in (*FABRICS, *LARGE):
         if only not in name:
             continue

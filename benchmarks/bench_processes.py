@@ -1,13 +1,13 @@
-"""What frontiers take as whole processes, of sizes drawn at random: start, search and storing.
+"""Time frontiers as whole processes, for random sizes: start, search and storage.
 
     python -m benchmarks.bench_processes --questions 30
     python -m benchmarks.bench_processes --questions 30 --against ../another-checkout
     python -m benchmarks.bench_processes --sizes 100x4 997x4 --repeats 3 --against ../other
 
-Every question is a process of its own on a database that is there and does not hold the answer.
-With ``--against`` another checkout answers each in turn with this one, and must answer the same.
-Kernels are compiled before the clock starts: the first question is asked twice.  Of several
-repeats, by turns, the least seconds are taken.
+Every question is its own process, on an existing database that does not hold the answer.  With
+``--against`` another checkout answers each question by turns with this one, and must give the same
+answer.  Kernels are compiled before the clock starts: the first question runs twice.  Of several
+repeats, by turns, the least seconds count.
 """
 
 import argparse
@@ -29,7 +29,7 @@ RUN = "from topoloom.app.cli import main; main()"
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of the processor and of the clock, and the answer."""
+    """Processor and wall-clock seconds, and the answer."""
 
     cpu: float
     wall: float
@@ -50,7 +50,7 @@ def questions(count: int, seed: int) -> list[list[str]]:
 
 
 def ask(checkout: Path, folder: Path, question: list[str]) -> Taken:
-    """Answer a question in a process of its own, with a database of its own that is there."""
+    """Answer a question in its own process, with its own existing database."""
     base, path = folder / "base.db", folder / "asked.db"
     if not base.exists():
         _run(checkout, base, ["--nodes", "12", "--degree", "4"])

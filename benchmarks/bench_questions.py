@@ -1,9 +1,9 @@
-"""Questions at sizes that nobody chose, put to a running service.
+"""Put random questions to a running service, and check every figure of the answers.
 
-Sizes, degrees, kinds of links, collectives and amounts of data are drawn at random.  Of every
-design the best topology is read back by its id, by its short name and as a file that is sent
-in again, the schedule is read back and replayed by `benchmarks.replayed`, which shares no code
-with the project, and all figures must agree.
+Sizes, degrees, kinds of links, collectives and amounts of data are random.  The best topology of
+every design is read back by its id, by its short name and as a file that is uploaded again.  The
+schedule is read back and replayed by `benchmarks.replayed`, which shares no code with the project.
+All figures must agree.
 
     python -m benchmarks.bench_questions --count 200 --seed 1
 """
@@ -31,7 +31,7 @@ COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 @dataclass
 class Tally:
-    """What came of the questions so far."""
+    """Counts and faults over all questions."""
 
     answered: int = 0
     impossible: int = 0
@@ -40,7 +40,7 @@ class Tally:
 
 
 def main() -> None:
-    """Ask, check, print; exit 1 if anything failed."""
+    """Run all questions and print the results; exit 1 if anything failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=100, help="how many questions")
     parser.add_argument("--seed", type=int, default=0)
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def drawn(rng: Random, most: int) -> dict[str, Any]:
-    """Return a question; small and large sizes are equally likely by order of magnitude."""
+    """Return a random question; each order of magnitude of the size is equally likely."""
     nodes = round(3 * (most / 3) ** rng.random())
     return {
         "nodes": nodes,
@@ -101,7 +101,7 @@ def asked(client: Client, question: dict[str, Any], tally: Tally) -> str:
 
 
 def wrong(client: Client, question: dict[str, Any], design: dict[str, Any]) -> list[str]:
-    """Return every figure of a design that reading back and replaying do not confirm."""
+    """Return every figure of a design that the documents and the replay do not confirm."""
     best = design["best"]
     names = ("topology_id", "within_steps")
     point = next(one for one in design["frontier"] if all(one.get(n) == best.get(n) for n in names))
@@ -121,7 +121,7 @@ def wrong(client: Client, question: dict[str, Any], design: dict[str, Any]) -> l
     ):
         again = client.post("/v1/topologies", source)
         measured = client.get(f"/v1/topologies/{again['id']}/cost")
-        # Labels are confirmed below, by their schedule.
+        # Slack schedules are confirmed below, by their schedule.
         if eager and {name: measured[name] for name in claimed} != claimed:
             faults.append(f"read back by {next(iter(source))} it costs {measured}")
     schedule = client.get(f"/v1/schedules/{best['schedule']['id']}")

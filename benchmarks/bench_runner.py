@@ -1,10 +1,10 @@
-"""`topoloom.Runner` beside gloo's own allreduce, in the same processes and in turn.
+"""Compare `topoloom.Runner` with gloo's own allreduce, in the same processes and by turns.
 
     python -m benchmarks.bench_runner
 
-Eight processes on this machine's loopback.  Each round runs gloo, then every schedule, once;
-told are the median and the least of the slowest rank's seconds, and the median of the processor
-time of all ranks together.  The last two say more where processes wait for cores.
+Eight processes on this machine's loopback.  Each round runs gloo, then every schedule, once.  The
+columns are the median and the least of the slowest rank's seconds, and the median of the processor
+time of all ranks together.  The last two are more meaningful where processes wait for cores.
 """
 
 import argparse
@@ -25,7 +25,7 @@ RANKS = 8
 
 
 def main() -> None:
-    """Print a line for each size and way."""
+    """Print a line for each size and algorithm."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--mib", type=int, nargs="+", default=SIZES, help="sizes")

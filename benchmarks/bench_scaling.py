@@ -1,10 +1,10 @@
-"""How ForestColl's time and memory grow with the number of compute nodes.
+"""Growth of ForestColl's time and memory with the number of compute nodes.
 
     python -m benchmarks.bench_scaling [--most 256] [--only kautz] [--plot scaling.svg]
 
-Every point is a process of its own, which makes the forest of the smallest member first, so
-that kernels are compiled, and then that of the point once.  *exponent*: slope of the seconds
-of the processor over the nodes, both logarithmic, least squares over the points of 20 ms and more.
+Every point is its own process, which first makes the forest of the smallest member, so that kernels
+are compiled, and then the forest of the point once.  *exponent*: slope of the processor seconds
+over the nodes, both logarithmic, least squares over the points of 20 ms and more.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from topoloom.synth.topology.topology import Topology
 
 @dataclass(frozen=True)
 class Family:
-    """Topologies by size; ``compute`` says how many compute nodes a unit of size has."""
+    """Topologies by size; ``compute`` is the number of compute nodes per unit of size."""
 
     label: str
     make: Callable[[int], Topology]
@@ -106,7 +106,7 @@ def measured(family: Family, size: int) -> dict[str, Any]:
 
 
 def _made(family: Family, topology: Topology) -> TreeSchedule | int:
-    """Return the forest, or how many trees were packed."""
+    """Return the forest, or the number of packed trees."""
     if not family.general:
         return forestcoll.allgather(topology, max_gap=family.gap)
     network = network_of(topology, demand_of(topology))
@@ -194,7 +194,7 @@ def main() -> None:
 
 
 def _apart(name: str, size: int) -> dict[str, Any]:
-    """Measure a point in a process of its own, for its memory."""
+    """Measure a point in its own process, for its memory."""
     command = [sys.executable, "-m", "benchmarks.bench_scaling", "--one", name, str(size)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 

@@ -1,11 +1,11 @@
-"""Times step schedules from the topology to the compressed file, and their peak memory.
+"""Time step schedules from the topology to the compressed file, with their peak memory.
 
     python -m benchmarks.bench_schedules [--large]
 
-Each case runs in a process of its own, kernels loaded and run once before the clock starts:
-*generated*, *verified* chunk by chunk, *packed* as databases keep it, *written* as
-schedule/1 in .json.gz.  Seconds are the best of --repeat runs; memory is the largest
-resident size so far, the interpreter and the kernels included (see the row "nothing").
+Each case runs in its own process; kernels are loaded and run once before the clock starts.  The
+stages: *generated*, *verified* chunk by chunk, *packed* as in databases, *written* as schedule/1 in
+.json.gz.  Seconds are the best of --repeat runs; memory is the largest resident size so far, with
+the interpreter and the kernels (see the row "nothing").
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """The service under load: cached answers, exports, hostile bodies, start and stop.
 
 ``python -m benchmarks.bench_service [idle] [load] [bodies] [twins] [start]`` starts services on
-databases of their own and prints a line of JSON for each figure.
+their own databases and prints a line of JSON for each figure.
 """
 
 import json
@@ -77,9 +77,9 @@ def _written(client: httpx.Client, name: str, place: str) -> bytes:
 
 
 def _throughput(service: Service, request: bytes) -> int:
-    """Return the answers a second that 16 clients with a connection each get.
+    """Return the answers per second of 16 clients, each on its own connection.
 
-    They write bytes and count bytes: a client that reads HTTP takes longer than the service.
+    They write bytes and count bytes: a client that parses HTTP takes longer than the service.
     """
     url = httpx.URL(service.url)
     with socket.create_connection((url.host, url.port)) as first:
@@ -97,7 +97,7 @@ def _throughput(service: Service, request: bytes) -> int:
 
 
 def _answered(connection: socket.socket, request: bytes, length: int = 0) -> int:
-    """Send a request; return the length of its answer once that, or all of it, has come."""
+    """Send a request; return the received bytes, at least ``length`` or the whole answer."""
     connection.sendall(request)
     answer = b""
     while not answer or len(answer) < (length or _length(answer)):
@@ -111,14 +111,14 @@ def _answered(connection: socket.socket, request: bytes, length: int = 0) -> int
 
 
 def _length(answer: bytes) -> int:
-    """Return how long an answer says that it is; of half a head, more than it is."""
+    """Return the length of an answer by its header; more than received for a partial header."""
     head, end, _ = answer.partition(b"\r\n\r\n")
     said = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
     return len(head + end) + int(said[1]) if end and said else len(answer) + 1
 
 
 def load(folder: str) -> None:
-    """Time the same beside ten long computations and ten large exports; memory of the process."""
+    """Time the same during ten long computations and ten large exports; memory of the process."""
     url = database(folder, "load")
     with started(url, PORT) as service, service.client() as client:
         place = client.post("/v1/designs", json=DESIGN).headers["Location"]
@@ -175,7 +175,7 @@ def _answer(service: Service, path: str, body: bytes) -> httpx.Response | None:
 
 
 def bodies(folder: str) -> None:
-    """Send bodies made to hurt: how long /healthz takes, how large the answers are."""
+    """Send hostile bodies: times of /healthz, and sizes of the answers."""
     with started(database(folder, "bodies"), PORT) as service:
         for name, (path, body) in hostile().items():
             with ThreadPoolExecutor(1) as pool, service.client() as client:
@@ -197,7 +197,7 @@ def bodies(folder: str) -> None:
 
 
 def hostile() -> dict[str, tuple[str, bytes]]:
-    """Return bodies by what is wrong with them, each with its path."""
+    """Return hostile bodies by their fault, each with its path."""
     unknown = json.dumps({f"k{n}": 0 for n in range(1_000_000)}).encode()
     wrong = json.dumps({"document": {"schema": "topology/1", "nodes": [{}] * 800_000}}).encode()
     ring = [(n, (n + jump) % 16_000) for jump in (1, 2, 3, 5, 8, 13) for n in range(16_000)]
@@ -221,7 +221,7 @@ def hostile() -> dict[str, tuple[str, bytes]]:
 
 
 def twins(folder: str) -> None:
-    """Ask two processes on one database a hundred times the same: how many compute."""
+    """Send a hundred equal requests to two processes on one database; count the computations."""
     url = database(folder, "twins")
     asked = json.dumps({**DESIGN, "nodes": 600}).encode()
     with started(url, PORT) as one, started(url, PORT + 1) as other:
@@ -239,7 +239,7 @@ def twins(folder: str) -> None:
 
 
 def start(folder: str) -> None:
-    """Time the start: until ready, until the first answer, and of the next question."""
+    """Time the start: until ready, until the first answer, and of the next request."""
     begun = time.perf_counter()
     with started(database(folder, "start"), PORT) as service, service.client() as client:
         ready = time.perf_counter()

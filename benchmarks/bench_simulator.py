@@ -1,10 +1,10 @@
-"""Times the simulator: messages from a schedule, then events per second.
+"""Time the simulator: messages from a schedule, then events per second.
 
     python -m benchmarks.bench_simulator [--repeat N]
 
-Each line: pieces of messages and hops, how often a piece was put on a link (events), the
-median and best time in ms of reading the schedule as messages and of running them, events
-per second of the best run, and the simulated time.  Kernels are compiled before.
+Each line: pieces of messages and hops, transmissions of a piece on a link (events), the median and
+best time in ms of reading the schedule as messages and of running them, events per second of the
+best run, and the simulated time.  Kernels are compiled before.
 """
 
 import argparse

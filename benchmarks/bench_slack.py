@@ -1,8 +1,8 @@
-"""What labels reach on random graphs, beside breadth-first broadcast and the lower bounds.
+"""Cost of slack schedules on random graphs, beside breadth-first broadcast and the lower bounds.
 
     python -m benchmarks.bench_slack
 
-Takes the graph whose greedy schedule is best among a few seeds; ``--seeds 1`` takes the first.
+Selects the graph with the best greedy schedule among a few seeds; ``--seeds 1`` takes the first.
 Every figure is the sum of exact loads.  `synth.slack.check_slack_schedule` checks each schedule;
 ``--schedules`` also builds and verifies the chunked schedules of both directions.  Kernels are
 warm; seconds are CPU time of one core.
@@ -49,7 +49,7 @@ def best_seed(nodes: int, degree: int, links: Links, steps: int, seeds: int) -> 
 
 
 def row(graph: Topology, links: Links, steps: int, moves: int | None = None, seed: int = 0) -> None:
-    """Find labels, check them, and print what they cost."""
+    """Find a slack schedule, check it, and print its cost."""
     began = time.process_time()
     found = slack_schedule(graph, steps, moves=moves, seed=seed)
     seconds = time.process_time() - began
@@ -65,7 +65,7 @@ def shown(cost: Cost) -> str:
 
 
 def verified(graph: Topology, steps: int) -> None:
-    """Build the allreduce, follow every chunk of it, and print what it costs."""
+    """Build the allreduce, verify every chunk of it, and print its cost."""
     schedule = make(graph, "allreduce", "slack", steps=steps)
     require_valid(schedule, graph)
     cost = step_cost(schedule, graph)

@@ -1,9 +1,8 @@
-"""Sequences of requests by schemathesis against a running service: nothing may answer with 5xx.
+"""Sequences of requests by schemathesis against a running service; no answer may be a 5xx.
 
-``python -m benchmarks.bench_stateful --cases 20000`` starts the service on a database of its own
-and lets schemathesis follow documents from their making to their end: what one answer names goes
-into the next request.  Every answer has to have a status, a type and a body that the OpenAPI
-document describes.
+``python -m benchmarks.bench_stateful --cases 20000`` starts the service on its own database and
+lets schemathesis follow documents through their life cycle: ids from one answer go into the next
+request.  Every answer must have a status, a type and a body that the OpenAPI document describes.
 """
 
 import argparse
@@ -29,7 +28,7 @@ ROUND_SECONDS = 120
 
 
 def main() -> None:
-    """Run rounds of scenarios, each with a seed of its own, until there were so many cases."""
+    """Run rounds of scenarios, each with its own seed, until the number of cases is reached."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -60,7 +59,7 @@ def main() -> None:
 
 
 def _round(service: Service, seed: int, report: Path) -> bool:
-    """Run scenarios of one seed; return whether schemathesis found a fault, which it prints."""
+    """Run scenarios of one seed; return whether schemathesis found, and printed, a fault."""
     told: dict[str, Any] = {
         "SCHEMATHESIS_HOOKS": "benchmarks.stateful_hooks",
         "STATEFUL_SEED": str(seed),

@@ -1,10 +1,10 @@
-"""Times measuring, searching, discovering, wiring, and whole questions.
+"""Time measurement, search, discovery, wiring, and whole requests.
 
     python -m benchmarks.bench_synthesis
 
 Kernels are warm; milliseconds of the median and of the best of --repeat runs.  The rows
-"as linear programs" solve what `measure` states in closed form, one program for every
-destination and step with SciPy's HiGHS, and compare the result.
+"as linear programs" solve the problem of `measure`, which has a closed form, as one program for
+every destination and step with SciPy's HiGHS, and compare the result.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def solving() -> None:
 
 
 def loads_by_linear_programs(topology: Topology) -> list[float]:
-    """Return max over destinations of the least largest load, by step."""
+    """Return the least largest load of each step, as the maximum over destinations."""
     graph = nx.DiGraph(list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)))
     distance = dict(nx.all_pairs_shortest_path_length(graph))
     loads: dict[int, float] = {}
@@ -155,7 +155,7 @@ def discovering(repeat: int) -> None:
 
 
 def random_walk(begun: Any, selection: Selection, nodes: int, degree: int, tries: int) -> int:
-    """Evaluate random generators, every one accepted; return how many."""
+    """Evaluate random generators, each of which is accepted; return their number."""
     head, shift, partner = (array.copy() for array in begun)
     best = np.full(MAX_STEPS, 2**62)
     best_head, best_shift = np.zeros((2, MAX_STEPS, degree), np.int64)
@@ -201,7 +201,7 @@ def main() -> None:
     )
     parser.add_argument("--repeat", type=int, default=5)
     repeat = parser.parse_args().repeat
-    # Compile or load every kernel before the first clock starts.
+    # Compile or load every kernel before the first measurement.
     schedule = make(build(parse("Circulant(12, 2, 3)")), "allreduce")
     require_valid(schedule, build(parse("Circulant(12, 2, 3)")))
     assert measure(build(parse("Complete(12)"))).bandwidth == Fraction(11, 12)

@@ -1,4 +1,4 @@
-r"""Sets our allgathers beside those of TACOS, SCCL and OptCCL's model on the same graphs.
+r"""Compare our allgathers with those of TACOS, SCCL and OptCCL's model on the same graphs.
 
     git clone https://github.com/astra-sim/tacos /tmp/tacos
     g++ -O2 -std=c++17 -I /tmp/tacos/include benchmarks/tacos_peer.cpp /tmp/tacos/src/*/*.cpp \
@@ -9,16 +9,16 @@ r"""Sets our allgathers beside those of TACOS, SCCL and OptCCL's model on the sa
         --sccl /tmp/sccl-venv/bin/python
 
 First table, against TACOS: microseconds of an allgather in TACOS's own model, in which a message
-keeps its link busy for its latency, too (`overhead` here), the least of five random tries and of
-several numbers of chunks; ours is the fastest of our schedules, simulated in that model; seconds
-of making them, all numbers and tries together.
+occupies its link for its latency, too (`overhead` here): the least of five random tries and of
+several numbers of chunks.  Ours is the fastest of our schedules, simulated in that model.  Seconds
+to make them cover all numbers of chunks and tries.
 
-Second table, against SCCL: whether its solver finds an allgather of our steps and rounds (a round
-moves one chunk over every link), one of a step less in as many rounds, and one of a round less in
-our steps; ``-`` where it had found nothing after --limit seconds.
+Second table, against SCCL: whether its solver finds an allgather with our steps and rounds (a round
+moves one chunk over every link), with one step less in as many rounds, and with one round less in
+our steps; ``-`` if it found nothing within --limit seconds.
 
-Third table, against the linear program of OptCCL (`optccl_model`, solved by HiGHS): the least total
-length of our number of steps, in shards on a link of capacity 1, and that of ours.
+Third table, against the linear program of OptCCL (`optccl_model`, solved by HiGHS): its least total
+length for our number of steps, in shards on a link of capacity 1, and our length.
 
 Fourth table, several collectives at once: ours one after another, each by the algorithm of least
 length, and OptCCL's program for all of them together, in as many steps as the longest of ours.
@@ -54,7 +54,7 @@ ALGORITHMS = ("bfb", "slack", "forestcoll")
 
 @dataclass(frozen=True)
 class Case:
-    """A direct fabric, what one unit of its capacity carries, and how much is gathered."""
+    """A direct fabric, the rate of one unit of its capacity, and the gathered bytes."""
 
     name: str
     gibytes_per_second: int = 50
@@ -63,7 +63,7 @@ class Case:
 
     @property
     def topology(self) -> Topology:
-        """The fabric of that name, or what the recipe makes."""
+        """The fabric of that name, or the topology of the recipe."""
         try:
             return fabric(self.name)
         except ValueError:
@@ -81,7 +81,7 @@ CASES = (
 )
 SOLVED = ("BiRing(6)", "Torus(3, 3)", "Hypercube(3)", "Kautz(2, 2)", "dgx-1v")
 AT_ONCE = {"allgather": gathered, "reduce-scatter": scattered, "all-to-all": exchanged}
-"""What OptCCL's program is asked for together, a shard of size 1 of each host in every one."""
+"""Collectives that OptCCL's program solves together, each with a shard of size 1 per host."""
 PROGRAMS = (*SOLVED, "Torus(4, 4)", "GeneralizedKautz(2, 12)", "Circulant(12, 2, 3)")
 
 
@@ -95,7 +95,7 @@ def links_of(topology: Topology) -> dict[tuple[int, int], Fraction]:
 
 
 def tacos_us(peer: Path, case: Case) -> tuple[float, float, int]:
-    """Return TACOS's least time, the seconds of all tries, and the number of chunks of that."""
+    """Return TACOS's least time, the seconds of all tries, and the number of chunks of the best."""
     topology = case.topology
     lines = [
         f"{a} {b} {float(width * case.gibytes_per_second)} {float(case.latency_us)}"
@@ -114,7 +114,7 @@ def tacos_us(peer: Path, case: Case) -> tuple[float, float, int]:
 
 
 def ours_us(case: Case) -> tuple[float, float, str]:
-    """Return our least time in the same model, the seconds of making all, and which it is."""
+    """Return our least time in the same model, the seconds of all schedules, and the algorithm."""
     topology = case.topology
     network = Network(Fraction(0), Fraction(case.gibytes_per_second * GIB), case.latency_us / 10**6)
     best, start = (float("inf"), ""), time.perf_counter()
@@ -159,7 +159,7 @@ def rounds_of(schedule: StepSchedule, topology: Topology) -> int:
 
 
 def solved(peer: Path, job: dict[str, Any], limit: float) -> list[dict[str, Any] | None]:
-    """Return SCCL's answers, None for those that it did not come to in time."""
+    """Return SCCL's answers; None if the time limit was reached."""
     answers: list[dict[str, Any] | None] = []
     for asked in job["asked"]:
         try:
@@ -178,7 +178,7 @@ def solved(peer: Path, job: dict[str, Any], limit: float) -> list[dict[str, Any]
 
 
 def ours_on(names: Iterable[str]) -> Iterator[tuple[str, Topology, str, StepSchedule, float]]:
-    """Yield each fabric, our allgathers on it by every algorithm that has one, and the seconds."""
+    """Yield each fabric, our allgathers on it by every applicable algorithm, and the seconds."""
     for name in names:
         topology = Case(name).topology
         for algorithm in ("bfb", "slack"):
@@ -186,7 +186,7 @@ def ours_on(names: Iterable[str]) -> Iterator[tuple[str, Topology, str, StepSche
                 make(topology, "allgather", algorithm)
             except ScheduleError:
                 continue
-            # Kernels are compiled by now.
+            # Kernels are compiled at this point.
             start = time.perf_counter()
             schedule = make(topology, "allgather", algorithm)
             taken = time.perf_counter() - start
@@ -215,7 +215,7 @@ def against_sccl(peer: Path, limit: float) -> None:
 
 
 def length_of(schedule: StepSchedule, topology: Topology) -> Fraction:
-    """Return the length of all steps: of each, the most shards on a link of capacity 1."""
+    """Return the total length of all steps: the most shards on a link of capacity 1, per step."""
     widths, length = links_of(topology), Fraction(0)
     for step in schedule.steps:
         load: dict[tuple[int, int], int] = {}
@@ -271,7 +271,7 @@ def at_once_against_optccl() -> None:
 
 
 def shortest(topology: Topology, collective: str) -> tuple[Fraction, int]:
-    """Return the least length of ours, and in how many steps, or hops of routes."""
+    """Return our least length, and its number of steps, or hops of routes."""
     if collective == "all-to-all":
         routes = make(topology, collective, "mcf")
         assert isinstance(routes, RouteSchedule)

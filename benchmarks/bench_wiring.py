@@ -1,11 +1,11 @@
 """Moves, bound, gap and seconds of patch plans, beside a plain min-cost flow per switch.
 
-``python -m benchmarks.bench_wiring --hosts 12 64 1024 --free 64 256 --pods 64x32``: so many
-hosts of 4 ports, on one panel per port and on two uneven panels; from empty, from another
-topology, and after a dead port.  Then with hosts chosen, after a few changed links (``--few``
-hosts), and for least time and fewest drained hosts (``--objectives``).  Then random demands of
-duplex pods: the share that fits and the moves, ours, beside a flow that fills one switch after
-the other on the same panels as published systems do.  Seconds are of CPU time.
+``python -m benchmarks.bench_wiring --hosts 12 64 1024 --free 64 256 --pods 64x32``: hosts of 4
+ports, on one panel per port and on two uneven panels; from empty, from another topology, and after
+a dead port.  Then with chosen hosts, after a few changed links (``--few`` hosts), and for least
+time and fewest drained hosts (``--objectives``).  Then random demands of duplex pods: the share
+that fits and the moves of ours, beside a flow that fills one switch after the other on the same
+panels, as published systems do.  Seconds are CPU time.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def uneven(hosts: int, lanes: int) -> Plant:
 
 
 def timed(work: Callable[[], PatchPlan]) -> tuple[PatchPlan, float]:
-    """Return a plan and the seconds it took."""
+    """Return a plan and its seconds."""
     start = time.process_time()
     plan = work()
     return plan, time.process_time() - start
@@ -98,7 +98,7 @@ def hosts_fixed(nodes: int) -> None:
 
 
 def changed(topology: Topology, count: int, seed: int) -> Topology:
-    """Return a topology of which so many links go to each other's targets."""
+    """Return the topology with the targets of ``count`` links permuted among these links."""
     rng = np.random.default_rng(seed)
     while True:
         chosen = rng.choice(topology.link_count, count, replace=False)
@@ -109,7 +109,7 @@ def changed(topology: Topology, count: int, seed: int) -> Topology:
 
 
 def few_changed(nodes: int, counts: list[int], spare: int) -> None:
-    """Plan after a few links changed, with so many spare ports per host, on both plants."""
+    """Plan after a few changed links, with ``spare`` spare ports per host, on both plants."""
     before = regular(nodes, DEGREE, 1)
     for shape, plant in (
         ("even", uniform("per-port", nodes, DEGREE + spare)),
@@ -123,7 +123,7 @@ def few_changed(nodes: int, counts: list[int], spare: int) -> None:
 
 
 def for_objectives(nodes: int) -> None:
-    """Plan a quarter of new links for every objective, on panels of which one is slow."""
+    """Plan a quarter of new links for every objective, on panels with a slow one."""
     before = regular(nodes, DEGREE, 1)
     plant = uniform("per-port", nodes, DEGREE + 1)
     panels = [
@@ -146,7 +146,7 @@ def for_objectives(nodes: int) -> None:
 
 
 def hosts_free(nodes: int) -> None:
-    """Plan a relabelled topology, and another one, with hosts chosen."""
+    """Plan a relabeled topology, and another topology, with chosen hosts."""
     before, after = regular(nodes, DEGREE, 1), regular(nodes, DEGREE, 2)
     plant = uniform("per-port", nodes, DEGREE)
     today = plan_moves(before, plant).final
@@ -158,7 +158,7 @@ def hosts_free(nodes: int) -> None:
 
 
 def pods(count: int, ports: int, seed: int) -> Topology:
-    """Return a random two-way demand in which every pod has at most so many links."""
+    """Return a random two-way demand in which every pod has at most ``ports`` links."""
     rng = np.random.default_rng(seed)
     ends = np.repeat(np.arange(count), ports)
     rng.shuffle(ends)
@@ -169,7 +169,7 @@ def pods(count: int, ports: int, seed: int) -> Topology:
 def switch_by_switch(topology: Topology, switches: int, today: list[Counter]) -> tuple[bool, int]:
     """Fill one switch after the other by a matching of most pairs kept, then of most links.
 
-    Return whether all links found a place, and how many pairs stay.
+    Return whether all links fit, and the number of kept pairs.
     """
     size = topology.node_count
     left = np.zeros((size, size), np.int64)
@@ -189,7 +189,7 @@ def switch_by_switch(topology: Topology, switches: int, today: list[Counter]) ->
 
 
 def beside_flows(count: int, ports: int, tries: int) -> None:
-    """Compare share that fits, moves and time on random demands, tx and rx patched apart."""
+    """Compare share that fits, moves and time on random demands, tx and rx patched separately."""
     fits, theirs_fits, moves, bound, ours_s, theirs_s = 0, 0, 0, 0, 0.0, 0.0
     theirs_moves = 0
     plant = uniform("per-port", count, ports)

@@ -1,7 +1,7 @@
 """Write the tables of docs/explanation/co-design.md: the fastest algorithm by message size.
 
-``python -m benchmarks.codesign`` writes them into the page; every time in them is exact
-until it is printed.
+``python -m benchmarks.codesign`` writes them into the page; every time is exact until it is
+printed.
 """
 
 import re
@@ -66,7 +66,7 @@ def table(nodes: int, degree: int) -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with its tables made anew; each stands between two marks."""
+    """Return the page with new tables, each between two marks."""
     for name, (nodes, degree) in CASES.items():
         mark = f"<!-- table: {name} -->\n"
         pattern = re.escape(mark) + r".*?(?=\n<!-- end -->)"
@@ -81,7 +81,7 @@ def _work(size: int) -> Operation:
 
 
 def _against(nodes: int, degree: int, size: int) -> tuple[Baseline, ...]:
-    """Return what others take: with the same cables, then with a switch."""
+    """Return the baselines: with the same cables, then with a switch."""
     switched = assumed_baselines(nodes, degree, _work(size))
     with_cables = baselines(nodes, degree, _work(size))
     return with_cables + tuple(one for one in switched if one.name == "switch-bruck")

@@ -1,11 +1,11 @@
-"""Runs one job of the EfficientDirect peer; its interpreter needs none of our packages.
+"""Run one job of the EfficientDirect peer, in an interpreter without our packages.
 
     python benchmarks/efficientdirect_peer.py PEER_DIR < job.json
 
-A job is ``{"nodes": N, "links": [[source, target], ...]}``, answered by the seconds of the
-peer's `BFB`, the part of them inside the LP solver (the rest is building its input), and
-the largest load of every step, or ``{"largest": [N, d]}``, answered by the
-seconds of its finder and its table.  `benchmarks.bench_efficientdirect` asks.
+A job is ``{"nodes": N, "links": [[source, target], ...]}``; its answer holds the seconds of the
+peer's `BFB`, the part of them inside the LP solver (the rest is building its input), and the
+largest load of every step.  Or a job is ``{"largest": [N, d]}``; its answer holds the seconds of
+the finder and its table.  `benchmarks.bench_efficientdirect` sends the jobs.
 """
 
 import importlib
@@ -40,7 +40,7 @@ def schedule(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def watch(problem: Any) -> list[float]:
-    """Let the solver's own seconds of every program solved from now on go into a list."""
+    """Return a list that collects the solver's own seconds of every program solved from now on."""
     seconds: list[float] = []
     solve = problem.solve
 
@@ -69,7 +69,7 @@ def find(job: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     job = json.load(sys.stdin)
-    # The finder looks for its list of distance-regular graphs in the working directory.
+    # The finder reads its list of distance-regular graphs from the working directory.
     os.chdir(sys.argv[1])
     sys.path.insert(0, str(Path("src").resolve()))
     json.dump(find(job) if "largest" in job else schedule(job), sys.stdout)

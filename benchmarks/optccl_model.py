@@ -1,4 +1,4 @@
-"""The linear program of OptCCL for collectives in steps, written from its description.
+"""The linear program of OptCCL for collectives in steps, implemented from its description.
 
 Shapley, Agarwal, Shmoys: "OptCCL", SIGCOMM 2026 (DOI 10.1145/3789240.3829207): a multicommodity
 flow over the time-expanded network, in which nodes keep and copy what they have, for any number of
@@ -16,9 +16,9 @@ from scipy.sparse import coo_matrix
 
 
 class Demand(NamedTuple):
-    """So much data that goes from a root to members, copied on the way.
+    """An amount of data that goes from a root to members, copied on the way.
 
-    ``inward``: from the members to the root instead, added up on the way.
+    ``inward``: from the members to the root instead, added on the way.
     """
 
     root: int
@@ -38,7 +38,7 @@ def scattered(nodes: int) -> list[Demand]:
 
 
 def exchanged(nodes: int) -> list[Demand]:
-    """Return an all-to-all whose every host sends a shard, an N-th of it to each."""
+    """Return an all-to-all in which every host sends a shard, an N-th of it to each host."""
     block = Fraction(1, nodes)
     return [
         Demand(root, frozenset({member}), block)
@@ -54,15 +54,15 @@ def least_rounds(
     steps: int,
     demands: Sequence[Demand] | None = None,
 ) -> float | None:
-    """Return the least total length of so many steps of collectives; None if they are too few.
+    """Return the least total length of ``steps`` steps; None if they are too few.
 
-    A step is as long as the most shards that a link of capacity 1 carries in it; parts of shards
-    count as such.  Without ``demands`` it is an allgather.
+    The length of a step is the most shards that a link of capacity 1 carries in it; parts of shards
+    count as fractions.  Without ``demands`` it is an allgather.
 
-    Variables.  y[k, e, t]: how much of demand k crosses link e in step t; f[k, v, e, t]: how much
-    of that is on the way to member v, at most y; u[t], the length of step t.  What left a node for
-    v by the end of a step must have come to it before.  What goes inward is the same backwards,
-    in time and over the links.  (sum of members + demands) E S + S variables for E links, S steps.
+    Variables.  y[k, e, t]: amount of demand k on link e in step t; f[k, v, e, t]: the part of it
+    for member v, at most y; u[t]: the length of step t.  Data that leaves a node for v by the end
+    of a step must have arrived before the step.  An inward demand is the same backwards, in time
+    and over the links.  (sum of members + demands) E S + S variables for E links, S steps.
 
     >>> ring = {(at, (at + 1) % 3): Fraction(1) for at in range(3)}
     >>> round(least_rounds(3, ring, 2), 6), least_rounds(3, ring, 1)
@@ -106,7 +106,7 @@ def least_rounds(
 def _kept(
     ends: Sequence[tuple[int, int]], nodes: int, steps: int, root: int
 ) -> Iterator[dict[int, float]]:
-    """Yield, by node and step, what left by its end less what came before it, by slot."""
+    """Yield, by node and step, the outflow by its end less the earlier inflow, by slot."""
     for node in set(range(nodes)) - {root}:
         for step in range(steps):
             entries: dict[int, float] = {}

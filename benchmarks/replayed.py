@@ -1,7 +1,6 @@
-"""What a topology/1 and a schedule/1 document say, found out by plain replay.
+"""Figures of topology/1 and schedule/1 documents, computed by plain replay.
 
-Nothing of ours is imported: the figures that the service prints are checked here by code that
-did not produce them.
+Imports nothing from the project: code that did not produce the figures of the service checks them.
 """
 
 from collections import Counter, deque
@@ -13,7 +12,7 @@ import numpy as np
 
 
 def port_faults(topology: dict[str, Any], degree: int, two_way: bool) -> list[str]:
-    """Return what is wrong with the ports of a topology/1 document; an empty list is right.
+    """Return the faults of the ports of a topology/1 document; empty if all are right.
 
     >>> links = [{"source": 0, "target": 1}, {"source": 1, "target": 0}]
     >>> port_faults({"nodes": [{"id": 0}, {"id": 1}], "links": links}, 1, True)
@@ -59,14 +58,14 @@ def _eccentricity(onward: dict[Any, set[Any]], start: Any) -> int:
 def schedule_cost(schedule: dict[str, Any], topology: dict[str, Any]) -> tuple[int, Fraction]:
     """Return steps and T_B, in M / B, of a schedule/1 document of kind steps, or raise.
 
-    An allgather is replayed chunk by chunk; a reduce-scatter is one backwards, with every link
-    turned round; of an allreduce the costs of both parts are added.
+    An allgather is replayed chunk by chunk.  A reduce-scatter is an allgather backwards, with every
+    link reversed.  The cost of an allreduce is the sum over both parts.
 
     Raises
     ------
     ValueError
-        A chunk is sent before it is there or over a link that is not, arrives twice, or
-        is missing in the end.
+        A chunk is sent before it has arrived or over a link that does not exist, arrives twice,
+        or is missing in the end.
     """
     if schedule["kind"] == "sequence":
         parts = [schedule_cost(part, topology) for part in schedule["parts"]]
@@ -95,7 +94,7 @@ def _replay(
     links: Counter[tuple[Any, Any]],
     forward: bool,
 ) -> Fraction:
-    """Do the sends of one step on what is held; return the largest load of a link in chunks."""
+    """Apply the sends of one step to the held chunks; return a link's largest load in chunks."""
     load: Counter[tuple[Any, Any]] = Counter()
     arrived = []
     for send in step:

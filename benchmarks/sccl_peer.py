@@ -1,10 +1,10 @@
-"""One job for SCCL, run by an interpreter that has msccl-tools: JSON in, JSON out.
+"""Run one job of SCCL, in an interpreter that has msccl-tools: JSON in, JSON out.
 
     {"nodes": 4, "links": [[source, target, chunks a round], ...],
      "asked": [[steps, rounds, chunks], ...]}
 
-answers, a line for each that is asked, whether there is such an allgather, and the seconds of the
-solver.
+prints one line for each entry of ``asked``: whether such an allgather exists, and the solver's
+seconds.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A service of its own for a benchmark: a real process on a database of its own."""
+"""A service for a benchmark: a separate process on its own database."""
 
 import json
 import os
@@ -16,7 +16,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Service:
-    """A running service: how to reach it, and what its process has used."""
+    """A running service: its address, and the resources that its process has used."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", url: str) -> None:
         self.process = process
@@ -24,22 +24,22 @@ class Service:
 
     @property
     def cpu_seconds(self) -> float:
-        """What the process itself, without its workers, has computed."""
+        """Processor seconds of the process, without its workers."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     @property
     def resident_bytes(self) -> int:
-        """The memory of the process itself."""
+        """Resident bytes of the process."""
         text = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(text.split("VmRSS:")[1].split()[0])
 
     def client(self) -> httpx.Client:
-        """Return a client with a connection of its own."""
+        """Return a client with its own connection."""
         return httpx.Client(base_url=self.url, timeout=900)
 
     def stop(self) -> float:
-        """Ask the process to end; return the seconds that it took."""
+        """Ask the process to end; return the seconds until it ended."""
         start = time.perf_counter()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(120)

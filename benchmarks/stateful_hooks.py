@@ -1,9 +1,9 @@
-"""What schemathesis is told of the service: bodies that hold, and ids that exist.
+"""Hooks for schemathesis: valid bodies, and ids that exist.
 
-A generator that knows only the schemas asks for documents that are not there and sends bodies
-that a rule beyond the schema refuses, so that no sequence of requests ever gets far.  These hooks
-put a question that holds, sometimes with one value spoilt, into most bodies, and an id that the
-service has named into most paths.  Loaded by ``st run`` through SCHEMATHESIS_HOOKS.
+A generator that knows only the schemas requests documents that do not exist and sends bodies that a
+rule beyond the schema refuses, so that no sequence of requests gets far.  These hooks put a valid
+question, sometimes with one spoiled value, into most bodies, and an id from an earlier answer into
+most paths.  Loaded by ``st run`` through SCHEMATHESIS_HOOKS.
 """
 
 import atexit
@@ -75,7 +75,7 @@ QUESTIONS = {
 
 
 def _spoilt(body: Any) -> Any:
-    """Return the body with one value of it made into something else."""
+    """Return the body with one of its values replaced by another."""
     field = drawn.choice(sorted(body) or ["lease"])
     wrong = [None, -1, 2**70, "", "\x00", [], {}, True, 1e308, [[[]]], "../../etc/passwd"]
     return body | {field: drawn.choice(wrong)}
@@ -87,7 +87,7 @@ def _collection(path: str) -> str:
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
-    """Put a question that holds and ids that exist into most requests."""
+    """Put valid questions and existing ids into most requests."""
     last = re.sub(r"/\{[^}]*\}", "", case.path).rsplit("/", 1)[1]
     luck = drawn.random()
     if case.method == "POST" and last in QUESTIONS and luck < HOLDS + SPOILT:
@@ -101,7 +101,7 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    """Remember the ids that the service names, and count its answers."""
+    """Record the ids in the service's answers, and count the answers."""
     seen[f"{response.status_code}"] += 1
     place = next(iter(response.headers.get("location", ())), "")
     found = re.search(r"^/v1/([a-z-]+)/([^/?]+)$", place)

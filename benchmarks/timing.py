@@ -1,4 +1,4 @@
-"""Timing a call, and printing what came out."""
+"""Time a call, and print the result."""
 
 import statistics
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of repeated calls, and what the last one returned."""
+    """Seconds of repeated calls, and the result of the last."""
 
     median: float
     best: float
@@ -20,7 +20,7 @@ class Timed:
 
 
 def timed(call: Callable[[], Any], repeat: int) -> Timed:
-    """Call ``repeat`` times; whatever must be warm has to be warmed before."""
+    """Call ``repeat`` times; the caller must warm up kernels before."""
     seconds = []
     result = None
     for _ in range(repeat):

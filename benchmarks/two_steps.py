@@ -1,16 +1,15 @@
-"""Which symmetry a digraph of two steps and even loads can have, by a SAT solver.
+"""Find symmetries of digraphs of two steps and even loads, by a SAT solver.
 
     pip install python-sat
     python -m benchmarks.two_steps --nodes 16 --degree 4
     python -m benchmarks.two_steps --nodes 16 --degree 4 --cycles 2,2,2,2,2,2,2,2 --seconds 3600
 
-An allgather of T_L = 2 and T_B = (N - 1) / N on N hosts of d one-way ports: each of the
-m = N - 1 - d hosts that are two steps from u is there, and by Hall's theorem no set of k links
-into u is the only way of more than m k / d of them.  Of these conditions the clauses have the
-first, and the second for k = 1; what a solution misses for larger k becomes a clause.  An
-automorphism makes variables equal: asked is every permutation of odd prime order, or one by
-its cycles.  "none" is a proof by the solver; what is found is checked by
-`synth.evaluation.measure`.
+An allgather of T_L = 2 and T_B = (N - 1) / N on N hosts of d one-way ports has two conditions at
+every host u.  The m = N - 1 - d hosts without a link to u are two steps from u, and, by Hall's
+theorem, no set of k links into u is the only path of more than m k / d of them.  The clauses state
+the first condition, and the second for k = 1; a violation for larger k becomes a clause.  An
+automorphism equates variables: the program tries every permutation of odd prime order, or one given
+by its cycles.  "none" is a proof by the solver; `synth.evaluation.measure` checks every solution.
 """
 
 import argparse
@@ -32,7 +31,7 @@ Digraph = list[list[int]]
 
 
 def permutation(nodes: int, cycles: Sequence[int]) -> list[int]:
-    """Return the permutation with cycles of these lengths; all else stays where it is.
+    """Return the permutation with cycles of these lengths; all other elements are fixed.
 
     >>> permutation(5, [3])
     [1, 2, 0, 3, 4]
@@ -78,14 +77,14 @@ class Clauses:
                         self._count([self._sole(node, other, end) for end in starts])
 
     def arc(self, tail: int, head: int) -> int:
-        """Return the variable of an arc: all that the automorphism takes to each other have one."""
+        """Return the variable of an arc; the arcs of an orbit of the automorphism share one."""
         return self._variable("arc", tail, head)
 
     def _walk(self, start: int, middle: int, end: int) -> int:
         return self._variable("walk", start, middle, end)
 
     def _sole(self, start: int, middle: int, end: int) -> int:
-        """Return the variable of a walk that is the only way from its start, which is far."""
+        """Return the variable of a walk that is the only path from its start, at distance 2."""
         return self._variable("sole", start, middle, end)
 
     def _variable(self, kind: str, *nodes: int) -> int:
@@ -102,7 +101,7 @@ class Clauses:
         return orbit
 
     def _pair(self, start: int, end: int) -> None:
-        """Require a way of two arcs at most; a walk is sole unless there is another way."""
+        """Require a path of at most two arcs; a walk is sole unless there is another path."""
         middles = [node for node in self.nodes if node not in (start, end)]
         walks = [self._walk(start, middle, end) for middle in middles]
         near, twice = self.arc(start, end), self._variable("twice", start, end)
@@ -119,7 +118,7 @@ class Clauses:
             ]
 
     def _count(self, variables: list[int], *, exactly: bool = False) -> None:
-        """Require d of the variables, or at most m / d; one may be there several times."""
+        """Require d of the variables, or at most m / d; a variable may occur several times."""
         counted, names = [], Counter[int]()
         for variable in variables:
             names[variable] += 1
@@ -134,7 +133,7 @@ class Clauses:
         self.clauses += encode(counted, most, vpool=self._pool).clauses
 
     def solution(self) -> Digraph | None:
-        """Return the heads of every node's arcs, or None if there is none."""
+        """Return the heads of every node's arcs, or None if there is no solution."""
         solvers = import_module("pysat.solvers")
         with solvers.Solver("cadical195", bootstrap_with=self.clauses) as solver:
             while solver.solve():
@@ -192,7 +191,7 @@ def _ask(nodes: int, degree: int, cycles: Sequence[int], both: bool, answers: An
 
 
 def ask(nodes: int, degree: int, cycles: Sequence[int], seconds: float, *, both: bool) -> str:
-    """Return a digraph with this automorphism, "none", or that the time is over."""
+    """Return a digraph with this automorphism, "none", or that the time limit is reached."""
     context = get_context("spawn")
     answers = context.SimpleQueue()
     child = context.Process(target=_ask, args=(nodes, degree, cycles, both, answers), daemon=True)
@@ -209,7 +208,7 @@ def ask(nodes: int, degree: int, cycles: Sequence[int], seconds: float, *, both:
 
 
 def main() -> None:
-    """Ask for every permutation of odd prime order, or for one."""
+    """Try every permutation of odd prime order, or one."""
     parser = argparse.ArgumentParser(description="Which symmetry digraphs of two steps can have.")
     parser.add_argument("--nodes", type=int, default=16)
     parser.add_argument("--degree", type=int, default=4)

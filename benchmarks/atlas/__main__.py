@@ -1,8 +1,8 @@
-"""Writes docs/reference/atlas.md and docs/images/atlas-*.svg.
+"""Write docs/reference/atlas.md and docs/images/atlas-*.svg.
 
     python -m benchmarks.atlas [--processes 2] [--out docs]
 
-Needs the extra ``plots``.  The same catalogue and the same matplotlib give the same bytes.
+Needs the extra ``plots``.  The same catalog and the same matplotlib give the same bytes.
 """
 
 import argparse

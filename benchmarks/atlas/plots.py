@@ -1,7 +1,6 @@
-"""Draws the plots of the atlas; needs the extra ``plots``.
+"""Draw the plots of the atlas; needs the extra ``plots``.
 
-SVG with fixed ids and no date: the same frontiers and the same matplotlib give the same
-bytes.
+SVG with fixed ids and no date: the same frontiers and the same matplotlib give the same bytes.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the atlas shows: the frontier at many sizes, and what was published elsewhere."""
+"""Data of the atlas: frontiers at many sizes, and published frontiers."""
 
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -11,8 +11,8 @@ from topoloom.synth.errors import ImpossibleRequest
 from topoloom.synth.evaluation.cost import Cost, Links
 from topoloom.synth.search.frontier import Frontier, frontier
 
-# Powers of two, multiples of 12, 16, 100 and 1000, and three primes (11, 101, 1009),
-# at which few constructions exist.
+# Powers of two, multiples of 12, 16, 100 and 1000, and three primes (11, 101, 1009), for which few
+# constructions exist.
 SIZES = (
     *(2, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 36, 48, 64, 72, 80, 96, 100, 101, 120, 128),
     *(144, 160, 192, 200, 240, 256, 320, 384, 400, 480, 500, 512, 640, 720, 768, 800, 960),
@@ -24,7 +24,7 @@ LINKS = {Links.UNIDIRECTIONAL: "directed links", Links.BIDIRECTIONAL: "two-way l
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A frontier printed elsewhere; its bandwidths are rounded to three decimals."""
+    """A published frontier; its bandwidths are rounded to three decimals."""
 
     nodes: int
     degree: int
@@ -64,13 +64,13 @@ class Survey:
 
 
 def survey(sizes: Iterable[int], degrees: Iterable[int], processes: int = 1) -> Survey:
-    """Search every size, degree and kind of links; sizes too small for a degree are left out."""
+    """Search every size, degree and kind of links; sizes too small for a degree are skipped."""
     sizes, degrees = sorted(set(sizes)), sorted(set(degrees))
     questions = list(product(sizes, degrees, Links))[::-1]  # the long ones first
     if processes == 1:
         answers = [_ask(question) for question in questions]
     else:
-        # Spawned, as a fork of a process with threads may lock up.
+        # Spawned: a fork of a process with threads may deadlock.
         with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
             answers = list(pool.map(_ask, questions))
     found = {key: front for key, front in zip(questions, answers, strict=True) if front}
@@ -92,5 +92,5 @@ def _ask(question: tuple[int, int, Links]) -> Frontier | None:
 
 
 def fewest_steps(front: Frontier) -> Cost:
-    """Return the cost of the point of fewest steps, of least bandwidth if there are several."""
+    """Return the cost of the point of fewest steps, of least bandwidth among several."""
     return min(point.cost for point in front.points)

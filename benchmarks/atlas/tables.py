@@ -1,4 +1,4 @@
-"""The text of the atlas: what its columns mean, and its tables."""
+"""The text of the atlas: explanations of its columns, and its tables."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -114,7 +114,7 @@ def _summary(found: Survey) -> str:
 
 
 def _beside(front: Frontier, published: Published) -> str:
-    """Return the published points, and the point of ours with no more steps and bandwidth."""
+    """Return the published points, and our point with no more steps and bandwidth."""
     lines = [
         f"## N = {front.nodes}, degree {front.degree}, beside the published frontier\n",
         f"![both frontiers and the bounds](../images/{FRONTIER})\n",

@@ -1,4 +1,4 @@
-"""The schedules and methods that are compared, and one run of each."""
+"""The compared schedules and methods, and one run of each."""
 
 import math
 import statistics
@@ -43,8 +43,8 @@ PACKAGED = {
     "Schedule-Free": ("schedulefree", (0.3, 1.0, 3.0)),
     "Prodigy": ("prodigyopt", (0.5, 1.0, 2.0)),
 }
-# What has its rate chosen within the tuner's own allowance: every rate of the grid is run for
-# an equal share of it, and that of the least training loss gets the run.
+# Methods that choose their rate within the tuner's own allowance: every rate of the grid runs for
+# an equal share of it, and the rate of the least training loss gets the run.
 PROBED = {f"{name}, probed": name for name in (*SCHEDULES, "Schedule-Free")}
 PAPER: dict[str, Any] = {"method": "paper"}
 TUNED: dict[str, dict[str, Any]] = {
@@ -73,11 +73,11 @@ TUNED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """What came out: steps and seconds in all, validation along the kept branch, and more.
+    """Result of a run: total steps and seconds, validation along the kept branch, and more.
 
-    ``looks``: (steps run in all, validation loss, seconds of training by then).  ``losses``: of
-    training, in the order run, kept for constant rates only, on which forecasts are tried.
-    Seconds are those of the processor, which others on the machine do not lengthen.
+    ``looks``: (total steps run, validation loss, seconds of training so far).  ``losses``: of
+    training, in the order run, kept only for constant rates, which the forecasts use.  Seconds are
+    processor seconds, which other processes on the machine do not lengthen.
     """
 
     final: float
@@ -100,7 +100,7 @@ def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
 
 
 def _begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
-    """Return the training and its batches, and seed what is drawn after that."""
+    """Return the training and its batches, and seed all later random draws."""
     torch.manual_seed(seed)
     training = task.make()
     batches = ResumableBatches(training.size, task.batch_size, seed)

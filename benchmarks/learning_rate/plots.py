@@ -1,4 +1,4 @@
-"""Pictures of what the runs gave."""
+"""Plots of the runs."""
 
 import math
 import statistics
@@ -30,7 +30,7 @@ def courses(rows: list[Row], path: Path) -> None:
 
 
 def _course(panel: Any, kind: list[Row], method: str, colour: str) -> None:
-    """Draw one method; looks of one number are those of different seeds."""
+    """Draw one method; validations with the same index are those of different seeds."""
     looks = [[look for look in row["looks"] if look[1] is not None] for row in kind]
     points = [
         (statistics.fmean(look[0] for look in same), [look[1] for look in same])
@@ -75,7 +75,7 @@ def _seeds(kind: list[Row]) -> str:
 
 
 def _wide(values: list[float]) -> bool:
-    """Whether losses differ by so much that their logarithms are drawn."""
+    """Return whether losses vary so widely that a logarithmic axis is needed."""
     return min(values) > 0 and max(values) > 5 * min(values)
 
 

@@ -1,4 +1,4 @@
-"""Tables of what the runs gave, as Markdown."""
+"""Tables of the runs, as Markdown."""
 
 import math
 import statistics
@@ -31,7 +31,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def best_rate(rows: list[Row]) -> float:
-    """Return the rate of least mean final loss, of those that were run with the most seeds.
+    """Return the rate of least mean final loss, among the rates with the most seeds.
 
     A diverged run counts as infinite.
     """
@@ -45,7 +45,7 @@ def best_rate(rows: list[Row]) -> float:
 
 
 def target_of(rows: list[Row]) -> float:
-    """Return the mean of what cosine at its best rate had after 80 % of its steps."""
+    """Return the mean loss of cosine at its best rate after 80 % of its steps."""
     cosine = [row for row in rows if row["method"] == "cosine"]
     best = best_rate(cosine)
     return statistics.fmean(
@@ -54,7 +54,7 @@ def target_of(rows: list[Row]) -> float:
 
 
 def at_best_rate(rows: list[Row], method: str) -> list[Row]:
-    """Return a method's rows at its best rate; all where it finds its rate itself."""
+    """Return a method's rows at its best rate; all rows if it finds its rate itself."""
     mine = [row for row in rows if row["method"] == method]
     if method in TUNED or method in PROBED:
         return mine
@@ -82,7 +82,7 @@ def _reached(rows: list[Row], target: float) -> str:
 
 
 def _better_than(rows: list[Row], others: list[Row]) -> str:
-    """Return with how many of the seeds that both were run with the first has less loss."""
+    """Return the number of common seeds on which the first method has less loss."""
     theirs = {row["seed"]: _loss(row) for row in others}
     both = [(_loss(row), theirs[row["seed"]]) for row in rows if row["seed"] in theirs]
     return f"{sum(mine < other for mine, other in both)} of {len(both)}"
@@ -128,10 +128,10 @@ def report(rows: list[Row]) -> str:
 
 
 def equal_cost_table(rows: list[Row]) -> str:
-    """Return what finds its rate within a run's allowance, by task: mean loss, and our wins.
+    """Return methods that find their rate within a run's allowance, by task: mean loss, our wins.
 
-    ``a (b of n)``: the mean of final losses, and with how many seeds of both `topoloom` ends
-    lower.  What diverged is in no mean.
+    ``a (b of n)``: the mean of final losses, and the number of common seeds on which `topoloom`
+    ends lower.  Diverged runs are in no mean.
     """
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     lines = [
@@ -164,7 +164,7 @@ def _rate_cell(kind: list[Row], method: str) -> str:
 
 
 def _cost(rows: list[Row], kind: list[Row], method: str) -> str:
-    """Return the steps that one run cost, or a grid of them."""
+    """Return the steps of one run, or of a grid of runs."""
     spent = f"{statistics.fmean(row['spent'] for row in kind):.0f}"
     tried = len({row["rate"] for row in rows if row["method"] == method})
     return spent if method in TUNED or method in PROBED else f"{tried} x {spent}"
@@ -173,8 +173,8 @@ def _cost(rows: list[Row], kind: list[Row], method: str) -> str:
 def forecast_table(rows: list[Row]) -> str:
     """Return errors of forecasts on recorded curves of constant rates.
 
-    From the first tenth of a stretch the loss at its end, which is the mean of the last
-    twentieth; median and mean error over all stretches, which overlap by half.
+    From the first tenth of a segment, forecasts the loss at its end, the mean of the last
+    twentieth.  Median and mean error over all segments, which overlap by half.
     """
     lines = ["| stretch | curves | last value | as published | ours | ours within 2 deviations |",
              "|---|---|---|---|---|---|"]  # fmt: skip
@@ -185,7 +185,7 @@ def forecast_table(rows: list[Row]) -> str:
             losses = row["losses"]
             if row["method"] != "constant" or not losses or not all(map(math.isfinite, losses)):
                 continue
-            # After warm-up: the model is of steps at one rate.
+            # After warm-up: the model assumes a constant rate.
             for begin in range(len(losses) // 20, len(losses) - tau + 1, tau // 2):
                 seen = losses[begin : begin + tau // 10]
                 came = statistics.fmean(losses[begin + tau - tau // 20 : begin + tau])

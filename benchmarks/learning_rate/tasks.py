@@ -1,7 +1,7 @@
-"""Four small trainings on data that installed packages bring, sized for one core.
+"""Four small trainings on data from installed packages, sized for one core.
 
-Digits are scikit-learn's; text is that of the documentation strings in the standard
-library, read as characters.
+Digits are scikit-learn's.  Text comes from the docstrings of the standard library, read as
+characters.
 """
 
 import pydoc
@@ -34,7 +34,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Task:
-    """How a training is made, and where its rates lie."""
+    """Constructor of a training, and the range of its rates."""
 
     make: Callable[[], Training]
     batch_size: int
@@ -43,7 +43,7 @@ class Task:
     interval: tuple[float, float]
 
 
-# Those that win anywhere stand first: the small table takes the first three.
+# The rates that win anywhere come first: the small table takes the first three.
 ADAM = (3e-3, 1e-2, 3e-2, 1e-3, 3e-4)
 SGD = (1e-2, 3e-2, 3e-3, 1e-1, 3e-1)
 
@@ -74,7 +74,7 @@ def _classifier(model: nn.Module, shape: tuple[int, ...]) -> Training:
 
 
 def digits_cnn() -> Training:
-    """Two convolutions and a linear layer on 8 x 8 digits."""
+    """Return the training of two convolutions and a linear layer on 8 x 8 digits."""
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(256, 10),
@@ -83,7 +83,7 @@ def digits_cnn() -> Training:
 
 
 def deep_mlp() -> Training:
-    """Ten layers of 32 without normalisation, which only a narrow range of rates trains."""
+    """Return the training of ten layers of 32 without normalization; few rates train them."""
     layers: list[nn.Module] = [nn.Linear(64, 32), nn.ReLU()]
     for _ in range(8):
         layers += [nn.Linear(32, 32), nn.ReLU()]
