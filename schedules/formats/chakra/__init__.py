@@ -1,1 +1,1 @@
-"""Chakra execution traces: what each rank sends, receives and adds, for simulators."""
+"""Chakra execution traces: the sends, receives and additions of each rank, for simulators."""

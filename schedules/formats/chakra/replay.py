@@ -53,7 +53,7 @@ def replay(files: Sequence[bytes]) -> Traces:
 
 
 def transcript(files: Sequence[bytes]) -> Transcript:
-    """Replay the traces of all ranks, in order; return what they send, in units of bytes.
+    """Replay the traces of all ranks, in order; return their messages, in units of bytes.
 
     Raises
     ------
