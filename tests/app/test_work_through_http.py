@@ -13,8 +13,8 @@ from topoloom.app.api.main import create_app
 from topoloom.app.jobs.worker_pool.pool import Crew
 from topoloom.schedules.errors import TooLarge
 
-ENDED = 2.0
-"""Seconds in which a core must be free again, on an idle machine."""
+ENDED = 8.0
+"""Seconds in which a core must be free again on an idle machine: the work takes over 20."""
 
 
 def said(answer):
