@@ -117,7 +117,7 @@ def files(
     Raises
     ------
     NotExportable
-        No algorithm of a collective can be written for this run-time.
+        No algorithm of a collective can be written for this runtime.
     TooLarge
         The topology exceeds the limits of schedule generation.
 

@@ -248,7 +248,7 @@ def _is_mscclpp(head: str, document: object) -> bool:
 
 
 PROGRAMS = ("msccl-xml", "mscclpp-json")
-"""The formats that run-times load."""
+"""The formats that runtimes load."""
 SENDING = (*PROGRAMS, "chakra-et")
 """The formats whose files hold the sends of the ranks."""
 _OF_PROGRAMS = ("runtime", "inplace", "instances", "min_bytes", "max_bytes", "scratch_budget")

@@ -38,7 +38,7 @@ def fitted(
     runtimes : sequence of Runtime
         At least one; all are tried before the schedule is made coarser.
     arrange : function
-        Raises `NotExportable` where a limit of the run-time is passed.
+        Raises `NotExportable` if it exceeds a limit of the runtime.
 
     Raises
     ------

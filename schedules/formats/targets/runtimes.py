@@ -116,7 +116,7 @@ RUNTIMES: Mapping[str, Runtime] = MappingProxyType(
         )
     }
 )
-"""The run-times by name."""
+"""The runtimes by name."""
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
