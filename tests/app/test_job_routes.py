@@ -185,7 +185,7 @@ def test_who_asks_too_much_of_all_is_told_when_to_come_again(settings):
     ("body", "word"),
     [
         ({"over": "sizes", "nodes": [8]}, "degrees"),
-        ({"over": "faults", "nodes": [8], "degrees": [2]}, "left out"),
+        ({"over": "faults", "nodes": [8], "degrees": [2]}, "must not have nodes"),
         ({"over": "faults"}, "topology"),
         ({"over": "sizes", "nodes": ["8:4000"], "degrees": [2]}, "2000"),
         ({"over": "sizes", "nodes": ["2:1900"], "degrees": [2, 3]}, "2000"),
