@@ -302,7 +302,7 @@ def test_a_schedule_says_how_fast_it_is_beside_the_name_of_its_file(topoloom, tm
     assert found == {
         "algbw": "346.6667 GB/s",
         "busbw": "325.0000 GB/s",
-        "gap": "none, optimal for much data",
+        "gap": "none, optimal for large data",
     }
 
 
@@ -314,7 +314,7 @@ def test_a_schedule_says_the_time_of_a_size_and_how_far_off_the_optimum_it_is(to
     # T_B is 1 each way, beside (N - 1) / N = 5/6: 2 * (2 us * 2 + 1 MiB / 10 GB/s).
     assert found["algbw"] == "5.0000 GB/s"
     assert found["busbw"] == f"{5 * 2 * 5 / 6:.4f} GB/s"
-    assert found["gap"] == "1/5 = 0.2000 above the optimum for much data"
+    assert found["gap"] == "1/5 = 0.2000 above the optimum for large data"
     assert found["time"] == f"{(8e-6 + 2 * 2**20 / 1e10) * 1e6:.4g} us for 1MiB, 2 us per hop"
 
 
@@ -386,7 +386,7 @@ def test_a_frontier_is_explained_by_its_bounds_and_by_what_its_points_cost(topol
     for entry in document["frontier"]:
         assert f"recipe: {entry['recipe']}" in shown
         if entry["algorithm"] == "slack":
-            assert f"by labels within {entry['within_steps']} steps" in shown
+            assert f"by a slack schedule within {entry['within_steps']} steps" in shown
     refused = topoloom(*asked, "--explain", "--json")
     assert refused.code == 2
     assert "--explain" in refused.err
