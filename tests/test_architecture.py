@@ -171,6 +171,7 @@ WRITE_AND_READ_JSON = (
     "synth/wiring/plans/document_writer.py",
     "synth/wiring/plant/current_wiring.py",
     "synth/wiring/plans/document_reader.py",
+    "synth/wiring/plans/panel_actions.py",
     "synth/wiring/plant/",
     "synth/wiring/devices/",
     # Its state is a document of its own, and it keeps the states of PyTorch's objects.

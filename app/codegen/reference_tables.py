@@ -181,7 +181,7 @@ def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
     """Yield name, meaning and default of every field of a request.
 
     >>> list(field_rows("PageRequest"))[0]
-    ('`limit`', 'most entries of one page; 1 to 100', '`20`')
+    ('`limit`', 'entries per page; 1 to 100', '`20`')
     """
     model = next(getattr(module, name) for module in _REQUESTS if hasattr(module, name))
     entries: dict[str, Option] = {option.text: option for option in OPTIONS}

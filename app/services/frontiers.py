@@ -1,12 +1,16 @@
 """Frontiers: searched once, and every topology of them stored."""
 
+from typing import TYPE_CHECKING
+
 from topoloom.app.documents.base import Stored
 from topoloom.app.documents.frontier import FRONTIER, FrontierAnswer, frontier_key
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import RecipeTopologies
 from topoloom.app.store.artifacts import Answer, Artefact
-from topoloom.synth.search.hosts import Hosts
+
+if TYPE_CHECKING:
+    from topoloom.synth.search.hosts import Hosts
 
 
 def frontier(context: Context, request: FrontierRequest) -> Artefact:
@@ -16,7 +20,7 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
 
 
 def answer(
-    context: Context, hosts: Hosts, topologies: RecipeTopologies, *, all_to_all: bool = False
+    context: Context, hosts: "Hosts", topologies: RecipeTopologies, *, all_to_all: bool = False
 ) -> Answer[FrontierAnswer]:
     """Return the stored frontier beside its value.
 

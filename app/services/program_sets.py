@@ -7,7 +7,6 @@ from topoloom.app.documents import program_set
 from topoloom.app.documents.design import question_of
 from topoloom.app.services import designs
 from topoloom.app.services.context import Context
-from topoloom.app.services.design_inputs import made
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.formats import Options, require_options
 from topoloom.schedules.model.schedule import Collective, Schedule
@@ -42,6 +41,7 @@ def of_design(
     TooLarge
         A schedule is beyond the limits of this installation, or the files together are.
     """
+    from topoloom.app.services.design_inputs import made
     from topoloom.schedules.design.export_files import file_set
     from topoloom.schedules.design.runnable_schedules import candidate_options
 

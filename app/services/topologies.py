@@ -51,7 +51,7 @@ class StoredTopology:
     @property
     def node_count(self) -> int:
         """How many nodes it has, switches included."""
-        return self._answer.artefact.summary["nodes"]
+        return self._answer.artefact.summary.get("nodes", 0)
 
     @property
     def healthy(self) -> str | None:

@@ -38,7 +38,7 @@ MAX_SEARCHED = 1 << 24
 """Most cells for which deadlines are planned and moves tried by default; above, greedy only."""
 
 MAX_ALONE = 1 << 22
-"""Schedules of line graphs with more cells are only lift_arrivals, not searched for."""
+"""Schedules of line graphs with more cells are lifted, not searched for."""
 
 _LEAST_MOVES = 100_000
 _MOVES_PER_CELL = 8

@@ -165,7 +165,7 @@ def test_a_file_that_is_no_schedule_is_bad_input(topoloom, tmp_path):
     topoloom("topology", "UniRing(4)", "--out", str(file))
     checked = topoloom("verify", str(file), "--topology", "UniRing(4)")
     assert checked.code == 2
-    assert "is a topology, of the format json, not a schedule" in checked.err
+    assert "is a topology in the format json, not a schedule" in checked.err
 
 
 @pytest.mark.parametrize("dialect", ["msccl", "azure", "rccl"])

@@ -382,7 +382,7 @@ def test_a_frontier_is_explained_by_its_bounds_and_by_what_its_points_cost(topol
     ball = {"unidirectional": [1, 4, 13, 40, 121], "bidirectional": [1, 4, 10, 22, 46, 94]}[links]
     assert ball[steps - 1] < 62 <= ball[steps]
     assert f"in {steps - 1} a host reaches at most {ball[steps - 1]} hosts" in shown
-    assert "none has T_B below 61/62 = 0.9839" in shown
+    assert "no topology has T_B below 61/62 = 0.9839" in shown
     for entry in document["frontier"]:
         assert f"recipe: {entry['recipe']}" in shown
         if entry["algorithm"] == "slack":

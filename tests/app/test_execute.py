@@ -107,7 +107,7 @@ def test_what_came_out_wrong_is_listed_and_the_answer_is_no(topoloom, schedule_o
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--ranks", "4"), "--ranks: must be 6, the ranks that the schedule has; not 4"),
+        (("--ranks", "4"), "--ranks: must be 6, the number of ranks of the schedule; not 4"),
         (("--ranks", "0"), "--ranks: must be at least 1"),
         (("--topology", "BiRing(6)"), "FILE: /topology: must be the digest of the given topology"),
         (("--bytes", "1001"), "--bytes: must be a multiple of 4"),

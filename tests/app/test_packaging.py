@@ -40,7 +40,7 @@ def test_every_package_is_copied_into_the_image():
 
 def test_the_image_runs_as_nobody_in_particular_and_is_probed():
     assert instructions("USER") == ["topoloom"]
-    assert json.loads(instructions("ENTRYPOINT")[0]) == ["python", "-m", "app"]
+    assert json.loads(instructions("ENTRYPOINT")[0]) == ["topoloom"]
     assert json.loads(instructions("CMD")[-1]) == ["serve"]
     probe = json.loads(instructions("HEALTHCHECK")[0].partition("CMD ")[2])
     assert probe[:2] == ["python", "-c"]

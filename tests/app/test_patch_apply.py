@@ -137,7 +137,9 @@ def test_without_commit_the_switches_check_every_stage_and_nothing_changes(lab):
     lab.plan(circulant(1, 2), max_links_down=1)
     answer = lab.apply()
     assert answer.code == 0, answer.err
-    assert "ocs-0: stage 0 of 1 is done; accepts the remaining moves: 0 removed, 4 added" in answer.out
+    assert (
+        "ocs-0: stage 0 of 1 is done; accepts the remaining moves: 0 removed, 4 added" in answer.out
+    )
     assert "8 moves to make; nothing was changed" in answer.out
     assert lab.pairs() == set()
 

@@ -230,7 +230,7 @@ HOSTS = "--nodes 12 --degree 4"
         (f"sizes {HOSTS} --collective allreduce --from much --out a.svg", "--from: must be"),
         (f"sizes {HOSTS} --collective allreduce --from 2KB --to 2KB --out a.svg", "from must be "),
         (f"sizes {HOSTS} --out a.svg", "must have exactly one of"),
-        (f"sizes {HOSTS} --collective allreduce --preset gpt2-xl-ddp --out a.svg", "must have exactly"),
+        (f"sizes {HOSTS} --collective allreduce --preset gpt2-xl-ddp --out a.svg", "must have"),
         (f"sizes {HOSTS} --preset nothing --out a.svg", "--preset: "),
         (f"sizes {HOSTS} --workload none.json --out a.svg", "none.json: no such file"),
         ("load none.json --topology dgx-a100-2 --out a.svg", "none.json: no such file"),

@@ -86,10 +86,10 @@ OTHERS = {
     ),
     "an NCCL topology": (
         '<?xml version="1.0"?><system version="1"><cpu numaid="0"/></system>',
-        "is a topology, of the format nccl-xml, not a schedule",
+        "is a topology in the format nccl-xml, not a schedule",
     ),
     "an NCCL graph": ('<graphs version="1"/>', "is an NCCL graph file"),
-    "edges": ("0 1\n1 2\n2 0\n", "is a topology, of the format edgelist, not a schedule"),
+    "edges": ("0 1\n1 2\n2 0\n", "is a topology in the format edgelist, not a schedule"),
     "prose": (
         "Dear colleague,\nplease find the file attached.\n",
         "is no schedule: give schedule/1",

@@ -168,6 +168,6 @@ def test_a_bound_out_of_range_is_refused(most):
 def test_where_too_many_chunks_are_needed_a_bound_helps(monkeypatch):
     monkeypatch.setattr(bfb, "MAX_CHUNKS", 2)
     cube = built("Hypercube(3)")
-    with pytest.raises(TooLarge, match="needs 3 chunks per shard, over 2; max_chunks"):
+    with pytest.raises(TooLarge, match="needs 3 chunks per shard, over 2; set max_chunks"):
         bfb.allgather(cube)
     assert bfb.allgather(cube, 2).chunks_per_shard == 2

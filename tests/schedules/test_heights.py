@@ -131,7 +131,7 @@ def test_a_number_of_trees_and_a_group_go_with_a_height() -> None:
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
-        ({"max_height": 1}, "at least 2: so many hops"),
+        ({"max_height": 1}, "at least 2, the distance of some rank from a root"),
         ({"max_height": 0}, "at least 2"),
         ({"max_height": 3, "max_gap": Fraction(1, 10)}, "together"),
     ],

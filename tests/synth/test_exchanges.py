@@ -106,7 +106,7 @@ def test_a_shortened_graph_is_the_same_whether_it_was_just_found_or_is_built_ane
     made = [build(one) for one in found]
     assert all(diameter(graph) <= one.depth for graph, one in zip(made, found, strict=True))
     _altered.cache_clear()
-    monkeypatch.setattr("topoloom.synth.recipes.expansions.targeted_swaps._found", LruCache(0))
+    monkeypatch.setattr("topoloom.synth.recipes.expansions.targeted_swaps._swapped", LruCache(0))
     assert [build(one) for one in found] == made
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-FIELD_PREFIX = (
+OPTIONS = (
     *(
         collectives.OPTIMUM_COLLECTIVE,
         sweeps_and_jobs.LOST,
@@ -32,7 +32,7 @@ Picture = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .s
 
 @app.command()
 @reads_topology
-@request_options(*FIELD_PREFIX)
+@request_options(*OPTIONS)
 def faults(
     reading: Reading,
     source: Source,

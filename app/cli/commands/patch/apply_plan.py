@@ -76,7 +76,7 @@ def apply(
     except PanelFailed as error:
         typer.echo(one_line(f"topoloom: {error}"), err=True)  # may quote a reply of the switch
         raise typer.Exit(1) from None
-    result = "load_plan" if commit else "to make; nothing was changed, --commit makes them"
+    result = "made" if commit else "to make; nothing was changed, --commit makes them"
     typer.echo(f"{moves} moves {result}")
 
 
