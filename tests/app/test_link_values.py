@@ -59,5 +59,5 @@ def test_a_survey_has_no_values(client):
 def test_what_changes_nothing_is_one_line(topoloom):
     slow = f"{SLOW[0]},{SLOW[1]}={SLOW[2]}"
     text = topoloom("optimum", "dgx-1v", "--slow-link", slow, "--values").out
-    assert "after repair    0.gpu0 - 0.gpu1: 171.4286 GB/s" in text
+    assert "after repair   0.gpu0 - 0.gpu1: 171.4286 GB/s" in text
     assert "other kinds of links: no gain from more capacity, no loss from slightly less" in text
