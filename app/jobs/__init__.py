@@ -1,6 +1,6 @@
-"""Durable jobs: asked for once, carried out by whoever is there, ended exactly once.
+"""Durable jobs: queued once, run by any worker of the database, ended exactly once.
 
-`port` is what the rest of the house uses.  Behind it `ledger` says what is true of every job
-(rows of our own, every change of state guarded), `carrier` hands jobs to workers (DBOS
-Transact, the only module that knows it), `worker` carries them out.
+`facade` is the public job API.  `transitions` guards every change of state in the job tables,
+`dbos_queue` distributes jobs to workers (the only module that imports DBOS Transact), and
+`worker` runs the jobs.
 """

@@ -1,4 +1,4 @@
-"""What comes after the end of a job: others begin, or are not wanted any more."""
+"""Follow-up work of an ended job: queue the jobs that waited for it, cancel unneeded parts."""
 
 from collections.abc import Iterable
 
@@ -10,9 +10,9 @@ from topoloom.app.jobs.transitions import Ending
 
 
 def follow(engine: Engine, carrier: Carrier, endings: Iterable[Ending]) -> None:
-    """Put in the queue what may begin, take out what shall not, cancel parts of what failed.
+    """Queue the jobs that may begin, dequeue the cancelled ones, cancel parts of failed jobs.
 
-    Whoever is killed on the way leaves the rest to the reconciler.
+    If the process dies midway, the reconciler does the rest.
     """
     found = list(endings)
     carrier.put(due for ending in found for due in ending.ready)

@@ -1,12 +1,12 @@
-"""The queue: jobs are handed to workers by DBOS Transact, and by nothing else in the house.
+"""The job queue: DBOS Transact distributes the turns of jobs to workers.
 
-A turn of a job is one workflow, ``JOB.TURN``, whose only step is the turn.  What is true of a
-job stands in our own tables (`app.jobs.transitions`); a workflow that is lost is made anew from
-them, one that comes twice changes nothing.  So the queue may forget, after a loss of power
-for instance, and never decides.
+A turn of a job is one workflow, ``JOB.TURN``, with one step.  The job tables
+(`app.jobs.transitions`) hold the state of every job.  The reconciler rebuilds a lost workflow
+from these tables; a duplicate workflow changes nothing.  The queue may therefore lose entries,
+for instance after a loss of power.
 
-DBOS keeps its tables apart: in a file beside an embedded database, in the schema `SCHEMA` of a
-PostgreSQL.  It is imported when a queue is opened; reading jobs needs none.
+The tables of DBOS are separate: in a file beside an embedded database, in the schema `SCHEMA`
+of a PostgreSQL database.  Only opening a queue imports DBOS; reading jobs does not.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ def migrate(url: URL) -> None:
     where = beside(url)
     with _quiet(), _reached():
         if is_embedded(where):
-            # Whoever opens the file first decides how it is written: ahead of the tables.
+            # The first connection fixes the journal mode: set WAL before DBOS connects.
             engine = _open(where)
             engine.connect().close()
             engine.dispose()
@@ -111,7 +111,7 @@ class Carrier:
             raise
 
     def put(self, due: Iterable[Due]) -> None:
-        """Put turns of jobs in the queue; one that is there already stays as it is."""
+        """Enqueue turns of jobs; a turn that is already queued stays unchanged."""
         with _reached(), self._engine.begin() as connection:
             for one in due:
                 self._client.enqueue_in_transaction(
@@ -130,9 +130,9 @@ class Carrier:
                 )
 
     def lacks(self, due: Iterable[Due], workers: Collection[str]) -> list[Due]:
-        """Return those turns that neither wait in the queue nor are with one of the workers.
+        """Return the turns that neither wait in the queue nor run on one of the workers.
 
-        The queue lost them, or never got them, or a worker was killed as it took them.
+        The queue lost or never received them, or a worker died while it took them.
         """
         with _reached():
             live = self._client.list_workflows(
@@ -155,7 +155,7 @@ class Carrier:
         return [Taken(job, int(turn), worker) for (job, _, turn), worker in parts]
 
     def renew(self, due: Iterable[Due]) -> None:
-        """Put turns in the queue whose workflows ended, or are lost, without having been taken."""
+        """Enqueue again the turns whose workflows ended or were lost before a worker took them."""
         lacking = list(due)
         if not lacking:
             return
@@ -166,14 +166,14 @@ class Carrier:
         self.put(lacking)
 
     def take_out(self, turns: Iterable[tuple[JobId, int]]) -> None:
-        """Take turns out of the queue that nobody shall, or can, carry out any more."""
+        """Remove from the queue the turns that no worker may run any more."""
         ids = [_workflow(job, turn) for job, turn in turns]
         if ids:
             with _reached():
                 self._client.cancel_workflows(ids)
 
     def sweep(self) -> None:
-        """Delete what has ended: all that is to be known of it stands in our tables."""
+        """Delete ended workflows; the job tables hold all their results."""
         with _reached():
             ended = self._client.list_workflows(
                 status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
@@ -185,10 +185,9 @@ class Carrier:
                 self._client.delete_workflows([one.workflow_id for one in ended])
 
     def launch(self, worker: str, carry: Carry, concurrency: int, most_of_owner: int) -> None:
-        """Begin to take turns from the queue, as ``worker``, so many at a time.
+        """Start to run turns from the queue as ``worker``, at most ``concurrency`` at a time.
 
-        ``concurrency`` is written down with the queue: that of the worker which came last
-        is that of all.
+        The queue stores ``concurrency``: the value of the latest worker applies to all workers.
 
         Raises
         ------
@@ -201,7 +200,7 @@ class Carrier:
             raise WorkersExist("this process carries out jobs already")
         try:
             with _quiet(), _reached():
-                # Before the launch: what is there by then is listened to at once.
+                # Register before the launch: DBOS then polls the queue at once.
                 self._client.register_queue(
                     QUEUE,
                     worker_concurrency=concurrency,
@@ -235,7 +234,7 @@ class Carrier:
         }
 
     def close(self) -> None:
-        """Let go of the queue."""
+        """Close the queue."""
         if self._launched:
             self._launched = False
             self._end_dbos()
@@ -295,7 +294,7 @@ def _reached() -> Any:
 
 @contextlib.contextmanager
 def _quiet() -> Any:
-    """Keep DBOS's announcements out of our log; its warnings are let through."""
+    """Keep the informational messages of DBOS out of the log; pass its warnings."""
     logger = logging.getLogger("dbos")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -68,7 +68,7 @@ def place(operation: str, made: str) -> str:
     ('/v1/patch-plans/3f2a91', '/v1/plots/3f2a91')
     """
     kind = "plot" if operation.startswith("plot-") else operation
-    # What asks for a check is a verb; its answers are verifications.
+    # Verifications are the only documents whose route is a verb.
     path = "verify" if kind == "verification" else KINDS.get(kind, kind).replace("_", "-")
     return f"/v1/{path}/{made}"
 

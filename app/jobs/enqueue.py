@@ -1,4 +1,4 @@
-"""New jobs: one row each, within the limits; what is under way already is not begun again."""
+"""Adding jobs: one row each, within the limits; an unfinished job of the same task is reused."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -29,9 +29,9 @@ class QueueLimits:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is asked for: a task, for whom, how soon, and whom to tell.
+    """A request for a job: task, owner, priority, webhook and parts.
 
-    With ``parts`` the task begins when all of them have ended.
+    The task begins when all of its ``parts`` have ended.
     """
 
     task: Task
@@ -69,7 +69,7 @@ def add(engine: Engine, wish: Wish, limits: QueueLimits) -> Added:
             with engine.begin() as connection:
                 return _join(connection, wish) or _add(connection, wish, limits)
         except IntegrityError:
-            # Somebody began one of these jobs since we looked: it is there now.
+            # Another process added one of these jobs since the look-up: look again.
             continue
     raise QueueFull(limits.queued)
 
@@ -114,7 +114,7 @@ def _add(connection: Connection, wish: Wish, limits: QueueLimits) -> Added:
 
 
 def _release(connection: Connection, jobs: Iterable[JobId]) -> None:
-    """Let jobs that two sweeps want outlive either."""
+    """Detach jobs that two sweeps share, so that cancelling one sweep does not end them."""
     for some in _chunks(jobs):
         query = update(JobRow).where(JobRow.id.in_(some), JobRow.parent.is_not(None))
         connection.execute(query.values(parent=None))

@@ -1,7 +1,7 @@
-"""What can be wrong with asking for a job, or with a job."""
+"""Errors of adding, changing and running jobs."""
 
 RETRY_SECONDS = 30
-"""After so many seconds a client that was turned away may try again."""
+"""Seconds after which a refused client may try again."""
 
 
 class _Later(RuntimeError):
@@ -9,7 +9,7 @@ class _Later(RuntimeError):
 
 
 class QueueFull(_Later):
-    """So many jobs wait for all clients together that no more are taken.
+    """The limit on waiting jobs of all clients together is reached.
 
     >>> str(QueueFull(10))
     'no more jobs are taken: 10 wait already (TOPOLOOM_MAX_QUEUED_JOBS); try again later'
@@ -23,7 +23,7 @@ class QueueFull(_Later):
 
 
 class TooManyJobs(_Later):
-    """So many jobs of one client wait that no more of its are taken.
+    """The limit on waiting jobs of one client is reached.
 
     >>> str(TooManyJobs(10))
     'at most 10 jobs of one client may wait (TOPOLOOM_MAX_QUEUED_JOBS_PER_OWNER); try again later'
@@ -37,14 +37,14 @@ class TooManyJobs(_Later):
 
 
 class TooManyListeners(_Later):
-    """So many streams of events are open in this process that no more are."""
+    """The limit on open event streams of this process is reached."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"at most {most} streams of events are open at once; try again later")
 
 
 class JobEnded(RuntimeError):
-    """What is asked needs a job that has not ended.
+    """The operation needs a job that has not ended.
 
     >>> str(JobEnded("done"))
     'id: the job has ended already: it is done'
@@ -57,7 +57,7 @@ class JobEnded(RuntimeError):
 
 
 class NotEnded(RuntimeError):
-    """What is asked needs a job that has ended.
+    """The operation needs a job that has ended.
 
     >>> str(NotEnded("running"))
     'id: the job must have ended, or be cancelled first; it is running'

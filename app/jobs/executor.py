@@ -1,4 +1,4 @@
-"""Carrying out jobs by the crew of a process, as everything else that takes long."""
+"""Running jobs in the worker pool of a process."""
 
 from topoloom.app.jobs.model import Cancelled, Perform, Reporting, Task
 from topoloom.app.jobs.worker_pool import errors
@@ -10,7 +10,7 @@ from topoloom.app.store.document_store import Store
 
 
 class _Asked:
-    """What a job is told, in the form of an event."""
+    """The cancellation request of a job, with the interface of an event."""
 
     def __init__(self, reporting: Reporting) -> None:
         self._reporting = reporting
@@ -21,7 +21,7 @@ class _Asked:
 
 
 def perform_by(crew: Crew, store: Store) -> Perform:
-    """Return what carries out tasks in working processes, within the limits of the crew."""
+    """Return a function that runs tasks in worker processes, within the limits of the pool."""
 
     def perform(task: Task, reporting: Reporting) -> str:
         def hear(stage: str, done: int, total: int) -> None:
@@ -32,7 +32,7 @@ def perform_by(crew: Crew, store: Store) -> Perform:
         except errors.Cancelled:
             raise Cancelled from None
         if store.settled() is not None:
-            # A job is done when its answer is stored: it is tried again.
+            # A job is done only when its answer is stored; the worker tries again.
             raise DatabaseNotReady("database_url: the answer could not be stored")
         assert isinstance(done.answer, Artefact)
         return done.answer.id

@@ -1,4 +1,4 @@
-"""Jobs as the rest of the house knows them: ask for one, look at it, wait, cancel.
+"""Public job API: add a job, read its state, wait for its end, cancel the job.
 
 >>> import tempfile
 >>> from topoloom.app.store.database import open_database
@@ -40,8 +40,8 @@ WAIT_STEP_SECONDS = 0.1
 class Jobs:
     """The jobs of a database.
 
-    Looking at jobs needs its tables only; the queue is opened when the first is added.
-    ``added`` is told of every new job: a worker of this process may have to be started.
+    Reading jobs needs the job tables only; the first new job opens the queue.  Every new job calls
+    ``added``, which may start a worker of this process.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Jobs:
         Parameters
         ----------
         task : Task
-            What to do.
+            The operation and its request.
         priority : int
             1 to 1000; among the jobs of one owner, smaller numbers go first.
         webhook : str or None
             URL that is sent the job's document when it has ended.
         owner : str
-            Whom the limits count it for, at most 128 characters; owners take turns.
+            Owner that the limits count the job for, at most 128 characters; owners take turns.
         parts : sequence of Task
             Tasks that must have ended before; they become jobs of their own.
 
@@ -97,7 +97,7 @@ class Jobs:
         try:
             carrier.put(self._due(added, wish))
         except DatabaseNotReady:
-            # It stands in the tables: whoever reconciles them with the queue puts it there.
+            # The job is in the tables already; the reconciler adds it to the queue.
             log.warning("the job %s is not in the queue yet", added.job)
         self._added()
         return added.job
@@ -119,9 +119,9 @@ class Jobs:
         operation: str | None = None,
         parent: JobId | None = None,
     ) -> tuple[list[Job], JobId | None]:
-        """Return a page of jobs, newest first, and after which one the next page begins.
+        """Return a page of jobs, newest first, and the id after which the next page begins.
 
-        Parts of other jobs are listed only where their ``parent`` is asked for.
+        Parts of other jobs are listed only when ``parent`` names their job.
         """
         return queries.page(
             self._engine, limit, after, state=state, operation=operation, parent=parent
@@ -190,7 +190,7 @@ class Jobs:
             return self._carrier
 
     def close(self) -> None:
-        """Let go of the queue."""
+        """Close the queue."""
         with self._lock:
             if self._carrier is not None:
                 self._carrier.close()

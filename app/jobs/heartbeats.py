@@ -1,8 +1,8 @@
-"""Who carries out jobs: workers that beat, and how one is known to be gone.
+"""Heartbeats of workers, and detection of dead workers.
 
-No clocks are compared.  A worker is gone when its count of beats has stood still for
-`SILENT_SECONDS` of the watcher's own time, or at once when it ran on this very kernel and its
-process is no more.
+No two clocks are compared.  A worker is dead when its count of beats has not changed for
+`SILENT_SECONDS` of the watcher's own clock.  A worker of the same kernel is dead as soon as its
+process has ended.
 """
 
 import os
@@ -23,7 +23,7 @@ SILENT_SECONDS = 15.0
 
 
 class Seat(NamedTuple):
-    """Where a worker sits: the kernel and its process there; empty where that is not known."""
+    """Kernel and process of a worker; both are empty where they are unknown."""
 
     place: str
     process: str
@@ -55,7 +55,7 @@ def join(engine: Engine) -> str:
 
 
 def beat(engine: Engine, worker: str) -> None:
-    """Say that a worker lives, also if the others gave it up for dead."""
+    """Record a heartbeat; add the worker again if others have removed it as dead."""
     with engine.begin() as connection:
         query = update(WorkerRow).where(WorkerRow.id == worker)
         if not connection.execute(query.values(beats=WorkerRow.beats + 1)).rowcount:
@@ -68,25 +68,25 @@ def _add(connection: Connection, worker: str) -> None:
 
 
 def leave(engine: Engine, worker: str) -> None:
-    """Take a worker off the list; it has nothing in hand any more."""
+    """Remove a worker that holds no jobs from the list of workers."""
     with engine.begin() as connection:
         connection.execute(delete(WorkerRow).where(WorkerRow.id == worker))
 
 
 @dataclass(slots=True)
 class Watch:
-    """What one process has seen of the workers so far."""
+    """Detector of dead workers: the beats that one process has seen so far."""
 
     _seen: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def gone(self, engine: Engine, now: float | None = None) -> list[str]:
-        """Return the workers that are gone: silent, dead here, or not listed with jobs in hand.
+        """Return the dead workers: silent, ended on this kernel, or unlisted but holding jobs.
 
         ``now`` is of `time.monotonic`.
         """
         moment = time.monotonic() if now is None else now
         with engine.connect() as connection:
-            # First who has jobs: a worker that joins in between is then not missed.
+            # Read the holders of jobs first: a worker that joins in between is then in the list.
             busy = connection.execute(
                 select(JobRow.worker).where(JobRow.worker.is_not(None)).distinct()
             ).scalars()
@@ -107,7 +107,7 @@ class Watch:
 
 
 def dead_here(workers: Iterable[tuple[str, Seat]]) -> list[str]:
-    """Return those workers that ran on this kernel, and run no more."""
+    """Return the workers that ran on this kernel and have ended."""
     here = seat().place
     return [
         worker

@@ -1,4 +1,4 @@
-"""What a job is: a task, a state that only goes forward, and who is asked to carry it out."""
+"""Data model of jobs: task, state, and the interface of the function that runs a task."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -40,10 +40,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be done: an operation of the services, and its request in canonical JSON.
+    """An operation of the services, and its request in canonical JSON.
 
-    ``identity`` tells tasks apart that make different documents; two tasks of one identity
-    are one piece of work.  Where the id of the document is known beforehand it is that id.
+    Two tasks of one ``identity`` are the same work and make the same document.  The identity is
+    the id of the document where the id is known beforehand.
 
     >>> Task.of("design", {"nodes": 12, "degree": 4}).body
     '{"degree":4,"nodes":12}'
@@ -90,7 +90,7 @@ class Job:
 
 
 class Reporting(Protocol):
-    """What work may say while it runs, and hear."""
+    """Interface of a running task to its worker: progress and cancellation."""
 
     def progress(self, done: float, phase: str) -> None:
         """Say how much is done, from 0 to 1, and what is being done; cheap, at any rate."""
@@ -110,7 +110,7 @@ A task may be carried out twice, also at the same time: the answer is the same.
 
 
 class Cancelled(Exception):
-    """The work ended early, as it was told to."""
+    """The work ended early because the job was cancelled or the worker stops."""
 
 
 class Failed(Exception):

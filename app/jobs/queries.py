@@ -35,14 +35,14 @@ def read(engine: Engine, job: JobId) -> Job:
 
 
 def jobs_of(engine: Engine, ids: Iterable[JobId]) -> list[Job]:
-    """Return those of some jobs that there are."""
+    """Return the jobs of these ids; unknown ids are skipped."""
     with engine.connect() as connection:
         rows = connection.execute(select(*_COLUMNS).where(JobRow.id.in_(list(ids)))).all()
     return [job_of(row) for row in rows]
 
 
 def revisions(engine: Engine, ids: Iterable[JobId]) -> Mapping[JobId, int]:
-    """Return how often each of some jobs has changed; a job that is gone is left out."""
+    """Return the number of changes of each job; deleted jobs are skipped."""
     query = select(JobRow.id, JobRow.revision).where(JobRow.id.in_(list(ids)))
     with engine.connect() as connection:
         return {row.id: row.revision for row in connection.execute(query)}
@@ -57,9 +57,9 @@ def page(
     operation: str | None = None,
     parent: JobId | None = None,
 ) -> tuple[list[Job], JobId | None]:
-    """Return up to ``limit`` jobs, newest first, and after which one the next page begins.
+    """Return up to ``limit`` jobs, newest first, and the id after which the next page begins.
 
-    Parts of other jobs are listed only where their ``parent`` is asked for.
+    Parts of other jobs are listed only when ``parent`` names their job.
 
     Raises
     ------

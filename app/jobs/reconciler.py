@@ -1,4 +1,4 @@
-"""Nothing is lost: the jobs' own tables compared with who lives and with what the queue holds."""
+"""Reconciliation of the job tables with the live workers and the queue."""
 
 import logging
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ LOST = {
 
 @dataclass(slots=True)
 class Reconciler:
-    """Run by every worker, at its own pace; several at once do no harm.
+    """The reconciler of a worker; several workers may reconcile at the same time.
 
     ``keep_days`` is how long jobs are kept after their end.
     """
@@ -40,7 +40,7 @@ class Reconciler:
     _missed: set[Due] = field(default_factory=set)
 
     def take_over(self) -> int:
-        """Give the jobs of workers that are gone to the queue again; return how many."""
+        """Requeue the jobs of dead workers; return how many."""
         count = 0
         for worker in self._watch.gone(self.engine):
             lost = transitions.held(self.engine, worker)
@@ -53,13 +53,13 @@ class Reconciler:
         return count
 
     def _take_out_strays(self) -> None:
-        """Take out of the queue what workers that are gone had taken.
+        """Remove from the queue the turns that dead workers had taken.
 
-        They had ended some of it, and not said so to the queue: it would count as running, of
-        so much that one owner may have, for ever.
+        The queue does not know that some of these turns have ended.  Such turns would count
+        toward the limit of running jobs of their owner for ever.
         """
         taken = self.carrier.taken()
-        # Read after them: whoever took one of them was listed before.
+        # Read the workers after the turns: a worker is listed before it takes its first turn.
         workers = self._workers()
         self.carrier.take_out((one.id, one.turn) for one in taken if one.worker not in workers)
 
@@ -68,7 +68,7 @@ class Reconciler:
             return set(connection.execute(select(WorkerRow.id)).scalars())
 
     def hand_back(self, lost: transitions.Held, worker: str) -> None:
-        """Give a job to the queue again, or end what must not be."""
+        """Requeue a job, or end a job that must not run again."""
         given = transitions.hand_back(self.engine, lost, worker, LOST)
         if isinstance(given, Ending):
             follow(self.engine, self.carrier, [given])
@@ -76,9 +76,9 @@ class Reconciler:
             self.carrier.put([given])
 
     def refill(self) -> int:
-        """Put in the queue what it should hold and does not; return how many.
+        """Enqueue the turns that the queue lacks; return how many.
 
-        What was missed twice in a row only: it may be on its way.
+        Only turns missing twice in a row count: a turn missing once may be on its way.
         """
         due = transitions.waiting(self.engine)
         missed = set(self.carrier.lacks(due, self._workers())) if due else set()
@@ -88,7 +88,7 @@ class Reconciler:
         return len(lacking)
 
     def tidy(self) -> None:
-        """Delete what ended long ago, here and in the queue."""
+        """Delete jobs and workflows that ended long ago."""
         self.carrier.sweep()
         before = queries.now() - timedelta(days=self.keep_days)
         with self.engine.connect() as connection:

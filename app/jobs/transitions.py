@@ -1,8 +1,8 @@
 """Changes of a job's state; each is one guarded update, so that a job ends exactly once.
 
-A worker names the turn it was given.  A turn is over when the job is given to the queue again:
-who still works on an old one finds every update refused.  Locks are taken part first, then
-whatever waits for it, in the order of ids; nothing here takes them the other way round.
+A worker names its turn in every update.  Requeueing a job ends the turn: every update that names
+an old turn is refused.  Locks are taken on the part first, then on the jobs that wait for the
+part, in the order of ids.  No function takes locks in another order.
 """
 
 import json
@@ -41,9 +41,9 @@ class Held(NamedTuple):
 
 @dataclass(slots=True)
 class Ending:
-    """What the end of a job brings about: jobs that may begin, jobs that lost a part.
+    """Effects of the end of a job: jobs that may begin, jobs that lost a part.
 
-    ``out`` is the turn that nobody shall take any more.
+    ``out`` is the turn to remove from the queue.
     """
 
     won: bool = False
@@ -53,7 +53,7 @@ class Ending:
 
 
 def begin(engine: Engine, job: JobId, turn: int, worker: str) -> Task | None:
-    """Take a job in hand; None if it is not to be carried out in this turn."""
+    """Assign a job to a worker; return its task, or None if this turn must not run."""
     mine = (JobRow.id == job, JobRow.turn == turn, JobRow.worker.is_(None))
     open_ = (JobRow.state.in_(queries.UNFINISHED), JobRow.cancel_asked.is_(False))
     whole = JobRow.parts_ended >= JobRow.parts
@@ -95,7 +95,7 @@ def report(engine: Engine, worker: str, said: Iterable[tuple[JobId, int, float, 
 
 
 def held(engine: Engine, worker: str) -> list[Held]:
-    """Return what a worker has in hand, as the tables say it."""
+    """Return the jobs that the tables assign to a worker."""
     query = select(
         JobRow.id, JobRow.turn, JobRow.cancel_asked, JobRow.priority, JobRow.owner
     ).where(JobRow.worker == worker)
@@ -116,8 +116,8 @@ def finish(
 ) -> Ending:
     """End a job in this turn, once.
 
-    ``answered`` says that the end, be it a problem, is the answer to its question; whatever
-    it is part of then goes on, and fails otherwise.
+    ``answered`` means that the end, even a problem, answers the request.  Otherwise every job
+    that waits for this part fails.
     """
     with engine.begin() as connection:
         return _end(
@@ -132,7 +132,7 @@ def finish(
 
 
 def ask_to_cancel(engine: Engine, job: JobId) -> Ending | None:
-    """Cancel a job that nobody has in hand, or ask who has it; None if it has ended."""
+    """Cancel a job at once if no worker holds it, or flag it; None if the job has ended."""
     with engine.begin() as connection:
         asked = connection.execute(
             update(JobRow)
@@ -158,10 +158,10 @@ def cancel_parts(engine: Engine, job: JobId) -> list[Ending]:
 
 
 def hand_back(engine: Engine, lost: Held, worker: str, problem: Mapping[str, Any]) -> Due | Ending:
-    """Give a job to the queue again whose worker stops or is gone, and end what must not be.
+    """Requeue a job whose worker stops or is dead, or end a job that must not run again.
 
-    A job that was to be cancelled is; one that has had `MAX_TURNS` fails with ``problem``.
-    Who lost the race for it gets an `Ending` that was not won.
+    A job flagged for cancellation is cancelled; a job after `MAX_TURNS` turns fails with
+    ``problem``.  A caller that loses a race gets an `Ending` that was not won.
     """
     mine = (JobRow.turn == lost.turn, JobRow.worker == worker)
     with engine.begin() as connection:
@@ -185,7 +185,7 @@ def hand_back(engine: Engine, lost: Held, worker: str, problem: Mapping[str, Any
 
 
 def waiting(engine: Engine) -> list[Due]:
-    """Return every job that the queue should hold: unfinished, whole, in nobody's hand."""
+    """Return every job that the queue should hold: unfinished, parts ended, without worker."""
     query = _due().where(JobRow.state.in_(queries.UNFINISHED), JobRow.worker.is_(None))
     with engine.connect() as connection:
         return [Due(*row) for row in connection.execute(query.order_by(JobRow.created_at))]
@@ -251,7 +251,7 @@ def _end(
 def _count(
     connection: Connection, parent: JobId, ending: Ending, broken: Mapping[str, Any] | None
 ) -> None:
-    """Tell a job that one more part of it has ended; it fails if that part is no answer."""
+    """Count one more ended part of a job; the job fails if the part has no answer."""
     connection.execute(
         update(JobRow)
         .where(JobRow.id == parent, JobRow.state.in_(queries.UNFINISHED))

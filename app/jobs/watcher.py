@@ -1,4 +1,4 @@
-"""Waiting for jobs without a thread each: one query for all that anybody waits for."""
+"""Waiting for jobs without a thread per waiter: one query reads all awaited jobs."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ HEARTBEAT_SECONDS = 15.0
 
 
 class Watcher:
-    """Who waits for which job; of one event loop."""
+    """The waiters of one event loop, by job."""
 
     def __init__(self, engine: Engine, most_streams: int) -> None:
         self._engine, self._most, self._streams = engine, most_streams, 0
@@ -59,7 +59,7 @@ class Watcher:
         Raises
         ------
         TooManyListeners
-            So many streams are open here that this one is not.
+            The limit on open streams of this process is reached.
         """
         if self._streams >= self._most:
             raise TooManyListeners(self._most)
@@ -94,7 +94,7 @@ class Watcher:
                 del self._waiting[job], self._seen[job]
 
     async def _look(self) -> None:
-        """Look for changes as long as anybody waits."""
+        """Poll for changes while any job has waiters."""
         while self._waiting:
             await asyncio.sleep(LOOK_SECONDS)
             wanted = list(self._waiting)

@@ -1,9 +1,8 @@
-"""Telling others that a job has ended: a signed POST to hosts that the configuration allows.
+"""Webhooks: a signed POST when a job has ended, to hosts that the configuration allows.
 
-A message is sent at least once, and tried again with growing pauses, `ATTEMPTS` times in all.
-What a host's name means is looked up once for each attempt, checked, and connected to as it
-was checked: a name that means something else a moment later gains nothing.  Redirects are not
-followed.
+A message is delivered at least once, with at most `ATTEMPTS` attempts and growing pauses.  Each
+attempt resolves the host name once, checks the address, and connects to the checked address;
+changing the DNS entry after the check has no effect.  Redirects are not followed.
 """
 
 import hashlib
@@ -56,7 +55,7 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WebhookRules:
-    """Which hosts may be told, ``NAME`` or ``NAME:PORT``, and the secret that signs messages.
+    """Allowed hosts, each ``NAME`` or ``NAME:PORT``, and the secret that signs messages.
 
     ``private`` allows addresses that are not of the public internet.
 
@@ -113,7 +112,7 @@ def signature(secret: str, body: bytes) -> str:
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection to an address that was checked, under the name that it was asked by."""
+    """A connection to a checked address, under the host name of the URL."""
 
     def __init__(self, target: Target, address: str) -> None:
         super().__init__(target.host, target.port, timeout=TIMEOUT_SECONDS)
@@ -162,16 +161,16 @@ class Messenger:
         self._woken, self._stopping = Event(), Event()
 
     def start(self, engine: Engine) -> None:
-        """Begin to look for what is due."""
+        """Start to send messages that are due."""
         thread = Thread(target=self._run, args=(engine,), name="jobs-webhooks", daemon=True)
         thread.start()
 
     def wake(self) -> None:
-        """Say that something may be due."""
+        """Check for due messages now."""
         self._woken.set()
 
     def stop(self) -> None:
-        """Send nothing more; what is due stays so."""
+        """Stop sending; unsent messages stay due."""
         self._stopping.set()
         self._woken.set()
 
@@ -205,7 +204,7 @@ class Messenger:
         return True
 
     def _claim(self, engine: Engine) -> tuple[JobId, str, int] | None:
-        """Take a message in hand, for a while: one that dies with it leaves it to others."""
+        """Claim a due message for a limited time; after a crash, another process sends it."""
         now = time.time()
         due = (WebhookRow.state == "waiting", WebhookRow.due <= now)
         query = select(WebhookRow.job_id, WebhookRow.url, WebhookRow.attempts).where(*due)
@@ -222,7 +221,7 @@ class Messenger:
         return (row.job_id, row.url, row.attempts + 1) if taken.rowcount else None
 
     def _told(self, engine: Engine, job: JobId, url: str) -> bool:
-        """Whether a host took the message; what it need not be told again counts as told."""
+        """Send a message; return True if the host accepted it or the job is deleted."""
         try:
             status = send(self._rules, url, self._write(queries.read(engine, job)), job)
         except NotStored:

@@ -1,7 +1,7 @@
-"""A worker: takes jobs from the queue, has them carried out, and writes down how they end.
+"""A worker: takes jobs from the queue, runs them, and records their ends.
 
-Its pulse is a thread of its own: it beats, hears of cancels, writes progress down, and sees to
-what other workers left behind.  No more than one worker lives in a process.
+The pulse thread sends heartbeats, reads cancellations, records progress, and takes over the jobs
+of dead workers.  A process has at most one worker.
 """
 
 import logging
@@ -40,7 +40,7 @@ Explain = Callable[[Exception, str], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """How many jobs at a time, here and of one owner everywhere; how long ended ones are kept."""
+    """Limits on running jobs, of this worker and of one owner, and retention of ended jobs."""
 
     concurrency: int
     running_of_owner: int
@@ -48,7 +48,7 @@ class WorkerLimits:
 
 
 class Run:
-    """A job in this worker's hand, as the work sees it."""
+    """A running job of this worker, as its task sees it."""
 
     def __init__(self, job: JobId, turn: int) -> None:
         self.job, self.turn = job, turn
@@ -71,7 +71,7 @@ class Run:
             self._end.set()
 
     def said(self) -> tuple[JobId, int, float, str] | None:
-        """Return what there is to write down since the last time."""
+        """Return the progress since the last call; None if there is none."""
         said, self._said = self._said, None
         return None if said is None else (self.job, self.turn, *said)
 
@@ -128,7 +128,7 @@ class Worker:
             time.sleep(0.02)
         left = self._running()
         for run in left:
-            # Its work does not hear; what it does from here on counts no more.
+            # The work ignores the stop; its later result is discarded.
             self._try("handing back", partial(self._hand_back, run))
         if self._pulse is not None:
             self._pulse.join(1.0)
@@ -161,7 +161,7 @@ class Worker:
                 del self._runs[job]
 
     def _work(self, task: Task, run: Run) -> Callable[[], None]:
-        """Have a task carried out; return what then writes its end down."""
+        """Run a task; return the function that records its end."""
         try:
             made = self._perform(task, run) or task.identity
         except Cancelled:
@@ -183,7 +183,7 @@ class Worker:
             return lambda: self._finish(run, State.CANCELLED)
         if run.why == "stopping":
             return lambda: self._hand_back(run)
-        # It was given to somebody else, who writes its end down.
+        # Another worker holds the job and records its end.
         return lambda: None
 
     def _hand_back(self, run: Run) -> None:
@@ -214,7 +214,7 @@ class Worker:
             self._messenger.wake()
 
     def _settle(self, run: Run, write: Callable[[], None]) -> None:
-        """Write an end down, as often as it takes while the database does not answer."""
+        """Record an end; retry while the database does not answer."""
         while not self._try(f"the end of the job {run.job}", write):
             if self._stopping.wait(1.0):
                 return
@@ -228,7 +228,7 @@ class Worker:
         return True
 
     def _beat(self) -> None:
-        """Do what is due, until the worker stops."""
+        """Run the periodic work of the pulse thread until the worker stops."""
         due = {
             self._listen: (PULSE_SECONDS, 0.0),
             self._live: (heartbeats.BEAT_SECONDS, 0.0),
@@ -242,7 +242,7 @@ class Worker:
                     due[act] = (period, time.monotonic() + period)
 
     def _listen(self) -> None:
-        """Write progress down; end what is cancelled, or was given to somebody else."""
+        """Record progress; stop jobs that are cancelled or assigned to another worker."""
         runs = self._running()
         said = [one for run in runs if (one := run.said()) is not None]
         if said:
@@ -269,7 +269,7 @@ class Worker:
 
 
 def is_answer(problem: Mapping[str, Any]) -> bool:
-    """Whether asking again would give the same problem: it is about the question.
+    """Whether a retry of the same request would give the same problem.
 
     >>> is_answer({"status": 422, "type": "/problems/impossible-request"})
     True

@@ -1,7 +1,7 @@
-"""Heavy work: done in processes of its own, which can be limited and ended at any moment.
+"""Worker pool: runs heavy work in processes with limits, which can be ended at any moment.
 
-A piece of work is a value, the name of an operation and its request.  `operations` says what
-there is, `child` is the process that does it, `distant` how it reads and keeps documents without
-a database of its own, `crew` starts, serves and ends such processes, and `claims` sees to it that
-no two of them compute the same document.
+A task is the name of an operation and its request.  `operations` is the table of operations,
+`worker_process` the process that runs a task, and `store_proxy` its access to documents without a
+database.  `pool` starts, serves and ends such processes; `claims` keeps two of them from computing
+the same document.
 """

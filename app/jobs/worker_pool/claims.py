@@ -1,8 +1,8 @@
-"""Which documents are being computed just now, by whoever shares the database.
+"""Claims on documents that processes of one database are computing.
 
-A claim is a row: the id of a document, who computes it, and until when that holds unless it is
-renewed.  Who finds a document claimed waits for it.  Claims save work and nothing else: where the
-database does not answer, or an owner died, two may compute the same, and both are right.
+A claim is a row: the id of a document, its owner, and its time of expiry unless renewed.  A
+process that needs a claimed document waits for it.  Claims only save work: where the database does
+not answer, or an owner died, two processes may compute the same document, and both are right.
 """
 
 import logging
@@ -37,9 +37,9 @@ class Claims:
         self._renewing: Thread | None = None
 
     def take(self, identity: str, *, everywhere: bool) -> bool:
-        """Claim a document; false if somebody computes it.
+        """Claim a document; return false if another owner has claimed it.
 
-        ``everywhere``: for all who share the database, not only in this process.
+        ``everywhere``: among all processes of the database, not only in this process.
         """
         with self._lock:
             if identity in self._held:
@@ -53,7 +53,7 @@ class Claims:
         return True
 
     def release(self, identities: list[str]) -> None:
-        """Give claims back."""
+        """Release claims."""
         if not identities:
             return
         try:
@@ -66,7 +66,7 @@ class Claims:
             self._held.difference_update(identities)
 
     def close(self) -> None:
-        """Give back all that is left."""
+        """Release all remaining claims."""
         self._closed.set()
         if self._renewing is not None:
             self._renewing.join()

@@ -1,7 +1,6 @@
-"""Errors on their way between processes.
+"""Transport of errors between processes.
 
-Many of our errors are made of other words than they hold, which pickle cannot know: it would
-make them anew from their message.
+Pickle rebuilds an exception from its message; many error classes take other arguments.
 """
 
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PackedError:
-    """An error as it travels: its class, its arguments, its members."""
+    """A packed error: class, arguments and members."""
 
     kind: type[Exception]
     arguments: tuple[Any, ...]
@@ -18,7 +17,7 @@ class PackedError:
 
 
 def packed(error: Exception) -> PackedError:
-    """Return an error as it travels."""
+    """Return the packed form of an error."""
     return PackedError(type(error), error.args, dict(error.__dict__))
 
 

@@ -1,4 +1,4 @@
-"""What can happen to work besides an answer and an error of its own."""
+"""Errors of the worker pool: cancelled, dead and refused work."""
 
 
 class Cancelled(Exception):
@@ -21,7 +21,7 @@ class WorkDied(RuntimeError):
 
 
 class Busy(RuntimeError):
-    """So much waits to be computed that more is not taken; come back in ``retry_after`` s."""
+    """The queue of computations is full; the client may retry in ``retry_after`` seconds."""
 
     def __init__(self, waiting: int, retry_after: int = 5) -> None:
         self.retry_after = retry_after

@@ -1,4 +1,4 @@
-"""The process that workers are forked from: started early, it imports all that they need."""
+"""The fork server: a process, started early, that imports the modules of all workers."""
 
 import multiprocessing
 import signal
@@ -9,16 +9,16 @@ PRELOADED = ["topoloom.app.jobs.worker_pool.preload"]
 
 
 def prepare() -> ForkServerContext:
-    """Begin to import what workers need, in a process of its own; returns at once.
+    """Start the fork server, which imports the modules of workers; return at once.
 
-    May be called before this process has imported anything itself: both then import at a time.
+    A call before the imports of this process lets both processes import at the same time.
     """
     from multiprocessing.forkserver import ensure_running
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    # That process and the workers are ended by this one: a signal to the whole group would else
-    # end them before this process has heard of it, and their work would count as failed.
+    # This process ends the fork server and the workers.  A signal to the process group would
+    # otherwise end them first, and their work would count as failed.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         ensure_running()

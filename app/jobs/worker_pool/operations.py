@@ -1,4 +1,4 @@
-"""All that can be asked for and may take long, by name: one table for routes, workers and jobs."""
+"""Table of the long-running operations by name, shared by routes, workers and jobs."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

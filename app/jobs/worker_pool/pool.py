@@ -1,4 +1,4 @@
-"""Starting working processes, serving them, and ending them in time."""
+"""Start, service and end of worker processes."""
 
 import logging
 import time
@@ -23,25 +23,25 @@ from topoloom.synth.progress import Listener
 log = logging.getLogger(__name__)
 
 TICK = 0.1
-"""Seconds between two looks at the clock, and at whether anybody still waits."""
+"""Seconds between two checks of the deadline and of the cancellation flag."""
 
 
 class Ending(Protocol):
-    """Whether work shall end: `threading.Event`, or what is like one."""
+    """A cancellation flag with the interface of `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Tell it, at once."""
+        """Return the flag without waiting."""
         ...
 
 
 class Done(NamedTuple):
-    """An answer: a stored document, or one that nobody stores; and what was assumed."""
+    """An answer, a stored document or an unstored one, and its assumptions."""
 
     answer: Artefact | Presented
     notes: tuple[str, ...]
 
     def known(self) -> "Done":
-        """Return the same for those who found it under way: not computed for them."""
+        """Return the answer for requests that joined a running computation: not fresh."""
         if not isinstance(self.answer, Artefact):
             return self
         return self._replace(answer=replace(self.answer, fresh=False))
@@ -88,9 +88,9 @@ class Crew:
         TookTooLong
             The limit of the settings was passed.
         WorkDied
-            The process ended without a word.
+            The process ended without an answer.
         Exception
-            What the work raised.
+            Any error that the task raised.
         """
         watch = _Watch(self._settings.max_seconds, cancelled, report)
         served = Served(self._store, self._claims, watch.look, self._timed)
@@ -102,7 +102,7 @@ class Crew:
             theirs.close()
             return self._attend(ours, served, watch)
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            # Not even started, if the process that workers are forked from is gone.
+            # The worker was never started if the fork server is dead.
             if process.pid is not None:
                 process.join(1)
             raise WorkDied(task.operation, process.exitcode) from None
@@ -114,7 +114,7 @@ class Crew:
             served.close()
 
     def _attend(self, connection: Any, served: Served, watch: "_Watch") -> Done:
-        """Answer a worker's calls until it says how it ended."""
+        """Answer the calls of a worker until it reports its end."""
         while True:
             watch.look()
             if not connection.poll(TICK):
@@ -142,7 +142,7 @@ def _done(served: Served, found: Any, notes: tuple[str, ...]) -> Done:
 
 
 class _Watch:
-    """The clock of a piece of work, who may end it, and how far it was last."""
+    """The deadline, cancellation flag and latest progress of a task."""
 
     def __init__(self, seconds: float, cancelled: Ending, report: Listener | None) -> None:
         self._seconds = seconds
@@ -152,7 +152,7 @@ class _Watch:
         self._where = ""
 
     def hear(self, stage: str, done: int, total: int) -> None:
-        """Note how far the work is."""
+        """Record the progress of the work."""
         self._where = f"; was {stage}, {done} of {total} done"
         if self._report is not None:
             self._report(stage, done, total)

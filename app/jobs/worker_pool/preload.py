@@ -1,7 +1,6 @@
-"""What working processes are forked with: modules imported, the usual kernels loaded.
+"""Imports of the fork server: the modules of workers, and the usual kernels.
 
-Imported by the process that workers are forked from, once; a worker that had to import and load
-by itself would take two seconds longer.
+The fork server imports this module once; without it every worker would start two seconds later.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """The store over a pipe: `DistantStore` in a worker, `Served` in the process that started it.
 
-A worker has no database.  What it looks up, and what it has computed, goes through one pipe; so
-the only one that writes is who started it, and a worker that is killed leaves nothing half done.
+A worker has no database.  All its look-ups and results go through one pipe.  Only the parent
+process writes to the database, so a killed worker leaves no partial result.
 """
 
 import time
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from topoloom.app.store.document_store import Store
 
 CALLS = ("find", "get", "question", "beginning", "named", "begin", "keep")
-"""What a worker may ask for; each is a method of `Served`."""
+"""Store calls of a worker; each is a method of `Served`."""
 
 PROGRESS, ANSWERED, RAISED = "progress", "answered", "raised"
-"""What a worker says besides: how far it is, and how it ended."""
+"""Other messages of a worker: its progress, and its end."""
 
 
 class Call(NamedTuple):
@@ -48,11 +48,11 @@ class DistantStore:
         return self._call("get", kind, identity)
 
     def question(self, kind: str, identity: str) -> str | None:
-        """Return the question that a row says it answers; None without row."""
+        """Return the request stored with a document; None if there is no such row."""
         return self._call("question", kind, identity)
 
     def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
-        """Return up to ``limit`` entries whose ids begin so, by id."""
+        """Return up to ``limit`` entries whose ids begin with ``prefix``, by id."""
         return self._call("beginning", kind, prefix, limit)
 
     def named(self, name: str, limit: int) -> list[Listed]:
@@ -67,10 +67,10 @@ class DistantStore:
         return self._call("begin", kind, identity)
 
     def keep(self, kind: str, request: Asked, identity: str, computed: Computed) -> Artefact:
-        """Store an answer; return it, or the one that somebody else stored in the meantime."""
+        """Store a document; return it, or the same document that another process stored first."""
         facts = _known(kind, request, computed)
         kept: Artefact = self._call("keep", kind, request, identity, computed, facts)
-        # What was stored meanwhile is the same document; it need not travel back.
+        # A document stored meanwhile has the same content, so the pipe need not return it.
         return kept if kept.content else replace(kept, content=computed.content)
 
     def _call(self, name: str, *arguments: Any) -> Any:
@@ -82,23 +82,23 @@ class DistantStore:
 
 
 def _known(kind: str, request: Asked, computed: Computed) -> Facts:
-    """Return what is known of a document; to read it takes long, and is done here for that."""
+    """Return the facts of a document; reading them is slow, so the worker does it."""
     asked, summary = canonical(request), compact(computed.summary)
     return facts_of(kind, KERNEL_VERSION, asked, summary, computed.media_type, computed.content)
 
 
 LOOKED_EVERY = 0.05
-"""Seconds between two looks for a document that somebody else computes."""
+"""Seconds between two look-ups of a document that another process computes."""
 
 LOCAL = frozenset({"topology"})
-"""Kinds that are made faster than the other processes could be told of it."""
+"""Kinds that are computed faster than a claim in the database is written."""
 
 
 class Served:
-    """One worker's view of the store.
+    """The store as one worker sees it.
 
-    ``goes_on`` raises when the worker is to end; ``timed`` is told the kind and the seconds of
-    each document that it computed.
+    ``goes_on`` raises when the worker must end; ``timed`` receives the kind and the seconds of
+    each document that the worker computed.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Served:
         self._last: Artefact | None = None
 
     def reply(self, call: Call) -> Any:
-        """Return what a call gives, or the error that it raises, packed."""
+        """Return the result of a call, or its error in packed form."""
         if call.name not in CALLS:
             raise ValueError(f"a worker may not ask for {call.name}")
         try:
@@ -146,17 +146,17 @@ class Served:
         return self._store.named(name, limit)
 
     def begin(self, kind: str, identity: str) -> Artefact | None:
-        """Return a stored document, or None when the worker is the one to compute it.
+        """Return a stored document, or None when this worker must compute the document.
 
-        While another computes it, this waits.  Nobody waits for one who waits for him: what a
-        document is computed from never asks for that document, since ids are digests.
+        While another worker computes the document, this call waits.  No deadlock is possible: an
+        id is a digest of the inputs, so no document depends on itself.
         """
         waited = False
         while (found := self._store.find(kind, identity)) is None:
             if self._claims.take(identity, everywhere=kind not in LOCAL):
                 self._claimed.append(identity)
                 self._begun[identity] = time.perf_counter()
-                # The process that this worker waited for may have stored it after the look-up.
+                # The other process may have stored the document after the look-up.
                 found = self._store.find(kind, identity) if waited else None
                 break
             waited = True
@@ -169,21 +169,21 @@ class Served:
     def keep(
         self, kind: str, request: Asked, identity: str, computed: Computed, facts: Facts
     ) -> Artefact:
-        """Store an answer; of one that this worker made, the content is not sent back."""
+        """Store a document; do not send content back that this worker computed."""
         self._timed(kind, time.perf_counter() - self._begun.pop(identity))
         self._last = kept = self._store.keep(kind, request, identity, computed, facts)
         self._release(identity)
         return replace(kept, content=b"") if kept.fresh else kept
 
     def answer(self, kind: str, identity: str, *, fresh: bool) -> Artefact | None:
-        """Return the document that a worker ended with; None if it is gone again."""
+        """Return the document that a worker ended with; None if it was deleted meanwhile."""
         last = self._last
         mine = last is not None and (last.kind, last.id) == (kind, identity)
         found = last if mine else self._store.find(kind, identity)
         return None if found is None else replace(found, fresh=fresh)
 
     def close(self) -> None:
-        """Give back what the worker has claimed and not kept."""
+        """Release the claims of the worker on documents that it has not stored."""
         if self._claimed:
             self._claims.release(self._claimed)
             self._claimed = []

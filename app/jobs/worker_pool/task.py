@@ -1,4 +1,4 @@
-"""Work as a value: the name of an operation, and its request."""
+"""Tasks of the worker pool: the name of an operation, and its request."""
 
 import hashlib
 import json
@@ -61,9 +61,9 @@ def _text(request: Request) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[B]):
-    """Something that is asked for by a request; its answer is a document.
+    """An operation: a request model, and a function that answers with a document.
 
-    ``answer`` stores a document, or presents one that nobody stores (``is_stored`` is false).
+    ``answer`` stores the document, or returns an unstored one if ``is_stored`` is false.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Operation(Generic[B]):
         Raises
         ------
         RequestValidationError
-            It is not JSON, or breaks a rule of the request; a hundred are named at most.
+            The text is not JSON, or breaks rules of the request; at most a hundred are named.
         """
         try:
             held = json.loads(body)
@@ -97,7 +97,7 @@ class Operation(Generic[B]):
 
 
 def _require_few_unknown(model: type[Request], held: object) -> None:
-    """Raise for more unknown members than are named: pydantic takes 50 us to tell each."""
+    """Raise for more unknown members than are named: pydantic takes 50 us for each."""
     if not isinstance(held, dict):
         return
     unknown = [name for name in held if name not in model.model_fields]
@@ -119,7 +119,7 @@ def _malformed(rule: str, place: int) -> dict[str, object]:
 
 
 def _named(error: ValidationError) -> list[dict[str, object]]:
-    """Return the broken rules as FastAPI has them; of many, the first and how many there are."""
+    """Return the broken rules in the form of FastAPI; if many, the first ones and the count."""
     found: list[dict[str, object]] = [
         {**entry, "loc": ("body", *entry["loc"])}
         for entry in error.errors(include_url=False, include_input=False)

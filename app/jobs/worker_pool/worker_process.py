@@ -1,7 +1,7 @@
-"""The process that does one piece of work, and then ends.
+"""A worker process: runs one task, and then ends.
 
-It is forked from a process that has everything imported, starts within some 15 ms, and gives
-back all its memory when it ends.  It answers to nobody but the pipe.
+The fork server has all modules imported, so a worker starts within some 15 ms.  Its end frees all
+its memory.  The pipe is its only connection.
 """
 
 import contextlib
@@ -29,14 +29,14 @@ from topoloom.schedules.errors import TooLarge
 from topoloom.synth.progress import Listener, progress_listener
 
 NICENESS = 5
-"""Who answers from the store goes first."""
+"""Workers yield the processor to the process that answers from the store."""
 
 REPORT_SECONDS = 0.2
-"""Seconds between two words on how far it is."""
+"""Seconds between two progress messages."""
 
 
 def work(connection: Connection, settings: Settings, task: Task) -> None:
-    """Do a piece of work; say over the connection what it needs, how far it is and how it ended."""
+    """Run a task; send its store calls, its progress and its end over the connection."""
     _become_a_worker(settings.max_work_bytes)
     store = DistantStore(connection)
     context = Context(store, settings, partial(progress_listener, _teller(connection)), mend=mended)
@@ -57,12 +57,12 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
 
 
 def _without_content(found: Any) -> Any:
-    """Return an answer as it is told: who keeps documents has this one."""
+    """Return an answer for the pipe: a stored document travels without its content."""
     return (found.kind, found.id, found.fresh) if isinstance(found, Artefact) else dict(found)
 
 
 def _teller(connection: Connection) -> Listener:
-    """Return who passes on how far the work is, now and then."""
+    """Return a listener that sends progress, at most once in `REPORT_SECONDS`."""
     last = 0.0
 
     def tell(stage: str, done: int, total: int) -> None:
@@ -76,8 +76,8 @@ def _teller(connection: Connection) -> Listener:
 
 
 def _become_a_worker(most_bytes: int) -> None:
-    """Go after others, within a limit of memory, and not longer than who started it."""
-    # What ends a group of processes is for the one that started this one, which then ends it.
+    """Lower the priority, limit the memory, and end with the parent process."""
+    # A signal to the process group is for the parent process, which then ends the worker.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
@@ -89,7 +89,7 @@ def _become_a_worker(most_bytes: int) -> None:
 
 
 def _limit_memory(most_bytes: int) -> None:
-    """Let allocations fail beyond the limit, or beyond the stricter one that there is."""
+    """Let allocations fail beyond the limit, or beyond a stricter limit of the system."""
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
     with contextlib.suppress(ValueError, OSError):  # not every system has such a limit
