@@ -1,6 +1,6 @@
-"""Computed documents as they are kept: their ids, their kinds, their bytes.
+"""The ids, kinds and bytes of stored documents.
 
-Nothing here knows of a database; `app.store.document_store` keeps them in one.
+This module uses no database; `app.store.document_store` stores the documents in a database.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from topoloom.app.config import KERNEL_VERSION
 T = TypeVar("T")
 
 PACKED = "+gzip"
-"""End of the media types whose content is gzipped."""
+"""Suffix of the media types whose content is gzipped."""
 
 PACKED_JSON = f"application/json{PACKED}"
 """Media type of a stored JSON document: its compact text, gzipped."""
@@ -26,10 +26,10 @@ ID_LENGTH = 64
 """Hexadecimal characters of an id."""
 
 MIN_PREFIX = 6
-"""Hexadecimal characters of an id that are enough to ask for it, if no other begins so."""
+"""Least length of a unique id prefix, in hexadecimal characters."""
 
 Asked: TypeAlias = Mapping[str, Any]
-"""A question as plain JSON: the key of its answer, and nothing that is computed with."""
+"""A request as plain JSON: the cache key of its answer."""
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -48,12 +48,12 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "sweep": "sweeps",
     }
 )
-"""Kind of document -> the table it is kept in."""
+"""Kind of document -> name of its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """An answer as it will be kept, and a few facts of it for lists."""
+    """The stored form of an answer, and its summary for lists."""
 
     content: bytes
     media_type: str
@@ -71,7 +71,7 @@ class Artefact:
     """A stored answer.
 
     ``digest`` is its seal (`store.row_mapping`), which changes with ``content``; ``fresh`` tells
-    whether it was computed for this very call.
+    whether this call computed the answer.
     """
 
     kind: str
@@ -98,7 +98,7 @@ class Artefact:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An entry of a list: what was asked, and when it was first answered."""
+    """An entry of a list: the request, and the time of its first answer."""
 
     id: str
     kernel_version: str
@@ -111,10 +111,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
-    """A kind of answer: its name in the store, and how its values are stored.
+    """A kind of answer: its name in the store, its encoder and its decoder.
 
-    ``encode`` takes a value and its id.  ``decode`` reads a stored value back; kinds that no
-    computation reads have none.
+    ``encode`` takes a value and its id.  ``decode`` reads a stored value back; it is None for
+    kinds that no computation reads.
     """
 
     name: str
@@ -128,10 +128,10 @@ class Kind(Generic[T]):
 
 
 class Answer(Generic[T]):
-    """A stored answer beside its value.
+    """A stored answer and its value.
 
-    One that was computed just now has the value it was made from; a stored one is decoded
-    when its value is asked for, once; ``require_decodable`` raises if it must not be here.
+    A new answer holds the computed value.  A stored answer is decoded once, on the first read of
+    its value; ``require_decodable`` raises if decoding is not allowed.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Answer(Generic[T]):
 
 
 def canonical(value: Any) -> str:
-    """Return the one JSON text of a value: sorted keys, no blanks, ASCII.
+    """Return the canonical JSON text of a value: sorted keys, no blanks, ASCII.
 
     >>> canonical({"b": [1, 2], "a": None})
     '{"a":null,"b":[1,2]}'
@@ -180,7 +180,7 @@ def key(kind: str, request: Asked) -> str:
 
 
 def key_of(kernel_version: str, kind: str, request: str) -> str:
-    """Return the id of the answer that some version gives to a request in canonical JSON.
+    """Return the id of the answer of a kernel version to a request in canonical JSON.
 
     >>> key_of(KERNEL_VERSION, "design", '{"nodes":8}') == key("design", {"nodes": 8})
     True
@@ -192,5 +192,5 @@ def key_of(kernel_version: str, kind: str, request: str) -> str:
 
 
 def compact(document: dict[str, Any]) -> str:
-    """Return compact JSON that keeps the document's own order of keys, for people."""
+    """Return compact JSON in the key order of the document."""
     return json.dumps(document, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

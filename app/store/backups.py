@@ -1,7 +1,7 @@
-"""Copies of an embedded database: made while the service runs, checked, put back.
+"""Backup and restore of an embedded database while the service runs.
 
-SQLite copies itself page by page under its own locks (``sqlite3_backup``), so that the copy is
-one consistent state.  PostgreSQL has ``pg_dump`` and ``pg_restore`` for this
+SQLite copies a database page by page under its own locks (``sqlite3_backup``), so that the copy
+is one consistent state.  PostgreSQL has ``pg_dump`` and ``pg_restore`` for this
 (docs/how-to/run-the-service.md).
 """
 
@@ -17,18 +17,18 @@ from topoloom.app.config import HEAD
 from topoloom.app.store.database import DatabaseNotReady, is_embedded
 
 _PAGES = 4096
-"""Pages copied at a time; writers have their turn in between."""
+"""Pages copied at a time; writers run between two batches."""
 
 
 def back_up(url: str, copy: Path) -> int:
     """Copy the database of a URL to a new file; return its size in bytes.
 
-    The file is there only when it is whole, checked and on the disk.
+    The file appears only after it is complete, checked and on the disk.
 
     Raises
     ------
     DatabaseNotReady
-        The database is no file, cannot be read, or the copy cannot be written.
+        The database is not a file, the database is unreadable, or the copy is not writable.
     """
     source = _file_of(url)
     if not source.is_file():
@@ -52,16 +52,16 @@ def back_up(url: str, copy: Path) -> int:
 
 
 def restore(url: str, copy: Path, *, replace: bool = False) -> None:
-    """Put a copy in the place of the database of a URL.
+    """Replace the database of a URL with a copy.
 
-    Whoever has the database open sees the copy from then on.  A copy of an earlier version is
-    migrated when it is opened next.
+    Open connections see the copy from then on.  The next opening migrates a copy of an earlier
+    version.
 
     Raises
     ------
     DatabaseNotReady
-        The copy is none, is damaged or of a later version, or a database is there already and
-        is not to be replaced.
+        The copy is not a database, is damaged or is of a later version; or a database exists
+        and ``replace`` is false.
     """
     target = _file_of(url)
     try:
@@ -92,13 +92,13 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _make_one_file(file: Path) -> None:
-    """Let a database need no other files beside it, until it is restored."""
+    """Turn off the write-ahead log, so that the database is one file."""
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
 
 
 def _require_ours(file: Path) -> None:
-    """Raise unless a file is a whole database of Topoloom, of this version or an earlier one."""
+    """Raise unless a file is a complete Topoloom database of this or an earlier version."""
     with closing(_read(file)) as connection:
         try:
             found = connection.execute("PRAGMA quick_check").fetchone()[0]

@@ -1,8 +1,9 @@
-"""A cache as a file: written whole or not at all, checked before anything of it is stored.
+"""Export of a cache to a file, written atomically, and import, checked before it stores anything.
 
-The file has one JSON object in each line (compressed where its name ends in ``.gz``): first what
-it is, then a stored document with its seal, question, labels and pin in each, last how many
-there are and the SHA-256 of everything before.  Memory holds a few documents at a time.
+The file has one JSON object in each line (compressed if its name ends in ``.gz``).  The first
+line states the schema.  Each further line holds a stored document with its seal, request, labels
+and pin.  The last line holds the number of documents and the SHA-256 of all lines before.
+Memory holds a few documents at a time.
 """
 
 import base64
@@ -32,18 +33,18 @@ from topoloom.app.store.tables import TABLES, LabelRow
 
 SCHEMA = "topoloom-cache/1"
 MAX_LINE = 2**30
-"""Bytes of a line: of the largest document that is read, in base64."""
+"""Most bytes of a line, and thus of a document in base64."""
 
 BATCH_ROWS, BATCH_BYTES = 100, 16 * 2**20
-"""So many documents, or few of so many bytes, are read or stored at once."""
+"""Most documents, and most bytes, of one batch."""
 
 _ORDER = ("topology", *(kind for kind in TABLES if kind != "topology"))
-"""Topologies first: what is about them has facts from them."""
+"""Topologies first: documents about a topology inherit its facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How many documents were written, and how many were left out because they are damaged."""
+    """Numbers of documents: written, and omitted because they are damaged."""
 
     documents: int
     damaged: int
@@ -51,9 +52,10 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many documents were stored, were there already, and are of other kernels.
+    """Numbers of documents: stored now, stored before, and of other kernel versions.
 
-    Those of other kernels are read by their ids only: the same question has another id now.
+    Documents of other kernel versions are reachable only by id: the same request now has another
+    id.
     """
 
     stored: int
@@ -71,19 +73,19 @@ class _Line:
 
 
 def exported(engine: Engine, path: Path) -> Exported:
-    """Write every sound document to a file, which is replaced when all is written.
+    """Write every sound document to a file; replace the file after the last write.
 
     Raises
     ------
     UnusableFile
-        It cannot be written; what was there before is still there.
+        The file is not writable; an earlier file stays unchanged.
     """
     temporary: Path | None = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as raw:
             temporary = Path(raw.name)
             if path.suffix == ".gz":
-                # Documents are packed already: more than the least effort gains nothing.
+                # Documents are compressed already: a higher level gains nothing.
                 with gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as packed:
                     found = _write(engine, packed)
             else:
@@ -101,17 +103,17 @@ def exported(engine: Engine, path: Path) -> Exported:
 
 
 def imported(engine: Engine, path: Path) -> Imported:
-    """Store every document of a file that is not stored yet, with its labels and pin.
+    """Store every new document of a file, with its labels and pin.
 
-    The file is read twice: first all of it is checked, then it is stored in batches, each in
-    a transaction of its own.  A document that is stored already stays as it is, and gets the
-    labels and the pin of the file beside its own.
+    The first pass checks the file; the second pass stores it in batches, one transaction each.
+    A document that is already stored stays unchanged, and gains the labels and the pin of the
+    file.
 
     Raises
     ------
     UnusableFile
-        It is no such file, of another version, cut off, or a document is not what was
-        written; nothing of it is stored then.
+        The file is not an exported cache, has another version, is truncated, or holds a
+        changed document.  Nothing of the file is stored.
     """
     for _ in _lines(path):
         continue
@@ -152,7 +154,7 @@ def _write(engine: Engine, file: Any) -> Exported:
 
 
 def _stored(engine: Engine, kind: str) -> Iterator[_Line]:
-    """Yield the documents of a kind by id, few at a time; others may write meanwhile."""
+    """Yield the documents of a kind by id, in small batches; concurrent writes are allowed."""
     table, last = TABLES[kind], ""
     names = (*StoredRow._fields, "created_at", "pinned")
     while True:
@@ -194,7 +196,7 @@ def _object(line: _Line) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[_Line]:
-    """Yield the documents of a file, checked; raise unless the file is whole and sound."""
+    """Yield the checked documents of a file; raise unless the file is complete and sound."""
     try:
         with path.open("rb") as raw:
             packed = raw.peek(2)[:2] == b"\x1f\x8b"
@@ -261,13 +263,13 @@ def _line(value: Any) -> _Line:
 
 
 def _store(engine: Engine, batch: list[_Line]) -> int:
-    """Store what is not stored yet, in one transaction; return how many documents were new."""
+    """Store the new documents of a batch in one transaction; return their number."""
     if not batch:
         return 0
     try:
         new = _insert(engine, batch)
     except IntegrityError:
-        # Somebody stored one of them just now: one by one, that is no harm.
+        # Another process stored one of the documents meanwhile: insert them one by one.
         new = 0
         for line in batch:
             try:

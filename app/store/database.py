@@ -1,7 +1,7 @@
-"""The database: opening it, and bringing its tables to the newest revision.
+"""Open the database, and migrate its tables to the newest revision.
 
-SQLite is embedded: whoever opens it also migrates it.  PostgreSQL belongs to
-somebody: it is migrated by ``topoloom db migrate`` only.
+Opening an embedded SQLite database also migrates it.  Only ``topoloom db migrate`` migrates a
+PostgreSQL database, which has an operator.
 """
 
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ from topoloom.app.config import HEAD
 from topoloom.app.store.embedded_reader import PRAGMAS
 
 CONNECT_SECONDS = 5
-"""How long a PostgreSQL may take to accept a connection."""
+"""Timeout of a connection to PostgreSQL."""
 
 STATEMENT_SECONDS = 60
-"""How long one statement on PostgreSQL may run; the largest document is stored in a few."""
+"""Timeout of a statement on PostgreSQL; the largest document takes a few seconds."""
 
 _MIGRATION_LOCK = 7_063_411
 _VERSION = Table(
@@ -42,7 +42,7 @@ _VERSION = Table(
     Column("version_num", String(32), nullable=False),
     PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
 )
-"""The table that alembic keeps, as it makes it."""
+"""The version table of alembic, in the form that alembic creates."""
 
 
 class DatabaseNotReady(RuntimeError):
@@ -50,12 +50,12 @@ class DatabaseNotReady(RuntimeError):
 
 
 def open_engine(url: str) -> Engine:
-    """Return an engine for the URL; a SQLite file's folder is made.
+    """Return an engine for the URL; create the folder of an SQLite file.
 
     Raises
     ------
     DatabaseNotReady
-        The URL does not parse, its driver is missing, or the folder cannot be made.
+        The URL does not parse, its driver is missing, or the folder cannot be created.
     """
     try:
         parsed = make_url(url)
@@ -71,7 +71,7 @@ def open_engine(url: str) -> Engine:
 def open_database(url: str) -> Engine:
     """Return an engine whose tables are at the newest revision.
 
-    An embedded database is migrated here; any other must have been migrated.
+    Migrates an embedded database; any other database must be at the newest revision.
     """
     engine = open_engine(url)
     try:
@@ -87,10 +87,9 @@ def open_database(url: str) -> Engine:
 
 
 def _make_or_migrate(engine: Engine) -> None:
-    """Give an empty database the tables that all migrations leave; migrate any other.
+    """Create the newest tables in an empty database; migrate any other database.
 
-    A new one is what every first command waits for: migrations would take half a second of it,
-    most of it to import what they are written in.
+    Migrations would delay the first command by half a second, mostly to import alembic.
     """
     from topoloom.app.store.tables import Base
 
@@ -107,17 +106,17 @@ def _make_or_migrate(engine: Engine) -> None:
 
 
 def is_embedded(url: URL) -> bool:
-    """Whether the database is an SQLite file, or lives in memory."""
+    """Return whether the database is SQLite, in a file or in memory."""
     return url.get_backend_name() == "sqlite"
 
 
 def is_in_memory(url: URL) -> bool:
-    """Whether the database ends with the process, and is one connection for all its threads."""
+    """Return whether the database lives in memory, on one connection for all threads."""
     return is_embedded(url) and url.database in (None, "", ":memory:")
 
 
 def current_revision(engine: Engine) -> str | None:
-    """Return the revision the tables are at; None when there are none.
+    """Return the revision of the tables; None without tables.
 
     Raises
     ------
@@ -139,7 +138,7 @@ def require_head(engine: Engine) -> None:
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the tables to a revision, up or down; safe when several processes do it."""
+    """Migrate the tables up or down to a revision; safe in concurrent processes."""
     from alembic import command
     from alembic.util import CommandError
 
@@ -167,11 +166,11 @@ def _alembic_config() -> Any:
 
 
 def _lock(connection: Connection) -> None:
-    """Let one process migrate at a time; the lock ends with the transaction."""
+    """Take the migration lock, which ends with the transaction."""
     if is_embedded(connection.engine.url):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
-        # Rewriting a table may take as long as it takes.
+        # No timeout: a migration may rewrite a large table.
         connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
@@ -194,7 +193,7 @@ def _reached(engine: Engine) -> Iterator[Connection]:
 
 
 def shown(url: URL) -> str:
-    """Return a database's URL for people, without user and password.
+    """Return the URL of a database without user and password.
 
     >>> shown(make_url("postgresql+psycopg://me:secret@db/topoloom"))
     'postgresql+psycopg://db/topoloom'
@@ -203,14 +202,14 @@ def shown(url: URL) -> str:
 
 
 def _with_driver(url: URL) -> URL:
-    """``postgresql://`` means psycopg here, the driver that the package installs."""
+    """Return the URL with psycopg, the installed driver, for ``postgresql://``."""
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     return url
 
 
 def _open_server(url: URL) -> Engine:
-    """Return an engine that gives up on a database that does not answer in time."""
+    """Return an engine for a database server, with timeouts."""
     limits: dict[str, Any] = {}
     if url.get_backend_name() == "postgresql":
         asked = url.query.get("options", "")
@@ -223,7 +222,7 @@ def _open_server(url: URL) -> Engine:
 
 def _open_sqlite(url: URL) -> Engine:
     if is_in_memory(url):
-        # One connection for all threads: a second one would see an empty database.
+        # One connection for all threads: a second connection would see an empty database.
         return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
     folder = Path(url.database or "").parent
     try:

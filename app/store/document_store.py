@@ -1,11 +1,11 @@
-"""The content-addressed cache: what has been computed once is read ever after.
+"""The content-addressed cache of computed documents.
 
 A document's id is the SHA-256 of the canonical JSON of (kind, kernel version,
 request).  Two processes that compute the same document at the same time both
-succeed: the first insert wins, and since documents are deterministic it does not
-matter which.  Nothing is stored when a computation fails.  A damaged document is none: it
-is computed anew, and its row mended.  An answer that cannot be stored is an answer all the
-same: it is kept in memory, and stored when the database takes it.
+succeed: the first insert wins, and documents are deterministic.  A failed computation stores
+nothing.  A damaged document counts as missing: the store repairs its row with the recomputed
+document.  If the database rejects an answer, the answer stays in memory until a later write
+succeeds.
 """
 
 import logging
@@ -39,7 +39,7 @@ class Store:
         self.uses = Uses()
 
     def get(self, kind: str, identity: str) -> Artefact | None:
-        """Return the stored document; None if there is none, or a damaged one."""
+        """Return the stored document; None if it is missing or damaged."""
         unsaved = self._unsaved.get(identity)
         if unsaved is not None:
             return unsaved
@@ -53,7 +53,7 @@ class Store:
         return found
 
     def find(self, kind: str, identity: str) -> Artefact | None:
-        """Return the same, None also where the database does not answer: it can be computed."""
+        """Return the stored document; None if it is missing or damaged, or the database fails."""
         if self._unsaved.resting:
             return self._unsaved.get(identity)
         start = time.monotonic()
@@ -64,7 +64,7 @@ class Store:
             return self._unsaved.get(identity)
 
     def question(self, kind: str, identity: str) -> str | None:
-        """Return the question in canonical JSON that a row says it answers; None without row."""
+        """Return the request of a row in canonical JSON; None without a row."""
         table = TABLES[kind]
         with self._engine.connect() as connection:
             return connection.execute(
@@ -72,12 +72,12 @@ class Store:
             ).scalar_one_or_none()
 
     def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
-        """Return up to ``limit`` entries whose ids begin so, by id.
+        """Return up to ``limit`` entries whose ids begin with a prefix, by id.
 
-        ``prefix`` is of lower case hexadecimal characters.  A range of the primary key.
+        ``prefix`` has lower case hexadecimal characters.  The query is a range of the primary key.
         """
         table = TABLES[kind]
-        # What begins with the prefix goes on with a character before "g".
+        # The next character of an id is hexadecimal, thus below "g".
         within = (table.id >= prefix, table.id < prefix + "g")
         query = entries(table).where(*within).order_by(table.id).limit(limit)
         return self._listed(kind, query)
@@ -101,26 +101,26 @@ class Store:
         computed: Computed,
         facts: Facts | None = None,
     ) -> Artefact:
-        """Store an answer; return it, or the one that somebody else stored in the meantime.
+        """Store an answer; return it, or the answer that another process stored first.
 
-        ``facts`` are what is known of it, where that was read from it already.
+        ``facts`` are the metadata of the answer if they are known already.
         """
         return self._saved(row_of(kind, request, identity, computed, facts))
 
     def delete(self, kind: str, identity: str) -> bool:
-        """Delete a document, also one that is not stored yet; see `app.store.retention.Keeping`."""
+        """Delete a document, stored or still in memory; see `app.store.retention.Keeping`."""
         held = self._unsaved.get(identity) is not None
         self._unsaved.drop(identity)
         return self.keeping.delete(kind, identity) or held
 
     def settled(self) -> str | None:
-        """Store what could not be stored before; return why the database does not take it."""
+        """Store the answers in memory; return the error if the database rejects them."""
         if self._unsaved.reason is not None:
             self._settle(taken=False)
         return self._unsaved.reason
 
     def _settle(self, *, taken: bool) -> None:
-        """Try all that is held; what is refused though others are ``taken`` is given up."""
+        """Store all answers in memory; after one write is ``taken``, drop the rejected answers."""
         for pending in self._unsaved.all():
             if self._try(pending) is not None:
                 taken = True
@@ -131,7 +131,7 @@ class Store:
             self._unsaved.drop(pending.artefact.id)
 
     def _saved(self, pending: Pending) -> Artefact:
-        """Store an answer, or hold it; return it, or the one that is stored already."""
+        """Store an answer, or hold it in memory; return it, or the answer stored before."""
         waiting = self._unsaved.all()
         found = None if self._unsaved.resting else self._try(pending)
         if found is None:
@@ -142,7 +142,7 @@ class Store:
         return found
 
     def _try(self, pending: Pending) -> Artefact | None:
-        """Store an answer; None if that fails."""
+        """Store an answer; return None on failure."""
         artefact, start = pending.artefact, time.monotonic()
         try:
             found = self._insert(artefact.kind, artefact.id, dict(pending.values), pending.facts)
@@ -160,7 +160,7 @@ class Store:
     def _insert(
         self, kind: str, identity: str, values: dict[str, Any], facts: Facts
     ) -> Artefact | None:
-        """Insert a row; return what is stored there already, after mending what is damaged."""
+        """Insert a row, or repair a damaged row; return an earlier sound document, or None."""
         table = TABLES[kind]
         now = datetime.now(UTC).replace(tzinfo=None)
         try:
@@ -186,7 +186,7 @@ class Store:
         Raises
         ------
         InvalidCursor
-            The cursor is not one that this method returned for the same order.
+            The cursor is not from an earlier page of a list in the same order.
         """
         with self._engine.connect() as connection:
             return page(connection, kind, limit, cursor, wanted or Wanted())

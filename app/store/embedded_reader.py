@@ -1,7 +1,7 @@
 """Read stored documents of an embedded database with the standard library alone.
 
-Loading SQLAlchemy takes longer than a whole cached answer on the command line (0.33 s of CPU
-beside 0.26 s).  This module only reads by id, and only files at the newest revision;
+Loading SQLAlchemy takes longer than a cached answer on the command line (0.33 s of CPU against
+0.26 s).  This module only reads by id, and only files at the newest revision;
 `app.store.document_store` does everything else.
 """
 
@@ -16,11 +16,11 @@ from topoloom.app.config import HEAD
 from topoloom.app.store.artifacts import KINDS, Artefact
 from topoloom.app.store.row_mapping import StoredRow, unsealed
 
-# Waiting comes first: switching to WAL needs the lock that others may hold.
-# NORMAL: what is committed outlives the process; a power failure may take the last answers,
-# which are computed again, and leaves the file whole.
+# The timeout comes first: the switch to WAL needs a lock that another process may hold.
+# NORMAL: commits survive the process.  A power failure may lose the last answers, which can be
+# computed again; the file stays consistent.
 PRAGMAS = ("busy_timeout=10000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
-"""What every connection that may write begins with."""
+"""Pragmas of every connection that may write."""
 
 _PREFIX = "sqlite:///"
 
@@ -34,7 +34,7 @@ class Embedded:
     def get(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document, or None; the same as `app.store.document_store.Store.get`.
 
-        A damaged one counts as none: whoever computes answers also mends them.
+        A damaged document counts as missing; its recomputation repairs it.
         """
         columns = ", ".join(StoredRow._fields)
         query = f"SELECT {columns} FROM {KINDS[kind]} WHERE id = ?"
@@ -50,7 +50,7 @@ class Embedded:
 
 @contextmanager
 def opened(url: str) -> Iterator[Embedded | None]:
-    """Open the database of a URL for reading; None unless it is a file at the newest revision."""
+    """Yield a reader of the database of a URL; None unless it is a file at the newest revision."""
     path = url.removeprefix(_PREFIX)
     if path == url or not path or path == ":memory:" or "?" in path or not Path(path).is_file():
         yield None

@@ -1,13 +1,13 @@
-"""What can be wrong with asking for something stored."""
+"""Errors of requests for stored documents."""
 
 from topoloom.synth.naming.suggestions import one_of
 
 MAX_CANDIDATES = 5
-"""So many documents an ambiguous id or name is explained by."""
+"""Most documents that the error of an ambiguous id or name lists."""
 
 
 class NotStored(LookupError):
-    """Nothing of this kind is stored under this id, or under any that begins so, or name.
+    """No document of this kind has this id, id prefix or name.
 
     >>> str(NotStored("design", "ab12cd"))
     'id: no design is stored under ab12cd'
@@ -20,7 +20,7 @@ class NotStored(LookupError):
 
 
 class Gone(NotStored):
-    """The topology that a stored answer is about was deleted, or let go.
+    """The topology of a stored answer was deleted or evicted.
 
     >>> str(Gone("ab12cd", "ring"))[:58]
     'topology_id: the topology ab12cd (ring) that this is about'
@@ -37,9 +37,9 @@ class Gone(NotStored):
 
 
 class Ambiguous(LookupError):
-    """Several stored documents are meant by the beginning of an id, or by a name.
+    """Several stored documents match an id prefix or a name.
 
-    ``candidates`` are their ids and names; up to five are shown.
+    ``candidates`` are their ids and names; the message shows up to five.
 
     >>> str(Ambiguous("topology", "ab12cd", [("ab12cd0" + 57 * "0", "ring"), ("ab12cd1", "")]))
     'id: ab12cd is the beginning of several: topology ab12cd000000 (ring), topology ab12cd1'
@@ -58,7 +58,7 @@ class Ambiguous(LookupError):
 
 
 class Damaged(LookupError):
-    """What is stored under an id is not what was stored there, and cannot be computed again.
+    """A stored document is damaged and cannot be computed again.
 
     >>> str(Damaged("topology", "ab12cd"))
     'id: the topology stored under ab12cd is damaged and cannot be computed again; send it again'
@@ -74,7 +74,7 @@ class Damaged(LookupError):
 
 
 class NotAcceptable(ValueError):
-    """A document is asked for in a format it does not come in.
+    """A document is not available in the requested format.
 
     >>> str(NotAcceptable("png", ["json", "dot"]))
     "format: must be one of json, dot; not 'png'"
@@ -87,7 +87,7 @@ class NotAcceptable(ValueError):
 
 
 class Conflict(ValueError):
-    """What is asked does not fit what something is at present; it is left as it was."""
+    """A change does not fit the present state, which stays unchanged."""
 
     def __init__(self, field: str, rule: str) -> None:
         self.field, self.rule = field, rule
@@ -95,7 +95,7 @@ class Conflict(ValueError):
 
 
 class OutOfSequence(Conflict):
-    """An observation is not the next one, and no repetition of an earlier one."""
+    """An observation is neither the next one nor a repetition of an earlier one."""
 
 
 class Leased(Conflict):
@@ -114,14 +114,14 @@ class BaseTaken(Conflict):
 
 
 class ChangedMeanwhile(Conflict):
-    """Something is not of the version any more that a change was made for (If-Match)."""
+    """A change is for a version that is not the present version (If-Match)."""
 
     def __init__(self, rule: str) -> None:
         super().__init__("/if-match", rule)
 
 
 class NoVersion(Conflict):
-    """A change does not say which version it is made for (If-Match)."""
+    """A change does not name the version that it applies to (If-Match)."""
 
     def __init__(self) -> None:
         super().__init__("/if-match", "must be given: the ETag of the progress that is known")

@@ -1,8 +1,8 @@
-"""How large the cache is, and letting go of what can be computed again, the least used first.
+"""The size of the cache, and eviction of the least recently used documents.
 
-A document stays while it is pinned or labelled, while a stored document names it, and a
-topology that came as it is stays for good: nobody else has it.  What only names of documents
-that are let go refer to is let go after them, a round later.
+Eviction never removes a pinned or labeled document, a document that a stored document refers to,
+or a topology that came from a file or a document and cannot be computed again.  A document whose
+last reference is evicted may be evicted one round later.
 """
 
 import time
@@ -19,18 +19,18 @@ from topoloom.app.store.last_used import Uses
 from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
 
 BATCH = 50
-"""So many documents go in one transaction, which therefore holds its locks for milliseconds."""
+"""Documents deleted in one transaction, which therefore holds its locks for milliseconds."""
 
 PAUSE_SECONDS = 0.02
-"""Between two batches, for those who wait to write."""
+"""Pause between two batches, for waiting writers."""
 
 _REGISTERED = ('{"document":%', '{"assumed":%')
-"""Beginnings of the requests of topologies that came from a file or a document."""
+"""LIKE patterns of the requests of topologies that came from a file or a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What is stored of a kind."""
+    """Counts and total size of the stored documents of a kind."""
 
     documents: int
     bytes: int
@@ -40,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """What was let go, and how many bytes are stored after."""
+    """The evicted documents, and the bytes that remain stored."""
 
     documents: int
     bytes: int
@@ -48,7 +48,7 @@ class Evicted:
 
 
 def usage(engine: Engine) -> Mapping[str, Usage]:
-    """Return what is stored, by kind: one pass over the index of sizes for each."""
+    """Return the usage by kind: one pass over the index of sizes for each kind."""
     found: dict[str, Usage] = {}
     with engine.connect() as connection:
         by_kind = select(LabelRow.kind, func.count(LabelRow.document_id.distinct()))
@@ -63,10 +63,10 @@ def usage(engine: Engine) -> Mapping[str, Usage]:
 
 
 def evict(engine: Engine, most_bytes: int, stopped: Callable[[], bool] = lambda: False) -> Evicted:
-    """Let documents go until no more than ``most_bytes`` are stored, or nothing more may go.
+    """Evict documents until at most ``most_bytes`` are stored, or no document may be evicted.
 
-    In batches of `BATCH`, each in a transaction of its own, with a pause after it; ``stopped``
-    ends it between two batches.  Documents that are read meanwhile are whole or not there.
+    Batches of `BATCH` documents have one transaction each, and a pause after it; ``stopped``
+    ends the eviction between two batches.  A concurrent read finds a whole document or none.
     """
     left = sum(one.bytes for one in usage(engine).values())
     gone, freed = 0, 0
@@ -80,7 +80,7 @@ def evict(engine: Engine, most_bytes: int, stopped: Callable[[], bool] = lambda:
 
 
 def write_uses(engine: Engine, uses: Uses) -> int:
-    """Write down when documents were read last, a batch at a time; return how many."""
+    """Store the times of the last reads in batches; return the number of documents."""
     written = 0
     while taken := uses.taken(BATCH):
         by_kind: defaultdict[str, list[str]] = defaultdict(list)
@@ -97,7 +97,7 @@ def write_uses(engine: Engine, uses: Uses) -> int:
 
 
 def _batch(engine: Engine, excess: int) -> tuple[int, int]:
-    """Let go of some documents, no more than must; return how many, and their bytes."""
+    """Evict one batch, no more than needed; return the number of documents and their bytes."""
     with engine.connect() as connection:
         rows = [
             (used, identity, size, kind)
@@ -116,7 +116,7 @@ def _batch(engine: Engine, excess: int) -> tuple[int, int]:
 
 
 def _delete(engine: Engine, chosen: Mapping[str, Mapping[str, int]]) -> tuple[int, int]:
-    """Delete documents that are still free to go: somebody may have pinned one just now."""
+    """Delete the chosen documents that may still be evicted: pins may have changed."""
     gone, freed = 0, 0
     for kind, sizes in chosen.items():
         table = TABLES[kind]
@@ -129,7 +129,7 @@ def _delete(engine: Engine, chosen: Mapping[str, Mapping[str, int]]) -> tuple[in
 
 
 def _free(kind: str) -> Select[str, int, datetime | None]:
-    """Return the query of documents that may go, the least lately used first."""
+    """Return the query of evictable documents, the least recently used first."""
     table = TABLES[kind]
     query = select(table.id, table.size, table.used_at).where(*_may_go(kind))
     return query.order_by(table.used_at, table.id)

@@ -1,4 +1,4 @@
-"""The thread of a service that writes down uses and keeps the cache within its size."""
+"""The background thread that stores read times and limits the size of the cache."""
 
 import logging
 from threading import Event, Thread
@@ -14,13 +14,13 @@ log = logging.getLogger(__name__)
 INTERVAL_SECONDS = 30.0
 
 ROOM = 10
-"""Where there is too much, a tenth of the limit is made free, lest every round find too much."""
+"""Eviction frees an extra 1/ROOM of the limit, so that not every round evicts."""
 
 
 class Housekeeper:
-    """Keeps one database in order beside the requests, from `start` to `stop`.
+    """Housekeeping of one database in a thread, from `start` to `stop`.
 
-    ``most_bytes`` is the largest size of the cache, 0 for none.
+    ``most_bytes`` is the largest size of the cache; 0 means no limit.
     """
 
     def __init__(
@@ -32,16 +32,16 @@ class Housekeeper:
         self._thread = Thread(target=self._run, name="housekeeping", daemon=True)
 
     def start(self) -> None:
-        """Begin; rounds follow each other after a pause."""
+        """Start the thread, which runs a round after each interval."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End between two batches, and wait for that."""
+        """Stop the thread between two batches, and wait up to 5 seconds for its end."""
         self._stopped.set()
         self._thread.join(timeout=5)
 
     def round(self) -> None:
-        """Write down uses; let documents go if there is too much."""
+        """Store read times; evict documents if the cache is too large."""
         write_uses(self._engine, self._uses)
         if not self._most or sum(one.bytes for one in usage(self._engine).values()) <= self._most:
             return
@@ -60,5 +60,5 @@ class Housekeeper:
             try:
                 self.round()
             except SQLAlchemyError as error:
-                # The next round tries again; requests notice for themselves.
+                # The next round tries again; requests report their own database errors.
                 log.error("the cache could not be kept in order: %s", error)

@@ -1,7 +1,7 @@
-"""What lists, searches and the keeping of documents need to know of one, read from it once.
+"""Facts of a document for lists, searches and retention, read from the document once.
 
-A document is known by its question, its summary and, where these do not say enough, by itself.
-Nothing here knows of a database: `app.store.indexing` writes the facts into one.
+The facts come from the request, the summary and, if these are not enough, the document.
+This module uses no database: `app.store.indexing` writes the facts into a database.
 """
 
 import json
@@ -26,14 +26,15 @@ _SEARCHED = (
     "schedule",
 )
 _FRONTIER = (*_SEARCHED, "max_steps")
-"""What a design asks its frontier."""
+"""Members of a design request that its frontier request shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPoint:
-    """A topology whose costs a document tells; ``None`` is what it does not tell.
+    """A topology whose costs a document states; a member is None if the document lacks it.
 
-    ``within_steps`` is None for costs by breadth-first broadcast, else by labels within so many.
+    ``within_steps`` is None for costs by breadth-first broadcast, else the step limit of the
+    slack schedule.
     """
 
     kernel_version: str
@@ -53,10 +54,10 @@ class KnownPoint:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of one document.
+    """The facts of one document.
 
-    ``refers_to`` are kinds and ids of the documents that it names; what a document about a
-    topology does not say itself, it has from the ``topology_id`` that is stored already.
+    ``refers_to`` are kinds and ids of the documents that it names.  A document about a topology
+    inherits missing facts from the stored topology ``topology_id``.
     """
 
     nodes: int | None = None
@@ -72,7 +73,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The parts of a row that facts are read from; ``document`` unpacks it."""
+    """The parts of a row that hold facts; ``document`` decompresses the document."""
 
     kind: str
     kernel_version: str
@@ -84,10 +85,10 @@ class _Row:
 def facts_of(
     kind: str, kernel_version: str, request: str, summary: str, media_type: str, content: bytes
 ) -> Facts:
-    """Return what is known of a document, given as its row holds it.
+    """Return the facts of a document, given by the columns of its row.
 
-    A document of an earlier version that lacks what is looked for, or one that is damaged, has
-    the facts that can be told, none if need be: it is found all the same, by its id.
+    A damaged document, or a document of an earlier version without the expected members, has no
+    facts; its id still finds it.
     """
 
     def document() -> Mapping[str, Any]:
@@ -103,9 +104,9 @@ def facts_of(
 
 
 def sortable(value: Fraction) -> str:
-    """Return a text such that texts are in the order of the numbers they stand for.
+    """Return a text that sorts as the number does.
 
-    Exact for numbers from 0 to below 10**12: two that differ have different texts if the
+    Exact for numbers from 0 to below 10**12: two different numbers have different texts if the
     product of their denominators is at most 10**40, and are never in the wrong order.
 
     >>> sortable(Fraction(277, 256))[:20]
@@ -191,7 +192,7 @@ def _point(
 
 def _topology(row: _Row) -> Facts:
     healthy = row.summary.get("healthy")
-    # What came as it is says its recipe itself; that a document is large is no matter here.
+    # The recipe comes from the request; the document, which may be large, is not read.
     recipe = row.asked.get("recipe") or ""
     return Facts(
         nodes=row.summary["nodes"],
@@ -217,7 +218,7 @@ def _cost(row: _Row) -> Facts:
 
 
 def _about_topology(row: _Row) -> Facts:
-    """Of an optimum, a schedule or a plan: what its summary says, and the topology's own facts."""
+    """Return the facts of an optimum, a schedule or a plan from its summary and topology."""
     topology, bandwidth = row.asked["topology_id"], row.summary.get("bandwidth")
     return Facts(
         steps=row.summary.get("steps"),
@@ -228,14 +229,14 @@ def _about_topology(row: _Row) -> Facts:
 
 
 def _about_schedule(row: _Row) -> Facts:
-    """Of a check or a simulation: the facts of the topology, and the schedule if it is stored."""
+    """Return the facts of a verification or a simulation: its topology, and its stored schedule."""
     topology, schedule = row.asked["topology_id"], row.asked.get("schedule_id")
     named = [("topology", topology)] + ([("schedule", schedule)] if schedule else [])
     return Facts(topology_id=topology, refers_to=tuple(sorted(named)))
 
 
 def _naming(row: _Row) -> Facts:
-    """Of a comparison or a drawing: the documents that its question names."""
+    """Return the facts of a comparison or a drawing: the documents that its request names."""
     named = {(kind, one) for kind, ids in row.asked.get("of", {}).items() for one in ids}
     return Facts(refers_to=tuple(sorted(named)))
 

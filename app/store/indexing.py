@@ -1,4 +1,4 @@
-"""Writing what is known of documents beside them, and taking it away with them."""
+"""Insert and delete the facts of documents in the index tables."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -14,9 +14,9 @@ _MEASURED = ("links", "steps", "bandwidth")
 
 
 def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None:
-    """Write what is known of a document that was just inserted, in the same transaction.
+    """Insert the facts of a new document in the transaction that inserts the document.
 
-    What was known before of a document under this id is forgotten, but for its labels.
+    Replaces earlier facts under this id, except labels.
     """
     for table in (FamilyRow, ReferenceRow, PointRow):
         about = (table.kind == kind) & (table.document_id == identity)
@@ -40,7 +40,7 @@ def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None
 
 
 def forget(connection: Connection, kind: str, identities: Sequence[str]) -> None:
-    """Delete all that is known of documents that were just deleted, in the same transaction."""
+    """Delete the facts of documents in the transaction that deletes the documents."""
     for table in ABOUT:
         about = (table.kind == kind) & table.document_id.in_(identities)
         connection.execute(delete(table).where(about))
@@ -57,7 +57,7 @@ def _exact(bandwidth: str) -> str:
 
 
 def _inherit(connection: Connection, kind: str, identity: str, topology_id: str) -> None:
-    """Give a document about a topology the topology's own facts, where it has none."""
+    """Fill missing facts of a document from its topology."""
     table = TABLES[kind]
     source = select(*(getattr(TopologyRow, name) for name in _INHERITED))
     found = connection.execute(source.where(TopologyRow.id == topology_id)).one_or_none()
@@ -82,14 +82,14 @@ def _families(kind: str, identity: str, topology_id: str) -> Select[str, str, st
 
 
 def _measured(connection: Connection, topology_id: str, values: dict[str, Any]) -> None:
-    """Let lists of topologies say what one was measured to cost."""
+    """Store the measured cost of a topology in its row, for lists."""
     this = update(TopologyRow).where(TopologyRow.id == topology_id)
     unknown = TopologyRow.steps.is_(None) | (TopologyRow.links == "unidirectional")
     connection.execute(this.where(unknown).values(**values))
 
 
 def _remember(connection: Connection, identity: str) -> None:
-    """Give a topology that is stored again the costs that other documents tell of it."""
+    """Restore the cost of a topology that is stored again from other documents."""
     columns = [getattr(PointRow, name) for name in _MEASURED]
     query = select(*columns).where(PointRow.topology_id == identity).limit(1)
     found = connection.execute(query).one_or_none()

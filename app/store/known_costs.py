@@ -1,4 +1,4 @@
-"""The topologies whose costs stored documents tell, by size: one indexed query."""
+"""Topologies with known costs, by size: one indexed query."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -13,15 +13,15 @@ from topoloom.schedules.design.known_topologies import KnownTopology
 from topoloom.synth.evaluation.cost import Cost
 
 MAX_POINTS = 20_000
-"""So many topologies are looked at, those of fewest steps."""
+"""Most topologies that are read, those of fewest steps first."""
 
 MAX_SOURCES = 5
-"""So many documents are named for each."""
+"""Most source documents per cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A known topology; ``simple`` where some document says it has no parallel links."""
+    """A known topology; ``simple`` if a document states that it has no parallel links."""
 
     known: KnownTopology
     simple: bool
@@ -36,12 +36,10 @@ def stored_points(
     max_steps: int | None = None,
     max_bandwidth: Fraction | None = None,
 ) -> list[Stored]:
-    """Return the stored topologies of these sizes, without where they are known from.
+    """Return the stored topologies of these sizes, without their source documents.
 
-    What kernels of other versions measured is not looked at.
-
-    With ``two_way`` those only of which a document says that every link has a partner.  Limits
-    hold for the topology and for its transpose.
+    Costs of other kernel versions are ignored.  With ``two_way``, only topologies that a document
+    states to have a partner for every link.  Limits hold for the topology and for its transpose.
     """
     table = PointRow
     cost = (table.steps, table.bandwidth, table.transpose_steps, table.transpose_bandwidth)
@@ -69,9 +67,9 @@ def stored_points(
 def documents_of(
     engine: Engine, topologies: Collection[str]
 ) -> dict[tuple[str, int | None], tuple[tuple[str, str], ...]]:
-    """Return up to `MAX_SOURCES` documents that tell of each cost of these topologies.
+    """Return up to `MAX_SOURCES` source documents for each cost of these topologies.
 
-    By the topology's id, and None or the number of steps within which labels cost so much.
+    Keys are the id of the topology, and the step limit of the slack schedule or None.
     """
     table = PointRow
     number = func.row_number().over(

@@ -1,18 +1,18 @@
-"""Which stored documents were read lately, written down in batches beside the requests."""
+"""Recently read documents, whose read times are stored in batches."""
 
 import time
 from collections import OrderedDict
 from threading import Lock
 
 AGAIN_SECONDS = 3600.0
-"""A use is written down once in so long a time: what is let go is chosen among older ones."""
+"""Seconds between two stored uses of one document; eviction needs no finer times."""
 
 MOST = 100_000
-"""So many documents are remembered; of more, the oldest use is forgotten, not written."""
+"""Most documents in memory; beyond that the oldest use is dropped without a write."""
 
 
 class Uses:
-    """The documents that were read since their uses were last written; threads may share it.
+    """Documents read since the last write of their uses; safe for threads.
 
     >>> uses = Uses()
     >>> uses.note("design", "ab"); uses.note("design", "ab")
@@ -39,7 +39,7 @@ class Uses:
                     remembered.popitem(last=False)
 
     def taken(self, most: int) -> list[tuple[str, str]]:
-        """Return up to ``most`` documents whose use is to be written down now, once."""
+        """Remove and return up to ``most`` documents whose use is not stored yet."""
         with self._lock:
             count = min(most, len(self._waiting))
             return [self._waiting.popitem(last=False)[0] for _ in range(count)]

@@ -1,4 +1,4 @@
-"""Lists of what is stored: filtered, sorted and cut into pages, by indexed columns alone."""
+"""Lists of stored documents, filtered, sorted and paginated by indexed columns alone."""
 
 import base64
 import binascii
@@ -19,21 +19,21 @@ from topoloom.app.store.tables import TABLES, FamilyRow, LabelRow, Row
 Bound: TypeAlias = int | Fraction | datetime
 
 SORTS = ("created", "nodes", "degree", "steps", "bandwidth")
-"""What lists are sorted by; with a minus in front, the largest or newest first."""
+"""Sort keys of lists; a leading minus puts the largest or newest first."""
 
 _COLUMNS = {"created": "created_at"}
 
 
 class InvalidCursor(ValueError):
-    """A list's cursor is not one that an earlier answer gave."""
+    """The cursor of a list is not from an earlier answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which entries of a list, in which order.
+    """Filters and order of a list.
 
-    ``ranges`` are the least and the most of what `SORTS` names, either may be None; an entry
-    that does not have such a number is in no range of it, and last in an order by it.
+    ``ranges`` maps keys of `SORTS` to the least and the most value, either may be None.  An entry
+    without the value is in no range, and last in an order by it.
     """
 
     ranges: Mapping[str, tuple[Bound | None, Bound | None]] = field(default_factory=dict)
@@ -49,14 +49,13 @@ def page(
 ) -> tuple[list[Listed], str | None]:
     """Return up to ``limit`` entries and the cursor of the next page, None on the last.
 
-    A cursor says after which entry a page begins, by what entries are sorted by, when they
-    were stored, and their ids, none of which ever changes: what is stored or deleted between
-    two pages moves no other entry from one to the other.
+    A cursor holds the sort key, the storage time and the id of the last entry.  None of the three
+    ever changes: inserts and deletions between two pages move no other entry across pages.
 
     Raises
     ------
     InvalidCursor
-        The cursor is not one that this function returned for the same order.
+        The cursor is not from an earlier page of a list in the same order.
     """
     table = TABLES[kind]
     start = None if cursor is None else _position(cursor, wanted.sort)
@@ -71,7 +70,7 @@ def page(
 
 
 def entries(table: type[Row]) -> Select[*tuple[Any, ...]]:
-    """Return the query of everything that lists show, in no order."""
+    """Return the query of the columns that lists show, without an order."""
     names = ("id", "kernel_version", "created_at", "request", "summary", "pinned", *SORTS[1:])
     return select(*(getattr(table, name) for name in names))
 
@@ -123,7 +122,7 @@ def _stored(value: Bound) -> Any:
 
 
 def _parts(table: type[Row], sort: str, start: "_Start | None") -> list[Any]:
-    """Return what orders a query and begins it: by the value, then those that have none."""
+    """Return functions that order and start a query: rows with a value, then rows without."""
     name = sort.removeprefix("-")
     ordered, when = getattr(table, _COLUMNS.get(name, name)), (table.created_at, table.id)
     down = sort.startswith("-")

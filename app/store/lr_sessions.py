@@ -1,7 +1,7 @@
-"""Sessions of tuned learning rates in the database: a snapshot each, and an append-only log.
+"""Learning-rate sessions in the database: a snapshot each, and an append-only log.
 
-Every change of a session is one transaction that names the version it was made from; where
-that is no longer the present one nothing is changed, and who made it looks again.
+Every change of a session is one transaction that names the version that it replaces.  If this is
+no longer the present version, the transaction changes nothing, and the caller reads again.
 """
 
 import json
@@ -32,11 +32,11 @@ from topoloom.learning_rate import Action, State
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
 KIND = "lr-session"
-CACHED = 256  # states that need not be read from their texts
-FETCHED = 200  # entries of a log that are in memory at a time
+CACHED = 256  # parsed states in memory
+FETCHED = 200  # entries of a log in memory at a time
 
 
-# Statements are made once: what is made of them for a database is then kept, too.
+# Statements are module constants, so that SQLAlchemy caches their compiled form.
 _SESSIONS, _LOG = (
     LrSessionRow.metadata.tables["lr_sessions"],
     LrObservationRow.metadata.tables["lr_observations"],
@@ -88,7 +88,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a trainer is told: the same for the same observation, whenever it is sent."""
+    """The answer to an observation; a repeated observation gets the same answer."""
 
     id: str
     status: str
@@ -100,7 +100,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An entry of a history: ``lr`` is the rate its steps ran at, ``kept`` whether they count."""
+    """An entry of a history: ``lr`` is the rate of its steps, ``kept`` whether they count."""
 
     entry: Entry
     lr: float | None
@@ -109,7 +109,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a trainer reports: ``losses`` answer the action, or are of steps run unasked."""
+    """The report of a trainer: ``losses`` of the requested action, or of ``unasked`` steps."""
 
     lease: str
     sequence: int
@@ -132,12 +132,12 @@ class LrStore:
         self._remember(session)
 
     def get(self, identity: str) -> Session:
-        """Return the session of an id, or of the only one that begins so.
+        """Return the session of an id, or of a unique prefix.
 
         Raises
         ------
         NotStored, Ambiguous
-            There is none, or there are several.
+            No session matches, or several do.
         """
         if len(identity) < ID_LENGTH:
             identity = self._completed(identity)
@@ -153,7 +153,7 @@ class LrStore:
         Raises
         ------
         InvalidCursor
-            The cursor is not one that this method returned, or its session was deleted.
+            The cursor is not from an earlier page, or its session was deleted.
         """
         row = LrSessionRow
         query = select(row.__table__).order_by(row.created_at.desc(), row.id.desc())
@@ -169,7 +169,7 @@ class LrStore:
         return sessions, sessions[-1].id if len(rows) > limit else None
 
     def replace(self, before: Session, after: Session, entry: Entry | None = None) -> bool:
-        """Store a session's next version, with an entry of its log; False if it has another."""
+        """Store the next version, with a log entry; return False if ``before`` is outdated."""
         with self._engine.begin() as connection:
             # The write comes first: on SQLite a transaction that begins by reading may not.
             expected = {"identity": before.id, "before": before.version}
@@ -182,14 +182,14 @@ class LrStore:
         return True
 
     def delete(self, identity: str) -> None:
-        """Forget a session and its log."""
+        """Delete a session and its log."""
         with self._engine.begin() as connection:
             connection.execute(delete(LrSessionRow).where(LrSessionRow.id == identity))
         with self._lock:
             self._states.pop(identity, None)
 
     def observed(self, session: Session, sequence: int) -> Entry:
-        """Return the observation that counts of a number up to the session's."""
+        """Return the valid observation of a sequence number."""
         row = LrObservationRow
         query = select(row.__table__).where(row.session_id == session.id, row.sequence == sequence)
         with self._engine.connect() as connection:
@@ -197,9 +197,9 @@ class LrStore:
         return _entry(found._mapping)
 
     def log(self, session: Session, after: int = 0, *, bare: bool = False) -> Iterator[Entry]:
-        """Yield the observations that count, of numbers above ``after``, oldest first.
+        """Yield the valid observations with numbers above ``after``, oldest first.
 
-        ``bare`` are they without their losses.
+        With ``bare`` they lack their losses.
         """
         row = LrObservationRow
         columns = [
@@ -215,7 +215,7 @@ class LrStore:
                     yield _entry(found._mapping)
 
     def snapshot(self, session: Session, sequence: int) -> tuple[int, State] | None:
-        """Return the last state that the log holds of up to a number, with its number."""
+        """Return the last logged state up to a number, with its number."""
         row = LrObservationRow
         with self._engine.connect() as connection:
             numbers = self._counting(connection, session, 0)
@@ -230,7 +230,7 @@ class LrStore:
         return None
 
     def _counting(self, connection: Connection, session: Session, after: int) -> list[int]:
-        """Return the entries that count: each one ends those of its number and above."""
+        """Return the valid entries: each entry invalidates earlier ones from its number on."""
         row = LrObservationRow
         query = select(row.entry, row.sequence).where(row.session_id == session.id)
         found: list[tuple[int, int]] = []

@@ -1,6 +1,6 @@
-"""How far patch plans are, in the database: one row a plan, changed by who knew it last.
+"""Progress of patch plans in the database: one row per plan, with optimistic locking.
 
-A plan under way holds its site; the database lets no second plan hold the same.
+A plan under way holds its site; a database constraint prevents a second plan on the site.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from topoloom.app.store.tables import PatchProgressRow
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """See `app.store.tables.PatchProgressRow`; a plan of which nothing was seen has version 0."""
+    """See `app.store.tables.PatchProgressRow`; a plan without observations has version 0."""
 
     plan_id: str
     site: str | None = None
@@ -23,13 +23,13 @@ class Progress:
 
 
 class PatchStore:
-    """Progress by the whole ids of plans."""
+    """Progress by the full ids of plans."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def get(self, plan_id: str) -> Progress:
-        """Return what is known of a plan."""
+        """Return the progress of a plan."""
         row = PatchProgressRow
         query = select(row.plan_id, row.site, row.version, row.seen)
         with self._engine.connect() as connection:
@@ -37,7 +37,7 @@ class PatchStore:
         return Progress(plan_id) if found is None else Progress(*found)
 
     def holder(self, site: str) -> str | None:
-        """Return the plan that holds a site; None for none."""
+        """Return the id of the plan that holds a site, or None."""
         row = PatchProgressRow
         with self._engine.connect() as connection:
             return connection.execute(
@@ -45,7 +45,7 @@ class PatchStore:
             ).scalar_one_or_none()
 
     def replace(self, before: Progress, after: Progress) -> bool:
-        """Store the next version; False if another was stored meanwhile, or holds the site."""
+        """Store the next version; return False if ``before`` is outdated or the site is held."""
         row = PatchProgressRow
         values = {
             "site": after.site,
@@ -64,6 +64,6 @@ class PatchStore:
             return False
 
     def forget(self, plan_id: str) -> None:
-        """Forget a plan, and give its site free."""
+        """Delete the progress of a plan, and release its site."""
         with self._engine.begin() as connection:
             connection.execute(delete(PatchProgressRow).where(PatchProgressRow.plan_id == plan_id))

@@ -1,4 +1,4 @@
-"""What people do with stored documents: label them, pin them, delete them."""
+"""Labels, pins and deletion of stored documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from topoloom.app.store.indexing import forget
 from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
 
 MAX_LABELS = 50
-"""Labels of one document."""
+"""Most labels of one document."""
 
 
 class Pinned(ValueError):
-    """A document is pinned: it is not deleted.
+    """A pinned document cannot be deleted.
 
     >>> str(Pinned("design", "ab12cd"))
     'id: the design ab12cd is pinned; unpin it first'
@@ -27,7 +27,7 @@ class Pinned(ValueError):
 
 
 class TooManyLabels(ValueError):
-    """A document has as many labels as it may have.
+    """A document has the most labels that are allowed.
 
     >>> str(TooManyLabels())
     'label: must be one of at most 50 labels of a document'
@@ -41,7 +41,7 @@ class TooManyLabels(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What people said of a stored document."""
+    """The pin and the labels of a stored document."""
 
     id: str
     pinned: bool
@@ -51,25 +51,25 @@ class Standing:
 class Keeping:
     """Labels, pins and deletions of the documents of a database.
 
-    Every method takes a kind and a whole id; where nothing is stored under it, it changes
-    nothing and says so by None or False.  None of this is part of what a seal covers.
+    Every method takes a kind and a full id.  Without a document of this id, it changes nothing and
+    returns None or False.  The seal of a document does not cover labels and pins.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
     def standing(self, kind: str, identity: str) -> Standing | None:
-        """Return what was said of a document; None if there is none."""
+        """Return the pin and the labels of a document; None without a document."""
         with self.engine.connect() as connection:
             return _standing(connection, kind, identity)
 
     def label(self, kind: str, identity: str, label: str) -> Standing | None:
-        """Put a label on a document; that it has it already is no error.
+        """Add a label to a document; no error if it has the label.
 
         Raises
         ------
         TooManyLabels
-            It has `MAX_LABELS` others.
+            The document has `MAX_LABELS` other labels.
         """
         try:
             with self.engine.begin() as connection:
@@ -81,30 +81,30 @@ class Keeping:
                 values = {"kind": kind, "document_id": identity, "label": label}
                 connection.execute(insert(LabelRow).values(values))
                 return _standing(connection, kind, identity)
-        except IntegrityError:  # somebody else put it there just now
+        except IntegrityError:  # a concurrent request added the label
             return self.standing(kind, identity)
 
     def unlabel(self, kind: str, identity: str, label: str) -> Standing | None:
-        """Take a label away; that there is none is no error."""
+        """Remove a label; no error without the label."""
         with self.engine.begin() as connection:
             mine = (LabelRow.kind == kind) & (LabelRow.document_id == identity)
             connection.execute(delete(LabelRow).where(mine, LabelRow.label == label))
             return _standing(connection, kind, identity)
 
     def pin(self, kind: str, identity: str, pinned: bool) -> Standing | None:
-        """Pin a document, or unpin it."""
+        """Pin or unpin a document."""
         table = TABLES[kind]
         with self.engine.begin() as connection:
             connection.execute(update(table).where(table.id == identity).values(pinned=pinned))
             return _standing(connection, kind, identity)
 
     def delete(self, kind: str, identity: str) -> bool:
-        """Delete a document and what is known of it; return whether there was one.
+        """Delete a document and its facts; return whether it existed.
 
         Raises
         ------
         Pinned
-            It is pinned.
+            The document is pinned.
         """
         table = TABLES[kind]
         with self.engine.begin() as connection:
@@ -117,7 +117,7 @@ class Keeping:
         return False
 
     def referring(self, kind: str, identity: str) -> int:
-        """Return how many stored documents name this one."""
+        """Return the number of stored documents that refer to this document."""
         to = (ReferenceRow.to_kind == kind, ReferenceRow.to_id == identity)
         with self.engine.connect() as connection:
             query = select(func.count()).select_from(ReferenceRow).where(*to)

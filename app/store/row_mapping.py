@@ -1,10 +1,10 @@
-"""A stored answer as a row of its table: sealed when it is made, checked whenever it is read.
+"""Rows of stored answers: sealed on creation, checked on every read.
 
-A row holds an id, the request that the id is the digest of, and an answer.  The seal (the row's
-``digest``) is a digest of the id and of all that makes the answer: a document in another row,
-with or without its digest, does not match.
+A row holds an id, the request whose digest is the id, and an answer.  The seal (the ``digest``
+of the row) is a digest of the id and of the whole answer: a document in another row, with or
+without its digest, does not match.
 
-This module knows no database: `app.store.document_store` writes rows into one.
+This module uses no database: `app.store.document_store` writes the rows.
 """
 
 import hashlib
@@ -30,11 +30,11 @@ from topoloom.app.store.write_behind import Pending
 log = logging.getLogger(__name__)
 
 NAMED = "topology"
-"""The kind whose documents have names of their own."""
+"""The kind whose documents have names."""
 
 
 def columns_of(kind: str, facts: Facts, content: bytes, *texts: str) -> dict[str, Any]:
-    """Return the columns of a row that are made from its facts, and how large it is."""
+    """Return the columns of a row that hold its facts and its size in bytes."""
     inherited = ("nodes", "degree", "links", "steps")
     found: dict[str, Any] = {name: getattr(facts, name) for name in inherited}
     found["bandwidth"] = None if facts.bandwidth is None else sortable(facts.bandwidth)
@@ -45,7 +45,7 @@ def columns_of(kind: str, facts: Facts, content: bytes, *texts: str) -> dict[str
 def row_of(
     kind: str, request: Asked, identity: str, computed: Computed, facts: Facts | None = None
 ) -> Pending:
-    """Return an answer as a row; ``facts`` are what is known of it, where they were read before."""
+    """Return an answer as a row; ``facts`` are its facts if they are known already."""
     content, media_type = computed.content, computed.media_type
     summary, asked = compact(computed.summary), canonical(request)
     digest = seal(identity, media_type, summary, content)
@@ -66,13 +66,13 @@ def row_of(
 
 
 _BEGINNING = 4096
-"""So many characters of a JSON document hold its id."""
+"""Bytes at the start of a JSON document that contain its id."""
 
 _ID = re.compile(rb'"id":"([0-9a-f]{64})"')
 
 
 class StoredRow(NamedTuple):
-    """What a table has of a document; the names are those of the columns."""
+    """The columns of a document in its table, by their names."""
 
     id: str
     kernel_version: str
@@ -97,11 +97,11 @@ def seal(identity: str, media_type: str, summary: str, content: bytes) -> str:
 
 
 def unsealed(kind: str, row: StoredRow) -> Artefact | None:
-    """Return the document of a row, None if it is not the answer to the row's question.
+    """Return the document of a row; None if it is not the answer to the request of the row.
 
-    Takes one pass over the document as it is stored; nothing is unpacked.
+    Takes one pass over the stored document without decompression.
     """
-    if not isinstance(row.document, bytes):  # SQLite keeps whatever it is given
+    if not isinstance(row.document, bytes):  # SQLite stores any type
         return _refused(kind, row, "the document is not of bytes")
     if key_of(row.kernel_version, kind, row.request) != row.id:
         return _refused(kind, row, "the id is not that of the question")
@@ -115,10 +115,10 @@ def _refused(kind: str, row: StoredRow, why: str) -> None:
 
 
 def _older(row: StoredRow) -> bool:
-    """Whether a row from before there were seals holds the document of its id.
+    """Return whether a row of a version without seals holds the document of its id.
 
-    Its digest is that of the document alone, which says its own id if it is JSON.  A packed
-    schedule does not: it is taken only where it cannot be computed again.
+    Its digest is that of the document alone.  A JSON document contains its id.  A packed schedule
+    does not, and is accepted only if it cannot be computed again.
     """
     if row.digest != hashlib.sha256(row.document).hexdigest():
         return False

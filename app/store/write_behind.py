@@ -1,4 +1,4 @@
-"""Answers that could not be stored: kept in memory until the database takes them."""
+"""Answers that the database rejected, held in memory until a write succeeds."""
 
 import time
 from collections import OrderedDict
@@ -11,18 +11,18 @@ from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.index_metadata import Facts
 
 MAX_BYTES = 64 * 2**20
-"""So much of them is kept; the newest always is."""
+"""Most bytes of answers in memory; the newest answer is always held."""
 
 LONG = 1.0
-"""A try that fails after so many seconds was waiting; the next ones are put off."""
+"""Seconds after which a failed write counts as a timeout, which delays the next writes."""
 
 REST = 3.0
-"""For so many seconds."""
+"""Seconds of that delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """An answer, and the row that it is to be."""
+    """An answer, and the columns of its row."""
 
     artefact: Artefact
     values: Mapping[str, Any]
@@ -30,7 +30,7 @@ class Pending:
 
 
 class Unsaved:
-    """What the database did not take, by id, and why; threads may share it."""
+    """Unsaved answers by id, and the error that prevented the write; safe for threads."""
 
     def __init__(self, most: int = MAX_BYTES) -> None:
         self._most = most
@@ -39,21 +39,21 @@ class Unsaved:
         self._rest_until = 0.0
         self._last = ""
         self.reason: str | None = None
-        """What failed when an answer was held; None once one was stored."""
+        """The error of the last held answer; None after a successful write."""
 
     @property
     def resting(self) -> bool:
-        """Whether a try would only wait: the last one did, just now."""
+        """Whether to skip writes, since the last write timed out just now."""
         return time.monotonic() < self._rest_until
 
     def failed(self, reason: str, seconds: float) -> None:
-        """Note that the database did not do its work, and how long that took."""
+        """Record a failed write, and its duration in seconds."""
         self._last = reason
         if seconds > LONG:
             self._rest_until = time.monotonic() + REST
 
     def hold(self, pending: Pending) -> None:
-        """Keep an answer; the oldest ones go when there are too many."""
+        """Hold an answer; drop the oldest answers beyond the limit of bytes."""
         self.reason = self._last
         with self._lock:
             self._held[pending.artefact.id] = pending
@@ -68,11 +68,11 @@ class Unsaved:
         return None if pending is None else replace(pending.artefact, fresh=False)
 
     def all(self) -> list[Pending]:
-        """Return what is to be stored, the oldest first."""
+        """Return the unsaved answers, the oldest first."""
         with self._lock:
             return list(self._held.values())
 
     def drop(self, identity: str) -> None:
-        """Forget an answer."""
+        """Remove an answer."""
         with self._lock:
             self._held.pop(identity, None)

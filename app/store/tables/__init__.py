@@ -1,4 +1,4 @@
-"""The tables of the database; whoever imports any of them knows all, as migrations must."""
+"""The tables of the database; this import registers all tables, as migrations require."""
 
 from topoloom.app.store.tables.base import Base
 from topoloom.app.store.tables.documents import (

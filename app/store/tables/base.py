@@ -1,11 +1,11 @@
-"""What all tables share."""
+"""The base class of all tables."""
 
 from sqlalchemy import MetaData
 from sqlalchemy.orm import DeclarativeBase
 
 
 class Base(DeclarativeBase):
-    """Holds the metadata that migrations are compared with."""
+    """The declarative base, whose metadata the migrations must match."""
 
     metadata = MetaData(
         naming_convention={

@@ -18,9 +18,9 @@ class Row(Base):
     the answer, compressed, in the form that ``media_type`` names; ``digest`` is its
     SHA-256.  ``summary`` is a small JSON object for lists.  ``created_at`` is in UTC.
 
-    The rest is for finding and keeping it, and not sealed: ``bandwidth`` is an exact number
-    as `app.store.index_metadata.sortable` writes it, ``size`` the bytes that the row takes,
-    ``used_at`` about when it was read last.
+    The other columns serve search and retention, and the seal does not cover them.
+    ``bandwidth`` is an exact number in the form of `app.store.index_metadata.sortable`,
+    ``size`` the bytes of the row, ``used_at`` the approximate time of the last read.
     """
 
     __abstract__ = True
@@ -45,7 +45,7 @@ class Row(Base):
     @declared_attr.directive
     @classmethod
     def __table_args__(cls) -> tuple[Index, ...]:
-        """Return the indexes in whose order lists are read, and old documents are found."""
+        """Return the indexes for the orders of lists and for eviction."""
         orders = (Index(None, column, "created_at", "id") for column in _SORTED)
         return (
             Index(None, "created_at", "id"),
@@ -68,7 +68,7 @@ class FrontierRow(Row):
 
 
 class TopologyRow(Row):
-    """topology/1 documents; ``name`` is that of the topology, "" if it has none."""
+    """topology/1 documents; ``name`` is the name of the topology, or ""."""
 
     __tablename__ = "topologies"
 
@@ -76,7 +76,7 @@ class TopologyRow(Row):
 
 
 class CostRow(Row):
-    """cost/1 documents: what a topology was measured to cost."""
+    """cost/1 documents: the measured costs of topologies."""
 
     __tablename__ = "costs"
 
@@ -100,13 +100,13 @@ class PatchPlanRow(Row):
 
 
 class ExportRow(Row):
-    """Documents in the formats of others; the only rows whose media types are not ours."""
+    """Exported documents; the only rows with media types of other programs."""
 
     __tablename__ = "exports"
 
 
 class VerificationRow(Row):
-    """verification/1 documents: what a checker says of a schedule."""
+    """verification/1 documents: the verdicts of the checker on schedules."""
 
     __tablename__ = "verifications"
 
@@ -150,4 +150,4 @@ TABLES: dict[str, type[Row]] = {
     "plot": PlotRow,
     "sweep": SweepRow,
 }
-"""Kind of document -> where it is kept."""
+"""Kind of document -> its table."""

@@ -1,7 +1,7 @@
-"""What is known of stored documents: labels, families, references, points.
+"""Facts of stored documents: labels, families, references, points.
 
-`app.store.indexing` fills them from the documents; lists are filtered and sorted by them, and no
-question scans through documents.
+`app.store.indexing` fills these tables from the documents.  Lists filter and sort by them; no
+query scans documents.
 """
 
 from sqlalchemy import Index, String, Text
@@ -11,17 +11,17 @@ from topoloom.app.store.tables.base import Base
 
 
 class _About(Base):
-    """Something that is known of a stored document; it goes when that goes."""
+    """A fact of a stored document, deleted with the document."""
 
     __abstract__ = True
 
-    # First in the key: a document's own rows lie together.
+    # First in the key: the rows of a document are adjacent.
     kind: Mapped[str] = mapped_column(String(16), primary_key=True, sort_order=-2)
     document_id: Mapped[str] = mapped_column(String(64), primary_key=True, sort_order=-1)
 
 
 class LabelRow(_About):
-    """A word that somebody put on a document."""
+    """A label of a document."""
 
     __tablename__ = "labels"
     __table_args__ = (Index(None, "kind", "label", "document_id"),)
@@ -30,7 +30,7 @@ class LabelRow(_About):
 
 
 class FamilyRow(_About):
-    """A family or operator in the recipe that a document is about."""
+    """A family or operator in the recipe of a document."""
 
     __tablename__ = "families"
     __table_args__ = (Index(None, "kind", "family", "document_id"),)
@@ -39,7 +39,7 @@ class FamilyRow(_About):
 
 
 class ReferenceRow(_About):
-    """Another document whose id a document holds: it is kept as long as that is."""
+    """A reference to another document, which is kept while this document is stored."""
 
     __tablename__ = "document_references"
     __table_args__ = (Index(None, "to_kind", "to_id"),)
@@ -49,11 +49,11 @@ class ReferenceRow(_About):
 
 
 class PointRow(_About):
-    """A topology whose costs a document tells, on the graph and on its transpose.
+    """A topology whose costs a document states, on the graph and on its transpose.
 
-    ``recipe`` is left out where the document does not say it, ``parallel`` where it does not
-    say whether there may be parallel links.  Bandwidths are exact fractions as texts.  Costs
-    are by breadth-first broadcast, or by labels within ``within_steps``.
+    ``recipe`` is null if the document does not name it, ``parallel`` if the document does not
+    state whether parallel links are allowed.  Bandwidths are exact fractions as texts.  Costs
+    are by breadth-first broadcast, or by a slack schedule within ``within_steps``.
     """
 
     __tablename__ = "points"
@@ -79,4 +79,4 @@ class PointRow(_About):
 
 
 ABOUT: tuple[type[_About], ...] = (LabelRow, FamilyRow, ReferenceRow, PointRow)
-"""All that is kept beside a document."""
+"""All tables of facts of documents."""

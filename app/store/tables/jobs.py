@@ -1,4 +1,4 @@
-"""The tables of jobs: what is true of each, its parts, who carries them out, whom to tell."""
+"""The tables of jobs, their parts, workers and webhooks."""
 
 from datetime import datetime
 
@@ -15,10 +15,10 @@ MAX_URL = 2_000
 class JobRow(Base):
     """One job.
 
-    ``flight`` is its identity while it is unfinished, and then null: a second unfinished job
-    of one identity breaks a constraint.  ``turn`` counts how often it was given to the queue;
-    whoever carries it out must name the turn to change anything, so that a worker that was
-    given up for dead changes nothing any more.  ``worker`` has it in hand.
+    ``flight`` is its identity while it is unfinished, and then null: a unique constraint prevents
+    a second unfinished job of one identity.  ``turn`` counts how often the job entered the queue.
+    A worker must name the turn to change the job, so that a worker presumed dead changes nothing.
+    ``worker`` is the worker that runs the job.
     """
 
     __tablename__ = "jobs"
@@ -54,7 +54,7 @@ class JobRow(Base):
 
 
 class PartRow(Base):
-    """A job that waits for another one; a part may be part of several."""
+    """A job that waits for another job, its part; a part may belong to several jobs."""
 
     __tablename__ = "job_parts"
 
@@ -63,10 +63,10 @@ class PartRow(Base):
 
 
 class WorkerRow(Base):
-    """A process that carries out jobs.
+    """A process that runs jobs.
 
-    It is alive while ``beats`` grows: no clock of one machine is compared with another's.
-    ``place`` and ``process`` tell a neighbour on the same kernel whether it is gone.
+    It is alive while ``beats`` grows: clocks of different machines are never compared.
+    ``place`` and ``process`` let a worker on the same kernel detect that it has ended.
     """
 
     __tablename__ = "workers"
@@ -79,7 +79,7 @@ class WorkerRow(Base):
 
 
 class WebhookRow(Base):
-    """An address that is told when a job has ended; ``due`` is in seconds since 1970."""
+    """A webhook for the end of a job; ``due`` is in seconds since 1970."""
 
     __tablename__ = "job_webhooks"
     __table_args__ = (Index(None, "state", "due"),)

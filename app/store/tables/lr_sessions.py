@@ -1,4 +1,4 @@
-"""Learning-rate sessions and the logs of what they observed."""
+"""Learning-rate sessions and the logs of their observations."""
 
 from datetime import datetime
 
@@ -9,11 +9,11 @@ from topoloom.app.store.tables.base import Base
 
 
 class LrSessionRow(Base):
-    """A training job whose learning rate is tuned; the machine's state is a snapshot.
+    """A training job with a tuned learning rate, and a snapshot of its state machine.
 
-    ``sequence`` is the number of the last observation that counts, ``entries`` how many the log
-    has, and ``version`` grows with every change.  ``lease`` and ``lease_before`` are SHA-256 of
-    what the trainer shows, empty for none; ``seen_at`` is when it last did.
+    ``sequence`` is the number of the last valid observation, ``entries`` the number of log
+    entries, and ``version`` grows with every change.  ``lease`` and ``lease_before`` are SHA-256
+    digests of leases, or empty; ``seen_at`` is the time of the last use of a lease.
     """
 
     __tablename__ = "lr_sessions"
@@ -33,11 +33,11 @@ class LrSessionRow(Base):
 
 
 class LrObservationRow(Base):
-    """One entry of a session's log, never changed: what answered which action, and the answer.
+    """One immutable entry of the log of a session: an observation and its answer.
 
-    An entry of some ``sequence`` stands in the place of all earlier entries from that number
-    on.  ``start`` is the trainer's step before it; ``status``, ``step`` and ``spent`` are
-    those after it, as is ``state``, which is kept where a stage begins.
+    An entry of a ``sequence`` replaces all earlier entries from that number on.  ``start`` is
+    the step of the trainer before it; ``status``, ``step`` and ``spent`` are the values after
+    it, as is ``state``, which is stored at the start of a stage.
     """
 
     __tablename__ = "lr_observations"

@@ -1,4 +1,4 @@
-"""What the service keeps beside documents: who computes what, who may ask, how far plans are."""
+"""Service state beside documents: claims, API keys and the progress of patch plans."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from topoloom.app.store.tables.base import Base
 
 
 class ClaimRow(Base):
-    """A document that is being computed: by whom, and until when that holds.
+    """A claim on a document that is being computed: its owner and its expiry.
 
     ``until`` is in seconds since 1970, by the clock of the owner.
     """
@@ -41,10 +41,10 @@ class ApiKeyRow(Base):
 
 
 class PatchProgressRow(Base):
-    """How far a patch plan is: what was seen of its panels last, as JSON.
+    """The progress of a patch plan: the last observation of each panel, as JSON.
 
-    ``site`` is the digest of the plant that the plan holds, and no other plan may then hold; none
-    once it is done or given up.  ``version`` grows with every change.
+    ``site`` is the digest of the plant that the plan holds exclusively; null after the plan is
+    done or given up.  ``version`` grows with every change.
     """
 
     __tablename__ = "patch_progress"
