@@ -1,15 +1,14 @@
-"""Recipes with what they cost, and which of them no other one dominates.
+"""Recipes with their costs, and the Pareto-optimal ones among them.
 
-A `Candidate` carries what its recipe costs on the graph and on its transpose: claimed exactly
-by a theorem, or measured.  Bounds from theorems are not good enough to choose by: line graphs
-of one-way bases often cost less.
+A `Candidate` carries the costs of its recipe on the graph and on its transpose, either exact by
+a theorem or measured.  Upper bounds from theorems are too loose for a choice: line graphs of
+one-way bases often cost less.
 
-Profile (N = 4096, d = 4): nearly all time is measuring.  Hence one destination of each
-orbit (`synth.symmetry.orbits`), and for the rest `measured_unless_dominated`: two dozen
-destinations are enough to see that most cannot compete.  Graphs that are rewired at a few nodes
-agree with the one that they are made of nearly everywhere, so that some hundreds show what two
-dozen do not: 10,000 nodes of 64 ports took 77 seconds of the processor, 65 of them to measure two
-graphs at all nodes, both ways, that were as good as the first and no better.
+Profile (N = 4096, d = 4): measuring takes nearly all the time.  Hence only one destination of each
+orbit (`synth.symmetry.orbits`) is measured, and `measured_unless_dominated` stops early: two dozen
+destinations show that most candidates are dominated.  A graph rewired at a few nodes agrees nearly
+everywhere with its original, so some hundreds of destinations are needed: at 10,000 nodes of 64
+ports, 65 of 77 processor seconds measured two graphs that equal the first one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,8 +38,8 @@ _FAMILY_ORDER = {family: index for index, family in enumerate(FAMILIES)}
 class Candidate:
     """A recipe with its cost on the graph and on its transpose.
 
-    By breadth-first broadcast, or, if ``within`` is a number, by labels within so many steps
-    (`synth.slack`).
+    The schedule is breadth-first broadcast, or, if ``within`` is a number, a slack schedule of at
+    most ``within`` steps (`synth.slack`).
     """
 
     recipe: Recipe
@@ -72,10 +71,10 @@ class Candidate:
 
 
 def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Return the recipe with measured costs, or nothing if others make it needless.
+    """Return the recipe with measured costs, or nothing if other candidates dominate it.
 
-    A cost over some destinations is a lower bound of the cost over all, so what is left
-    out here is dominated, or equal and no simpler.
+    A cost over some destinations is a lower bound of the cost over all, so every omitted recipe
+    is dominated, or equal and no simpler.
 
     Raises
     ------
@@ -136,7 +135,7 @@ def undominated(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     steps.  O(candidates * result).
     """
     kept: list[Candidate] = []
-    # Whatever dominates a candidate, or equals it and is simpler, sorts before it.
+    # A candidate that dominates another, or is equal and simpler, sorts before the other.
     for one in sorted(candidates, key=_order):
         if not any(_no_worse(other.costs, _within(one)) for other in kept):
             kept.append(one)

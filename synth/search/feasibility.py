@@ -1,7 +1,7 @@
-"""Why there is no topology for a request, and what is near that there is.
+"""Feasibility errors: the rule that a request breaks, and the nearest feasible sizes.
 
-Nothing here chooses for the user: every error says the rule that the request breaks, and
-the nearest numbers of hosts and ports that keep it.
+The functions never change a request; every error names the nearest numbers of hosts and ports
+that keep the rule.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool
     Raises
     ------
     ImpossibleRequest
-        None exists; naming ``nodes`` or ``degree``, the rule, and what is near.
+        No such graph exists; the error names ``nodes`` or ``degree``, the rule and nearby sizes.
     BeyondSearch
         More than `MAX_NODES` hosts or `MAX_DEGREE` ports.
 
@@ -76,10 +76,10 @@ def _require_pairs_of_ports(nodes: int, degree: int, parallel_links: bool) -> No
 
 
 def unknown(wanted: Wanted, nodes: int, degree: int) -> NoneKnown:
-    """Return the error that no topology of this size is known within what is wanted.
+    """Return the error that no topology of this size satisfies the constraints.
 
-    Near are the sizes at which a base fits, found without measuring anything: at most
-    64 more or fewer hosts, or ports.
+    The error suggests sizes at which a base fits, at most 64 more or fewer hosts or ports;
+    nothing is measured.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class Point:
 
     ``transpose`` is the cost of the allgather on the transposed graph, that is, of the
     reduce-scatter on the graph itself.  ``within`` is None where both are breadth-first
-    broadcasts; else they are the labels within so many steps, see `algorithm`.
+    broadcasts; otherwise both are slack schedules of at most ``within`` steps, see `algorithm`.
     """
 
     recipe: Recipe
@@ -67,15 +67,15 @@ class Point:
 
     @property
     def steps(self) -> int:
-        """Within how many steps both directions are done; by broadcast both take as many."""
+        """Number of steps in which both directions end; broadcasts of both take equally many."""
         return max(self.cost.steps, self.transpose.steps)
 
     @property
     def algorithm(self) -> Literal["bfb", "slack"]:
-        """What makes schedules of these costs: breadth-first broadcast, or labels.
+        """Algorithm whose schedules have these costs: breadth-first broadcast, or slack.
 
-        ``schedules.generate.collectives.make(topology, collective, algorithm, steps=within)`` is
-        one.
+        ``schedules.generate.collectives.make(topology, collective, algorithm, steps=within)``
+        generates such a schedule.
         """
         return "bfb" if self.within is None else "slack"
 
@@ -145,13 +145,13 @@ def frontier(
     families : collection of str, optional
         Only recipes over bases of these families.
     max_steps : int, optional
-        Only topologies of at most so many steps, on the graph and on its transpose.
+        Maximum number of steps, on the graph and on its transpose.
     schedule : str
-        "best" judges a topology by breadth-first broadcast and by labels (`synth.slack`),
-        "bfb" by breadth-first broadcast alone, as the paper does.
+        "best" judges a topology by breadth-first broadcast and by slack schedules
+        (`synth.slack`), "bfb" by breadth-first broadcast alone, as the paper does.
     bases : sequence of Recipe
-        Take part beside the members of all families or of those chosen, as they are and expanded:
-        graphs of your own (`synth.families.Base.of`), or any recipes.
+        Further graphs, used as they are and expanded, beside the members of the families: own
+        graphs (`synth.families.Base.of`), or any recipes.
 
     Returns
     -------
@@ -163,8 +163,8 @@ def frontier(
     ------
     ImpossibleRequest
         No such graph exists, none is known within the limits, or the size is beyond them;
-        the error says what is near (`synth.search.feasibility`), or the least steps there are.  Or
-        one of ``bases`` cannot be expanded to this size, or is not strongly connected.
+        the error names nearby sizes (`synth.search.feasibility`), or the least number of steps.
+        Or one of ``bases`` cannot be expanded to this size, or is not strongly connected.
     InvalidRecipe
         A family is unknown.
     ClaimBroken
@@ -173,9 +173,9 @@ def frontier(
     Notes
     -----
     A recursion over divisors of N and d (`synth.search.recipe_enumeration`) compares exact costs,
-    by theorem or measured; what labels reach is added by `synth.search.slack_candidates`.  The
-    frontier is that of the catalogue, not of all graphs: `Point.gap` tells how far a point can be
-    from the best.
+    by theorem or measured; `synth.search.slack_candidates` adds slack schedules.  The frontier is
+    that of the catalog, not of all graphs: `Point.gap` bounds the distance of a point from the
+    optimum.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Hosts that want a topology, as a value: what a frontier is asked for."""
+"""The input of a frontier search: hosts, ports and constraints."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,9 +10,9 @@ from topoloom.synth.search.frontier import Frontier, frontier
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """How many hosts of how many ports there are, and which topologies of them are wanted.
+    """Number of hosts, ports of each host, and constraints on topologies.
 
-    The members are those of `synth.search.frontier.frontier`.
+    The members are the parameters of `synth.search.frontier.frontier`.
     """
 
     nodes: int

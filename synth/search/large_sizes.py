@@ -33,13 +33,14 @@ def takes_more(wanted: Wanted, nodes: int, degree: int) -> bool:
 def evened(
     found: tuple[Candidate, ...], wanted: Wanted, nodes: int, degree: int
 ) -> tuple[Candidate, ...]:
-    """Return undominated candidates, of large sizes with graphs of little symmetry where they help.
+    """Return undominated candidates; at large sizes, add graphs of little symmetry where useful.
 
-    What a sweep found there, graphs near in size that are to be of fewer steps than anything good,
-    and a random one unless something good is known of at most one step more than the bound on
-    steps.  They are judged by breadth-first broadcast and, up to `limits.MAX_LARGE_CELLS`, by
-    labels, the random one where nothing is even in few steps.  Where labels serve at once
-    (`synth.search.sampled_candidates`) nothing is added.
+    The added graphs are those of an atlas build, resized graphs of fewer steps than any good
+    candidate, and a random graph unless a good candidate takes at most one step more than the
+    bound.  All are judged by breadth-first broadcast.  Up to `limits.MAX_LARGE_CELLS` cells slack
+    schedules are judged, too; those of the random graph only where no candidate reaches
+    `limits.EVEN_BANDWIDTH` in few steps.  Nothing is added at sizes where
+    `synth.search.sampled_candidates` serves.
     """
     if not takes_more(wanted, nodes, degree):
         return found
@@ -47,7 +48,7 @@ def evened(
     least = lower_bound(nodes, degree, links).steps
     few, labels = least + limits.EVEN_STEPS[links], nodes**2 <= limits.MAX_LARGE_CELLS
     if wanted.families is None:
-        # Beside the others: sweeps older than graphs near in size have found less at some sizes.
+        # Resized graphs are tried as well: atlas builds older than them miss some good graphs.
         swept = swept_graphs(nodes, degree, links) if labels else ()
         found = undominated([*found, *labelled((), swept, nodes, degree, limits.MAX_LARGE_CELLS)])
         good = _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
@@ -63,8 +64,8 @@ def evened(
 def _with(
     found: tuple[Candidate, ...], some: Sequence[Recipe], nodes: int, degree: int, labels: bool
 ) -> tuple[Candidate, ...]:
-    """Return undominated candidates, with what graphs cost by broadcast and by labels."""
-    # Labels may make undominated what broadcast does not.
+    """Return undominated candidates, with the broadcast and slack costs of further graphs."""
+    # A graph that broadcast leaves dominated may be undominated with a slack schedule.
     rivals = () if labels else found
     made = undominated(one for recipe in some for one in measured_unless_dominated(recipe, rivals))
     many = limits.LARGE_SLACK_GRAPHS if nodes**2 <= MAX_SEARCHED else limits.HUGE_SLACK_GRAPHS

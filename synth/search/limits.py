@@ -1,4 +1,4 @@
-"""Every limit and threshold of the frontier search: what the limit limits, and why.
+"""Limits and thresholds of the frontier search, each with its reason.
 
 Units: a *cell* is a pair of a root and a node of a slack schedule, N^2 for a graph of N nodes
 without symmetry. A *word* is 64 bits of a neighborhood bitset, read in a third of a nanosecond. A
@@ -75,8 +75,8 @@ SLACK_WORKERS = min(4, cpu_count() or 1)
 # Large sizes: `large_sizes`
 
 GOOD_BANDWIDTH = Fraction(51, 50)
-"""Ratio to the bandwidth bound up to which a candidate is good: the search adds nothing in as many
-steps."""
+"""Ratio to the bandwidth bound up to which a candidate is good: the search adds nothing with the
+same number of steps."""
 
 EVEN_BANDWIDTH = Fraction(501, 500)
 """Ratio to the bandwidth bound up to which a candidate of a large size counts as even."""

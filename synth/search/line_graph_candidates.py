@@ -1,9 +1,9 @@
-"""Line graphs of what labels reach on fewer nodes, where nothing as good is known of a size.
+"""Line graphs of smaller graphs with good slack schedules, where no candidate is as good.
 
-A catalogue expands what breadth-first broadcast reaches.  Labels make graphs good that are of no
-use there, and what they reach lives on: the line graph of a graph of N nodes, T steps and a
-bandwidth of T_B has d N nodes and labels of T + 1 steps and T_B + 1 / N at most.  So a
-frontier at N / d nodes gives good graphs of N.  Where d does not divide N, a node or a few are
+The catalog expands graphs by their broadcast costs.  Slack schedules make further graphs good,
+and line graphs keep the gain: if a graph of N nodes has a slack schedule of T steps and bandwidth
+T_B, its line graph of d N nodes has one of T + 1 steps and bandwidth at most T_B + 1 / N.  So a
+frontier at N / d nodes gives good graphs of N nodes.  Where d does not divide N, a few nodes are
 inserted into line graphs, or removed from them.
 """
 
@@ -20,11 +20,11 @@ from topoloom.synth.search.slack_candidates import labelled, optimal_within
 from topoloom.synth.slack import MAX_DEGREE
 
 Short = Callable[[int, int], Sequence[Candidate]]
-"""From numbers of nodes and of steps to what is known of so many nodes and at most these steps."""
+"""Map a number of nodes and a maximum number of steps to the known candidates."""
 
 
 def enough(nodes: int, degree: int) -> int:
-    """Return the steps of one-way graphs within which something good should be known.
+    """Return the number of steps within which a one-way graph should be good.
 
     >>> enough(1000, 4), enough(1000, 2)
     (6, 11)
@@ -38,13 +38,13 @@ def lined(
 ) -> tuple[Candidate, ...]:
     """Return undominated candidates, with line graphs of smaller graphs where these may help.
 
-    One-way graphs of 2 to `synth.slack.MAX_DEGREE` links only, if every family may take part, and
-    nothing where something good is known of at most ``most`` steps.
+    Line graphs are added only to one-way graphs of 2 to `synth.slack.MAX_DEGREE` links, if every
+    family is allowed, and if no good candidate takes at most ``most`` steps.
 
     Notes
     -----
-    Asks what is known of nodes / degree nodes, or a number next to that, and a step less.  They ask
-    on, if they must: of nodes / degree^2, and so on.
+    Reads the candidates of about nodes / degree nodes and a step less.  Those may in turn read the
+    candidates of nodes / degree^2 nodes, and so on.
     """
     if not _may_help(wanted, nodes, degree) or _is_good(found, nodes, most):
         return found
@@ -68,9 +68,10 @@ def _is_good(found: Sequence[Candidate], nodes: int, most: int) -> bool:
 
 
 def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...]:
-    """Return graphs of so many nodes, of at most so many steps.
+    """Return graphs of ``nodes`` nodes and at most ``most`` steps.
 
-    Made of line graphs of the number of nodes nearest to it and, if that fails, on its other side.
+    They are resized line graphs of the nearest size or, if none fits, of the next size on the
+    other side.
     """
     fewer, rest = divmod(nodes, degree)
     if rest == 0:
@@ -86,7 +87,7 @@ def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...
 
 
 def _line_graphs(nodes: int, most: int, short: Short) -> Iterator[LineGraph]:
-    """Yield line graphs of the best graphs of so many nodes and at most a step less."""
+    """Yield line graphs of the best graphs of ``nodes`` nodes and at most ``most - 1`` steps."""
     regular = [one for one in short(nodes, most - 1) if is_regular(one.recipe)]
     regular.sort(key=lambda one: (one.bandwidth, one.steps, str(one.recipe)))
     for of in dict.fromkeys(one.recipe for one in regular[: limits.LINE_GRAPHS]):

@@ -1,7 +1,7 @@
-"""Which recipes are worth the time that measuring them takes.
+"""The budget for measuring recipes.
 
-Small graphs are measured as they come.  Of thousands of nodes measuring takes nearly all the time
-of a search, and most of that goes into graphs without symmetry, which are measured at all nodes.
+Every small graph is measured.  At thousands of nodes measuring takes nearly all the time of a
+search, most of it for graphs without symmetry, which are measured at all nodes.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from topoloom.synth.symmetry.orbits import representatives
 
 
 def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
-    """Return so many recipes of one size as are measured, those of every family in turn.
+    """Return the recipes of one size to measure, taken from the families in turn.
 
-    All but on large graphs.
+    Only large graphs are limited in number.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> [str(one) for one in affordable([parse("Cayley(5, 4, 2, 1, 5)"), parse("Hypercube(3)")])]
@@ -37,7 +37,7 @@ def affordable(offered: Sequence[Recipe]) -> list[Recipe]:
 
 
 def is_quickly_known(recipe: Recipe) -> bool:
-    """Return whether theorems say what a recipe costs, or few enough links at destinations.
+    """Return whether theorems give the cost of a recipe, or measuring it takes little work.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> [is_quickly_known(parse(one)) for one in ("Torus(100, 100)", "RandomRegular(9000, 4, 1)")]
@@ -50,7 +50,7 @@ def is_quickly_known(recipe: Recipe) -> bool:
 
 
 def has_few_kinds(recipe: Recipe) -> bool:
-    """Return whether theorems say what a recipe costs, or a few destinations tell it.
+    """Return whether theorems give the cost of a recipe, or few destinations determine it.
 
     >>> from topoloom.synth.recipes.recipe import parse
     >>> has_few_kinds(parse("Torus(9, 9)")), has_few_kinds(parse("RandomRegular(81, 4, 1)"))

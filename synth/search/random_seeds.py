@@ -1,10 +1,10 @@
-"""Random regular graphs for a frontier: seeds, and exchanges that make them wide and short.
+"""Random regular graphs for a frontier: seeds, and edge swaps that improve them.
 
-What labels (`synth.slack`) make of a graph is decided near every node: where two short walks end
-at one node, fewer shards can arrive early than there is room for, and that room is lost for
-good.  So exchanges first make the balls of a small radius as large as they can be.  Random
-graphs treated so mostly reach the optimal bandwidth two steps above Moore's bound, often one,
-where as they are drawn they miss it by several percent.
+The neighborhood of every node decides the bandwidth of slack schedules (`synth.slack`).  Where
+two short walks end at one node, fewer shards can arrive early, and the unused capacity is lost.
+So edge swaps first enlarge the neighborhoods of a small radius.  Random graphs then mostly reach
+the optimal bandwidth two steps above Moore's bound, often one step above.  Without edge swaps they
+miss the optimum by several percent.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -57,12 +57,12 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
 
 
 def _widened(family: type[RandomGraph], nodes: int, degree: int) -> list[_Drawn]:
-    """Return graphs whose balls of some radius exchanges have made large; if none, one as drawn.
+    """Return graphs whose neighborhoods edge swaps have enlarged; else one random graph.
 
-    The radius is one more than that at which a ball is about as large as the square root of all
-    nodes, where walks begin to meet by chance; where few exchanges can be paid for it is that one:
-    at 60 random sizes the other left more pairs late, or as many.  Of few nodes, of very many, or
-    of two links at each, now one is better and now the other.
+    Let r be the radius at which a neighborhood holds about the square root of all nodes, where
+    walks begin to meet by chance.  The radius is r + 1, or r where few edge swaps are affordable:
+    at 60 random sizes the other choice left no fewer pairs late.  At few nodes, very many nodes,
+    or degree 2 neither radius is always better, so both are tried.
     """
     radius = 1
     while degree ** (2 * radius) < nodes:
@@ -78,24 +78,25 @@ def _widened(family: type[RandomGraph], nodes: int, degree: int) -> list[_Drawn]
         if most >= least and (both or not made):
             made += [family(nodes, degree, seed, depth, most) for seed in range(limits.SEEDS)]
     made = made or [family(nodes, degree, 0)]
-    # Side by side: exchanges are nearly all in kernels.
+    # Threads run in parallel: edge swaps spend nearly all time in kernels.
     with ThreadPoolExecutor(limits.SEEDS) as pool:
         return list(zip(made, pool.map(_heads, made), strict=True))
 
 
 def _shortest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
-    """Return the graph for which the fewest pairs are late, and of equals the fewest but just."""
+    """Return the graph with the fewest late pairs; ties go to the fewest pairs at ``depth``."""
     counted = ((distant_pairs(h, depth), distant_pairs(h, depth - 1), one) for one, h in graphs)
     late, _, best = min(counted, key=itemgetter(0, 1))
     return late, best
 
 
 def _fullest(graphs: list[_Drawn], depth: int) -> tuple[int, RandomGraph]:
-    """Return the graph for which no pair is late, if any, and of these the one of fullest balls.
+    """Return the graph with the fewest late pairs; ties go to the largest minimum neighborhood.
 
-    Where the early walks to one node meet no labels are even: of all balls the smallest decides.
-    Of three graphs of 4,000 nodes of 4 two-way ports that whose balls of radius 2 all hold 17
-    nodes was even in 10 steps, and those in which some held 15 missed that by 1.5 percent.
+    Where early walks to one node meet, no slack schedule is optimal, so the smallest neighborhood
+    decides.  Example: three graphs of 4,000 nodes of 4 two-way ports.  The graph whose
+    neighborhoods of radius 2 all hold 17 nodes was optimal in 10 steps; the graphs with some of 15
+    nodes missed the optimum by 1.5 percent.
     """
     late = [distant_pairs(heads, depth) for _, heads in graphs]
     fewest = [one for one, count in zip(graphs, late, strict=True) if count == min(late)]

@@ -1,4 +1,4 @@
-"""A graph of a few nodes more or less made to have just so many, and as short as is wished."""
+"""Resize a graph to N nodes with diameter at most D."""
 
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ from topoloom.synth.search import limits
 
 
 def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Recipe | None:
-    """Return a recipe of so many nodes, no two of them more than ``depth`` links apart, or None.
+    """Return a recipe of ``nodes`` nodes with diameter at most ``depth``, or None.
 
-    It is `resized_to` it and, if that leaves a few pairs late, `settled`.
+    The recipe is resized by `resized_to` and, if a few pairs stay late, repaired by `settled`.
 
     Examples
     --------
@@ -41,14 +41,14 @@ class Resized(NamedTuple):
 
 
 def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
-    """Return a graph with nodes inserted or removed; None if there is none or it is hopeless.
+    """Return a graph with nodes inserted or removed; None if impossible or hopeless.
 
     Parameters
     ----------
     of : Recipe
-        Of any other number of nodes.
+        A graph of another number of nodes.
     depth : int
-        Pairs more than so many links apart are late.
+        Pairs more than ``depth`` links apart are late.
 
     Examples
     --------

@@ -26,7 +26,7 @@ Front = Callable[[int], Sequence[Candidate]]
 
 
 class _Near(NamedTuple):
-    """A graph of another number of nodes, and what it costs at most about."""
+    """A graph of another number of nodes, and an approximate upper bound of its cost."""
 
     bandwidth: Fraction
     steps: int
@@ -38,20 +38,20 @@ class _Near(NamedTuple):
 def resized(
     nodes: int, degree: int, links: Links, front: Front, fewer_than: int = MAX_STEPS
 ) -> tuple[Recipe, ...]:
-    """Return graphs made of ones near in size, at most two for every number of steps.
+    """Return graphs resized from nearby sizes, at most two for every number of steps.
 
     Parameters
     ----------
     front : function
-        What is known of other sizes.
+        Measured candidates of other sizes.
     fewer_than : int
-        Of so many steps, and of more, there are good graphs.
+        Number of steps from which on good graphs are known.
 
     Notes
     -----
-    Sizes near are the next smaller that the degree divides, as line graphs of good bases are good,
-    and all up to one of 32 nodes away that the atlas has, or of which it has bases of line graphs.
-    Half a second or so.
+    Nearby sizes are the next smaller multiple of the degree, as line graphs of good bases are
+    good, and all sizes at most 1/32 away whose graphs, or whose line graph bases, are in the atlas.
+    Takes about half a second.
     """
     if nodes < limits.MIN_RESIZED_NODES or degree < 2 + (links is Links.BIDIRECTIONAL):
         return ()
@@ -67,7 +67,7 @@ def resized(
 
 
 def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Iterator[_Near]:
-    """Yield graphs of at most so many steps."""
+    """Yield graphs of nearby sizes and at most ``most`` steps."""
     changed = nodes // limits.NODES_PER_NEW_NODE
     kept = [
         one
@@ -88,7 +88,7 @@ def _near(nodes: int, degree: int, links: Links, most: int, front: Front) -> Ite
 
 
 def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:
-    """Yield what the atlas has of a size, and line graphs of what it has of a smaller one."""
+    """Yield the graphs of a size in the atlas, and line graphs of its smaller graphs."""
     times, smaller = 0, nodes
     while smaller > degree:
         for entry in bundled_of(smaller, degree).of_size(smaller, degree):
@@ -100,7 +100,7 @@ def _of_the_atlas(nodes: int, degree: int, links: Links) -> Iterator[_Near]:
 
 
 def _grown(entry: Entry, times: int, degree: int) -> _Near:
-    """Return the line graph of an entry, taken so often, and the most that it costs."""
+    """Return the ``times``-fold line graph of an entry, and the upper bound of its cost."""
     cost, size = entry.mean_cost, entry.nodes * degree**times
     recipe = parse(entry.recipe)
     if times:
@@ -110,15 +110,16 @@ def _grown(entry: Entry, times: int, degree: int) -> _Near:
 
 
 def _line_graphs(nodes: int, degree: int) -> list[Candidate]:
-    """Return line graphs of what a short search finds."""
+    """Return line graphs of the graphs that a short search finds."""
     bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, eager=False)
     return [one for base in bases for one in measured_unless_dominated(LineGraph(1, base), ())]
 
 
 def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:
-    """Yield graphs of so many nodes in which no two are more than ``depth`` links apart.
+    """Yield graphs of ``nodes`` nodes with diameter at most ``depth``.
 
-    Of graphs of fewer steps, and of just as many: with labels either may win.
+    Graphs of fewer steps and graphs of ``depth`` steps are resized: with slack schedules either
+    may win.
     """
     quick = [one for one in near if _is_quick(one, nodes, depth)]
     yield from _fitting([one.recipe for one in quick if one.steps < depth], nodes, depth)
@@ -132,7 +133,7 @@ def _is_quick(one: _Near, nodes: int, depth: int) -> bool:
 
 
 def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe]:
-    """Yield the first that fits at once, and a better one that does so by exchanges."""
+    """Yield the first graph that fits at once, and a better graph that fits by edge swaps."""
     hopeful: list[Resized] = []
     for base in bases[: limits.RESIZED_GRAPHS]:
         made = resized_to(base, nodes, depth, 1)

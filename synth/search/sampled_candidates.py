@@ -1,7 +1,7 @@
-"""Graphs of little symmetry that are offered for labels to be made on, at every number of nodes.
+"""Graphs of little symmetry as candidates for slack schedules, at every number of nodes.
 
-Random ones, and good ones of sizes near made to fit.  With labels they come close to the bounds
-where no catalogue holds anything good (`synth.search.slack_candidates`).
+These are random graphs, and good graphs resized from nearby sizes.  With slack schedules they come
+close to the bounds where the catalog has no good graph (`synth.search.slack_candidates`).
 """
 
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ def labels_serve(nodes: int, degree: int) -> bool:
 
 
 def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
-    """Return graphs of little symmetry that fit what is wanted, where labels can be made on them.
+    """Return graphs of little symmetry within the constraints, for slack schedules.
 
-    Random ones, and ones near in size made to fit; where a sweep (`synth.atlas_build.build`) was,
-    what it found.
+    These are random and resized graphs, or the graphs of an atlas build (`synth.atlas_build.build`)
+    at sizes that a build has covered.
 
     >>> [type(one).__name__ for one in random_graphs(Wanted(), 1301, 8)]
     ['RandomRegular', 'Removed', 'Removed']
@@ -47,7 +47,7 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
         return _swept(wanted, nodes, degree, links)
     if wanted.vertex_transitive or not labels_serve(nodes, degree):
         return []
-    # Side by side: to draw is nearly all in kernels, what is near is looked up beside it.
+    # In parallel: sampling spends nearly all time in kernels, beside the look-up of nearby sizes.
     with ThreadPoolExecutor(1) as beside:
         drawing = beside.submit(drawn_for, wanted, nodes, degree, links)
         short = short_graphs(wanted, nodes, degree)
@@ -55,7 +55,7 @@ def random_graphs(wanted: Wanted, nodes: int, degree: int) -> Sequence[Recipe]:
 
 
 def short_graphs(wanted: Wanted, nodes: int, degree: int) -> list[Recipe]:
-    """Return those that have few steps: graphs near in size made to fit, or what a sweep found.
+    """Return graphs of few steps: resized graphs, or the graphs of an atlas build.
 
     >>> [type(one).__name__ for one in short_graphs(Wanted(), 1153, 6)]
     ['Inserted', 'Inserted']
@@ -74,7 +74,7 @@ def _links(wanted: Wanted) -> Links:
 
 
 def was_swept(wanted: Wanted, nodes: int, degree: int) -> bool:
-    """Return whether a sweep was at a size, so that what it found stands for all that is drawn.
+    """Return whether an atlas build covers a size, so that its graphs replace random graphs.
 
     >>> was_swept(Wanted(), 1009, 4), was_swept(Wanted(families=frozenset({"Kautz"})), 1009, 4)
     (True, False)
@@ -127,5 +127,5 @@ def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe
 
 @lru_cache(maxsize=256)
 def _other(wanted: Wanted, degree: int, nodes: int) -> tuple[Candidate, ...]:
-    """Return what is known of a size without any search."""
+    """Return the known graphs of a size, without any search."""
     return Catalogue(wanted, nodes, degree, eager=False).front(nodes, degree)

@@ -1,12 +1,12 @@
-"""What labels make of candidates: points of fewer steps or less bandwidth on the same graphs.
+"""Slack schedules of candidates: points of fewer steps or less bandwidth on the same graphs.
 
-A candidate comes with its cost by breadth-first broadcast.  Slack schedules (`synth.slack`) mostly
-cost less on the same graph, and on random graphs, which no catalogue need hold, they come close
-to the bounds at every number of nodes.  So the frontier is one of (recipe, steps).
+A candidate has a cost by breadth-first broadcast.  Slack schedules (`synth.slack`) mostly cost
+less on the same graph.  On random graphs they come close to the bounds at every number of nodes.
+So the frontier consists of pairs (recipe, steps).
 
-First greedy labels alone, which are quick; then, on the graphs that these leave undominated, as
-long a search as a schedule within so many steps makes, so that both find the same.  On graphs of
-the atlas it is known within how many steps labels win, and they are made in so many at once.
+The first pass makes greedy slack schedules, which are quick.  The second pass improves those of
+undominated graphs by local search, with the same effort as a schedule request of that many steps,
+so that both find the same schedule.  For graphs of the atlas the winning number of steps is known.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,26 +37,27 @@ def labelled(
     most_cells: int = limits.MAX_SAMPLED_CELLS,
     most_steps: int = MAX_STEPS,
 ) -> tuple[Candidate, ...]:
-    """Return the undominated ones among candidates, random graphs, and labels of all of them.
+    """Return the undominated ones among candidates, random graphs, and their slack schedules.
 
     Parameters
     ----------
     candidates : iterable of Candidate
         Measured, all of this size.
     drawn : iterable of Recipe
-        `random_graphs` of this size, on which labels are made however little symmetry they have.
+        `random_graphs` of this size, which get slack schedules whatever their symmetry.
     nodes, degree : int
         The size.
     most_cells : int
-        Of random graphs.
+        Maximum number of cells of random graphs.
     most_steps : int
-        Labels of more are not made.
+        Maximum number of steps of slack schedules.
 
     Notes
     -----
     O(cells * degree) for every graph and number of steps, and `synth.slack.default_moves`
-    moves for those that stay.  Left as they are: graphs of more than 200,000 cells, random ones of
-    more than ``most_cells``, and all of more than `synth.slack.MAX_DEGREE` links into a node.
+    moves for the undominated graphs.  No slack schedules are made for graphs of more than 200,000
+    cells, for random graphs of more than ``most_cells``, and for graphs of more than
+    `synth.slack.MAX_DEGREE` links into a node.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def labelled(
 
 
 def _known(nodes: int, degree: int) -> dict[Recipe, list[Candidate]]:
-    """Return the graphs of the atlas on which labels are known to win, and what they reach."""
+    """Return the graphs of the atlas on which slack schedules win, with their costs."""
     known: dict[Recipe, list[Candidate]] = {}
     for one in bundled_of(nodes, degree).of_size(nodes, degree, by_slack=True):
         recipe = parse(one.recipe)
@@ -110,9 +111,9 @@ def _within(one: Candidate) -> int:
 def _searched(
     pool: Executor, graphs: Sequence["_Graph"], there: Sequence[Candidate], most: int, nodes: int
 ) -> list[Candidate]:
-    """Return what greedy labels reach on graphs, and moves where those leave them undominated.
+    """Return the slack schedules of graphs: greedy ones, improved where they are undominated.
 
-    ``there`` is what is known beside them.
+    ``there`` are the other known candidates.
     """
     greedy = _greedily(pool, graphs, most, nodes)
     most = min(most, optimal_within(greedy, nodes))
@@ -127,11 +128,11 @@ def _searched(
 
 
 def _greedily(pool: Executor, graphs: Sequence["_Graph"], most: int, nodes: int) -> list[Candidate]:
-    """Return what greedy labels reach, in few steps first.
+    """Return the greedy slack schedules, those of few steps first.
 
-    Within more steps than are known to be enough for the bound nothing is left to be won.  On
-    smaller graphs they are made in all steps at once: what they reach in any number of steps says
-    whether moves are worth a try, and they are quick.
+    Steps beyond a number that is known to reach the bound gain nothing.  On smaller graphs greedy
+    schedules of all numbers of steps are made at once: they are quick, and their costs decide
+    whether local search is worth a try.
     """
     found: dict[Recipe, list[Candidate]] = {}
     steps = min((one.diameter() for one in graphs), default=MAX_STEPS)
@@ -153,10 +154,10 @@ def _greedily(pool: Executor, graphs: Sequence["_Graph"], most: int, nodes: int)
 
 @dataclass(frozen=True)
 class _Graph:
-    """A candidate, and what is asked of labels on its graph, once it is asked.
+    """A candidate, and the slack problem of its graph, computed when needed.
 
-    It is not where another graph is optimal in fewer steps than this one's diameter, which saves
-    the search for symmetry and distances.
+    Where another graph is optimal in fewer steps than the diameter of this graph, the problem is
+    never computed, which saves the search for symmetry and distances.
     """
 
     eager: Candidate
@@ -164,9 +165,9 @@ class _Graph:
 
     @cached_property
     def asked(self) -> GraphAndTranspose | None:
-        """What is asked; None where labels are not worth a try.
+        """The slack problem; None where slack schedules are not worth a try.
 
-        Greedy ones alone win on random graphs and the like only.
+        Greedy schedules alone win only on random and similar graphs.
         """
         topology = build(self.eager.recipe)
         images = semiregular_group(topology)
@@ -174,13 +175,13 @@ class _Graph:
         return GraphAndTranspose(topology, known=images) if cells <= self.most_cells else None
 
     def is_searched(self, most: int = MAX_STEPS) -> bool:
-        """Return whether moves are looked at for labels within so many steps."""
+        """Return whether local search improves slack schedules of at most ``most`` steps."""
         return (
             self.diameter() <= most and self.asked is not None and self.asked.cells <= MAX_SEARCHED
         )
 
     def greedily(self, steps: int, most: int) -> list[Candidate] | None:
-        """Return what greedy labels reach in so many steps, or None where that was said before."""
+        """Return the greedy slack schedules of ``steps`` steps; None if returned before."""
         if self.asked is None or self.asked.cells > limits.MAX_QUICK_CELLS:
             return self.points(steps, moves=0)
         return self.points(most, moves=0) if steps == self.diameter() else None
@@ -193,7 +194,7 @@ class _Graph:
         return max(cost.steps for cost in self.eager.costs)
 
     def points(self, most: int, moves: int | None) -> list[Candidate]:
-        """Return what labels reach within so many steps, where it is not what was there."""
+        """Return the slack schedules of at most ``most`` steps that differ from the broadcast."""
         most = min(self.diameter() + MAX_SLACK, most, MAX_STEPS)
         if self.diameter() > most or self.asked is None:
             return []
@@ -207,8 +208,8 @@ class _Graph:
 def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:
     """Return up to how many steps moves on a graph are worth a try.
 
-    Not where another graph is nearer the bound by far than greedy labels on this one in any
-    number of steps: moves hardly ever make up for that.
+    The limit excludes steps in which another graph is far nearer to the bound than any greedy
+    schedule of this graph: local search hardly ever makes up for that.
     """
     mine = min(_missed(one, nodes) for one in found if one.recipe == recipe)
     better = (one.steps for one in found if _missed(one, nodes) * limits.FAR_BEHIND < mine)
@@ -226,7 +227,7 @@ def _is_best(costs: tuple[Cost, Cost], nodes: int) -> bool:
 def optimal_within(found: Iterable[Candidate], nodes: int) -> int:
     """Return the fewest steps within which both directions are known to be optimal.
 
-    Labels found within so many may take fewer, which a search within fewer need not find.
+    A schedule found within that many steps may take fewer; a search within fewer steps may miss it.
     """
     best = (one for one in found if _is_best(one.costs, nodes))
     return min((_within(one) for one in best), default=MAX_STEPS)
