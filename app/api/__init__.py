@@ -1,1 +1,1 @@
-"""HTTP: the application, its routes, and what HTTP expects of both."""
+"""HTTP service: the application, its routes and the HTTP rules of both."""

@@ -1,10 +1,10 @@
-"""Answers that are not at hand: computed at once if that is short, else promised as jobs.
+"""Asynchronous replies (202): short computations answer directly, longer ones become jobs.
 
-What is missing is begun when it is asked for.  What has not landed after a moment becomes a job,
-which outlives this process; who asked waits for either as long as he said, and is then told where
-the job is.  While the job waits for a worker the work that was begun goes on: whoever computes a
-document holds its claim, and the job's worker takes the answer, or the work over if this process
-dies.
+A request for a missing document starts its computation at once.  After `SHORT_SECONDS` the service
+also queues a job, which survives the end of this process.  The client waits up to the seconds in
+its ``Prefer: wait`` header, and then gets the URL of the job.  The computation continues under its
+claim while the job waits for a worker.  The worker takes the result, or takes over the computation
+if this process dies.
 """
 
 import logging
@@ -39,13 +39,13 @@ log = logging.getLogger(__name__)
 WEBHOOK = "topoloom-webhook"
 
 SHORT_SECONDS = 2.0
-"""What takes no longer is no job: to queue one takes some milliseconds and a worker's notice."""
+"""Seconds before a job is queued; queueing takes milliseconds, and a worker must notice the job."""
 
 MAX_JOB_BODY = 2**20
-"""Largest body, in bytes, that a job keeps: what is larger is computed while the client waits."""
+"""Largest body, in bytes, of a job; larger bodies are computed while the client waits."""
 
 FOLLOWED_EVERY = 1.0
-"""Seconds between two looks at the job whose work goes on here."""
+"""Seconds between two polls of a job whose computation runs in this process."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PREFERENCE = re.compile(
@@ -60,23 +60,23 @@ ACCEPTED: dict[int | str, dict[str, Any]] = {
     },
     **responses(422, 429, 503),
 }
-"""The OpenAPI entries of a route that may promise its answer."""
+"""OpenAPI entries of a route that may answer 202."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How long to wait for an answer before it is promised; ``applied`` is what was heard."""
+    """Seconds to wait before a 202; ``applied`` is the value of ``Preference-Applied``."""
 
     wait_seconds: float = DEFAULT_WAIT_SECONDS
     applied: str = ""
 
 
 def preference(header: str | None, usual: int = DEFAULT_WAIT_SECONDS) -> Preference:
-    """Return what a Prefer header says of waiting; without a word ``usual`` seconds are waited.
+    """Return the wait that a Prefer header requests; the default is ``usual`` seconds.
 
-    ``wait`` is cut to a minute; without it ``respond-async`` means not to wait at all.  What
-    is no preference, or another one, is passed over, as the RFC wants it; of one given
-    several times the first counts.
+    ``wait`` is capped at `MAX_WAIT_SECONDS`.  ``respond-async`` without ``wait`` means no wait.
+    Malformed and other preferences are ignored, as RFC 7240 requires; of a repeated preference
+    the first counts.
 
     >>> preference("respond-async")
     Preference(wait_seconds=0, applied='respond-async')
@@ -106,15 +106,15 @@ async def _headers(
         str | None, Header(description=sweeps_and_jobs.WEBHOOK.text)
     ] = None,
 ) -> None:
-    """Read nothing: the headers are read where an answer is not at hand."""
+    """Declare the headers for OpenAPI; `answered_or_promised` reads them from the request."""
 
 
 Waits = Depends(_headers)
-"""Dependency of a route that may promise its answer: documents the headers it hears."""
+"""Dependency of a route that may answer 202: documents the headers of such a route."""
 
 
 def owner_of(request: Request) -> str:
-    """Return whom the limits count a request for: who was recognised, else its address."""
+    """Return the owner for whom limits count a request: the caller, else the client address."""
     known = getattr(request.state, "owner", None)
     return known or (request.client.host if request.client else "")
 
@@ -122,7 +122,7 @@ def owner_of(request: Request) -> str:
 async def answered_or_promised(
     request: Request, operation: Operation[B], body: B
 ) -> Artefact | Response:
-    """Return the stored answer to a request, computed if that is short; else 202 and a job.
+    """Return the stored or quickly computed answer to a request; else 202 and a job.
 
     Raises
     ------
@@ -140,7 +140,7 @@ async def answered_or_promised(
 async def unread_or_promised(
     request: Request, operation: Operation[B], body: bytes
 ) -> Artefact | Response:
-    """Return the same for a request that is too large to be read on the event loop."""
+    """Do the same for a body that is too large to parse on the event loop."""
     return await _computed(request, Task.of(operation.name, body))
 
 
@@ -169,7 +169,7 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
             turns.go_on(task, flight, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
             if (done := await flight.landed(request, wait_seconds - short)) is not None:
                 return _answer(done)
-    # Work that other processes do is theirs from here on.
+    # Without a worker in this process, wait for the worker of another process.
     rest = 0.0 if settings.run_worker else wait_seconds - short
     job = await _waited(request, job.id, rest)
     if job.state is State.DONE and job.made is not None:
@@ -185,7 +185,7 @@ def _answer(done: Done) -> Artefact:
 
 
 async def _enqueued(request: Request, task: Task) -> Job:
-    """Return the job of a piece of work, which waits for a worker."""
+    """Return the queued job of a task."""
     host: Host = request.app.state.host
 
     def enqueue() -> Job:
@@ -220,10 +220,10 @@ async def answer_or_accept(
     look_up: Callable[[], Awaitable[Response]],
     parts: Sequence[JobTask] = (),
 ) -> Response:
-    """Return the answer that a job of many parts makes, as soon as it is there, or 202 and the job.
+    """Return the answer of a job with many parts, or 202 and the job.
 
-    ``look_up`` makes the response once the answer is stored.  A client says in ``Prefer`` how
-    long it waits; the problem of a job that failed is the answer, too.
+    ``look_up`` builds the response once the answer is stored.  The client waits up to the seconds
+    in its ``Prefer: wait`` header.  A failed job answers with its problem.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def _promised(job: Job) -> Response:
 
 
 def heard(request: Request, answer: Response) -> Response:
-    """Return an answer that says what was heard of the client's preference (RFC 7240)."""
+    """Return an answer that names the applied preference, if the client sent one (RFC 7240)."""
     if "prefer" in request.headers and (applied := _preferred(request).applied):
         answer.headers["Preference-Applied"] = applied
     return answer

@@ -1,17 +1,16 @@
-"""Connections that wait for their clients with patience, but not for ever.
+"""Uvicorn connections with time limits for slow clients.
 
-Uvicorn ends connections on which nothing is asked, but waits without end for a head or a body
-that comes byte by byte, and for a client that does not take its answer.  Each connection here
-is looked at once a second:
+Uvicorn closes idle connections, but waits forever for a head or a body that arrives byte by byte,
+and for a client that does not read its answer.  Here, a check once a second enforces two limits:
 
-- the head of a request must be there within ``header_seconds``, else 408;
-- while the service waits for a body, or for what it has written to be taken, a patience of
-  ``stall_seconds`` runs down, and fills up again with each byte at `LEAST_RATE`; who is slower
-  than that for long is answered 408, or cut where an answer has begun.
+- The head of a request must be complete within ``header_seconds``, else the answer is 408.
+- A budget of ``stall_seconds`` runs down while the service waits for a body, or for the client to
+  read.  Bytes refill the budget at `LEAST_RATE`.  At zero the client gets 408; after an answer
+  has begun, the connection is closed.
 
-Time in which the service does not read, since it has not used up what it got, is not counted.
+Time in which the service pauses reading, with earlier bytes unused, does not count.
 
-Requests are read by httptools (llhttp), in a quarter of the time that h11 takes.
+httptools (llhttp) parses requests in a quarter of the time of h11.
 """
 
 import asyncio
@@ -20,13 +19,13 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LEAST_RATE = 1024
-"""Bytes a second at which no patience is used up."""
+"""Bytes per second at which the budget stays constant."""
 
 TICK = 1.0
-"""Seconds between two looks at a connection."""
+"""Seconds between two checks of a connection."""
 
 MAX_HEAD = 32 * 2**10
-"""Largest head of a request, in bytes; a larger one is answered with 400."""
+"""Largest head of a request, in bytes; a larger head gets 400."""
 
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\n"
@@ -39,24 +38,24 @@ _PROBLEM = (
 
 
 class _Counted:
-    """A transport that knows how many bytes were written to it."""
+    """Transport that counts the bytes written to it."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self.written = 0
 
     def write(self, data: bytes) -> None:
-        """Count what is written, and write it."""
+        """Count and write bytes."""
         self.written += len(data)
         self._transport.write(data)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what else a transport has."""
+        """Return any other attribute of the transport."""
         return getattr(self._transport, name)
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """A connection of uvicorn's that is given up when its client is too slow; see `patient`."""
+    """Uvicorn connection that closes on a slow client; see `patient`."""
 
     header_seconds: float
     stall_seconds: float
@@ -71,19 +70,19 @@ class PatientProtocol(HttpToolsProtocol):
         self._arrived = self._taken = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Begin to look at the connection."""
+        """Start the checks of the connection."""
         super().connection_made(_Counted(transport))  # pyright: ignore[reportArgumentType]
         self._head_since = self.loop.time()
         self._look = self.loop.call_later(TICK, self._looked_at)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
+        """Stop the checks of the connection."""
         if self._look is not None:
             self._look.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; the first byte after a request is when the time of a head begins."""
+        """Parse bytes; the first byte after an answered request starts the time of a head."""
         if self._head_since is None and not self._awaits_body and self._is_answered():
             self._head_since = self.loop.time()
         self._arrived += len(data)
@@ -93,18 +92,18 @@ class PatientProtocol(HttpToolsProtocol):
             self._refuse_head()
 
     def on_headers_complete(self) -> None:
-        """Begin to answer a request, unless its head is too large."""
+        """Start to answer a request, unless its head is too large."""
         self._head_since = None
         self._patience = self.stall_seconds
         sizes = (len(name) + len(value) for name, value in self.headers)
         if len(self.url) + sum(sizes) > MAX_HEAD:
-            # What is raised in here is answered with 400.
+            # Uvicorn answers an error raised here with 400.
             raise ValueError("the head of the request is too large")
         super().on_headers_complete()
         self._awaits_body = True
 
     def on_message_complete(self) -> None:
-        """Note that the body is there."""
+        """Record that the body is complete."""
         self._awaits_body = False
         self._head_bytes = 0
         super().on_message_complete()
@@ -118,7 +117,7 @@ class PatientProtocol(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete
 
     def _looked_at(self) -> None:
-        """Give the connection up, or look again in a second."""
+        """Close a slow connection, or schedule the next check."""
         slow = self._what_is_slow()
         if slow is None:
             self._look = self.loop.call_later(TICK, self._looked_at)
@@ -126,7 +125,7 @@ class PatientProtocol(HttpToolsProtocol):
             content = _PROBLEM % slow
             self.transport.write(_TOO_SLOW % (len(content), content))
             self.transport.close()
-            # Closing waits for the last bytes to be taken, which may be for ever, too.
+            # close() may wait forever until the client reads the last bytes: abort a second later.
             self._look = self.loop.call_later(TICK, self.transport.abort)
         else:
             self.transport.abort()
@@ -148,14 +147,14 @@ class PatientProtocol(HttpToolsProtocol):
         return None
 
     def _keep_alive_but_not_for_ever(self) -> None:
-        """Set uvicorn's timer where it does not: after a body that came behind its answer."""
+        """Start the keep-alive timer that uvicorn omits after a body that ends after its answer."""
         if self.timeout_keep_alive_task is None and self._is_answered():
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
 
     def _tried(self, moved: int) -> bool:
-        """Use up a second of patience, gain some for what moved; whether none is left."""
+        """Spend a tick of the budget, refill by ``moved`` bytes; return whether none is left."""
         self._patience += min(TICK + self.stall_seconds, moved / LEAST_RATE) - TICK
         self._patience = min(self._patience, self.stall_seconds)
         return self._patience < 0
@@ -167,7 +166,7 @@ class PatientProtocol(HttpToolsProtocol):
 
 
 def patient(header_seconds: float, stall_seconds: float) -> type[PatientProtocol]:
-    """Return the protocol of connections of these limits, as uvicorn takes it.
+    """Return the protocol class for uvicorn with these limits, in seconds.
 
     >>> patient(1, 2).header_seconds
     1

@@ -1,4 +1,4 @@
-"""What routes need of a request, as type aliases, and what all of them say of their answers."""
+"""Type aliases for parameters of routes, and response entries that routes share."""
 
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ async def _context(request: Request) -> Context:
 
 
 async def require_json(content_type: HeaderDep = None) -> None:
-    """Raise unless the body is sent as JSON."""
+    """Raise 415 unless the body is sent as JSON."""
     media = (content_type or "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise HTTPException(415, "body: must be sent as application/json")

@@ -42,7 +42,7 @@ E = TypeVar("E", bound=Callable[..., Any])
 JSON = "application/json"
 
 ANY_JSON = (None, "*/*", JSON, f"{JSON}, */*")
-"""Accept headers that are not looked into further: what programs send."""
+"""Accept headers that mean JSON without negotiation; most programs send one of these."""
 
 READ_HERE = 64 * 2**10
 """Largest body, in bytes, that is parsed on the event loop: some milliseconds."""
@@ -78,7 +78,7 @@ class WorkRoute(APIRoute):
 
 
 def plainly(kind: str) -> Callable[[E], E]:
-    """Let a route that reads a document of this kind answer plain requests at once."""
+    """Make a route that reads documents of this kind answer plain requests directly."""
 
     async def read(request: Request) -> Response | None:
         identity = request.path_params["id"]
@@ -130,10 +130,10 @@ def create_route(
     path: str = "",
     shown: Callable[[Request, Artefact], Awaitable[Response]] | None = None,
 ) -> None:
-    """Add the route that answers a POST: looked up, else computed in a process of its own.
+    """Add the POST route of an operation: look up the answer, else compute it in a worker.
 
-    ``shown`` is how the answer is sent; left out, the document itself.  ``scope`` is what a key
-    must allow.
+    ``shown`` builds the response; the default is the document.  ``scope`` is the scope that a key
+    needs.
     """
     respond = shown or created
 

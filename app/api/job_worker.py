@@ -1,4 +1,4 @@
-"""The worker of a process: put together, and in a service started when there is work for it."""
+"""Job API and job worker of a process; a service starts its worker with the first job."""
 
 import logging
 from collections.abc import Callable
@@ -22,20 +22,20 @@ LOOK_SECONDS = 5.0
 
 
 def jobs_on(engine: Engine, settings: Settings, added: Callable[[], object] = lambda: None) -> Jobs:
-    """Return the jobs of an open database, within the limits of the settings."""
+    """Return the job API of an open database, with the limits of the settings."""
     limits = QueueLimits(settings.max_queued_jobs, settings.max_queued_jobs_per_owner)
     return Jobs(engine, limits, webhook_rules(settings), added)
 
 
 def webhook_rules(settings: Settings) -> WebhookRules:
-    """Return who may be told of the end of jobs."""
+    """Return the rules for targets of webhooks."""
     hosts = (name.strip().lower() for name in settings.webhook_hosts.split(","))
     named = tuple(name for name in hosts if name)
     return WebhookRules(named, settings.webhook_secret, settings.webhook_private)
 
 
 def worker_on(engine: Engine, settings: Settings, perform: Perform) -> Worker:
-    """Return a worker on an open database that carries out tasks so; it is not started."""
+    """Return a worker, not started, that carries out tasks by ``perform``."""
     from topoloom.app.api.problems import described
     from topoloom.app.jobs import document as document
 
@@ -54,10 +54,10 @@ def worker_on(engine: Engine, settings: Settings, perform: Perform) -> Worker:
 
 
 class Host:
-    """The worker of a service, in the same process.
+    """Job worker inside the process of a service.
 
-    It is started when the first job is added here, or others left some: a service that only
-    reads stays small, and ready at once.
+    The worker starts with the first job, added here or left by another process.  A service that
+    only reads stays small, and starts at once.
     """
 
     def __init__(self, engine: Engine, settings: Settings, perform: Perform) -> None:
@@ -70,17 +70,17 @@ class Host:
         self._wanted = settings.run_worker and self.takes_jobs
 
     def start(self) -> None:
-        """Begin to look for work, unless the settings leave that to others."""
+        """Start to look for work, unless the settings leave jobs to other processes."""
         if self._wanted:
             self._thread = Thread(target=self._run, name="jobs-host", daemon=True)
             self._thread.start()
 
     def wake(self) -> None:
-        """Say that there is work."""
+        """Signal that there is work."""
         self._woken.set()
 
     def stop(self) -> None:
-        """End the worker; what it has in hand goes back to the queue."""
+        """Stop the worker; its running jobs return to the queue."""
         self._stopping.set()
         self._woken.set()
         if self._thread is not None:
@@ -97,7 +97,7 @@ class Host:
             except (SQLAlchemyError, DatabaseNotReady) as error:
                 log.warning("jobs: %s", str(error).splitlines()[0])
             except Exception:
-                # The service answers without a worker, too; the next look tries again.
+                # The service answers requests without a worker; the next round tries again.
                 log.exception("jobs: no worker could be started")
             self._woken.wait(LOOK_SECONDS)
             self._woken.clear()
@@ -107,7 +107,7 @@ class Host:
         try:
             worker.start()
         except WorkersExist:
-            # Two services in one process: the other one's worker looks after its own database.
+            # Two services in one process: the worker of the other service uses its own database.
             return False
         self._worker = worker
         return True

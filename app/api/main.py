@@ -1,4 +1,4 @@
-"""The service, put together: ``create_app(settings)``; nothing is opened at import."""
+"""FastAPI application: ``create_app(settings)``; an import opens nothing."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -60,9 +60,9 @@ once. Numbers like `"277/256"` are exact fractions. Errors are `application/prob
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """Return the application; the database is opened when it starts.
+    """Return the application, which opens the database on startup.
 
-    Start fails with `app.store.database.DatabaseNotReady` if the database cannot be used.
+    Startup raises `app.store.database.DatabaseNotReady` if the database cannot be used.
     """
     chosen = settings or Settings()
 
@@ -98,7 +98,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             claims.close()
             engine.dispose()
 
-    # The page /docs with scripts from the installed package, not from another host.
+    # /docs loads scripts from the installed package, not from another host.
     app = FastAPIOffline(
         title="Topoloom",
         version=version("topoloom"),
@@ -119,7 +119,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _add_middleware(app: FastAPI, chosen: Settings) -> None:
-    """Put before the routes what every request passes; the last added is the first passed."""
+    """Add the middleware of all routes; the last added runs first."""
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
     app.add_middleware(
         Gate,
@@ -134,7 +134,7 @@ def _add_middleware(app: FastAPI, chosen: Settings) -> None:
 
 
 def _buckets(chosen: Settings) -> Buckets | None:
-    """Return by what rates are limited; who is alone on this machine is not."""
+    """Return the rate limiter; None for a service that only this machine reaches."""
     if chosen.is_private or not chosen.rate_per_second:
         return None
     return Buckets(chosen.rate_per_second, chosen.rate_burst)

@@ -1,4 +1,4 @@
-"""Which representation a client gets, and whether it has it already."""
+"""Content negotiation and entity tags."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,8 +9,8 @@ from topoloom.app.store.errors import NotAcceptable
 def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) -> str:
     """Return the format to answer in.
 
-    ``form``, the query parameter, wins over ``accept``, the header.  ``offered`` maps
-    formats to media types; its first is the default.
+    ``form``, the query parameter, takes precedence over ``accept``, the header.  ``offered``
+    maps formats to media types; the first format is the default.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) 
 
 
 def files_described(media_types: Iterable[str]) -> dict[str, Any]:
-    """Return what the OpenAPI document says of files beside a document: text, or JSON.
+    """Return the OpenAPI entries of other formats than JSON documents: text or JSON.
 
     >>> described = files_described(["application/json", "text/csv", "vnd.patch+json"])
     >>> {media: one["schema"]["type"] for media, one in described.items()}
@@ -51,7 +51,7 @@ def files_described(media_types: Iterable[str]) -> dict[str, Any]:
 
 
 def _ranges(accept: str) -> list[str]:
-    """Return the media ranges of an Accept header, the most wanted first."""
+    """Return the media ranges of an Accept header, in descending order of weight."""
     weighted = []
     for index, part in enumerate(accept.split(",")):
         media, *parameters = (piece.strip().lower() for piece in part.split(";"))
@@ -75,7 +75,7 @@ def entity_tag(digest: str, form: str) -> str:
 
 
 def is_current(if_none_match: str | None, tag: str) -> bool:
-    """Whether an If-None-Match header names this tag.
+    """Return whether an If-None-Match header names this tag.
 
     >>> is_current('"a", W/"b"', '"b"'), is_current(None, '"b"'), is_current("*", '"b"')
     (True, False, True)

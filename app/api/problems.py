@@ -1,7 +1,7 @@
 """Every error as RFC 9457 problem+json: one table from class to status and title.
 
-The kernels know nothing of HTTP; what their errors mean here is decided here.  The
-``type`` of a problem is a path that ``docs/reference/rest.md`` explains, one section each.
+Kernels are free of HTTP; this table alone maps their errors to HTTP.  The ``type`` of a problem
+is a path; ``docs/reference/rest.md`` explains each path in a section.
 """
 
 from collections.abc import Mapping
@@ -56,11 +56,11 @@ MAX_TEXT = 4_000
 """Longest single text of a problem, in bytes."""
 
 MAX_DOCUMENT = 64 * 2**10
-"""Largest problem document, in bytes; what does not fit is counted, not named."""
+"""Largest problem document, in bytes; errors that do not fit are counted, not listed."""
 
 
 class Problem(NamedTuple):
-    """What a class of errors is on the wire."""
+    """HTTP status, title and type of a class of errors."""
 
     status: int
     title: str
@@ -68,7 +68,7 @@ class Problem(NamedTuple):
 
     @property
     def type(self) -> str:
-        """The problem's type: a path, explained in the documentation."""
+        """The type of the problem: a path, explained in the documentation."""
         return f"/problems/{self.slug}"
 
 
@@ -137,7 +137,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     WorkFailed: Problem(500, "The work came to no end", "work-failed"),
     Exception: Problem(500, "An error inside Topoloom", "internal-error"),
 }
-"""Class of error -> its problem; a class without a row has that of its nearest base."""
+"""Error class -> problem; a class without a row has the problem of its nearest base."""
 
 HTTP_PROBLEMS: dict[int, Problem] = {
     400: Problem(400, "The body is not JSON", "malformed-body"),
@@ -179,7 +179,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of the application with a problem, and describe that in OpenAPI."""
+    """Answer every error of the application with a problem; describe problems in OpenAPI."""
     for kind in PROBLEMS:
         app.add_exception_handler(kind, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
@@ -199,7 +199,7 @@ def install(app: FastAPI) -> None:
 
 
 def _describe_access(app: FastAPI, document: dict[str, Any]) -> None:
-    """Add to the OpenAPI document which scope an operation needs, and how it refuses."""
+    """Add the scope and the refusals of each operation to the OpenAPI document."""
     schemes = document["components"].setdefault("securitySchemes", {})
     schemes["key"] = {
         "type": "http",
@@ -225,7 +225,7 @@ def body_too_large(path: str, limit: int) -> JSONResponse:
 
 
 def unknown_host(path: str, host: str) -> JSONResponse:
-    """Return the answer to a request that calls the service by a name it does not have."""
+    """Return the answer to a request whose Host header is not a name of the service."""
     detail = f"Host: must be a name of this service; {host!r} is none (TOPOLOOM_TRUSTED_HOSTS)"
     return _response(UNKNOWN_HOST, detail, path, [])
 
@@ -250,7 +250,7 @@ def answer_to(path: str, error: Exception) -> JSONResponse:
 
 
 def described(error: Exception, path: str) -> ProblemDocument:
-    """Return the problem that an error is, wherever it was raised, about a path."""
+    """Return the problem document of an error about a path."""
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     if isinstance(error, AccessError):
         return _document(problem, str(error), path, [])
@@ -282,7 +282,7 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
     answer = _response(problem, str(error.detail), request.url.path, [])
     answer.headers.update(error.headers or {})
     if error.status_code == 405:
-        # The router knows of the first route that has this path only.
+        # The router reports only the first route that has this path.
         answer.headers["Allow"] = ", ".join(allowed_methods(request))
     return answer
 
@@ -316,7 +316,7 @@ def _sent(document: ProblemDocument, headers: Mapping[str, str] | None = None) -
 
 
 def _fitting(errors: list[FieldError]) -> list[FieldError]:
-    """Return as many of the errors as `MAX_DOCUMENT` has room for."""
+    """Return the first errors that fit in `MAX_DOCUMENT`, and the number of the rest."""
     left, kept = MAX_DOCUMENT - 4 * MAX_TEXT, []
     for error in errors:
         short = FieldError(pointer=_cut(error.pointer), detail=_cut(error.detail))
@@ -329,7 +329,7 @@ def _fitting(errors: list[FieldError]) -> list[FieldError]:
 
 
 def _cut(text: str) -> str:
-    """Return a text that may come from outside, such that it can be sent back, and is short."""
+    """Return a text as valid UTF-8 of at most `MAX_TEXT` bytes."""
     data = text.encode(errors="replace")
     if len(data) <= MAX_TEXT:
         return data.decode()

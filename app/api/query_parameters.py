@@ -1,4 +1,4 @@
-"""Queries as requests: parameters made from the table of options, checked by the request."""
+"""Query parameters from the table of options, validated by request models."""
 
 import inspect
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from topoloom.app.requests.options.option import REQUIRED, Option
 R = TypeVar("R", bound=BaseModel)
 
 _ASKED = "asked_"
-"""What parameters begin with: names of options may be words of Python's own."""
+"""Prefix of parameter names: names of options may be Python keywords."""
 _REQUEST = "request_"
 _SENT = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=HttpRequest)
-"""The parameter that takes the HTTP request, whose query tells what was sent from defaults."""
+"""Parameter for the HTTP request, whose query tells sent values from defaults."""
 
 
 def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
-    """Return a dependency that reads a request from the query: these options are its parameters.
+    """Return a dependency that reads a request model from the query parameters ``options``.
 
-    What the request refuses is a problem of the query, named as there.
+    Validation errors name the query parameter.
     """
     replaced = {option.name: option.instead_of for option in options if option.instead_of}
 
@@ -60,7 +60,7 @@ def _parameter(option: Option) -> inspect.Parameter:
 
 
 def _plain(option: Option) -> Any:
-    """Return the type of a parameter: texts that the query has become numbers and switches."""
+    """Return the type of a parameter, which parses query text to numbers and booleans."""
     if option.type in (StrictInt, StrictBool):
         return int if option.type is StrictInt else bool
     if option.type is list:

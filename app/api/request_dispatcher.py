@@ -1,8 +1,8 @@
-"""Answers are looked up first; only what must be computed waits for its turn.
+"""Request dispatcher: look up stored answers, and compute missing answers in a worker pool.
 
-Stored answers are read in threads and wait for nothing.  What is missing is done by a crew of
-processes (`app.jobs.worker_pool`), few at a time.  Equal work is done once for all who wait for it,
-and ends when the last of them has gone.
+Threads read stored answers, and never wait for computations.  Worker processes
+(`app.jobs.worker_pool`) compute missing answers, a few at a time.  Equal requests share one
+computation, which is canceled when the last client disconnects.
 """
 
 import asyncio
@@ -32,28 +32,28 @@ from topoloom.schedules.errors import ScheduleError, TookTooLong
 from topoloom.synth.errors import SynthError
 
 MAX_REFUSED = 1024
-"""So many questions that cannot be answered are remembered."""
+"""Most failed requests whose errors are remembered."""
 
 REMEMBERED = 60.0
-"""For so many seconds; what a name stands for may change."""
+"""Seconds for which such an error is remembered; the meaning of a name may change."""
 
 
 LOOKUPS = 2
-"""Threads that look up in an embedded database; more hold up each other and the event loop.
+"""Lookup threads for an embedded database; more delay each other and the event loop.
 
-A lookup is a fifth of a millisecond of Python.  With 40 threads a process gives 16 clients 700
-answers a second, with two 1,100: the rest is threads that wait for the interpreter.
+A lookup takes a fifth of a millisecond of Python.  With 40 threads a process gives 16 clients 700
+answers a second, with two 1,100: the 40 threads wait for the interpreter.
 """
 
 LOOKUPS_ELSEWHERE = 16
-"""The same where a server is asked: they wait for it most of the time."""
+"""Lookup threads for a database server: the threads mostly wait for the server."""
 
 SMALL = frozenset({"design", "frontier", "cost", "optimum", "verification", "simulation"})
-"""Kinds of documents that are read in no time; of others one may have a hundred megabytes."""
+"""Kinds of small documents; a document of another kind may have a hundred megabytes."""
 
 
 class Flight:
-    """Work under way, how many wait for it, and what ends it."""
+    """Computation under way, with its waiters and its cancellation."""
 
     def __init__(self) -> None:
         self.waiters = 0
@@ -63,14 +63,14 @@ class Flight:
         self.landing: asyncio.Task[Done]
 
     async def landed(self, request: Request, seconds: float | None = None) -> Done | None:
-        """Return what the work gave; None if that takes longer.
+        """Return the result of the computation; None if it takes more than ``seconds``.
 
         Raises
         ------
         Cancelled
-            The one who asked has left.
+            The client has disconnected.
         Exception
-            What the work raised.
+            The error of the computation.
         """
         gone = asyncio.ensure_future(_gone(request))
         try:
@@ -88,13 +88,13 @@ class Flight:
 
 
 class Turns:
-    """Who computes, and who waits; of one event loop."""
+    """Dispatcher of computations for one event loop."""
 
     def __init__(self, crew: Crew, places: int, most_waiting: int) -> None:
         self._crew = crew
         self._places = asyncio.Semaphore(places)
         self._most_waiting = places + most_waiting
-        # A thread for each worker that is served, besides those that read stored answers.
+        # One thread for each busy worker, besides the threads for lookups.
         self._threads = ThreadPoolExecutor(places, "crew")
         self._flights: dict[str, Flight] = {}
         self.running = 0
@@ -103,20 +103,20 @@ class Turns:
 
     @property
     def waiting(self) -> int:
-        """How much work waits for a place."""
+        """Number of computations that wait for a slot."""
         return max(0, len(self._flights) - self.running)
 
     async def compute(self, task: Task, request: Request) -> Done:
-        """Return what a piece of work gives, unless the one who asked leaves before.
+        """Return the result of a task, unless the client disconnects.
 
         Raises
         ------
         Cancelled
-            Nobody is there to be answered.
+            The client has disconnected.
         Busy
-            Too much waits already.
+            Too many tasks wait.
         Exception
-            What the work raised.
+            The error of the task.
         """
         with self.joined(task) as flight:
             done = await flight.landed(request)
@@ -125,9 +125,9 @@ class Turns:
 
     @contextmanager
     def joined(self, task: Task) -> Iterator[Flight]:
-        """Wait for a piece of work in this block, with others who wait for the same.
+        """Join the computation of a task for the duration of this block.
 
-        It is begun if it is not under way, and ended when the last has left.
+        The first waiter starts the computation.  The last waiter to leave ends it.
         """
         self._raise_remembered(task.identity)
         flight = self._flights.get(task.identity) or self._begin(task)
@@ -137,9 +137,9 @@ class Turns:
     def go_on(
         self, task: Task, flight: Flight, wanted: Callable[[], Awaitable[bool]], every: float
     ) -> None:
-        """Let work go on though nobody waits for it any more, as long as it is ``wanted``.
+        """Continue a computation without waiters while ``wanted`` returns true.
 
-        Asked ``every`` so many seconds.  Work that goes on already does so once.
+        ``wanted`` is polled at intervals of ``every`` seconds.  A second call has no effect.
         """
         if flight.goes_on:
             return
@@ -152,11 +152,11 @@ class Turns:
                     if not await wanted():
                         return
 
-        # Entered at once: whoever waits now may have left before the task begins.
+        # Entered at once: the current waiters may leave before the task begins.
         staying = ExitStack()
         staying.enter_context(self._waited_for(task, flight))
         follower = asyncio.ensure_future(follow())
-        # asyncio itself forgets tasks that nobody holds.
+        # asyncio keeps only weak references to tasks.
         self._followers.add(follower)
         follower.add_done_callback(self._followers.discard)
 
@@ -171,7 +171,7 @@ class Turns:
                 self._end(task.identity, flight)
 
     def close(self) -> None:
-        """End all work, and wait until it is ended."""
+        """Cancel all computations, and wait for their threads."""
         for follower in self._followers:
             follower.cancel()
         for flight in self._flights.values():
@@ -183,12 +183,12 @@ class Turns:
             raise Busy(len(self._flights))
         flight = self._flights[task.identity] = Flight()
         flight.landing = asyncio.ensure_future(self._fly(task, flight))
-        # Who has left will not ask how it ended.
+        # Retrieve the exception, or asyncio logs an error when all waiters have left.
         flight.landing.add_done_callback(lambda landed: landed.cancelled() or landed.exception())
         return flight
 
     def _end(self, identity: str, flight: Flight) -> None:
-        """Forget work that nobody waits for; if it is not done, let it end."""
+        """Cancel and forget a computation without waiters."""
         flight.cancelled.set()
         if self._flights.get(identity) is flight:
             del self._flights[identity]
@@ -200,7 +200,7 @@ class Turns:
             loop = asyncio.get_running_loop()
             self.running += 1
             try:
-                # In the context of who asked first: its lines in the log have the request's id.
+                # In the context of the first request: log lines carry the id of that request.
                 run = partial(self._crew.run, task, flight.cancelled)
                 return await loop.run_in_executor(self._threads, copy_context().run, run)
             except (SynthError, ScheduleError) as error:
@@ -216,14 +216,14 @@ class Turns:
             raise error.with_traceback(None)
 
     def _remember(self, identity: str, error: Exception) -> None:
-        """Note for a while what cannot be answered: the same question has the same error."""
+        """Remember the error of a request: the same request has the same error."""
         self._refused[identity] = error, time.monotonic() + REMEMBERED
         if len(self._refused) > MAX_REFUSED:
             self._refused.popitem(last=False)
 
 
 def lookups(engine: Engine) -> CapacityLimiter:
-    """Return what limits how many small answers are looked up at the same time."""
+    """Return the limiter of concurrent lookups of small documents."""
     return CapacityLimiter(LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE)
 
 
@@ -231,7 +231,7 @@ async def looked_up(request: Request, operation: Operation[B], body: B) -> Artef
     """Return the stored answer to a request, or raise `MustCompute` if there is none."""
     context: Context = request.app.state.context
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
-    # None: as many threads as for anything, so that nobody waits for what is large.
+    # None is the default limiter: lookups of small documents never wait for large documents.
     limiter: CapacityLimiter | None = request.app.state.lookups if kind in SMALL else None
     found = await to_thread.run_sync(operation.answer, context.looking(), body, limiter=limiter)
     assert isinstance(found, Artefact)
@@ -250,18 +250,18 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
 
 
 async def presented(request: Request, operation: Operation[B], body: B) -> Presented:
-    """Return an answer that nobody stores."""
+    """Return an answer that is not stored."""
     done: Done = await request.app.state.turns.compute(Task.of(operation.name, body), request)
     assert not isinstance(done.answer, Artefact)
     return done.answer
 
 
 async def document(request: Request, kind: str, identity: str) -> Artefact:
-    """Return the stored document of an id, or of the only one that begins so."""
+    """Return the stored document of an id or a unique prefix of an id."""
     return await answered(request, STORED, StoredQuestion(kind=kind, id=identity))
 
 
 async def _gone(request: Request) -> None:
-    """Return when the one who asked has closed the connection."""
+    """Return when the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""Refusing what no route shall see: bodies that are too large, hosts that are not ours."""
+"""ASGI middleware that refuses large bodies and unknown hosts."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,16 +9,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topoloom.app.api.problems import body_too_large, unknown_host
 
 DRAINED = 8
-"""A refused body is still received, unread, up to so many times the limit: a client
-that writes before it reads would otherwise see a broken connection, not the answer."""
+"""Multiple of the limit up to which a refused body is received and discarded.  Otherwise a client
+that writes before it reads sees a broken connection, not the answer."""
 
 
 SMALL_BODY = 256 * 2**10
-"""Largest body of a question that holds no topology, in bytes."""
+"""Largest body of a request without a topology, in bytes."""
 
 
 BATCH = {"/v1/designs/batch": 4 * SMALL_BODY}
-"""A hundred designs may be said in as much as four with long workloads."""
+"""Path -> largest body, in bytes: a hundred designs, as large as four long workloads."""
 
 _TAKE_TOPOLOGIES = tuple(
     f"/v1/{kind}"
@@ -29,7 +29,7 @@ _TAKE_TOPOLOGIES = tuple(
 
 
 def body_limit(path: str, most: int) -> int:
-    """Return the largest body that a path takes: ``most`` only where topologies are sent.
+    """Return the largest body of a path, in bytes: ``most`` only for topologies.
 
     >>> body_limit("/v1/designs", 2**25), body_limit("/v1/topologies", 2**25)
     (262144, 33554432)
@@ -38,10 +38,10 @@ def body_limit(path: str, most: int) -> int:
 
 
 class RefuseLargeBodies:
-    """ASGI middleware: a body over the limit is answered with 413.
+    """ASGI middleware that answers 413 to a body over the limit.
 
-    A declared length is judged before anything is read; a body without one is counted
-    while it arrives.  ``most`` gives the limit of a path, in bytes.
+    A declared length is checked before the body is read; a body without a declared length is
+    counted while it arrives.  ``most`` returns the limit of a path, in bytes.
     """
 
     def __init__(self, app: ASGIApp, most: Callable[[str], int]) -> None:
@@ -55,7 +55,7 @@ class RefuseLargeBodies:
             return
         headers, most = Headers(scope=scope), self.most(scope["path"])
         declared = headers.get("content-length", "")
-        # More than 18 digits are too many whatever they are.
+        # A length of 19 digits exceeds every limit.
         length = int(declared[:19]) if declared.isdigit() else 0
         if length <= most:
             await self.app(scope, _counted(receive, most), send)
@@ -85,10 +85,10 @@ async def _drain(receive: Receive) -> None:
 
 
 class RefuseUnknownHosts:
-    """ASGI middleware: a request that calls the service by a name it does not have gets 400.
+    """ASGI middleware that answers 400 to a Host header that is not a name of the service.
 
-    A page of another site can have its own name lead to this machine, and would else read
-    what the service answers (DNS rebinding).  ``*`` stands for every name.
+    This prevents DNS rebinding: another site points its own name at this machine, and its page
+    reads the answers of the service.  ``*`` stands for every name.
     """
 
     def __init__(self, app: ASGIApp, known: Sequence[str]) -> None:

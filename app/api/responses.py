@@ -1,4 +1,4 @@
-"""Documents as answers: whole, in part, packed or not, in a format, or not at all (304)."""
+"""HTTP responses for documents: whole, partial, compressed, exported, or 304."""
 
 import gzip
 import hashlib
@@ -19,18 +19,18 @@ from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import ScheduleError
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-"""Of a document by its whole id; a beginning of one may mean several tomorrow."""
+"""Cache-Control of a document at its full id; a prefix may match several documents later."""
 
 UNPACKED_AT_ONCE = 64 * 2**10
-"""Largest packed document, in bytes, that is unpacked on the event loop: some milliseconds."""
+"""Largest gzip document, in bytes, decompressed on the event loop: some milliseconds."""
 
 
 async def created(
     request: Request, artefact: Artefact, exported: ExportQuestion | None = None
 ) -> Response:
-    """Return the answer to a POST: 201 when computed just now, 200 when known.
+    """Return the answer to a POST: 201 if newly computed, 200 if known.
 
-    ``exported`` asks for the document in another format than it is stored in.
+    ``exported`` requests a format other than the stored format.
     """
     fresh, headers = artefact.fresh, _place(request, artefact)
     if exported is not None:
@@ -41,7 +41,7 @@ async def created(
 
 
 async def created_summary(request: Request, artefact: Artefact) -> Response:
-    """Return the same of a document too large to be sent unasked: what lists say of it."""
+    """Return the answer to a POST of a large document: its summary, as in lists."""
     headers = _place(request, artefact)
     return JSONResponse(artefact.summary, 201 if artefact.fresh else 200, headers)
 
@@ -69,11 +69,11 @@ async def representation(
     fields: str | None = None,
     model: Any = None,
 ) -> Response:
-    """Return the answer to a GET of a document; 304 when the client has it already.
+    """Return the answer to a GET of a document; 304 if the client has the current version.
 
-    ``exported`` asks for the document in its ``form``; left out, it is the JSON as it is stored.
-    What is stored is sent as it lies there where the client takes gzip.  ``fields`` are the
-    members that are wanted of a JSON document, those that its ``model`` has.
+    ``exported`` requests the document in ``form``; the default is the stored JSON.  Stored bytes
+    are sent unchanged to a client that accepts gzip.  ``fields`` selects members of a JSON
+    document, among the members of its ``model``.
     """
     _handed_out(request, artefact)
     path: str = request.scope["path"]
@@ -100,7 +100,7 @@ async def representation(
 def _stored(
     artefact: Artefact, media_type: str, headers: dict[str, str], packed: bool, status: int = 200
 ) -> Response:
-    """Return stored bytes: as they are, or unpacked piece by piece where they are large."""
+    """Return stored bytes, unchanged or decompressed; large documents are streamed."""
     if not artefact.is_packed:
         return Response(artefact.content, status, headers, media_type)
     if packed:
@@ -112,7 +112,7 @@ def _stored(
 
 
 def accepts_gzip(accept_encoding: str | None) -> bool:
-    """Whether an Accept-Encoding header takes gzip.
+    """Return whether an Accept-Encoding header accepts gzip.
 
     >>> [accepts_gzip(one) for one in ("br, gzip", "gzip;q=0, *", "*;q=0.5", "identity", None)]
     [True, False, True, False, False]
@@ -129,14 +129,14 @@ def accepts_gzip(accept_encoding: str | None) -> bool:
 
 
 def _paths(form: str, fields: str, model: Any) -> list[str]:
-    """Return the members that are wanted of a document."""
+    """Return the paths of the selected members of a document."""
     if form != "json":
         raise ScheduleError("/fields", "must be left out in other formats than json")
     return check_paths(fields, model)
 
 
 async def _part(request: Request, artefact: Artefact, paths: list[str]) -> Any:
-    """Return some members of a document; a large one is read by a worker."""
+    """Return some members of a document; a worker reads a large document."""
     if len(artefact.content) <= UNPACKED_AT_ONCE:
         return part_of(artefact, paths)
     question = PartQuestion(kind=artefact.kind, id=artefact.id, paths=paths)

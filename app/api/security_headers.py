@@ -1,4 +1,4 @@
-"""Headers by which browsers protect those who read our answers."""
+"""Security headers for browsers."""
 
 import base64
 import hashlib
@@ -25,19 +25,19 @@ _ASSETS = "/static-offline-docs/"
 
 
 class SecurityHeaders:
-    """ASGI middleware: what browsers may do with an answer, and who may keep it.
+    """ASGI middleware that adds security and cache headers to answers.
 
-    Data may do nothing, a drawing (SVG) may style itself, the pages of the documentation may
-    run the scripts that lie in them and beside them, known by their digests, and no others.
-    An answer that does not say how long it may be kept is not kept.  Where keys are asked for,
-    an answer is for the one who gave the key: ``public`` becomes ``private``.
+    Data may load and run nothing.  A drawing (SVG) may set its own styles.  A page of the
+    documentation may run its inline scripts, listed by digest, and scripts of the service.
+    An answer without Cache-Control is not cached.  A service that requires keys changes
+    ``public`` to ``private``: only the owner of the key may cache an answer.
     """
 
     def __init__(self, app: ASGIApp, private: bool) -> None:
         self.app, self.private = app, private
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and add to the head of its answer."""
+        """Pass the request on, and add headers to its answer."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -48,7 +48,7 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 self._guard(headers, scope["path"])
                 if headers.get("content-type", "").startswith("text/html"):
-                    # Its scripts are known when its body is.
+                    # The policy needs the digests of the scripts in the body.
                     held.append(message)
                     return
             elif held:
@@ -74,7 +74,7 @@ class SecurityHeaders:
 
 @lru_cache(maxsize=8)
 def _page_policy(page: bytes) -> str:
-    """Return the policy of a page, with the digests of the scripts that lie in it.
+    """Return the policy of a page, with the digests of its inline scripts.
 
     >>> print(_page_policy(b"<script>1</script><p>").partition("; style")[0])
     default-src 'none'; script-src 'self' 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='

@@ -1,4 +1,4 @@
-"""Running the service: who may reach it, its logs, its connections."""
+"""Start of the service: access check, logs, connections."""
 
 import logging
 
@@ -15,24 +15,24 @@ from topoloom.app.store.database import open_database
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 3
-"""So long requests under way may go on when the service is told to end; all of it takes 5."""
+"""Seconds for running requests at shutdown; the whole shutdown takes 5."""
 
 
 class OpenToOthers(ValueError):
-    """Others would reach the service, and nobody said that they may ask anything."""
+    """Other hosts would reach the service without keys, and the settings do not allow this."""
 
 
 def serve(settings: Settings) -> None:
-    """Listen until told to end.
+    """Listen until a signal ends the service.
 
     Raises
     ------
     OpenToOthers
-        The address is reached by others, keys are not asked for, and that is not allowed.
+        Other hosts reach the address, keys are not required, and open access is not allowed.
     DatabaseNotReady
         The database cannot be used.
     MissingExtra
-        OpenTelemetry is asked for and not installed.
+        OpenTelemetry is configured, but not installed.
     """
     if not (is_loopback(settings.host) or settings.auth == "keys" or settings.allow_open):
         raise OpenToOthers(
@@ -43,7 +43,7 @@ def serve(settings: Settings) -> None:
     if is_wanted():
         require_exporter()
     logs.configure(settings.log_format)
-    # Opened here once, so that a database that is not ready is said in one line.
+    # Open the database here once: a database that is not ready gives an error of one line.
     engine = open_database(settings.database_url)
     try:
         _warn(settings, api_keys.valid(engine))
@@ -64,7 +64,7 @@ def serve(settings: Settings) -> None:
 
 
 def _warn(settings: Settings, valid: int) -> None:
-    """Say in the log what is allowed, and hardly meant."""
+    """Log settings that are allowed, but probably not intended."""
     if settings.auth == "keys" and not valid:
         log.warning("no API key is valid yet, so nobody is answered: make one by topoloom keys")
     if settings.auth == "open" and valid:

@@ -1,4 +1,4 @@
-"""What HTTP expects of every path: HEAD beside GET, a true Allow, no query that means nothing."""
+"""HTTP rules of every path: HEAD beside GET, a complete Allow, no unknown query parameters."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,13 +11,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class AnswerHead:
-    """ASGI middleware: HEAD is answered as GET is, without the body."""
+    """ASGI middleware that answers HEAD as GET without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; of the answer to a HEAD, only status and headers."""
+        """Pass the request on; remove the body of the answer to a HEAD."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
@@ -27,13 +27,13 @@ class AnswerHead:
                 message = {**message, "body": b""}
             await send(message)
 
-        # The same scope: whoever is further out reads there which route it was.
+        # The same scope object: outer middleware reads the route from it.
         scope["method"] = "GET"
         await self.app(scope, receive, bare)
 
 
 def allowed_methods(request: Request) -> list[str]:
-    """Return every method that some route takes on the path of a request, sorted."""
+    """Return the methods of all routes on the path of a request, sorted."""
     routes: list[BaseRoute] = request.app.state.routes
     found = {method for route in routes for method in _methods(route, request.scope)}
     return sorted(found | ({"HEAD"} if "GET" in found else set()))
@@ -47,25 +47,25 @@ def _methods(route: BaseRoute, scope: Scope) -> Iterator[str]:
 def strict_router(
     prefix: str = "", *, tags: Sequence[str], route_class: type[APIRoute] = APIRoute
 ) -> APIRouter:
-    """Return a router whose routes refuse query parameters that they do not have.
+    """Return a router whose routes refuse unknown query parameters.
 
-    It says so itself, for the application takes its routes as they are: dependencies of the
-    application would build each route a second time, a fifth of a second for all, and every
-    request would look for its route through one router after another.
+    The dependency belongs to the router, because the application takes its routes unchanged.
+    A dependency of the application would build each route a second time, a fifth of a second for
+    all routes.  Every request would then search one router after another.
     """
     refusing = [Depends(refuse_unknown_query)]
     return APIRouter(prefix=prefix, tags=[*tags], route_class=route_class, dependencies=refusing)
 
 
 async def refuse_unknown_query(request: Request) -> None:
-    """Raise for a query parameter that the route does not have: a misspelt one does nothing.
+    """Raise an error if the route does not have a query parameter of the request.
 
-    Asynchronous as all that every request passes: FastAPI runs plain functions in a thread.
+    Asynchronous, because FastAPI runs synchronous dependencies in a thread.
 
     Raises
     ------
     RequestValidationError
-        Naming each of them.
+        With an entry for each unknown parameter.
     """
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not request.query_params:
@@ -88,7 +88,7 @@ async def refuse_unknown_query(request: Request) -> None:
 
 
 def _query_names(dependant: Dependant) -> Iterator[str]:
-    """Yield the query parameters of a route and of all that it depends on."""
+    """Yield the query parameters of a route and of its dependencies."""
     for field in dependant.query_params:
         yield field.alias
     for below in dependant.dependencies:

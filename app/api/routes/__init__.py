@@ -1,1 +1,1 @@
-"""HTTP: each module parses a request, calls one service function, returns."""
+"""Routes: each module parses requests, calls one service function, and returns."""

@@ -1,4 +1,4 @@
-"""/v1/best: the best topology that is known."""
+"""/v1/best: the best known topology."""
 
 from typing import Annotated, Any
 
@@ -63,7 +63,7 @@ async def find_best(request: Request, question: QuestionDep, context: ContextDep
 
 
 def _found(context: Context, question: BestRequest) -> dict[str, Any]:
-    # Loaded when first asked for: it brings the baselines, and with them compiled code.
+    # Imported on first use: the module loads the baselines and their compiled code.
     from topoloom.app.services import best
 
     return document.of(best.find(context, question))

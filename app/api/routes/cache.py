@@ -1,4 +1,4 @@
-"""/v1/cache: how much is stored."""
+"""/v1/cache: the size of the store."""
 
 from fastapi.responses import JSONResponse
 

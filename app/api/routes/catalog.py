@@ -1,4 +1,4 @@
-"""/v1/families, /v1/fabrics, /v1/presets: what is known by name."""
+"""/v1/families, /v1/fabrics, /v1/presets: catalogs of names."""
 
 from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router

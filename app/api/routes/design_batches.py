@@ -1,4 +1,4 @@
-"""/v1/designs/batch: many designs in one request, each with an answer or a problem of its own."""
+"""/v1/designs/batch: many designs in one request, each with its own answer or problem."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ async def create_designs(request: Request, body: BatchRequest) -> Response:
 
 
 async def _answer(request: Request, question: Any) -> str:
-    """Return one item as JSON; stored text goes into it as it is."""
+    """Return one item as JSON, with stored text unchanged."""
     try:
         asked = DesignRequest.model_validate(question)
         artefact = await answered(request, DESIGN, asked)

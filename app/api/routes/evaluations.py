@@ -1,4 +1,4 @@
-"""/v1/frontiers, costs, optima, verify, simulations, comparisons: a question, and its document."""
+"""/v1/frontiers, costs, optima, verify, simulations, comparisons: answers to single questions."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _router(
 ) -> APIRouter:
     """Return the routes of a kind: create, list, read, label, pin, delete.
 
-    ``stored`` tells the reading of one apart from a route of the same name elsewhere.
+    ``stored`` tells the id of the read operation from the same id elsewhere.
     """
     plural, kind = path.replace("-", " "), operation.name
     router = strict_router(f"/v1/{path}", tags=[plural], route_class=WorkRoute)
@@ -120,4 +120,4 @@ routers = (
         ComparisonDocument,
     ),
 )
-"""One of each kind of document that a single question answers."""
+"""One router for each kind of document that answers a single question."""

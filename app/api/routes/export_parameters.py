@@ -1,4 +1,4 @@
-"""What a query may say about the format that something is written in."""
+"""Query parameters of export formats."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ async def _options(
     alpha_us: Annotated[Positive | None, exports.EXPORT_ALPHA_US.query()] = None,
     node_gbps: Annotated[Positive | None, exports.EXPORT_NODE_GBPS.query()] = None,
 ) -> ExportRequest:
-    """Return what the query says about the format."""
+    """Return the export options of the query."""
     given = {
         "dialect": dialect,
         "runtime": runtime,

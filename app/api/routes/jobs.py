@@ -146,7 +146,7 @@ async def read_events(
     text = last_event_id or ""
     seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     events = watcher.stream(id, seen)
-    # Before the first word is sent: a job that is not there is a problem, not a stream.
+    # Before the first byte is sent: an unknown job gets a problem, not a stream.
     first = await anext(events)
     return StreamingResponse(
         _sent(first, events),
@@ -162,14 +162,14 @@ async def _sent(first: Job | None, events: AsyncIterator[Job | None]) -> AsyncIt
         async for job in events:
             yield _event(job)
     except asyncio.CancelledError:
-        # The client is gone.
+        # The client has disconnected.
         raise
     finally:
         await events.aclose()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _event(job: Job | None) -> str:
-    """Return one event; a comment while nothing changes, so that proxies keep the line open."""
+    """Return one event; without changes a comment, so that proxies keep the connection."""
     if job is None:
         return ": nothing new\n\n"
     data = json.dumps(document.of(job), separators=(",", ":"))

@@ -26,20 +26,20 @@ from topoloom.app.services.lr_sessions import PAGE, MustSearch, Tuning
 router = strict_router("/v1/lr-sessions", tags=["learning rates"])
 
 MAX_SEARCHES = 2
-"""Places for fits of Gaussian processes in one process; who waits for one holds no thread."""
+"""Concurrent fits of Gaussian processes in one process; a waiting request holds no thread."""
 FORMATS = {"json": "application/json", "csv": "text/csv", "svg": "image/svg+xml"}
 
 T = TypeVar("T")
 
 
 class Searches:
-    """Who may search for a rate at present; of one event loop."""
+    """Limiter of concurrent searches for rates, for one event loop."""
 
     def __init__(self, most: int = MAX_SEARCHES) -> None:
         self._places = asyncio.Semaphore(most)
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Return what ``work`` does, in one of the places."""
+        """Return the result of ``work``, run in a free slot."""
         async with self._places:
             return await run_in_threadpool(work)
 

@@ -141,7 +141,7 @@ def _asked_of_plan(
     summary: str,
     description: str,
 ) -> None:
-    """Add the route that asks something of a carried-out plan; nothing is stored."""
+    """Add the route of a question about a carried-out plan; the answer is not stored."""
 
     async def ask(request: Request, id: IdDep, body: Any) -> JSONResponse:
         artefact = await document(request, "patch-plan", id)
@@ -262,7 +262,7 @@ def _versioned(told: Presented, version: int) -> JSONResponse:
 
 
 def _version(if_match: str | None) -> int:
-    """Return the version that an If-Match header names."""
+    """Return the version in an If-Match header."""
     if if_match is None:
         raise NoVersion
     match = re.fullmatch('(?:W/)?"([0-9]{1,9})"', if_match.strip(), re.ASCII)

@@ -1,4 +1,4 @@
-"""/v1/plots: what `topoloom plot` draws, as SVG."""
+"""/v1/plots: the drawings of `topoloom plot`, as SVG."""
 
 from collections.abc import Callable
 from typing import Annotated, Any

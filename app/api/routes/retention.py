@@ -1,4 +1,4 @@
-"""What may be done with every stored document: labels, pin, deletion; the same for all kinds."""
+"""Labels, pins and deletion of stored documents, the same for every kind."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""/v1/sweeps: one question asked of many, as one job of many parts."""
+"""/v1/sweeps: one question about many inputs, as one job with many parts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Probes, versions, counters: what operators ask."""
+"""Probes, versions and metrics for operators."""
 
 import logging
 from importlib.metadata import version
@@ -35,7 +35,7 @@ def readiness(request: Request) -> Status:
     try:
         require_head(request.app.state.engine)
     except DatabaseNotReady as error:
-        # What the driver says names users and addresses: for the log, not for who asks.
+        # The driver's message names users and addresses: log it, but do not send it.
         log.warning("not ready: %s", error)
         raise DatabaseNotReady("database_url: the database cannot be used just now") from None
     if request.app.state.store.settled() is not None:

@@ -1,4 +1,4 @@
-"""/v1/topologies: graphs, what they cost, and the best any schedule could do on them."""
+"""/v1/topologies: graphs, their costs and the optima of schedules on them."""
 
 from typing import Annotated, Any
 
@@ -53,7 +53,7 @@ async def _question(
     participants: ParticipantsDep = None,
     values: ValuesDep = None,
 ) -> OptimumRequest:
-    """Return the query as a request; it breaks the rules of requests in the query."""
+    """Return the query as a request; errors name the query parameters."""
     given = {
         "trees_per_root": trees_per_root,
         "max_gap": max_gap,
