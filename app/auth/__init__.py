@@ -1,1 +1,1 @@
-"""Who may ask what, and how often: API keys, the scopes of routes, rates."""
+"""Access control: API keys, scopes of routes, rate limits."""

@@ -1,10 +1,9 @@
-"""API keys in the database: made, listed, revoked, found.
+"""API keys in the database: create, list, revoke, find.
 
 A key is ``tl_``, the eight characters of its id, ``_`` and 48 random hexadecimal digits.  Only
-the SHA-256 of these digits is stored.  That is enough, and a slow hash of passwords would be
-wrong: 192 random bits cannot be guessed, however fast they are tried, and a slow hash would
-give strangers a way to keep the service busy.  Digests are compared in constant time; the id
-finds the row, so that no search depends on the secret.
+the SHA-256 of these digits is stored.  A slow password hash would be wrong: nobody can guess 192
+random bits at any speed, and a slow hash would let strangers keep the service busy.  Digests are
+compared in constant time; the id finds the row, so that no search depends on the secret.
 """
 
 import hashlib
@@ -26,12 +25,12 @@ _FORM = re.compile(r"tl_([0-9a-f]{8})_([0-9a-f]{48})")
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
 
 TOUCH = timedelta(minutes=1)
-"""The last use of a key is written so often at most."""
+"""Least time between two updates of the last use of a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is stored; moments are in UTC, without a zone."""
+    """Stored API key; times are in UTC, without a zone."""
 
     id: str
     name: str
@@ -43,7 +42,7 @@ class ApiKey:
     secret_hash: str = field(repr=False)
 
     def is_valid(self, moment: datetime) -> bool:
-        """Whether the key is neither revoked nor expired."""
+        """Return whether the key is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or moment < self.expires_at)
 
     def state(self, moment: datetime) -> str:
@@ -54,19 +53,19 @@ class ApiKey:
 
 
 def now() -> datetime:
-    """Return this moment as keys are stored."""
+    """Return the current time in UTC, without a zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def create(
     engine: Engine, name: str, scopes: Sequence[str], days: int | None = None
 ) -> tuple[ApiKey, str]:
-    """Make a key; return it with its text, which cannot be had again.
+    """Create a key; return the key with its text, which cannot be recovered later.
 
     Raises
     ------
     InvalidKey
-        The name is empty, long or has control characters, or a scope is none.
+        The name is empty, too long or has control characters, or a scope is unknown.
     """
     if not _NAME.fullmatch(name):
         raise InvalidKey("name: must be 1 to 80 characters, none of them for control")
@@ -91,19 +90,19 @@ def create(
 
 
 def listed(engine: Engine) -> list[ApiKey]:
-    """Return every key, newest first, those revoked and expired too."""
+    """Return every key, newest first, including revoked and expired keys."""
     with engine.connect() as connection:
         rows = connection.execute(_QUERY.order_by(ApiKeyRow.created_at.desc(), ApiKeyRow.id))
         return [_key(row) for row in rows]
 
 
 def revoke(engine: Engine, identity: str) -> ApiKey:
-    """End a key now; one that is revoked already stays so from then on.
+    """Revoke a key now; a key revoked earlier keeps its time of revocation.
 
     Raises
     ------
     InvalidKey
-        There is no key of this id.
+        No key has this id.
     """
     with engine.begin() as connection:
         connection.execute(
@@ -118,7 +117,7 @@ def revoke(engine: Engine, identity: str) -> ApiKey:
 
 
 def find(engine: Engine, text: str) -> ApiKey | None:
-    """Return the key that a text is, valid or not; None if it is none."""
+    """Return the key of a text, valid or not; None for an unknown text."""
     form = _FORM.fullmatch(text)
     if form is None:
         return None
@@ -130,7 +129,7 @@ def find(engine: Engine, text: str) -> ApiKey | None:
 
 
 def touch(engine: Engine, key: ApiKey, moment: datetime) -> None:
-    """Write that a key was used, unless that was written within the last minute."""
+    """Store the last use of a key, unless it was stored within the last minute."""
     before = moment - TOUCH
     if key.used_at is not None and key.used_at > before:
         return
@@ -142,7 +141,7 @@ def touch(engine: Engine, key: ApiKey, moment: datetime) -> None:
 
 
 def valid(engine: Engine) -> int:
-    """Return how many keys are neither revoked nor expired."""
+    """Return the number of keys that are neither revoked nor expired."""
     return sum(key.is_valid(now()) for key in listed(engine))
 
 

@@ -1,8 +1,8 @@
-"""Token buckets: so many requests at once, and so many per second ever after.
+"""Token buckets: a limit on bursts and on requests per second.
 
-Kept as the time at which a bucket will be full again (the generic cell rate algorithm of ATM,
-ITU-T I.371, annex A): one integer each, in nanoseconds, so nothing is rounded and nothing has
-to be filled by a clock.  The package ``limits`` counts in windows and has no token bucket.
+A bucket is the time at which it is full again (the generic cell rate algorithm of ATM, ITU-T
+I.371, annex A): one integer, in nanoseconds.  So nothing is rounded, and no timer fills buckets.
+The package ``limits`` counts in windows and has no token bucket.
 """
 
 import time
@@ -15,9 +15,9 @@ _SECOND = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a request: ``wait`` is 0 if it was let through.
+    """Result of taking a token: the seconds to ``wait``, 0 if a token was taken.
 
-    ``left`` tokens may be taken at once now; in ``full`` seconds the bucket is full again.
+    ``left`` tokens remain; the bucket is full again in ``full`` seconds.
     """
 
     wait: int
@@ -26,19 +26,19 @@ class Taken:
 
 
 class Buckets:
-    """A bucket for each name; all of the same size and rate.
+    """Buckets by name, all of the same size and rate.
 
     Parameters
     ----------
     per_second : float
-        How many tokens a bucket gains each second; at least one a day.
+        Tokens that a bucket gains each second; at least one a day.
     burst : int
-        How many it holds, and holds at first.
+        Tokens that a bucket holds; a new bucket is full.
     most : int
-        So many buckets are remembered.  One that is full is the same as one not remembered;
-        beyond that the one used longest ago is forgotten, which its owner gains by.
+        Most buckets in memory.  A forgotten bucket counts as full.  Beyond the limit the least
+        recently used bucket is forgotten, to the advantage of its owner.
     clock : callable
-        Returns nanoseconds that never run backwards.
+        Returns monotonic nanoseconds.
 
     Examples
     --------
@@ -70,11 +70,11 @@ class Buckets:
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
     def __len__(self) -> int:
-        """Return how many buckets are remembered."""
+        """Return the number of buckets in memory."""
         return len(self._full_at)
 
     def take(self, name: str) -> Taken:
-        """Take a token of a bucket, if there is one.  O(1); for one thread."""
+        """Take a token from a bucket, unless the bucket is empty.  O(1); not thread-safe."""
         now = self._clock()
         full_at = max(self._full_at.get(name, 0), now) + self._gain
         excess = full_at - now - self.burst * self._gain
@@ -87,7 +87,7 @@ class Buckets:
         return Taken(0, -excess // self._gain, _seconds(full_at - now))
 
     def headers(self, taken: Taken) -> Mapping[str, str]:
-        """Return what a client is told (draft-ietf-httpapi-ratelimit-headers-10).
+        """Return the headers of an answer (draft-ietf-httpapi-ratelimit-headers-10).
 
         >>> buckets = Buckets(per_second=2, burst=4, clock=lambda: 0)
         >>> for name, value in buckets.headers(buckets.take("ann")).items():
@@ -101,10 +101,10 @@ class Buckets:
         }
 
     def _policy(self) -> str:
-        """Return the quota, and the window in which it is gained."""
+        """Return the quota, and the seconds in which an empty bucket fills."""
         return f'"requests";q={self.burst};w={_seconds(self.burst * self._gain)}'
 
 
 def _seconds(nanoseconds: int) -> int:
-    """Return whole seconds, rounded up: who waits so long has not waited too little."""
+    """Return whole seconds, rounded up: a client never comes back too early."""
     return -(-nanoseconds // _SECOND)

@@ -1,16 +1,16 @@
-"""Why somebody is not answered; `app.api.problems` says what that is on the wire."""
+"""Access errors; `app.api.problems` maps them to HTTP."""
 
 from collections.abc import Mapping
 
 
 class AccessError(Exception):
-    """Somebody asks who may not; ``headers`` go with the answer."""
+    """Access is refused; the answer has ``headers``."""
 
     headers: Mapping[str, str] = {}
 
 
 class Unauthorized(AccessError):
-    """No key, or none that is valid now."""
+    """The key is missing or not valid."""
 
     def __init__(self, *, given: bool) -> None:
         super().__init__(
@@ -18,13 +18,13 @@ class Unauthorized(AccessError):
             if given
             else "Authorization: must be Bearer and an API key"
         )
-        # RFC 6750 section 3.1: who gave nothing is told no error.
+        # RFC 6750 section 3.1: no error code in the answer to a request without a key.
         error = ', error="invalid_token"' if given else ""
         self.headers = {"WWW-Authenticate": f'Bearer realm="topoloom"{error}'}
 
 
 class Forbidden(AccessError):
-    """A valid key whose scopes do not reach so far."""
+    """The key is valid, but lacks the scope."""
 
     def __init__(self, scope: str) -> None:
         super().__init__(f"Authorization: the key must have the scope {scope}")
@@ -35,7 +35,7 @@ class Forbidden(AccessError):
 
 
 class TooManyRequests(AccessError):
-    """The rate of a key or an address is used up for so many whole seconds."""
+    """The rate of a key or an address is used up for ``seconds``, a whole number."""
 
     def __init__(self, seconds: int, headers: Mapping[str, str]) -> None:
         super().__init__(f"too many requests; the next is taken in {seconds} s")
@@ -43,4 +43,4 @@ class TooManyRequests(AccessError):
 
 
 class InvalidKey(ValueError):
-    """A key cannot be made or found so; the message names the field and the rule."""
+    """A key cannot be created or found; the message names the field and the rule."""

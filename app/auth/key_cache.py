@@ -1,7 +1,7 @@
-"""Keys that were looked up a moment ago: a request must not cost a query.
+"""Cache of API key lookups, so that a request needs no query.
 
-What was found, or not found, counts for some seconds; so a key that is revoked still opens
-for so long.  The text of a key is not kept, only its digest.
+An entry, for a key or for an unknown text, is valid for `SECONDS`.  A revoked key still works for
+that time.  The cache keeps the digest of a key, not its text.
 """
 
 import asyncio
@@ -24,25 +24,25 @@ from topoloom.app.auth.scopes import Scope, reach
 log = logging.getLogger(__name__)
 
 SECONDS = 5.0
-"""So long what was looked up counts."""
+"""Seconds for which an entry is valid."""
 
 MOST = 4096
-"""So many keys, right and wrong ones, are remembered."""
+"""Most entries, for valid and invalid keys."""
 
 _READERS = 2
-"""Threads of their own: who computes must not keep others from being told apart."""
+"""Threads for lookups of keys alone: computations must not delay authentication."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who asks, and what they may: ``owner`` is ``key:ID`` or ``address:IP``."""
+    """Identity and scopes of a caller: ``owner`` is ``key:ID`` or ``address:IP``."""
 
     owner: str
     scopes: frozenset[Scope]
 
 
 class KnownKeys:
-    """Finds keys of a database, by way of what is remembered; of one event loop."""
+    """Cached lookups of the keys of a database, for one event loop."""
 
     def __init__(
         self,
@@ -57,20 +57,20 @@ class KnownKeys:
         self._touching: set[asyncio.Task[None]] = set()
 
     def remembered(self, text: str) -> tuple[Access | None] | None:
-        """Return what was found of a key within the last seconds, in a tuple; None if nothing.
+        """Return the valid entry of a key, in a tuple; None without an entry.
 
-        Some microseconds.
+        Takes some microseconds.
         """
         entry = self._found.get(_digest(text))
         return (entry[1],) if entry is not None and self._clock() < entry[0] else None
 
     async def look_up(self, text: str) -> Access | None:
-        """Return what the key of this text allows; None if it is no valid key.
+        """Return the access of the key of this text; None without a valid key.
 
         Raises
         ------
         sqlalchemy.exc.DBAPIError
-            The database cannot be asked.
+            The database cannot be used.
         """
         if self._reading is None or self._writing is None:
             self._reading, self._writing = CapacityLimiter(_READERS), CapacityLimiter(1)
@@ -91,7 +91,7 @@ class KnownKeys:
         return access
 
     def _touch(self, key: api_keys.ApiKey, moment: datetime, threads: CapacityLimiter) -> None:
-        """Have it written that a key was used; nobody waits for that, nor for who writes now."""
+        """Store the last use of a key in the background; requests do not wait for writes."""
         if key.used_at is not None and key.used_at > moment - api_keys.TOUCH:
             return
         written = run_sync(self._touched, key, moment, limiter=threads)

@@ -1,7 +1,7 @@
-"""The gate: who asks, before anything of the request but its head is read.
+"""Authentication and rate limits, from the head of a request alone.
 
-Sets ``request.state.access`` and ``request.state.owner`` (``key:ID``, or ``address:IP`` where
-no key is asked for), by which work and its limits are counted.
+The middleware sets ``request.state.access`` and ``request.state.owner``: ``key:ID``, or
+``address:IP`` where no key is required.  Limits on work count by owner.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,25 +19,25 @@ from topoloom.app.auth.key_cache import Access, KnownKeys
 from topoloom.app.auth.scopes import everything, is_open
 
 _MAX_KEY = 200
-"""A longer Authorization header holds no key."""
+"""Longest Authorization header, in characters, that can hold a key."""
 
 _PROBE = "/healthz"
-"""Never counted: who probes whether the process lives must not be told to come later."""
+"""Path without a rate limit: a liveness probe must never get 429."""
 
 
 class Gate:
-    """ASGI middleware: lets in who has a key, or anybody, and not too often.
+    """ASGI middleware that checks keys and rates.
 
     Parameters
     ----------
     app : ASGI application
-        Whose ``app.state.known_keys`` finds keys.
+        Its ``state.known_keys`` finds keys.
     refusal : callable
-        Returns the answer to a request that is refused for an error.
+        Returns the answer to a refused request, from its path and the error.
     asks_for_keys : bool
-        Whether a key must be given.
+        Whether a request needs a key.
     buckets : Buckets or None
-        By owner; None where nobody is counted.
+        Buckets by owner; None without rate limits.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Gate:
         remembered = keys.remembered(text) if text else None
         access = remembered[0] if remembered else None
         if access is None:
-            # Guessing counts against the address, before the database is asked.
+            # A guess counts against the address before the query to the database.
             self._counted(stranger.owner)
             if text and remembered is None:
                 access = await keys.look_up(text)
@@ -84,7 +84,7 @@ class Gate:
         return access
 
     def _counted(self, owner: str) -> Mapping[str, str]:
-        """Take a token; return the headers that say what is left."""
+        """Take a token; return the headers of the rate limit."""
         if self.buckets is None:
             return {}
         taken = self.buckets.take(owner)
@@ -95,7 +95,7 @@ class Gate:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of who asks; of IPv6 the network of 64 bits that one client has.
+    """Return the address of the client; for IPv6 its /64 network, which one client owns.
 
     >>> address_of({"client": ("2001:db8::1:2:3:4", 5)}), address_of({"client": None})
     ('2001:db8::/64', 'unknown')
@@ -118,7 +118,7 @@ def _named(text: str) -> str:
 
 
 def _bearer(header: str) -> str:
-    """Return the key of an Authorization header; empty if there is none.
+    """Return the key of an Authorization header; empty without a key.
 
     >>> _bearer("bearer  tl_1_2"), _bearer("Basic eDp5")
     ('tl_1_2', '')

@@ -1,4 +1,4 @@
-"""What a key may do: four scopes, of which every route states one."""
+"""Scopes of API keys: four scopes; every route states one."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, cast
@@ -18,7 +18,7 @@ MEANINGS: dict[Scope, str] = {
     "plan": "have patch plans computed, and what read may",
     "admin": "change and delete what is stored, and all that the others may",
 }
-"""Scope -> what it is for; the order is that of documentation."""
+"""Scope -> meaning, in the order of the documentation."""
 
 _REACH: dict[Scope, frozenset[Scope]] = {
     "read": frozenset({"read"}),
@@ -30,13 +30,13 @@ _REACH: dict[Scope, frozenset[Scope]] = {
 OPEN_PATHS = frozenset(
     {"/healthz", "/readyz", "/version", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
 )
-"""What anybody may ask: probes, the version, and the documentation."""
+"""Paths that need no key: probes, the version, and the documentation."""
 
 _OPEN_FOLDER = "/static-offline-docs/"
 
 
 def is_open(path: str) -> bool:
-    """Tell whether a path is answered without a key.
+    """Return whether a path needs no key.
 
     >>> is_open("/healthz"), is_open("/healthz/"), is_open("/v1/designs")
     (True, False, False)
@@ -45,7 +45,7 @@ def is_open(path: str) -> bool:
 
 
 def reach(scopes: frozenset[Scope]) -> frozenset[Scope]:
-    """Return all that these scopes allow.
+    """Return these scopes and the scopes that they include.
 
     >>> sorted(reach(frozenset({"plan", "design"})))
     ['design', 'plan', 'read']
@@ -54,7 +54,7 @@ def reach(scopes: frozenset[Scope]) -> frozenset[Scope]:
 
 
 def everything() -> frozenset[Scope]:
-    """Return every scope: what whoever may ask an open service has."""
+    """Return every scope: the scopes of a caller of an open service."""
     return _REACH["admin"]
 
 
@@ -63,9 +63,9 @@ async def _permitted(request: Request, required: SecurityScopes) -> None:
 
 
 def require(request: Request, stated: params.Security) -> None:
-    """Raise `Forbidden` unless whoever asks may do what a dependency of `needs` states.
+    """Raise `Forbidden` unless the caller has the scope that a dependency of `needs` states.
 
-    For what a route does beyond its own scope, or beside FastAPI's dependencies.
+    For work of a route beyond its own scope, or outside of FastAPI's dependencies.
     """
     _require(request, stated.scopes or ())
 
@@ -78,10 +78,10 @@ def _require(request: Request, scopes: Iterable[str]) -> None:
 
 
 def needs(scope: Scope) -> Any:
-    """Return the dependency by which a route states its scope; to be named in its decorator.
+    """Return the dependency that states the scope of a route, for the decorator of the route.
 
-    Asynchronous, so that it takes no thread.  Whoever asks was told from strangers before
-    the body was read (`app.auth.middleware`).
+    Asynchronous, so that the check takes no thread.  `app.auth.middleware` identifies the caller
+    before the body is read.
     """
     return Security(_permitted, scopes=[scope])
 
@@ -90,7 +90,7 @@ READ, DESIGN, PLAN, ADMIN = needs("read"), needs("design"), needs("plan"), needs
 
 
 def scope_of(route: BaseRoute) -> Scope | None:
-    """Return the scope that a route states; None if it states none, or several."""
+    """Return the scope that a route states; None for no scope, or several."""
     stated = [
         scope
         for dependency in getattr(route, "dependencies", ())
