@@ -1,1 +1,1 @@
-"""One function per use case, called by routes and command line alike."""
+"""One function per use case, called by REST routes and the command line."""

@@ -1,4 +1,4 @@
-"""All-to-all on a topology: the best there is, between two exact bounds."""
+"""All-to-all on a topology: the best known throughput, between two exact bounds."""
 
 from topoloom.app.documents.all_to_all import ALL_TO_ALL, ExchangeAnswer
 from topoloom.app.documents.base import Subject

@@ -1,4 +1,4 @@
-"""The atlas that comes with the package, or those of its points that are asked for."""
+"""Points of the packaged atlas, all or selected."""
 
 from topoloom.app.documents import atlas as document
 from topoloom.app.requests.listing import AtlasRequest
@@ -6,12 +6,12 @@ from topoloom.schedules.errors import NotExportable
 
 
 def text(request: AtlasRequest, form: str) -> str:
-    """Return the points that are asked for in one of `app.documents.atlas.FORMATS`.
+    """Return the selected points in one of `app.documents.atlas.FORMATS`.
 
     Raises
     ------
     NotExportable
-        There is no such form.
+        ``form`` is not a format of the atlas.
     """
     from topoloom.synth.atlas.bundled import bundled
 

@@ -1,4 +1,4 @@
-"""The best topology that is known: from the atlas and from what is stored, without a search."""
+"""The best known topology, from the atlas and the stored documents, without a search."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,23 +14,23 @@ from topoloom.schedules.design.known_topologies import KnownTopology, best_topol
 from topoloom.synth.evaluation.cost import Links
 
 ATLAS = ("atlas", "")
-"""What tells that a topology is in the atlas that comes with the package."""
+"""Source of a topology from the packaged atlas."""
 
 MAX_READ = 100
-"""So many topologies are read to see whether they have parallel links, where nothing says so."""
+"""Most topologies that are read to detect parallel links, if no document states them."""
 
 
 def find(context: Context, request: BestRequest) -> BestAnswer:
-    """Return the best topologies that are known for some hosts.
+    """Return the best known topologies for some hosts.
 
-    Those of the atlas, and those of which a stored design, frontier or cost tells.  With
-    ``search`` the design, or without a workload the frontier, of these hosts is computed and
-    stored first, if it is not yet.
+    The candidates come from the atlas and from stored designs, frontiers and costs.  With
+    ``search``, the design of these hosts is computed and stored first; without a workload, their
+    frontier.
 
     Raises
     ------
     ScheduleError
-        The workload holds an all-to-all.
+        The workload contains an all-to-all.
     """
     speed = workload = None
     if request.timed:
@@ -61,7 +61,7 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
 
 
 def _searched(context: Context, request: BestRequest) -> tuple[str, str]:
-    """Search as a design or a frontier does; return what that has stored."""
+    """Compute the design or the frontier of a request; return its kind and id."""
     if request.timed:
         return "design", designs.create(context, request.design()).id
     return "frontier", frontiers.frontier(context, request.frontier()).id
@@ -71,8 +71,8 @@ _Key = tuple[str | None, str | None, int | None]
 
 
 def _key(one: KnownTopology) -> _Key:
-    # A recipe says what a topology is; one without is known by what it is stored under.  It
-    # has one cost by breadth-first broadcast, and one by labels within every number of steps.
+    # The recipe identifies a topology; without a recipe, the id does.  A topology has one cost by
+    # breadth-first broadcast, and one per step limit of a slack schedule.
     if one.recipe is not None:
         return one.recipe, None, one.within
     return None, one.topology_id, one.within
@@ -83,7 +83,7 @@ def _cost_of(one: KnownTopology) -> tuple[str, int | None]:
 
 
 def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
-    """Return all that is known within the limits: what is in the atlas and stored, once."""
+    """Return the known topologies within the limits, of the atlas and the store, each once."""
     found = {_key(one): Stored(one, True) for one in _of_atlas(request)}
     two_way = request.links == Links.BIDIRECTIONAL
     stored = stored_points(
@@ -100,7 +100,7 @@ def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
         if before is None:
             found[key] = one
         else:
-            # Costs are exact: both say the same.
+            # Costs are exact: both are equal.
             both = replace(one.known, sources=before.known.sources)
             found[key] = Stored(both, before.simple or one.simple)
     return found
@@ -128,7 +128,7 @@ def _of_atlas(request: BestRequest) -> Iterator[KnownTopology]:
 
 
 def _read(context: Context, known: dict[_Key, Stored], one: KnownTopology) -> None:
-    """Look at a topology of which only a cost tells; drop it if it is gone or not simple."""
+    """Read a topology known only from a cost; drop it if it is missing or not simple."""
     key = _key(one)
     assert one.topology_id is not None
     try:
@@ -147,7 +147,7 @@ def _read(context: Context, known: dict[_Key, Stored], one: KnownTopology) -> No
 
 
 def _named(one: KnownTopology, documents: tuple[tuple[str, str], ...]) -> KnownTopology:
-    """Return a topology with its short name, and all that tells of it."""
+    """Return a topology with its short name and its sources."""
     from topoloom.synth.naming.short_names import short_name
     from topoloom.synth.recipes.recipe import parse
 

@@ -1,11 +1,11 @@
-"""What is known by name: the families of recipes, the fabrics, the presets."""
+"""The catalogs of families, fabrics and workload presets."""
 
 from topoloom.app.documents import catalog
 from topoloom.app.documents.catalog import FabricList, FamilyList, PresetList
 
 
 def families() -> FamilyList:
-    """Return the families of bases and the operators that recipes are made of."""
+    """Return the base families and operators of recipes."""
     from topoloom.synth.families import FAMILIES
     from topoloom.synth.recipes.operators import OPERATORS
 
@@ -13,14 +13,14 @@ def families() -> FamilyList:
 
 
 def fabrics() -> FabricList:
-    """Return the fabrics known by name."""
+    """Return the named fabrics."""
     from topoloom.synth.fabrics import FABRICS
 
     return catalog.fabrics(FABRICS)
 
 
 def presets() -> PresetList:
-    """Return the workloads that are known by name."""
+    """Return the named workloads."""
     from topoloom.schedules.workloads.presets import PRESETS
 
     return catalog.presets(PRESETS.items())

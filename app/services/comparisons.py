@@ -1,4 +1,4 @@
-"""Comparisons: stored designs, or schedules, or all ways to run a collective, side by side."""
+"""Comparisons of stored designs, of stored schedules, or of all algorithms of a collective."""
 
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
     Raises
     ------
     TooLarge
-        The fabric has more nodes than forests are made for, or
+        The fabric has more nodes than the limit of forests, or more than
         `schedules.compare.compare_algorithms.MAX_RANKS` ranks.
     """
     if request.topology is not None:
@@ -55,7 +55,7 @@ def _timed(context: Context, identity: str, request: ComparisonRequest) -> Timed
 
 
 def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
-    """Return all ways to run a collective on a topology, by message size."""
+    """Return the comparison of all algorithms of a collective on a topology, by message size."""
     loaded = topologies.load(context, request.topology, field="/topology")
     limit = context.settings.max_forest_nodes
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
@@ -86,7 +86,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
 
 
 def _on(request: ComparisonRequest, topology: Topology) -> SpeedSettings:
-    """Return of what speed hosts are, and how much data is asked about."""
+    """Return the speed of the hosts and the size of the data."""
     from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     node = None if request.node_gbps is None else Fraction(request.node_gbps)

@@ -1,4 +1,4 @@
-"""What every service function needs: where answers are kept, and how far it may go."""
+"""The context of service functions: the store, the settings, and the limits."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -26,11 +26,11 @@ T = TypeVar("T")
 
 
 MAX_LOOKED_INTO = 64 * 2**10
-"""Largest document, in bytes as it is stored, that is decoded only to look something up."""
+"""Largest stored document, in bytes, that a look-up decodes."""
 
 
 class Documents(Protocol):
-    """Where documents are kept: `app.store.document_store.Store`, or a way to one."""
+    """The interface of `app.store.document_store.Store` that services use."""
 
     def find(self, kind: str, identity: str) -> Artefact | None:
         """See `app.store.document_store.Store.find`."""
@@ -62,7 +62,7 @@ class Documents(Protocol):
 
 
 class MustCompute(Exception):
-    """What is asked for is not stored, or too large to be decoded, and this context only looks."""
+    """The answer is missing or too large to decode, and this context does not compute."""
 
     def __init__(self, identity: str) -> None:
         self.identity = identity
@@ -70,7 +70,7 @@ class MustCompute(Exception):
 
 
 Mend: TypeAlias = "Callable[[Context, str, str, str], Artefact]"
-"""Given kind, id and question of a damaged row, computes its answer anew, or raises `Damaged`."""
+"""Recomputes the answer of a damaged row from kind, id and request, or raises `Damaged`."""
 
 
 def _damaged(context: "Context", kind: str, identity: str, question: str) -> Artefact:
@@ -79,10 +79,10 @@ def _damaged(context: "Context", kind: str, identity: str, question: str) -> Art
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The store, the settings, and who watches over long work.
+    """The store, the settings, and the watch over long computations.
 
-    ``watch`` begins to watch; the command line shows how far it is, the service ends what
-    takes too long.  ``notes`` are sentences on what was assumed of files that were read.
+    ``watch`` opens a watch: the command line shows progress, the service enforces a time limit.
+    ``notes`` are sentences on the assumptions about input files.
     """
 
     store: Documents
@@ -94,7 +94,7 @@ class Context:
 
     @property
     def whole_store(self) -> "Store":
-        """The database itself, with all that it knows of documents; a worker has none."""
+        """The database with all facts of documents; worker processes have no database."""
         from topoloom.app.store.document_store import Store
 
         assert isinstance(self.store, Store)
@@ -105,13 +105,13 @@ class Context:
         self.notes.extend(note for note in notes if note not in self.notes)
 
     def looking(self) -> "Context":
-        """Return a context of one request that raises `MustCompute` where it would compute."""
+        """Return a context of one request that raises `MustCompute` instead of computing."""
         return replace(self, only_looks=True, notes=[])
 
     def answer(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Answer[T]:
-        """Return the stored answer to a question, computed and watched over if there is none.
+        """Return the stored answer to a request; compute it under the watch if it is missing.
 
-        A value that ``compute`` returns is the value of the answer; nothing reads it back.
+        The answer holds the value that ``compute`` returns; its document is not decoded again.
         """
         identity = key(kind.name, asked)
         if self.only_looks:
@@ -132,27 +132,27 @@ class Context:
             raise MustCompute(artefact.id)
 
     def stored(self, kind: Kind[T], identity: str) -> Answer[T]:
-        """Return the answer that is stored under an id, or raise `NotStored`."""
+        """Return the stored answer of an id, or raise `NotStored`."""
         return Answer(self.read(kind.name, identity), kind, [], self._require_decodable)
 
     def read(self, kind: str, identity: str) -> Artefact:
-        """Return the stored document of an id, or of the only one that begins so.
+        """Return the stored document of an id, or of a unique prefix.
 
         Raises
         ------
         NotStored
-            There is none.
+            No document matches.
         Ambiguous
-            There are several; they are named.
+            Several documents match; the error names them.
         Damaged
-            It is not what was stored, and cannot be computed again.
+            The document is damaged and cannot be computed again.
         """
         identity = self.completed(kind, identity)
         found = self.store.get(kind, identity)
         return self._mended(kind, identity) if found is None else found
 
     def _mended(self, kind: str, identity: str) -> Artefact:
-        """Return the document of a row that holds another one, computed anew."""
+        """Return the recomputed document of a damaged row."""
         question = self.store.question(kind, identity)
         if question is None:
             raise NotStored(kind, identity)
@@ -161,7 +161,7 @@ class Context:
         return self.mend(self, kind, identity, question)
 
     def completed(self, kind: str, prefix: str) -> str:
-        """Return the whole id that begins so; raises as `read`."""
+        """Return the full id of a prefix; raises as `read`."""
         if len(prefix) == ID_LENGTH:
             return prefix
         found = self.store.beginning(kind, prefix, MAX_CANDIDATES + 1)
@@ -173,6 +173,6 @@ class Context:
         return found[0].id
 
     def require_at_most(self, field: str, count: int, most: int, what: str) -> None:
-        """Raise `TooLarge` if a limit of this installation is passed."""
+        """Raise `TooLarge` if a count exceeds a limit of this installation."""
         if count > most:
             raise TooLarge(field, f"must have at most {most} {what} here; it has {count}")

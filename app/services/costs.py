@@ -1,4 +1,4 @@
-"""Measuring: what collectives cost on a topology, and the best they could."""
+"""Costs of collectives on a topology, and their optima."""
 
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.cost import COST, CostAnswer
@@ -32,10 +32,10 @@ def optimum(
 ) -> Artefact:
     """Return the stored optimum/1 document: ForestColl's optimum with a certificate.
 
-    With ``trees_per_root`` it is the best rate of that many trees, and the cut that
-    forbids a better one.  With ``max_gap`` that number is the least within this gap; the
-    document then also says the gap and the inverse rate of the optimum.  An allreduce has
-    the optima of its two passes as ``parts``.  Of all-to-all it is an all-to-all/1 document.
+    With ``trees_per_root``, the document holds the best rate of this number of trees, and the cut
+    that forbids a better rate.  With ``max_gap``, it uses the least number of trees within this
+    gap, and also holds the gap and the inverse rate of the optimum.  An allreduce has the optima
+    of its two passes as ``parts``.  For all-to-all the document is all-to-all/1.
     """
     request = request or OptimumRequest()
     if request.collective == Collective.ALL_TO_ALL:
@@ -48,7 +48,7 @@ def optimum(
 
 
 def rate(context: Context, source: TopologySource, request: OptimumRequest) -> Rate:
-    """Return the rate of the optimum, which is stored."""
+    """Return the rate of the optimum; store the optimum."""
     return _optimal(context, source, request, "").value.rate
 
 
@@ -67,7 +67,7 @@ def _measured(context: Context, source: TopologySource, field: str) -> Answer[Co
 
 
 def _before(context: Context, healthy: str) -> CostAnswer | None:
-    """Return the cost of the healthy topology; None if only the changed one has a cost."""
+    """Return the cost of the healthy topology; None if it is not measurable."""
     try:
         return _measured(context, TopologySource(id=healthy), "").value
     except NotMeasurable:
@@ -109,7 +109,7 @@ def _optimal(
 def _worth(
     context: Context, loaded: StoredTopology, collective: Collective, options: Options
 ) -> Worth:
-    """Return what the links of a topology are worth, and what undoing its changes brings."""
+    """Return the values of the links of a topology, and the gains of undoing its changes."""
     from topoloom.schedules.optimum.link_values import link_values, restored
 
     topology = loaded.topology

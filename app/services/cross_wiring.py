@@ -13,7 +13,7 @@ def of_plant(context: Context, request: CrossWiringRequest) -> Presented:
     Raises
     ------
     InvalidPlant
-        Something in the plant breaks a rule.
+        The plant breaks a rule.
     """
     from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 

@@ -1,4 +1,4 @@
-"""Where a design reads: frontier, schedules and routes from the cache, computed if need be."""
+"""The inputs of a design: frontier, schedules and routes, cached or computed."""
 
 import json
 from fractions import Fraction
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _Asked: TypeAlias = tuple[Recipe, Collective, str, str]
 
 ROUTED_IN_DESIGNS = 256
-"""For more hosts a design leaves the routes of an all-to-all to be asked for by themselves."""
+"""Most hosts for which a design includes the routes of an all-to-all."""
 
 
 def made(
     context: Context, request: DesignRequest, today: CurrentWiring | None
 ) -> "tuple[Design, CachedSources]":
-    """Return the design for a request, and the stored answers that it is made of."""
+    """Return the design for a request, and its stored inputs."""
     sources = CachedSources(context)
     settings = context.settings
     found = design(
@@ -50,29 +50,29 @@ def made(
 
 
 class CachedSources:
-    """The sources of one design: what it asks for is stored, and known by its id after.
+    """The stored inputs of one design, with their ids.
 
-    It is a `schedules.design.Sources`.
+    Implements `schedules.design.Sources`.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self.topologies = RecipeTopologies(context)
         self._stored: dict[Recipe, Stored] = {}
-        # Several points may be on one topology: nothing is read back for the second.
+        # Several points may share a topology: it is read once.
         self._exchanges: dict[Recipe, AllToAllChoices] = {}
         self._forests: dict[tuple[Recipe, Collective], TreeSchedule] = {}
         self._schedules: dict[_Asked, tuple[str, ScheduleCosts]] = {}
 
     def frontier(self, hosts: Hosts) -> Frontier:
-        """Return the frontier, whose topologies are stored."""
+        """Return the frontier; store its topologies."""
         answer = frontiers.answer(self._context, hosts, self.topologies).value
         recipes = (point.recipe for point in answer.found.points)
         self._stored |= zip(recipes, answer.stored, strict=True)
         return answer.found
 
     def routes(self, recipe: Recipe) -> "AllToAllChoices":
-        """Return what an all-to-all takes on a topology."""
+        """Return the all-to-all choices on a topology."""
         if recipe not in self._exchanges:
             answer = all_to_all.exchange_on(self._context, self.topologies.load(recipe))
             self._exchanges[recipe] = answer.value.found
@@ -85,7 +85,7 @@ class CachedSources:
         algorithm: str,
         options: Options = DEFAULT_OPTIONS,
     ) -> ScheduleCosts:
-        """Return what a verified schedule costs, which is stored."""
+        """Return the costs of a verified schedule; store the schedule."""
         asked = recipe, collective, algorithm, _said(options)
         if asked not in self._schedules:
             self._made(recipe, collective, algorithm, options)
@@ -94,23 +94,23 @@ class CachedSources:
     def scheduled(
         self, recipe: Recipe, collective: Collective, algorithm: str, options: Options
     ) -> Schedule:
-        """Return a verified schedule, which is stored."""
+        """Return a verified schedule; store it."""
         return self._made(recipe, collective, algorithm, options).load()
 
     def loads(self, point: Point) -> tuple[Loads, Loads]:
-        """Return what links carry step by step on a point, and on its transpose."""
+        """Return the loads of links by step on a point, and on its transpose."""
         return loads_on(self.topologies.load(point.recipe).topology, point)
 
     def hops(self, recipe: Recipe) -> int:
-        """Return the most hops between two hosts."""
+        """Return the diameter: the most hops between two hosts."""
         return diameter(self.topologies.load(recipe).topology)
 
     def tree_bandwidths(self, recipe: Recipe) -> tuple[Fraction, Fraction]:
-        """Return the least T_B of any trees, and of any trees on the transpose."""
+        """Return the least T_B of trees, on the topology and on its transpose."""
         return tree_bandwidths_on(self.topologies.load(recipe).topology)
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
-        """Return verified trees of highest throughput, which are stored."""
+        """Return verified trees of highest throughput; store them."""
         if (recipe, collective) not in self._forests:
             forest = self._made(recipe, collective, "forestcoll").load()
             assert isinstance(forest, TreeSchedule)
@@ -118,11 +118,11 @@ class CachedSources:
         return self._forests[recipe, collective], self.topologies.load(recipe).topology
 
     def stored(self, recipe: Recipe) -> Stored:
-        """Return what a topology of the frontier is stored under."""
+        """Return the stored form of a topology of the frontier."""
         return self._stored[recipe]
 
     def schedule_id(self, recipe: Recipe, used: ScheduleInUse) -> str:
-        """Return what a schedule in use is stored under."""
+        """Return the id of a schedule in use."""
         return self._schedules[recipe, used.collective, used.algorithm, _said(used.options)][0]
 
     def _made(
@@ -140,5 +140,5 @@ class CachedSources:
 
 
 def _said(options: Options) -> str:
-    """Return what is asked of an algorithm as a text that tells it from anything else."""
+    """Return the options of an algorithm as a unique text."""
     return json.dumps(option_key(options), sort_keys=True)

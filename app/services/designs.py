@@ -1,4 +1,4 @@
-"""The main job: the best topology for a workload, with all that stands behind it."""
+"""Designs: the best topology for a workload, and its schedules."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def create(context: Context, request: DesignRequest) -> Artefact:
     """Return the stored design/1 document that answers a request.
 
-    What is best, and why, is decided by `schedules.design.design`.
+    `schedules.design.design` selects the best topology.
     """
     today = today_of(request)
     if today is not None:
@@ -33,7 +33,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
 
 
 def today_of(request: DesignRequest) -> "CurrentWiring | None":
-    """Return what is plugged today, if that is weighed."""
+    """Return the current wiring, or None if the request does not consider it."""
     if not request.rewired:
         return None
     from topoloom.schedules.design import CurrentWiring

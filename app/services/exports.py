@@ -1,7 +1,7 @@
-"""Stored documents in the formats of others: written once, and kept like any answer.
+"""Exports of stored documents to the formats of other programs, cached like any answer.
 
-A format that cannot say a document is refused before anything is written, where that can be told
-from what the document costs; else by its writer.
+If the costs of a document show that a format cannot express it, the export fails before it
+writes anything; otherwise the writer of the format raises the error.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ def export(context: Context, wanted: ExportQuestion) -> Artefact:
     Raises
     ------
     NotExportable
-        There is no such format or option, or it cannot express this document.
+        The format or option does not exist, or the format cannot express this document.
     TooLarge
         The file would be larger than the limit of this installation.
     """
@@ -40,7 +40,7 @@ def export(context: Context, wanted: ExportQuestion) -> Artefact:
 
 
 def require_available(kind: str, form: str, options: ExportRequest) -> None:
-    """Raise `NotExportable` unless there is this format, and it takes these options."""
+    """Raise `NotExportable` unless the format exists and accepts these options."""
     if kind == "schedule":
         schedules.require_options(form, options_of(options))
     elif kind == "design":
@@ -52,7 +52,7 @@ def require_available(kind: str, form: str, options: ExportRequest) -> None:
 
 
 def options_of(options: ExportRequest) -> Options:
-    """Return what was said about a schedule's format."""
+    """Return the given options of a schedule format."""
     return Options(**options.model_dump(exclude_none=True))
 
 

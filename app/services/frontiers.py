@@ -1,4 +1,4 @@
-"""Frontiers: searched once, and every topology of them stored."""
+"""Frontiers: searched once, with all their topologies stored."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ def frontier(context: Context, request: FrontierRequest) -> Artefact:
 def answer(
     context: Context, hosts: "Hosts", topologies: RecipeTopologies, *, all_to_all: bool = False
 ) -> Answer[FrontierAnswer]:
-    """Return the stored frontier beside its value.
+    """Return the stored frontier and its value.
 
     ``topologies`` stores the topologies of the frontier.  With ``all_to_all`` the frontier also
     has the cost of all-to-all on each topology.
@@ -40,12 +40,12 @@ def answer(
         load_alone()
         found = searched(hosts)
         recipes = [point.recipe for point in found.points]
-        # Several points may be on one topology.
+        # Several points may share a topology.
         loaded = {recipe: topologies.load(recipe) for recipe in dict.fromkeys(recipes)}
         stored = tuple(Stored(loaded[one].id, loaded[one].topology.name) for one in recipes)
         exchanges = ()
         if all_to_all:
-            # The module imports all that makes schedules, which most frontiers do not need.
+            # This import loads all schedule generators, which most frontiers do not need.
             from topoloom.app.services.all_to_all import exchange_on
 
             taken = {recipe: exchange_on(context, loaded[recipe]).value.found for recipe in loaded}

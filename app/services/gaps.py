@@ -1,4 +1,4 @@
-"""How far the frontiers of many sizes are from the bounds; each frontier is stored by itself."""
+"""The gaps between the frontiers of many sizes and their bounds; each frontier is stored."""
 
 from topoloom.app.documents.gaps import SizeGaps
 from topoloom.app.requests.designs import FrontierRequest
@@ -15,7 +15,7 @@ from topoloom.synth.progress import report_progress
 def gaps(context: Context, request: SweepRequest) -> list[SizeGaps]:
     """Return the gaps of the sizes of a sweep over sizes, in its order.
 
-    What was found by the time it is stopped is stored: asked again, it goes on there.
+    An interrupted call keeps its stored frontiers; a repeated call computes only the others.
     """
     sizes, found = list(request.host_requests()), []
     for number, asked in enumerate(sizes):

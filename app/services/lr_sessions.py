@@ -1,8 +1,8 @@
-"""Tuned learning rates as sessions: one trainer each, every observation kept.
+"""Learning-rate sessions: one trainer each, with all observations stored.
 
-The state machine decides (`learning_rate`); here are its sessions' identity, order
-and ownership.  Two who change a session at once are put in order by its version: the later
-one looks again, and finds a repetition, a gap, or that it goes on.
+The state machine (`learning_rate`) decides; this module adds the identity, order and ownership of
+sessions.  The version orders concurrent changes of a session: the later change reads the session
+again, and is then a repetition, a gap, or the next observation.
 """
 
 import secrets
@@ -28,7 +28,7 @@ SEARCHING = ("trial", "evaluate", "save_trial")  # phases after which a rate may
 
 
 class MustSearch(Exception):
-    """What is asked may fit a Gaussian process, and this call must not."""
+    """The answer may require the fit of a Gaussian process, which this call excludes."""
 
 
 def _now() -> datetime:
@@ -37,7 +37,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Where sessions are kept, the settings, and the clock."""
+    """The store of sessions, the settings, and the clock."""
 
     store: LrStore
     settings: Settings
@@ -45,12 +45,13 @@ class Tuning:
 
 
 def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
-    """Return a new session, and the lease that its trainer shows.
+    """Return a new session, and the lease of its trainer.
 
     Raises
     ------
     InvalidOptions, TooLarge, MissingExtra
-        An option is outside its domain, the run too long here, or scikit-learn missing.
+        An option is outside its domain, the run exceeds a limit of this installation, or
+        scikit-learn is missing.
     """
     require_extra("sklearn", "tune")
     state = first_state(options)
@@ -68,20 +69,21 @@ def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
 def attach(
     tuning: Tuning, identity: str, lease: str | None = None, sequence: int | None = None
 ) -> tuple[Session, str]:
-    """Give a session to a trainer; return it, and the lease that takes the place of the one before.
+    """Give a session to a trainer; return the session and its new lease.
 
     Parameters
     ----------
     lease : str, optional
-        The present one, or the one before until the present one is first used; without
-        either the session must have been silent for the time of the settings.
+        The present lease, or the previous lease until the first use of the present lease.
+        Without either, the session must have been silent for the time of the settings.
     sequence : int, optional
-        The trainer goes on after this observation: later ones count no more.
+        The trainer continues after this observation; later observations become invalid.
 
     Raises
     ------
     Leased, Ended, OutOfSequence
-        Another trainer holds it, it was cancelled, or there is no such observation yet.
+        Another trainer holds the session, the session is cancelled, or the observation does
+        not exist yet.
     """
     while True:
         session = tuning.store.get(identity)
@@ -104,15 +106,15 @@ def attach(
 def observe(
     tuning: Tuning, identity: str, observation: Observation, searching: bool = True
 ) -> Reply:
-    """Take down an observation and return what the trainer does next.
+    """Store an observation and return the next action of the trainer.
 
     Raises
     ------
     Ended, Leased, OutOfSequence, InvalidObservation
-        The session takes none, belongs to another trainer, expects another number, or the
-        losses do not answer its action.  Nothing has changed.
+        The session has ended, belongs to another trainer, or expects another number; or the
+        losses do not answer its action.  The session stays unchanged.
     MustSearch
-        Not ``searching``, and this may take as long as the fit of a Gaussian process.
+        ``searching`` is false, and the answer may require the fit of a Gaussian process.
     """
     while True:
         session = tuning.store.get(identity)
@@ -134,12 +136,12 @@ def observe(
 
 
 def cancel(tuning: Tuning, identity: str) -> Session:
-    """End a session: it takes no more observations.  Cancelling it again changes nothing.
+    """End a session, which then accepts no observations.  A repeated call changes nothing.
 
     Raises
     ------
     Ended
-        It came to its end before.
+        The session has ended otherwise.
     """
     while True:
         session = tuning.store.get(identity)
@@ -153,7 +155,7 @@ def cancel(tuning: Tuning, identity: str) -> Session:
 
 
 def delete(tuning: Tuning, identity: str) -> None:
-    """Forget a session and its log."""
+    """Delete a session and its log."""
     tuning.store.delete(tuning.store.get(identity).id)
 
 
@@ -167,10 +169,10 @@ def _digest(lease: str) -> str:
 
 
 def _lease_given_up(tuning: Tuning, session: Session, lease: str | None) -> str:
-    """Return the digest of the lease that a new one takes the place of, or raise `Leased`.
+    """Return the digest of the lease that a new lease replaces, or raise `Leased`.
 
-    The lease before goes on being good until the present one is used: the answer that told
-    of it may have been lost.
+    The previous lease stays valid until the first use of the present lease: the answer with the
+    present lease may have been lost.
     """
     if lease is not None and _digest(lease) == session.lease:
         return session.lease
@@ -197,7 +199,7 @@ def _repeated(tuning: Tuning, session: Session, observation: Observation) -> Rep
 
 
 def _observed(tuning: Tuning, session: Session, observation: Observation) -> tuple[Session, Entry]:
-    """Return the session after an observation, and the entry that tells of it."""
+    """Return the session after an observation, and its log entry."""
     before, now = session.state, tuning.now()
     state = _after(before, observation.losses, observation.unasked)
     status = state.action.reason or RUNNING
@@ -239,7 +241,7 @@ def _reply(identity: str, entry: Entry) -> Reply:
 
 
 def _gone_back(tuning: Tuning, session: Session, sequence: int | None) -> Session:
-    """Return the session as it was after an observation, computed anew from the log."""
+    """Return the session as it was after an observation, recomputed from the log."""
     if sequence is None or sequence == session.sequence:
         return session
     found = tuning.store.snapshot(session, sequence)
@@ -253,13 +255,13 @@ def _gone_back(tuning: Tuning, session: Session, sequence: int | None) -> Sessio
 
 
 def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[Point]:
-    """Yield what was observed, of numbers above ``after``, oldest first.
+    """Yield the observations with numbers above ``after``, oldest first.
 
-    What is kept is found by doing what the trainer did: a checkpoint remembers the entries on
-    the way to it, as a chain, and going back to it forgets those since.  Time and
-    memory O(entries) beside the losses, which are read a few entries at a time.
+    A replay of the actions of the trainer finds the kept entries: a checkpoint stores the entries
+    before it as a linked list, and a restore drops the entries since.  Time and memory are
+    O(entries), without the losses, which are read in batches.
     """
-    head: tuple[int, tuple | None] | None = None  # (number, those before)
+    head: tuple[int, tuple | None] | None = None  # (number, earlier entries)
     slots: dict[str, tuple | None] = {}
     rates: dict[int, float | None] = {}
     lr = None

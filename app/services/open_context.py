@@ -1,4 +1,4 @@
-"""Opening the database, and what every service function needs with it."""
+"""Open the database and the context of service functions."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def mended(context: Context, kind: str, identity: str, key: str) -> Artefact:
-    """Return the document of a damaged row; see `app.services.recompute_damaged`."""
-    # Every service is imported for that, and rows are hardly ever damaged.
+    """Return the recomputed document of a damaged row."""
+    # This import loads every service, and damaged rows are rare.
     from topoloom.app.services.recompute_damaged import recomputed
 
     return recomputed(context, kind, identity, key)
@@ -25,7 +25,7 @@ def context_on(
     settings: Settings,
     watch: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Context:
-    """Return the context of services on an open database; damaged rows are mended."""
+    """Return the context of services on an open database; it repairs damaged rows."""
     from topoloom.app.store.document_store import Store
 
     return Context(Store(engine), settings, watch, mend=mended)
@@ -35,7 +35,7 @@ def context_on(
 def open_context(
     settings: Settings, watch: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> Iterator[Context]:
-    """Open the database that the settings name, migrating it if it is embedded."""
+    """Yield a context on the database of the settings; migrate an embedded database."""
     from topoloom.app.store.database import open_database
 
     engine = open_database(settings.database_url)

@@ -1,4 +1,4 @@
-"""Patch plans: which port to plug where, from the wiring of today."""
+"""Patch plans: the port connections to change, from the current wiring."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ FORMATS = {
     "graphml": "application/graphml+xml",
     "deployment": "application/vnd.topoloom.deployment+json",
 }
-"""The formats a patch plan comes in, and their media types."""
+"""Format of a patch plan -> its media type."""
 
 
 def create(context: Context, request: PatchPlanRequest) -> Artefact:
@@ -70,7 +70,7 @@ def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") ->
 
 
 def _rate(context: Context, topology: "Topology", limits: "Limits") -> "Rate | None":
-    """Return what computes the throughput left in a stage; None where that would take long."""
+    """Return the function of the remaining throughput of a stage; None if it is too slow."""
     if not limits.any or topology.node_count > min(MOST_RATED, context.settings.max_optimum_nodes):
         return None
     if not topology.link_count:
@@ -83,7 +83,7 @@ def _rate(context: Context, topology: "Topology", limits: "Limits") -> "Rate | N
 
 
 MOST_RATED = 64
-"""Most hosts of which the throughput left in every stage is computed."""
+"""Most hosts for which plans state the remaining throughput of every stage."""
 
 
 def export(artefact: Artefact, form: str) -> str:
@@ -92,7 +92,7 @@ def export(artefact: Artefact, form: str) -> str:
     Raises
     ------
     NotExportable
-        There is no such format, or it cannot say what this plan is about.
+        The format does not exist, or cannot express this plan.
     """
     require_available(form)
     if form in ("json", "csv"):
@@ -106,7 +106,7 @@ def export(artefact: Artefact, form: str) -> str:
 
 
 def require_available(form: str) -> None:
-    """Raise `NotExportable` unless patch plans come in this format."""
+    """Raise `NotExportable` unless patch plans have this format."""
     if form not in FORMATS:
         raise NotExportable("/format", one_of(form, FORMATS))
 
@@ -118,11 +118,11 @@ def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
 
 
 def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
-    """Return what the answer depends on, topology aside."""
+    """Return the cache key of the plan, without the topology."""
     from topoloom.synth.wiring.plant import plant_document
 
     made = plant.uniform
-    # What has its default is left out, so that plans of before keep their ids.
+    # The key omits default values, so that earlier plans keep their ids.
     chosen = {
         name: value
         for name in (

@@ -1,4 +1,4 @@
-"""How far patch plans are: observations taken down, one plan at a time on one plant."""
+"""Progress of patch plans: stored observations, with one plan under way per plant."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def progress(store: PatchStore, artefact: Artefact) -> tuple[Presented, int]:
 def observe(
     store: PatchStore, artefact: Artefact, version: int, request: ObservationRequest
 ) -> tuple[Presented, int]:
-    """Take down what was seen of some panels, and return how far the plan is then.
+    """Store observations of panels, and return the progress of the plan and its version.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def observe(
     Raises
     ------
     ChangedMeanwhile
-        Another observation was taken down since that version.
+        Another observation was stored since that version.
     BaseTaken
         Another plan is under way on the same plant.
     InvalidWiring
-        What was seen cannot be.
+        The observed wiring is impossible.
     """
     script, before = script_of(artefact), store.get(artefact.id)
     _require_version(before, version)
@@ -59,7 +59,7 @@ def observe(
 
 
 def give_up(store: PatchStore, artefact: Artefact) -> None:
-    """Forget what was seen of a plan, and let another one be carried out on its plant."""
+    """Delete the progress of a plan, and release its plant for another plan."""
     store.forget(artefact.id)
 
 
@@ -71,7 +71,7 @@ def _require_version(known: Progress, version: int) -> None:
 def _seen(
     script: "Script", known: Mapping[int, Seen], request: ObservationRequest
 ) -> dict[int, Seen]:
-    """Return what a request says of panels, those told by neighbours last."""
+    """Return the observed panels of a request, with those read from neighbors last."""
     from topoloom.synth.wiring.plant.lldp_neighbors import Neighbour, pairs_of_neighbours
 
     if request.stage is not None and request.stage > len(script.steps):
@@ -141,7 +141,7 @@ def _presented(script: "Script", known: Progress) -> tuple[Presented, int]:
 
 
 def _site(script: "Script") -> str:
-    """Return what two plans on one plant have in common, whatever is plugged there."""
+    """Return the digest of a plant, which does not depend on its wiring."""
     from topoloom.synth.wiring.plant import plant_digest
 
     made = script.plant.uniform

@@ -1,4 +1,4 @@
-"""The plant of a request: as given, or of a regular layout, with what is plugged on it."""
+"""The plant of a request: given or of a regular layout, with its present wiring."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "Plant":
-    """Return a plant with what is plugged today.
+    """Return a plant with its present wiring.
 
     Parameters
     ----------
     given : JSON values, PlantText or None
         The request's ``plant``.
     layout, hosts, lanes
-        The regular plant that is meant without.
+        The regular plant if ``given`` is None.
     present : JSON values or None
-        The request's ``present``; None for what the plant says.
+        The request's ``present``; None for the wiring in the plant.
 
     Raises
     ------
     InvalidPlant, InvalidWiring, OutOfDomain
-        With a pointer into the request.
+        The field of the error is a pointer into the request.
     """
     from topoloom.synth.wiring import uniform
     from topoloom.synth.wiring.plant.current_wiring import read_present
@@ -39,7 +39,7 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
 
 
 def given_plant(given: Any) -> "Plant":
-    """Return the plant that a request's ``plant`` is; what is wrong has a pointer into it."""
+    """Return the plant of a request's ``plant``; errors have a pointer into it."""
     from topoloom.synth.wiring.plant import read_plant_text, read_plant_values
 
     if isinstance(given, PlantText):
@@ -51,7 +51,7 @@ def given_plant(given: Any) -> "Plant":
 
 @contextmanager
 def _within(place: str) -> Iterator[None]:
-    """Say of what is wrong in a part of a request where that part is."""
+    """Prefix the field of errors with the place of a part of a request."""
     try:
         yield
     except SynthError as error:

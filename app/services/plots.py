@@ -1,4 +1,4 @@
-"""Drawings: what `topoloom plot` draws, as SVG, kept like every other answer."""
+"""Drawings of `topoloom plot` as SVG, cached like every other answer."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from topoloom.synth.topology.topology import Topology
 
 MAX_TIMES = 10_000
-"""So many sizes times tasks are drawn: each is timed on every topology and baseline."""
+"""Most sizes times tasks of a drawing: each is timed on every topology and baseline."""
 
 
 def draw_frontier(context: Context, request: FrontierRequest) -> Artefact:
@@ -60,7 +60,7 @@ def draw_sizes(context: Context, request: SizesRequest) -> Artefact:
 
 
 def draw_load(context: Context, request: LoadPlotRequest) -> Artefact:
-    """Return the stored drawing of how busy a stored schedule keeps each link."""
+    """Return the stored drawing of the link loads of a stored schedule."""
     kept = context.stored(SCHEDULE, request.schedule_id)
 
     def compute() -> Drawing:
@@ -79,7 +79,7 @@ def draw_survey(context: Context, request: SurveyPlotRequest) -> Artefact:
     Raises
     ------
     NoSchedule
-        The sweep is over something else than faults.
+        The sweep is not over faults.
     """
     found = context.read("sweep", request.sweep_id)
     document = found.document()
@@ -95,7 +95,7 @@ def draw_survey(context: Context, request: SurveyPlotRequest) -> Artefact:
 
 
 def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:
-    """Return the stored drawing of how the shard of one rank moves."""
+    """Return the stored drawing of the moves of the shard of a rank."""
     kept = context.stored(SCHEDULE, request.schedule_id)
 
     def compute() -> Drawing:

@@ -1,4 +1,4 @@
-"""The programs of a stored design: a set of files that together serve all sizes."""
+"""The programs of a stored design: a set of files that covers all sizes."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from topoloom.schedules.design import DesignPoint
 
 MEDIA_TYPE = "application/zip"
-"""Of a whole set."""
+"""Media type of a set."""
 
 
 def require_available(form: str, options: Options) -> None:
-    """Raise `NotExportable` unless designs come in this format, and it takes these options."""
+    """Raise `NotExportable` unless designs have this format and it accepts these options."""
     from topoloom.schedules.design.export_files import require_file_options
 
     if form == "json":
@@ -37,16 +37,16 @@ def of_design(
     Raises
     ------
     NotExportable
-        No algorithm of a collective can be written for this run-time.
+        The run-time cannot express any algorithm of a collective.
     TooLarge
-        A schedule is beyond the limits of this installation, or the files together are.
+        A schedule, or the total size of the files, exceeds a limit of this installation.
     """
     from topoloom.app.services.design_inputs import made
     from topoloom.schedules.design.export_files import file_set
     from topoloom.schedules.design.runnable_schedules import candidate_options
 
     request = question_of(artefact)
-    # The design is made again of stored answers: how long its algorithms take is not in it.
+    # Recompute the design from stored answers: its document lacks the times of algorithms.
     design, sources = made(context, request, designs.today_of(request))
 
     def make(

@@ -1,4 +1,4 @@
-"""Repairs of a plan that was carried out: what can be done, and what each way costs."""
+"""Repairs of a completed plan after faults, and the cost of each repair."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -29,9 +29,9 @@ def of_stored(context: Context, question: RepairsQuestion) -> Presented:
     Raises
     ------
     InvalidWiring
-        A fault names what the plan's plant does not have.
+        A fault names a part that the plant of the plan does not have.
     DoesNotFit
-        A way is asked for that there is not.
+        The requested repair is not possible.
     """
     script, plan = _carried_out(context, question.id)
     faults = question.on.canonical()
@@ -46,7 +46,7 @@ def survey_of_stored(context: Context, question: SurveyQuestion) -> Presented:
     Raises
     ------
     DoesNotFit
-        There are more failures than are looked at.
+        The number of failures exceeds the limit of a survey.
     """
     script, plan = _carried_out(context, question.id)
     asked = question.on
@@ -55,7 +55,7 @@ def survey_of_stored(context: Context, question: SurveyQuestion) -> Presented:
 
 
 def _carried_out(context: Context, identity: str) -> "tuple[Script, PatchPlan]":
-    """Return what a stored plan says is to be done, and the plan."""
+    """Return the script of a stored plan, and the plan."""
     from topoloom.synth.wiring.devices import read_script
     from topoloom.synth.wiring.plans.document_reader import read_plan
 
@@ -72,7 +72,7 @@ def with_chosen(
     way: str | None,
     most_rated: int,
 ) -> Presented:
-    """Return the repairs/1 document of a plan, with the plan of the way that is asked for."""
+    """Return the repairs/1 document of a plan, with the plan of the chosen repair."""
     from topoloom.synth.wiring import to_document
     from topoloom.synth.wiring.plant import plant_document
 
@@ -92,7 +92,7 @@ def with_chosen(
 def weighed(
     plan: "PatchPlan", faults: Mapping[str, Sequence[str]], most_rated: int
 ) -> tuple[Weighed, ...]:
-    """Return the ways to live with faults of a carried-out plan, fewest moves first."""
+    """Return the repairs for faults of a completed plan, fewest moves first."""
     from topoloom.synth.wiring.operations.faults import read_faults
     from topoloom.synth.wiring.operations.repair import repairs
     from topoloom.synth.wiring.plans.stages import staged
@@ -105,7 +105,7 @@ def weighed(
 
 
 def surveyed(plan: "PatchPlan", at_once: int, most_rated: int) -> "tuple[Failure, ...]":
-    """Return what every failure of so many parts leaves of a carried-out plan, the worst first."""
+    """Return the effects of all failures of ``at_once`` parts of a plan, the worst first."""
     from topoloom.synth.wiring.operations.worst_failures import survey
 
     rated = _Rates(plan.topology, most_rated)
@@ -118,7 +118,7 @@ def surveyed(plan: "PatchPlan", at_once: int, most_rated: int) -> "tuple[Failure
 
 
 class _Rates:
-    """The best allgather rate of topologies beside that of a healthy one; each computed once."""
+    """Optimal allgather rates of topologies relative to a healthy one, each computed once."""
 
     def __init__(self, healthy: "Topology", most: int) -> None:
         self._known: dict[str, Optimum | None] = {}
@@ -126,7 +126,7 @@ class _Rates:
         self._healthy = healthy
 
     def of(self, topology: "Topology") -> RateLeft | None:
-        """Return what is left; None where one of the two is too large, or is not connected."""
+        """Return the remaining rate; None if either topology is too large or disconnected."""
         best, healthy = self._best(topology), self._best(self._healthy)
         if best is None or healthy is None:
             return None
@@ -145,5 +145,5 @@ class _Rates:
 
 
 def _speed(best: "Optimum") -> Fraction:
-    """Return the algbw: bytes of all shards over the time that they take."""
+    """Return the algbw: bytes of all shards divided by their time."""
     return best.compute_nodes / best.inverse_rate

@@ -1,4 +1,4 @@
-"""Labels, pins and deletions, by an id or its beginning."""
+"""Labels, pins and deletion of stored documents, by id or id prefix."""
 
 from collections.abc import Callable
 
@@ -8,40 +8,40 @@ from topoloom.app.store.retention import Standing
 
 
 def standing(context: Context, kind: str, identity: str) -> Standing:
-    """Return whether a stored document is pinned, and its labels; raise `NotStored`."""
+    """Return the pin and the labels of a stored document, or raise `NotStored`."""
     return _found(context, kind, identity, context.whole_store.keeping.standing)
 
 
 def label(context: Context, kind: str, identity: str, word: str) -> Standing:
-    """Put a label on a stored document."""
+    """Add a label to a stored document."""
     keeping = context.whole_store.keeping
     return _found(context, kind, identity, lambda kind, one: keeping.label(kind, one, word))
 
 
 def unlabel(context: Context, kind: str, identity: str, word: str) -> Standing:
-    """Take a label from a stored document, if it has it."""
+    """Remove a label from a stored document; no error without the label."""
     keeping = context.whole_store.keeping
     return _found(context, kind, identity, lambda kind, one: keeping.unlabel(kind, one, word))
 
 
 def pin(context: Context, kind: str, identity: str, *, pinned: bool = True) -> Standing:
-    """Pin a stored document, or unpin it: a pinned one is neither deleted nor let go."""
+    """Pin or unpin a stored document: a pinned document is never deleted or evicted."""
     keeping = context.whole_store.keeping
     return _found(context, kind, identity, lambda kind, one: keeping.pin(kind, one, pinned))
 
 
 def delete(context: Context, kind: str, identity: str) -> str:
-    """Delete a stored document; return its whole id.
+    """Delete a stored document; return its full id.
 
-    What names it stays: where it needs what is gone, it says so, and the same question has the
-    same id again.
+    Documents that refer to it stay, and report the missing document if they need it.  The same
+    request has the same id again.
 
     Raises
     ------
     NotStored
-        There is none.
+        No document matches.
     Pinned
-        It is pinned.
+        The document is pinned.
     """
     whole = context.completed(kind, identity)
     if not context.whole_store.delete(kind, whole):

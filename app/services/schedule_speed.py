@@ -1,4 +1,4 @@
-"""How fast a stored schedule is, beside the optimum of its topology."""
+"""The speed of a stored schedule, and the optimum of its topology."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -29,18 +29,18 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology
 
 Written: TypeAlias = tuple[str, list[bytes], Options]
-"""A program as it was written: its format, its files, and the options it was written with."""
+"""An exported program: its format, its files, and its export options."""
 
 MAX_COMPARED_NODES = 256
-"""Above, the optimum is not looked for beside a schedule: it may take minutes."""
+"""Most nodes for which the speed includes the optimum, which may take minutes."""
 
 MAX_COMPARED_ROUTED_NODES = 64
-"""The same of all-to-all."""
+"""The same limit for all-to-all."""
 
 DEFAULT_ALPHA_US = Fraction(10)
 
 _FREE = frozenset(ForestRequest.model_fields) - {"trees_per_root", "max_gap"}
-"""What is asked of the optimum as of the schedule; of any number of trees."""
+"""Options that the optimum shares with the schedule; the number of trees is free."""
 
 
 def speed(
@@ -50,12 +50,12 @@ def speed(
     on: ExportRequest,
     written: Written | None = None,
 ) -> Speed:
-    """Return how fast a stored schedule is, on hosts of the speed that ``on`` says.
+    """Return the speed of a stored schedule on hosts of the speed ``on``.
 
-    Where the schedule was written as a program, all figures are those of the file ``written``.
-    The time is that of `topoloom simulate`; where no simulation can be had, that of lock step.
-    The optimum is that of `app.services.costs`: of an allreduce, the
-    optima of its two passes one after the other; of all-to-all, the bound.
+    With an exported program ``written``, all figures are those of its files.  The time is that of
+    `topoloom simulate`, or the lock-step time without a simulation.  The optimum is that of
+    `app.services.costs`: for an allreduce, the optima of its two passes in sequence; for
+    all-to-all, the bound.
     """
     kept = SCHEDULE.read(artefact)
     loaded = topologies.load_subject(context, kept.subject)
@@ -81,7 +81,7 @@ def speed(
 
 
 def on_of(on: ExportRequest, topology: Topology) -> SpeedSettings:
-    """Return of what speed hosts are, as far as is said, and how much data is asked about."""
+    """Return the given speed of the hosts, and the size of the data."""
     from topoloom.schedules.verify.costs import unit_bytes_per_second
 
     node = None if on.node_gbps is None else Fraction(on.node_gbps)
@@ -90,7 +90,7 @@ def on_of(on: ExportRequest, topology: Topology) -> SpeedSettings:
 
 
 def _best(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Fraction | None:
-    """Return the algbw that no schedule beats, in units of capacity; None where it is dear."""
+    """Return the optimal algbw in units of capacity; None for too many nodes."""
     routed = request.collective == Collective.ALL_TO_ALL
     most = MAX_COMPARED_ROUTED_NODES if routed else MAX_COMPARED_NODES
     if loaded.topology.node_count > most:

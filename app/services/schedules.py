@@ -47,8 +47,8 @@ __all__ = [
 def create(context: Context, request: ScheduleRequest) -> Artefact:
     """Return the stored schedule/1 document that answers a request.
 
-    The artefact's summary says what the schedule is and costs.  Nothing leaves this
-    function that the independent checker has not found valid.
+    The summary of the artefact holds the kind and the costs of the schedule.  The independent
+    checker has verified every returned schedule.
     """
     from topoloom.schedules.generate.make_and_verify import default_algorithm
 
@@ -66,7 +66,7 @@ def made(
     algorithm: str,
     options: Make,
 ) -> Answer[Kept]:
-    """Return the stored, verified schedule of an algorithm beside its value."""
+    """Return the stored, verified schedule of an algorithm, and its value."""
     require_supported(algorithm, options)
     _require_size(context, algorithm, loaded.node_count)
 
@@ -87,7 +87,7 @@ def made(
 
 
 def check(document: Any, topology: Topology) -> "list[Violation]":
-    """Return every violation that a schedule/1 document commits on a topology."""
+    """Return every violation of a schedule/1 document on a topology."""
     from topoloom.schedules.formats.schedule.read import from_document
     from topoloom.schedules.verify import violations
 
@@ -97,7 +97,7 @@ def check(document: Any, topology: Topology) -> "list[Violation]":
 def check_exported(
     form: str, files: list[bytes], topology: Topology, said: Options | None = None
 ) -> "list[Violation]":
-    """Return what is wrong with an exported file, or with the traces of all ranks."""
+    """Return the violations of an exported file, or of the traces of all ranks."""
     from topoloom.schedules.formats.inspection.check_program import program_violations
 
     return program_violations(form, files, topology, _runtime(form, said))
@@ -109,13 +109,13 @@ def read(document: Any, topology: Topology) -> Schedule:
     Raises
     ------
     InvalidSchedule
-        It breaks a rule of the format, is for another topology, or is not valid.
+        The document breaks a rule of the format, is for another topology, or is not valid.
     """
     from topoloom.schedules.formats.schedule.read import from_document
     from topoloom.schedules.verify import require_valid
 
     if isinstance(document, dict) and document.get("topology", topology.digest) != topology.digest:
-        # Before it is read: the nodes it names may not be there either.
+        # Before the schedule is read: its nodes may be missing, too.
         raise InvalidSchedule("/topology", "must be the digest of the given topology")
     schedule = from_document(document, topology)
     require_valid(schedule, topology)
@@ -125,12 +125,13 @@ def read(document: Any, topology: Topology) -> Schedule:
 def read_exported(
     form: str, files: list[bytes], topology: Topology | None, said: Options | None = None
 ) -> "Transcript":
-    """Return what the ranks of an exported program send, on a topology if one is given.
+    """Return the transcript of an exported program, on a topology if given.
 
     Raises
     ------
     InvalidProgram
-        Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
+        The replay fails, the program does not fit the topology, or the file is an NCCL tuner
+        table.
     """
     from topoloom.schedules.formats.inspection.check_program import require_wired, transcript_of
 
@@ -143,10 +144,10 @@ def read_exported(
 def remarks_on(
     form: str, files: Sequence[bytes], said: Options | None = None, option: str = "dialect"
 ) -> list[str]:
-    """Return sentences on an exported file that its verdict does not tell.
+    """Return remarks on an exported file beside its verdict.
 
-    They name the dialect, where the file can be read as several, and what no run-time reads.
-    ``option`` is what users call the option that changes the dialect.
+    They name the dialect of an ambiguous file, and the parts that no run-time reads.
+    ``option`` is the user-facing name of the option that changes the dialect.
     """
     from topoloom.schedules.formats.inspection.remarks import remarks
     from topoloom.schedules.formats.targets.runtimes import runtimes_for
@@ -158,14 +159,14 @@ def remarks_on(
 
 
 def traffic_of(form: str, files: list[bytes], said: Options | None = None) -> "Traffic":
-    """Return what the ranks of an exported program send, from its file, without a replay."""
+    """Return the traffic of the ranks of an exported program, from its file without a replay."""
     from topoloom.schedules.formats.inspection.rank_traffic import traffic_of as found
 
     return found(form, files, _runtime(form, said))
 
 
 def requirements_of(form: str, text: str, said: Options) -> "Requirements":
-    """Return what a file of one of `PROGRAMS`, as it was exported, asks of those who run it."""
+    """Return the run-time requirements of an exported file of one of `PROGRAMS`."""
     from topoloom.schedules.formats.inspection.requirements import requirements
     from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
@@ -173,7 +174,7 @@ def requirements_of(form: str, text: str, said: Options) -> "Requirements":
 
 
 def _runtime(form: str, said: Options | None) -> "Runtime | None":
-    """Return by whose limits a file is read; None where nothing was said."""
+    """Return the run-time whose limits apply to a file; None without options."""
     from topoloom.schedules.formats.targets.runtimes import runtimes_for
 
     if said is None or not said.given:
@@ -189,7 +190,7 @@ def export(
     Raises
     ------
     NotExportable
-        There is no such format or option, or it cannot express this schedule.
+        The format or option does not exist, or the format cannot express this schedule.
     """
     from topoloom.schedules.formats import write
 

@@ -1,4 +1,4 @@
-"""Simulations: the time of a schedule on a fabric of given speed."""
+"""Simulations: the time of a schedule on a fabric of a given speed."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -24,7 +24,7 @@ _UNSHARED = "the simulation sends each copy by itself, where multicast switches 
 
 
 def create(context: Context, request: TimedScheduleRequest) -> Artefact:
-    """Return the stored simulation/1 document of a schedule, stored or sent along."""
+    """Return the stored simulation/1 document of a stored or submitted schedule."""
     found, asked = given(context, request), request.simulation()
     topology = found.loaded.topology
 
@@ -51,7 +51,7 @@ def of_document(document: Any, topology: Topology, request: SimulationRequest) -
     Raises
     ------
     InvalidSchedule
-        The schedule is not valid on the topology: the first violations are named.
+        The schedule is not valid on the topology; the error names the first violations.
     """
     return _simulated(schedules.read(document, topology), topology, request)
 
@@ -64,14 +64,15 @@ def of_exported(
     said: schedules.Options | None = None,
     option: str = "dialect",
 ) -> Presented:
-    """Return the simulation/1 document of an exported program, by its messages.
+    """Return the simulation/1 document of the messages of an exported program.
 
-    ``option`` is what users call the option that changes the dialect.
+    ``option`` is the user-facing name of the option that changes the dialect.
 
     Raises
     ------
     InvalidProgram
-        Its replay says no, it does not fit the topology, or it is a table of NCCL's tuner.
+        The replay fails, the program does not fit the topology, or the file is an NCCL tuner
+        table.
     """
     sent = schedules.read_exported(form, files, topology, said)
     notes = schedules.remarks_on(form, files, said, option)
@@ -107,7 +108,7 @@ def _simulated(
 def _large(
     schedule: "Schedule | Transcript | Traffic", topology: Topology
 ) -> tuple[Fraction | None, bool]:
-    """Return the algbw for much data, and whether switches copy or add up for it."""
+    """Return the algbw for large data, and whether switches copy or reduce data for it."""
     from topoloom.schedules.compare.bandwidths import algorithm_bandwidth
     from topoloom.schedules.formats.inspection.rank_traffic import Traffic, traffic_rate
     from topoloom.schedules.generate.make_and_verify import schedule_costs

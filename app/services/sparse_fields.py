@@ -1,4 +1,4 @@
-"""Parts of stored documents: only the members that were asked for."""
+"""Sparse fields: the requested members of stored documents."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,16 +11,16 @@ from topoloom.app.store.artifacts import Artefact
 
 
 def part(context: Context, wanted: PartQuestion) -> Any:
-    """Return some members of a stored document.
+    """Return the requested members of a stored document.
 
     Raises
     ------
     TooLarge
-        The document is too large for its parts to be told.
+        The document is too large to parse.
     """
     return part_of(context.read(wanted.kind, wanted.id), wanted.paths)
 
 
 def part_of(artefact: Artefact, paths: Sequence[str]) -> Any:
-    """Return the same of a document at hand."""
+    """Return the members at ``paths`` of a document."""
     return picked(parse_whole(unpacked(artefact)), paths)

@@ -1,4 +1,4 @@
-"""A schedule as a request gives it: read on its topology, and known by a digest of its own."""
+"""Schedules of requests, stored or submitted, on their topologies."""
 
 import hashlib
 import json
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A schedule that is looked at, and the stored topology it runs on.
+    """The schedule of a request, and its stored topology.
 
-    ``asked`` tells it from all others: the id it is stored under, or the SHA-256 of what was
-    sent, which is not kept.
+    ``asked`` identifies the schedule by its id, or by the SHA-256 of the submitted content, which
+    is not stored.
     """
 
     context: Context
@@ -39,7 +39,7 @@ class Given:
 
     @property
     def asked(self) -> Asked:
-        """What answers about the schedule are keyed by."""
+        """The cache key of answers about the schedule."""
         key = {"topology_id": self.loaded.id}
         if self.stored_id is not None:
             return key | {"schedule_id": self.stored_id}
@@ -51,18 +51,18 @@ class Given:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what was sent."""
+        """The SHA-256 of the submitted content."""
         found = hashlib.sha256()
         for part in self._parts():
             found.update(len(part).to_bytes(8, "big") + part)
         return found.hexdigest()
 
     def _parts(self) -> Iterable[bytes]:
-        # Not the canonical form: what was sent may hold NaN, which the reader refuses by name.
+        # Not the canonical form: the content may hold NaN, which the reader rejects with an error.
         return self.files or [json.dumps(self.document, sort_keys=True).encode()]
 
     def violations(self) -> "list[Violation]":
-        """Return every violation that it commits on its topology."""
+        """Return every violation of the schedule on its topology."""
         topology = self.loaded.topology
         if self.files:
             return schedules.check_exported(self.form, list(self.files), topology, self._said)
@@ -76,17 +76,17 @@ class Given:
             raise type(error)("/schedule" + error.field, error.rule) from None
 
     def remarks(self) -> list[str]:
-        """Return sentences on the file that its verdict does not tell."""
+        """Return remarks on the file beside its verdict."""
         return schedules.remarks_on(self.form, self.files, self._said) if self.files else []
 
     def traffic(self) -> "Traffic | None":
-        """Return what ranks send, of a file of a program; None of a schedule."""
+        """Return the traffic of the ranks of a program file; None for a schedule."""
         if not self.files:
             return None
         return schedules.traffic_of(self.form, list(self.files), self._said)
 
     def read(self) -> "Schedule | Transcript":
-        """Return it as it can be simulated; raise where it is not valid."""
+        """Return the schedule or transcript for a simulation; raise unless it is valid."""
         topology = self.loaded.topology
         if self.files:
             return schedules.read_exported(self.form, list(self.files), topology, self._said)
@@ -103,12 +103,12 @@ class Given:
 
 
 def given(context: Context, request: GivenSchedule) -> Given:
-    """Return the schedule of a request on its topology, which is stored.
+    """Return the schedule of a request on its topology; store the topology.
 
     Raises
     ------
     NotStored, Ambiguous
-        There is no such schedule or topology.
+        No schedule or topology matches the id, or several do.
     SynthError
         The topology breaks a rule.
     """

@@ -1,7 +1,7 @@
-"""Sweeps: one question asked of many, each answer stored by itself, and all in one document.
+"""Sweeps: one request over many sizes or faults, with each answer stored separately.
 
-A sweep computes what is not stored yet.  Its questions can be carried out before, anywhere, in
-any order: `parts` says which they are.
+A sweep computes the missing answers.  `parts` lists its requests, which can run earlier, on any
+machine, in any order.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,32 +30,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a sweep: a request, and of an optimum the fault and the topology with it."""
+    """One request of a sweep; for an optimum also the fault and the topology with it."""
 
     request: FrontierRequest | DesignRequest | OptimumRequest
     topology: TopologySource | None = None
     fault: "FaultKind | None" = None
 
     def asked_of(self) -> Part:
-        """Return what it is asked of, without an answer."""
+        """Return the size or the fault of the question, without an answer."""
         if isinstance(self.request, OptimumRequest):
             return Part(fault=self.fault)
         return Part(nodes=self.request.nodes, degree=self.request.degree)
 
     @property
     def operation(self) -> str:
-        """The operation that answers it."""
+        """The operation that answers the question."""
         return _OPERATIONS[type(self.request)]
 
     def body(self) -> Mapping[str, Asked] | Asked:
-        """Return the request of that operation as plain JSON."""
+        """Return the request of the operation as plain JSON."""
         asked = self.request.canonical()
         if self.topology is None:
             return asked
         return {"topology": self.topology.canonical(), **asked}
 
     def answer(self, context: Context) -> Artefact:
-        """Return its stored answer, computed if need be."""
+        """Return the stored answer; compute it if it is missing."""
         return _ANSWERS[self.operation](context, self)
 
 
@@ -74,8 +74,8 @@ _ANSWERS: Mapping[str, Callable[[Context, Any], Artefact]] = MappingProxyType(
 def create(context: Context, request: SweepRequest) -> Artefact:
     """Return the stored sweep/1 document that answers a request.
 
-    A question that has no answer, since its hosts cannot be wired so for instance, is a row
-    that says why.  What takes too long ends all of it; what was computed by then is kept.
+    A question without an answer is a row with the reason, for instance that no wiring exists.
+    A timeout ends the sweep; the answers before it stay stored.
     """
     asked, questions = _asked(context, request)
 
@@ -90,17 +90,17 @@ def create(context: Context, request: SweepRequest) -> Artefact:
 
 
 def parts(context: Context, request: SweepRequest) -> list[Question]:
-    """Return the questions of a sweep that can be carried out apart.
+    """Return the questions of a sweep that can run separately.
 
-    Those of faults are not known before the symmetry of the topology is: it is sought, and they
-    are answered, by whoever carries out the sweep.  The topology is stored by this.
+    A sweep over faults has none: its questions depend on the symmetry of the topology, which only
+    the sweep itself computes.  This call stores the topology.
     """
     _, questions = _asked(context, request)
     return [] if request.over == "faults" else list(questions)
 
 
 def _asked(context: Context, request: SweepRequest) -> tuple[Asked, Iterator[Question]]:
-    """Return the key of a sweep, and its questions."""
+    """Return the cache key of a sweep, and its questions."""
     if request.over != "faults":
         return request.canonical(), (Question(one) for one in request.host_requests())
     loaded = topologies.load(context, request.topology, field="/topology")
@@ -136,7 +136,7 @@ def _faults(
 
 
 def _without(asked: OptimumRequest, lost: str) -> OptimumRequest:
-    """Return the same question of a group that has lost one of its ranks."""
+    """Return the same request for the group without the lost rank."""
     members, shards = asked.participants, asked.shards
     return asked.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""Topologies: from a recipe, a fabric's name or a document to a stored topology/1."""
+"""Topologies: a stored topology/1 document from a recipe, a fabric or a document."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from topoloom.schedules.options import Options
 
 HELD_LINKS = 1 << 20
-"""Links in all of the topologies that one answer keeps in memory."""
+"""Most links, in total, of the topologies that one answer holds in memory."""
 
 MAX_ALIKE = 100
-"""So many stored topologies of one name are looked at: a graph may be stored several times."""
+"""Most stored topologies of one name that are read: a graph may be stored several times."""
 
 
 class StoredTopology:
-    """A topology, decoded when it is asked for, and the id it is stored under."""
+    """A stored topology and its id; the topology is decoded on first use."""
 
     def __init__(self, answer: Answer[Registered]) -> None:
         self._answer = answer
 
     @property
     def id(self) -> str:
-        """What it is stored under."""
+        """The id of the stored topology."""
         return self._answer.id
 
     @property
     def topology(self) -> Topology:
-        """The topology itself."""
+        """The decoded topology."""
         return self._answer.value.topology
 
     @property
     def node_count(self) -> int:
-        """How many nodes it has, switches included."""
+        """The number of nodes, including switches."""
         return self._answer.artefact.summary.get("nodes", 0)
 
     @property
     def healthy(self) -> str | None:
-        """The id of the topology that it was before parts were lost or slow."""
+        """The id of the topology before the loss or slowdown of parts."""
         return self._answer.artefact.summary.get("healthy")
 
 
@@ -72,7 +72,7 @@ class RecipeTopologies:
         self._links = 0
 
     def load(self, recipe: Recipe) -> StoredTopology:
-        """Return the topology of a recipe, stored."""
+        """Return the stored topology of a recipe."""
         held = self._held.get(recipe)
         if held is not None:
             return held
@@ -84,7 +84,7 @@ class RecipeTopologies:
 
 
 def create(context: Context, source: GraphSource) -> Artefact:
-    """Return the stored topology/1 document of a source; build it if need be."""
+    """Return the stored topology/1 document of a source; build it if it is missing."""
     return _answer(context, source).artefact
 
 
@@ -110,7 +110,7 @@ def _named(context: Context, source: GraphSource) -> Answer[Registered]:
 
 
 def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTopology:
-    """Return a source as a topology that is stored.
+    """Return the stored topology of a source.
 
     ``field`` is the JSON pointer of the source in the request; errors name it.
     """
@@ -127,7 +127,7 @@ def asked_options(request: "ForestRequest", loaded: StoredTopology) -> "Options"
 
 
 def load_subject(context: Context, subject: Subject) -> StoredTopology:
-    """Return the stored topology that an answer is about; raise `Gone` if it is no more."""
+    """Return the stored topology of an answer; raise `Gone` if it was deleted."""
     try:
         return load(context, TopologySource(id=subject.id))
     except NotStored:
@@ -140,14 +140,14 @@ def _store(
     made: Callable[[], Topology],
     healthy: str | None = None,
 ) -> Answer[Registered]:
-    """Return the stored document of the topology that answers what was asked."""
+    """Return the stored document of the topology of a request."""
     return context.answer(TOPOLOGY, asked, lambda: Registered(made(), healthy))
 
 
 def named(context: Context, word: str) -> TopologySource:
-    """Return what a bare word names: a fabric, else a stored topology of this name.
+    """Return the source of a name: a fabric, else a stored topology.
 
-    The name of a fabric always means the fabric, whatever is stored.
+    The name of a fabric always means the fabric, also if a stored topology has this name.
     """
     found = context.store.named(word, 1)
     if found and found[0].request != {"fabric": word}:
@@ -159,7 +159,7 @@ def named(context: Context, word: str) -> TopologySource:
 
 
 def _from_name(context: Context, name: str) -> Answer[Registered]:
-    """Return the stored topology of a name, the newest if one graph is stored several times."""
+    """Return the stored topology of a name; the newest if one graph is stored several times."""
     found = context.store.named(name, MAX_ALIKE)
     graphs = {digest_of(entry): entry.id for entry in reversed(found)}
     if len(graphs) > 1:
@@ -183,7 +183,7 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
         assumed = [one for graph in graphs.values() for one in graph.assumed]
         return _built(context, recipe, assumed)
     except SynthError as error:
-        # What the construction calls its parameter is no place in the request.
+        # The parameter name of the construction is not a field of the request.
         name = error.field.strip("/")
         rule = error.rule if name in ("", "recipe") else f"{name} {error.rule}"
         raise type(error)("/recipe", rule) from None
@@ -192,7 +192,7 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
 def _built(
     context: Context, recipe: Recipe, assumed: Sequence[Assumption] = ()
 ) -> Answer[Registered]:
-    """Return the stored topology of a recipe; ``assumed`` is what its graphs do not state."""
+    """Return the stored topology of a recipe; ``assumed`` are assumptions about its graphs."""
     from topoloom.synth.recipes.build import build, size
 
     nodes, degree = size(recipe)
@@ -202,7 +202,7 @@ def _built(
 
 
 def _escaped(name: str) -> str:
-    """Return a name as a part of a JSON pointer."""
+    """Return a name as an escaped token of a JSON pointer."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
@@ -244,7 +244,7 @@ def _from_text(context: Context, source: GraphSource) -> Answer[Registered]:
 
 
 def _require_connected(topology: Topology) -> None:
-    """Raise unless all compute nodes reach each other; say so where a direction was assumed."""
+    """Raise unless all compute nodes reach each other; add a hint on an assumed direction."""
     try:
         topology.require_connected()
     except Unreachable as error:
@@ -255,7 +255,7 @@ def _require_connected(topology: Topology) -> None:
 
 
 def _register(context: Context, field: str, topology: Topology) -> Answer[Registered]:
-    """Return a topology that came as it is, stored under what it is."""
+    """Return the stored topology of a file or a document, keyed by its content."""
     _require_size(context, field, topology.node_count, topology.link_count)
     labels = topology.labels()
     del labels["bandwidth_unit"]
@@ -266,7 +266,7 @@ def _register(context: Context, field: str, topology: Topology) -> Answer[Regist
 def _changed(
     context: Context, healthy: Answer[Registered], changes: TopologyChanges
 ) -> Answer[Registered]:
-    """Return the stored topology without what is lost, and slower where it is slow."""
+    """Return the stored topology without its lost parts and with its slow links."""
     from topoloom.synth.topology.degrade import degraded, resolve
 
     before = healthy.value.topology

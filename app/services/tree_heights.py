@@ -1,4 +1,4 @@
-"""Rates of forests by the height of their trees, with times for a size of data."""
+"""Rates of forests by tree height, with times for a data size."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ def curve(
     Raises
     ------
     TooLarge
-        The topology has more nodes than forests are made for.
+        The topology has more nodes than the limit of forests.
     """
     from topoloom.schedules.compare.height_tradeoff import height_tradeoff as found
 

@@ -1,4 +1,4 @@
-"""Verifications: what an independent checker says of any schedule on any topology."""
+"""Verifications: the verdict of the independent checker on any schedule and topology."""
 
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.verification import VERIFICATION, Checked
@@ -11,7 +11,7 @@ from topoloom.app.store.artifacts import Artefact
 def create(context: Context, request: VerifyRequest) -> Artefact:
     """Return the stored verification/1 document of a schedule.
 
-    That a schedule is not valid is an answer; that it cannot be read as one is an error.
+    An invalid schedule is an answer; a document that is not a schedule is an error.
     """
     found = given(context, request)
 

@@ -1,4 +1,4 @@
-"""Compiling the kernels ahead of the first question."""
+"""Compile the kernels before the first request."""
 
 from fractions import Fraction
 from importlib import import_module
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def warm() -> None:
-    """Run every kernel once on small topologies; numba keeps the machine code on disk."""
+    """Run every kernel once on small topologies; numba caches the machine code on disk."""
     from topoloom.schedules.formats.schedule.binary import pack
     from topoloom.schedules.generate.collectives import make
     from topoloom.schedules.model.schedule import Collective
@@ -24,11 +24,11 @@ def warm() -> None:
 
     network = Network(Fraction(0), Fraction(1))
     frontier(12, 4)
-    # Sizes that no atlas has: the search for bases, of one way and of two; also over groups so
-    # large that their elements are a choice.
+    # Sizes outside of the atlas: the search for unidirectional and bidirectional bases, also over
+    # groups so large that the search uses a selection of their elements.
     for links in Links:
         frontier(700, 3, links)
-        # Labels, greedy and by moves, on random graphs that exchanges have shortened.
+        # Slack schedules, greedy and by local moves, on random graphs after edge swaps.
         frontier(62, 3, links)
         frontier(40, 12, links)
     for topology in (build(parse("BiRing(5)")), build(parse("Kautz(2, 2)"))):
@@ -48,18 +48,18 @@ def warm() -> None:
         simulate(forest, topology, network, size_bytes=1)
     exchange = build(parse("GeneralizedKautz(3, 11)"))
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
-    # Patch plans on panels without a free port, hosts fixed and chosen.
+    # Patch plans on panels without a free port, with fixed and with chosen hosts.
     plant = uniform("per-port", 12, 4)
     one, other = (build(parse(f"RandomRegular(12, 4, {seed})")) for seed in (1, 2))
     today = plan_moves(one, plant).final
     plan_moves(other, plant, today)
     plan_placed(other, plant, today)
-    # Without the linear program: lengths that adapt.
+    # Without the linear program: the multiplicative-weights algorithm.
     all_to_all.optimum(exchange, max_variables=0)
 
 
 def is_compiled() -> bool:
-    """Whether the kernels' machine code is on disk for this machine and version of the code."""
+    """Return whether machine code of this version is on disk for this machine."""
     from topoloom.synth.evaluation import load_balance
 
     dispatcher = load_balance.spread
@@ -69,9 +69,9 @@ def is_compiled() -> bool:
 
 
 def load() -> None:
-    """Import what answers are computed with, and load the kernels of the usual ones.
+    """Import the modules of computations, and load the kernels of usual requests.
 
-    Numba reads machine code from disk when a kernel is first called: a second for all of them.
+    Numba reads machine code from disk at the first call of a kernel: one second for all kernels.
     """
     for name in _IMPORTED:
         import_module(name)
