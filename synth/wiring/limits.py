@@ -1,4 +1,4 @@
-"""Every limit of planning: what the limit limits, and why.
+"""Limits of planning, each with its reason.
 
 *Variables* are pairs of linked hosts times channels. *Nodes* are branch-and-bound nodes: they limit
 the time of a solver without a clock, so that equal inputs get equal plans.

@@ -137,8 +137,8 @@ def best_choice(demand: Demand) -> tuple[Choice | None, bool]:
 def missing_ports(demand: Demand, integral: bool) -> list[Missing]:
     """Return fewest additional sites with which all links would fit; empty if none are needed.
 
-    With ``integral`` false this is the relaxation, quick at any size: what it finds missing
-    is missing, but nothing missing does not say that the links fit.
+    With ``integral`` false this is the linear relaxation, quick at any size.  Sites that the
+    relaxation finds missing are missing; an empty result does not prove that the links fit.
     """
     if not len(demand.sources):
         return []

@@ -18,7 +18,7 @@ from topoloom.synth.wiring.ilp.objective import Objective, panel_seconds
 from topoloom.synth.wiring.ilp.objective_rows import Stakes
 
 Rank = tuple
-"""What is at stake, then which of equal choices is nearer to a better one, moves last."""
+"""Sort key: value of the objective, then distance to a better choice, then moves."""
 
 
 def exchanged(
@@ -64,12 +64,12 @@ def ranked(
     pairs: Sequence[Counter[int]],
     hosts: Sequence[int],
 ) -> Rank:
-    """Return how good a choice is: what is at stake first, less is better."""
+    """Return the sort key of a choice, the objective first; less is better."""
     return _Search(demand, choice, stakes, pairs, hosts).rank()
 
 
 class _Search:
-    """A choice, what it uses and keeps, and what that takes."""
+    """A choice, the sites it uses, the links it keeps, and its costs."""
 
     def __init__(
         self,

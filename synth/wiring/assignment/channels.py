@@ -1,4 +1,4 @@
-"""Where links can be plugged: the usable ports of the hosts, sorted by what they can be joined to.
+"""Sites and channels: the usable host ports, grouped by the ports that they can be joined to.
 
 A *site* is a host port as it can be plugged.  A *channel* is a set of sites that send and a set
 of sites that receive, any of the first joinable to any of the second; links of one channel
@@ -55,7 +55,7 @@ class Supply:
 
     @property
     def sending(self) -> NDArray[np.int64]:
-        """How many sites of each channel (row) and node (column) can send."""
+        """Number of sites that can send, by channel (row) and node (column)."""
         return _counts([channel.senders for channel in self.channels], len(self.hosts))
 
     @property

@@ -1,4 +1,4 @@
-"""The choice of channels as plain numbers: links, room, and what is plugged already."""
+"""The channel assignment problem as plain numbers: links, free sites, and plugged links."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
 """Assign links to channels of plants of any shape: one flow per channel.
 
-Links of one channel form a bipartite graph in which every node has between so many and so many
-links; such graphs are the integer points of a flow polytope, whose corners a linear program
-finds.  A channel is filled with the links that it joins today as far as possible, such that
-every node can still find room for the rest on later channels.
+Links of one channel form a bipartite graph with lower and upper bounds on the links of each node.
+Such graphs are the integer points of a flow polytope, and a linear program finds its vertices.  A
+channel first takes the links that it joins today, as far as later channels have room for the rest.
 """
 
 import random
@@ -21,7 +20,7 @@ from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
 
 
 class _Amounts:
-    """How many links of each pair of nodes are on each channel."""
+    """Number of links of each pair of nodes on each channel."""
 
     def __init__(self, demand: Demand) -> None:
         self.demand = demand
@@ -126,7 +125,7 @@ def _fill_in(amounts: _Amounts, order: tuple[int, ...]) -> bool:
         report_progress("filling panels", step, len(order))
         later = list(order[step + 1 :])
         out, into = amounts.at_nodes(left)
-        # What a node cannot place later must be placed now.
+        # Links of a node that exceed its sites on later channels must be placed now.
         low_out = np.maximum(0, out - demand.sending[later].sum(axis=0))
         low_in = np.maximum(0, into - demand.receiving[later].sum(axis=0))
         kept = np.minimum(left, amounts.joined[channel])

@@ -1,4 +1,4 @@
-"""Which pairs carry each link of a topology, and a check that trusts nobody."""
+"""The pairs that carry each link of a topology, and an independent check of a wiring."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -50,9 +50,9 @@ class Wiring:
 
 
 def violations(wiring: Wiring, topology: Topology) -> list[str]:
-    """Return what is wrong with a wiring of a topology, in words; empty if nothing.
+    """Return the faults of a wiring of a topology as messages; empty if there are none.
 
-    Independent of how the wiring was made: it reads the pairs one by one.
+    The check is independent of the planner: it follows the pairs one by one.
 
     >>> from topoloom.synth.wiring.plant import sized
     >>> ring = Topology(range(2), [(0, 1), (1, 0)])

@@ -57,7 +57,7 @@ def balanced(size: int, ends: list[tuple[int, int]]) -> list[bool]:
             done[index] = True
             if index < len(ends):
                 turned[index] = ends[index][0] != node
-            # Degrees are even: a walk that cannot go on is back at its start.
+            # Degrees are even: a walk that cannot continue is back at its start.
             node = other
     return turned
 

@@ -1,4 +1,4 @@
-"""From channels to pairs: what is plugged rightly stays, the rest takes free sites."""
+"""Realize channels as pairs: correctly plugged links stay, the others take free sites."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def demand_of(topology: Topology, found: Supply) -> Demand:
 
 
 def partners(found: Supply) -> dict[Port, Port]:
-    """Return what every plugged port is joined to today."""
+    """Return the port that every plugged port is joined to today."""
     joined: dict[Port, Port] = {}
     for pair in found.plant.present.pairs:
         one, other = found.plant.ends(pair)
@@ -98,7 +98,7 @@ def plugged(topology: Topology, found: Supply, demand: Demand, choice: Choice) -
                 routes[index] = ahead
                 continue
             there, away = edges[index]
-            # A turned link's sender is its target, so what goes ahead is its way back.
+            # The sender of a turned link is its target, so its forward light is the way back.
             sender = sites[0].host
             if sender != int(topology.sources[there]):
                 ahead, back = back, ahead
@@ -127,9 +127,9 @@ def _sites(
 def _free(
     rows: tuple[tuple[Site, ...], ...], used: set[Site], partner: dict[Port, Port]
 ) -> list[list[Site]]:
-    """Return the sites of every node that are not used, the best to take at the end.
+    """Return the unused sites of every node, the best ones last.
 
-    Sites where nothing is plugged are better: what they join need not wait for what goes.
+    Sites without a plugged pair are better: their new pairs need not wait for a removal.
     """
 
     def empty(site: Site) -> bool:

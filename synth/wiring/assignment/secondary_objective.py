@@ -23,10 +23,10 @@ from topoloom.synth.wiring.plant.free_ports import ours
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is at stake for a demand.
+    """The objective of a demand.
 
-    ``pairs`` has the pairs that a link takes in every channel, by panel; no choice takes less
-    than ``bound`` of the objective.
+    ``pairs`` has the pairs that a link takes in every channel, by panel; ``bound`` is a lower
+    bound of the objective for all choices.
     """
 
     stakes: Stakes
@@ -35,14 +35,14 @@ class Aim:
     bound: Fraction
 
     def rank(self, demand: Demand, choice: Choice) -> Rank:
-        """Return how good a choice is, what is at stake first; less is better."""
+        """Return the sort key of a choice, the objective first; less is better."""
         return ranked(demand, choice, self.stakes, self.pairs, self.hosts)
 
 
 def aim_of(objective: Objective, found: Supply, demand: Demand, fewest: tuple[int, int]) -> Aim:
-    """Return what is at stake where the links of a demand are plugged.
+    """Return the objective of a demand on the panels where its links are plugged.
 
-    ``fewest`` are removes and adds that no choice undercuts.
+    ``fewest`` are lower bounds of removes and adds.
     """
     plant, mine = found.plant, ours(found.plant, found.hosts)
     doomed, exact = _doomed(found, demand, mine)
@@ -59,10 +59,9 @@ def aim_of(objective: Objective, found: Supply, demand: Demand, fewest: tuple[in
 
 
 def _doomed(found: Supply, demand: Demand, mine: tuple[Pair, ...]) -> tuple[frozenset[int], bool]:
-    """Return the hosts that are drained whatever is chosen.
+    """Return the hosts that every choice drains, and whether only whole links can stay.
 
-    Second, whether every pair of today that may stay is of a link that is there as a whole, so
-    that links which stay are all that stays.
+    The second value is true if every pair of today that may stay belongs to a complete link.
     """
     whole = grouped(found)
     links: Counter[Ends] = Counter()
@@ -101,9 +100,9 @@ def _pairs(channel: Channel, found: Supply) -> Counter[int]:
 
 
 def aimed(demand: Demand, choice: Choice, aim: Aim) -> tuple[Choice, Fraction]:
-    """Return a choice of little of what is at stake, and a bound for any choice.
+    """Return a choice with a small value of the objective, and a lower bound for all choices.
 
-    ``choice`` is one that fits, the fewer moves the better.
+    ``choice`` is any choice that fits, preferably of few moves.
     """
     stakes, bound = aim.stakes, aim.bound
     better = exchanged(demand, choice, stakes, aim.pairs, aim.hosts)

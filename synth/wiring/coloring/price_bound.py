@@ -1,10 +1,10 @@
-"""How many edges get a preferred colour at most, where all ports are in use: a bound by prices.
+"""A Lagrangian bound on the edges with a preferred color, where all ports are in use.
 
-Where every node has an edge of every colour, a colouring is a perfect matching for each colour that
-together take every edge once.  Give every edge a price, paid to whoever takes it: whatever
-the prices, the cheapest matchings, each chosen by itself, cost no more with all prices paid back
-than the best colouring (Lagrange's bound; Held and Karp 1970).  Prices rise on edges that nobody
-takes and fall on those that are taken twice.  All are whole numbers, so the bound is exact.
+Where every node has an edge of every color, a coloring is one perfect matching per color that
+together take every edge once.  Give every edge a price, paid to each matching that takes the edge.
+For all prices, the cheapest matchings, chosen independently, cost no more, with all prices paid
+back, than the best coloring (Lagrange's bound; Held and Karp 1970).  Prices rise on edges that no
+matching takes and fall on edges taken twice.  All prices are integers, so the bound is exact.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ UNIT = 64
 def most_preferred(
     size: int, sources: Integers, targets: Integers, preferred: list[Integers]
 ) -> int:
-    """Return a number of edges; no proper colouring gives more a colour that they prefer.
+    """Return an upper bound of the edges with a preferred color in any proper coloring.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What people, panels and switches are told: one format a module, each read back.
+"""Output formats of plans for people, panels and switches: one module per format, with a reader.
 
-`script` is the common value that all are written from; `FORMATS` lists them.  `RENDERERS` has the
-work order as well, and says of each which names it can write.
+All formats are written from the same script; `FORMATS` lists the formats.  `RENDERERS` also has
+the work order, and the names that each format can write.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,9 +38,9 @@ __all__ = ["FORMATS", "RENDERERS", "Format", "Move", "Script", "Step", "plant_of
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its media type, the end of names of its files, and what writes it.
+    """A format: its media type, its file name extension, and its writer.
 
-    ``alphabet`` are the names that it can write, and ``named`` finds those that it has to write.
+    ``alphabet`` are the names that the format can write; ``named`` yields the names of a plan.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Format:
         Raises
         ------
         DoesNotFit
-            The format cannot say what the plan is about, or cannot write one of its names.
+            The format cannot express the plan, or cannot write one of its names.
         """
         require_writable(script, self.name, self.alphabet, self.named)
         return self.render(script)

@@ -28,7 +28,7 @@ _DICON = re.compile(r"ROUTE([0-9]{1,7}):SCAN ([0-9]{1,7})", re.ASCII)
 
 
 def write_tl1(script: Script) -> str:
-    """Return TL1 commands by stage and panel; what goes is cancelled and deleted first."""
+    """Return TL1 commands by stage and panel; removed pairs are canceled and deleted first."""
     sided(script, "Calient TL1")
     tags = count()
 
@@ -48,7 +48,7 @@ def write_tl1(script: Script) -> str:
 
 
 def read_tl1(text: str, plant: Plant) -> tuple[Move, ...]:
-    """Return the moves that such commands make: what is activated, and what is deleted."""
+    """Return the moves that such commands make: activated and deleted pairs."""
     moves = []
     for panel, stage, line, where in panel_blocks(text, plant):
         match = _TL1.fullmatch(line)

@@ -1,6 +1,6 @@
-"""Which names a format can write: what its language would read as something else is refused.
+"""Rules for names in a format: names that its language would misread are refused.
 
-Names are printable text by then, without line breaks: plants and plans have no others.
+Plants and plans hold only printable names without line breaks.
 """
 
 import re
@@ -12,7 +12,7 @@ from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plans.work_order import FORMULA
 
 Named = Callable[[Script], Iterable[tuple[str, str]]]
-"""Finds the names that a format writes: what each is the name of, and the name."""
+"""Yields the names that a format writes, each with the kind of the named part."""
 
 
 class Alphabet(NamedTuple):
@@ -59,7 +59,7 @@ def headings(script: Script) -> Iterable[tuple[str, str]]:
 
 
 def everything(script: Script) -> Iterable[tuple[str, str]]:
-    """Yield the plan, and of every pair its panel, its ports and what is cabled to them."""
+    """Yield the names of the plan, and of the panel, ports and peers of every pair."""
     plant = script.plant
     yield "plan_id", script.plan_id
     for pair in dict.fromkeys((*script.base.pairs, *script.final.pairs)):

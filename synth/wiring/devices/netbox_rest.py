@@ -27,10 +27,10 @@ class Holder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What NetBox has: ids of front ports by device and name, and cables between two of them.
+    """The state of NetBox: ids of front ports by device and name, and cables between two of them.
 
     ``cables`` has the id and the status of the cable at two front ports, ``holders`` the cable at
-    each front port, whatever its other end is.
+    each front port, with any other end.
     """
 
     ports: dict[tuple[str, str], int]
@@ -57,7 +57,7 @@ class Changes:
 
 
 def read_inventory(front_ports: Any, cables: Any) -> Inventory:
-    """Return what NetBox's answers say; see `changes`.
+    """Return the state of NetBox from its answers; see `changes`.
 
     Parameters
     ----------
@@ -106,18 +106,18 @@ def _fronts(ends: Any) -> list[int | None]:
 
 
 def changes(script: Script, known: Inventory, done: bool = False) -> Changes:
-    """Return what brings NetBox to a plan: before it is carried out, or when it is ``done``.
+    """Return the changes that record a plan in NetBox, before the moves or when they are ``done``.
 
-    Before, cables that will go become *decommissioning*, and those that will come are made with
-    status *planned* where both ports are free; the others are ``waiting``.  After, the first are
-    deleted, *planned* ones become *connected*, and those that waited are made.  What NetBox has
-    already is left alone, so a second run changes nothing.
+    Before, removed cables become *decommissioning*, and added cables are created with status
+    *planned* where both ports are free; the others are ``waiting``.  After, removed cables are
+    deleted, *planned* cables become *connected*, and waiting cables are created.  Existing state
+    is left unchanged, so a second run changes nothing.
 
     Raises
     ------
     InvalidWiring
         NetBox has no front port of a panel's port; or a port of a new jumper holds a cable that
-        the plan does not take away.
+        the plan does not remove.
 
     Examples
     --------

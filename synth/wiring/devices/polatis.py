@@ -124,7 +124,7 @@ def _number(row: ElementTree.Element, name: str, where: str) -> int:
 
 
 def write_scpi(script: Script) -> str:
-    """Return SCPI commands by stage and panel: ``sub`` what goes, then ``add`` what comes."""
+    """Return SCPI commands by stage and panel: ``sub`` for removes, then ``add`` for adds."""
 
     def commands(_: int, step: Step) -> Iterator[str]:
         for verb, pairs in (("sub", step.removes), ("add", step.adds)):

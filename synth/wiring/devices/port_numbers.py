@@ -21,8 +21,8 @@ def command_text(
     commands : callable
         Takes a panel and its moves in one stage, and returns a line for every command.
     end : str
-        What ends a command of the language.  A heading ends so, too: a device that knows no
-        comments refuses the heading alone, and not the command below it.
+        Terminator of a command.  A heading ends with the terminator, too: a device without
+        comments then refuses only the heading, not the command below.
     """
     lines: list[str] = []
     for stage, panel, step in script.blocks:

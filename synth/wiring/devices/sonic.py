@@ -3,8 +3,8 @@
 Ports are ``1A`` ... and ``1B`` ..., by their places from 1; a cross-connect is ``3A-12B``, with
 ``a_side`` and ``b_side`` (sonic-net/sonic-mgmt, ``docs/testbed/README.testbed.NUT.L1.md``).
 
-What the patches rest on: `config apply-patch` simulates a patch on the whole CONFIG_DB, refuses
-one that leaves an empty table (sonic-net/sonic-utilities,
+The patches rely on three facts: `config apply-patch` simulates a patch on the whole CONFIG_DB,
+refuses a patch that leaves an empty table (sonic-net/sonic-utilities,
 ``generic_config_updater/generic_updater.py``), and first puts an empty table where the patch names
 one that is missing (``generic_config_updater/main.py``, since pull request 4095).
 """
@@ -43,10 +43,10 @@ def _pair(plant: Plant, panel: int, key: str, where: str) -> Pair:
 
 
 def write_lines(script: Script) -> str:
-    """Return the commands of every stage and panel: deletes, adds, then one that saves.
+    """Return the commands of every stage and panel: deletes, adds, then a save.
 
-    Adds are ``safe``: the device refuses one whose port another cross-connect has, and keeps
-    what is there.  ``update`` would take the other away (``test_configure_ocs_safe`` and
+    Adds are ``safe``: the device refuses an add whose port has another cross-connect, and keeps
+    the other.  ``update`` would remove the other (``test_configure_ocs_safe`` and
     ``test_configure_ocs_update``, tests of devices that were written for sonic-net/sonic-mgmt).
     """
     sided(script, "SONiC-OCS")
@@ -76,10 +76,9 @@ def read_lines(text: str, plant: Plant) -> tuple[Move, ...]:
 def write_patches(script: Script) -> str:
     """Return JSON Patches by stage and panel, each for one state of the table alone.
 
-    A patch first tests the whole table, the one way in which RFC 6902 tells that an entry is
-    absent.  What others did meanwhile, and a patch that is made already, end in a refusal.
-    Entries come and go one by one.  Only a table that is empty by then is removed, because
-    SONiC has no empty tables.
+    A patch first tests the whole table, the only way in RFC 6902 to test that an entry is absent.
+    Foreign changes, or applying a patch twice, therefore end in a refusal.  Entries are added and
+    removed one by one.  A table that becomes empty is removed, because SONiC has no empty tables.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def write_order(script: Script) -> str:
 def write_sheet(script: Script) -> str:
     """Return printable HTML: stage by stage, panel by panel, a row for every move.
 
-    Who stands at a panel sees what to pull and what to plug there; the labels of the new
+    A technician at a panel sees the cables to pull and to plug there.  The labels of the new
     cables follow each list, twice, for both ends.
     """
     parts = [

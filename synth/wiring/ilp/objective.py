@@ -1,7 +1,7 @@
-"""What a plan is chosen for: fewest moves, least time, or fewest hosts that are drained.
+"""Objectives of a plan: fewest moves, least time, or fewest drained hosts.
 
-Time is that of one stage: all pairs go, then all come; panels work at the same time, each makes
-so many moves at once.  A host is drained where light of one of its ports is taken away.
+Time assumes one stage: all removes, then all adds.  Panels work at the same time, each with its
+number of simultaneous moves.  A host is drained if one of its ports loses light.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from topoloom.synth.wiring.plant.light_paths import ways
 
 
 class Objective(StrEnum):
-    """What there shall be least of; among plans of as little of it, fewer moves are better."""
+    """Quantity to minimize; ties are broken by fewer moves."""
 
     MOVES = "moves"
     SECONDS = "seconds"
@@ -24,9 +24,9 @@ class Objective(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """How much of its objective a plan takes: seconds, or hosts.
+    """Value of the objective of a plan: seconds, or hosts.
 
-    No plan with the same freedom takes less than ``lower_bound``.
+    ``lower_bound`` holds for all plans with the same freedom.
     """
 
     objective: Objective
@@ -35,7 +35,7 @@ class Goal:
 
     @property
     def gap(self) -> Fraction:
-        """What the plan may be away from the best."""
+        """Upper bound of the distance of the plan from the optimum."""
         return self.value - self.lower_bound
 
     @property
@@ -47,7 +47,7 @@ class Goal:
 def worth(
     objective: Objective, plant: Plant, removes: Iterable[Pair], adds: Iterable[Pair]
 ) -> Fraction:
-    """Return what moves away from what is plugged on a plant take of an objective.
+    """Return the value of an objective for moves from the plugged pairs of a plant.
 
     >>> from topoloom.synth.wiring.plant import Present, uniform
     >>> plant = uniform("single", hosts=3, lanes=1).with_present(Present.of([(0, 0, 1)]))
@@ -63,7 +63,7 @@ def worth(
 
 
 def panel_seconds(plant: Plant, panel: int, moves: int) -> Fraction:
-    """Return how long so many moves take on a panel."""
+    """Return the seconds that a number of moves takes on a panel."""
     made = plant.panels[panel]
     return made.move_seconds * -(-moves // made.at_once)
 
@@ -76,9 +76,9 @@ def seconds(plant: Plant, pairs: Iterable[Pair]) -> Fraction:
 
 
 def drained(plant: Plant, gone: Iterable[Pair], plugged: Iterable[Pair]) -> frozenset[int]:
-    """Return the hosts, by number, at the ends of pairs of what is plugged that are taken away.
+    """Return the numbers of the hosts at the ends of removed pairs.
 
-    Where a way leads over trunks the hosts at both its ends are drained with any of its pairs.
+    Removing any pair of a path over trunks drains the hosts at both ends of the path.
     """
     taken = set(gone)
     hosts = {host for pair in taken for host in plant.hosts_of(pair)}

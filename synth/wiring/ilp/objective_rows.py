@@ -40,9 +40,9 @@ class Keep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stakes:
-    """What is at stake on a plant: pairs that may go, by panel, and hosts drained in any case.
+    """The objective on a plant: removable pairs by panel, and hosts drained in any case.
 
-    With ``exact`` nothing stays but what a column keeps, so that the program's bound holds.
+    With ``exact`` only pairs kept by a column stay, so that the program's bound holds.
     """
 
     objective: Objective
@@ -52,7 +52,7 @@ class Stakes:
     exact: bool = True
 
     def time(self, kept: Mapping[int, int], new: Mapping[int, int]) -> Fraction:
-        """Return the seconds if so many pairs stay and so many carry links, by panel."""
+        """Return the seconds for given numbers of kept and of used pairs by panel."""
         gone = (panel_seconds(self.plant, p, n - kept.get(p, 0)) for p, n in self.mine.items())
         come = (panel_seconds(self.plant, p, n - kept.get(p, 0)) for p, n in new.items())
         return max(gone, default=Fraction(0)) + max(come, default=Fraction(0))
@@ -106,7 +106,7 @@ def _least_time(
     come = max((panel_seconds(stakes.plant, p, new[p] - kept[p]) for p in slow), default=0)
     few_moves(program, uses, keeps)
     for panel in slow:
-        # In the time that is needed anyway every panel makes as many moves as it can.
+        # Within the times just found, every panel may make as many moves as fit.
         made = stakes.plant.panels[panel]
         kept = {keep.column: float(keep.pairs[panel]) for keep in keeps if keep.pairs[panel]}
         new = {use.column: -float(use.pairs[panel]) for use in uses if use.pairs[panel]}
@@ -168,7 +168,7 @@ def _whole(bound: float) -> Fraction:
 def at_least(
     stakes: Stakes, removes: int, adds: int, room: Mapping[int, int], ends: Sequence[int] = ()
 ) -> Fraction:
-    """Return what any plan takes of an objective that has so many removes and adds at least.
+    """Return a lower bound of an objective for given minimum numbers of removes and adds.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def at_least(
     room : mapping of panel to int
         Most pairs that carry links, by panel.
     ends : sequence of int
-        How many pairs that may go every host has.
+        Number of removable pairs of every host.
 
     Notes
     -----
@@ -196,7 +196,7 @@ def at_least(
 
 
 def _soonest(plant: Plant, most: Mapping[int, int], moves: int) -> Fraction:
-    """Return the least time in which panels with so much to do at most make so many moves."""
+    """Return the least time in which panels, each with a maximum, make a number of moves."""
 
     def made(time: Fraction) -> int:
         return sum(

@@ -12,10 +12,10 @@ from topoloom.synth.progress import run_in_thread
 
 
 class Solved(NamedTuple):
-    """What came of a program: the columns' values rounded, None if none were found.
+    """Result of a program: the rounded values of the columns, None if no solution was found.
 
-    ``proven``: nothing is better, or there is nothing.  ``bound``: nothing costs less, as far as
-    floating point is to be believed.
+    ``proven``: the solution is optimal, or the program is infeasible.  ``bound``: a lower bound of
+    the cost, within floating-point accuracy.
     """
 
     values: list[int] | None
@@ -56,9 +56,9 @@ class Program:
         self.entries.append((row, column, value))
 
     def solve(self, integral: bool = True, nodes: int = 200) -> Solved:
-        """Solve it; give up after so many nodes of branch and bound.
+        """Solve the program within a limit on branch-and-bound nodes.
 
-        There is no limit of time: the answer must not depend on the machine.
+        There is no time limit: the answer must not depend on the machine.
         """
         rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
         matrix = coo_array((values, (rows, columns)), shape=(len(self.low), len(self.cost)))

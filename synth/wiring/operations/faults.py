@@ -1,4 +1,4 @@
-"""What is dead, read by the names that people give it."""
+"""Reading of faults: dead parts by their names."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar

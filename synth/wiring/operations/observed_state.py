@@ -1,7 +1,7 @@
-"""What panels say is plugged, compared with the end of a plan.
+"""Comparison of the observed pairs of panels with the end of a plan.
 
-The repair is the difference: pairs that must go, and pairs that are missing.  Pairs of others, on
-ports that the plan does not use, stay.
+The repair is the difference: pairs to remove, and missing pairs.  Foreign pairs on ports that the
+plan does not use stay.
 """
 
 from collections import defaultdict
@@ -25,13 +25,13 @@ class Misplaced:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Difference):
-    """What separates observed panels from the end of a plan.
+    """Differences between observed panels and the end of a plan.
 
     Attributes
     ----------
     misplaced : tuple of Misplaced
     stages_done : int or None
-        Stages after which exactly these pairs are plugged, pairs of others aside.  None means that
+        Stages after which exactly these pairs are plugged, except foreign pairs.  None means that
         a stage is partly done, or that a pair is missing or unexpected.
     complete : int
         Stages, from the first on, whose moves are all made on the observed panels.
@@ -48,15 +48,15 @@ class Comparison(Difference):
 
 
 def compared(script: Script, observed: Present, panels: Iterable[int] | None = None) -> Comparison:
-    """Return how observed pairs differ from the end of a plan.
+    """Return the differences between observed pairs and the end of a plan.
 
     Parameters
     ----------
     script : Script
     observed : Present
-        What is plugged.
+        The plugged pairs.
     panels : iterable of int, optional
-        The panels that were observed; left out, all.
+        The panels that were observed; by default all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far every panel is with a plan, by what is plugged there.
+"""Progress of every panel with a plan, computed from its plugged pairs.
 
 A plan leads a panel from state to state: the first is the base, and every stage leads to the next.
 The moves of a stage come in any order, so a stage that is partly done is no fault.  Moves of later
@@ -15,7 +15,7 @@ from topoloom.synth.wiring.plant.free_ports import reserved
 
 
 def states(script: Script, panel: int) -> tuple[frozenset[Pair], ...]:
-    """Return what is plugged on a panel before the plan and after each of its stages.
+    """Return the pairs of a panel before the plan and after each of its stages.
 
     >>> from topoloom.synth.topology.topology import Topology
     >>> from topoloom.synth.wiring import plan_moves, sized, to_document
@@ -74,7 +74,7 @@ def undone(script: Script) -> Script:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What separates observed pairs from the end of a stage.
+    """Differences between observed pairs and the end of a stage.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Standing(Difference):
-    """How far a panel is: its difference from the end of its stage, and what is beyond.
+    """Progress of a panel: the difference from the end of its stage, and later moves.
 
     Attributes
     ----------
@@ -114,11 +114,11 @@ class Standing(Difference):
     ahead : Step
         Moves of stages after ``stage`` that are made already.
     unrelated : tuple of Pair
-        Plugged pairs of others, which stay: no state holds them, and none of their ports is needed.
+        Foreign pairs, which stay: no state holds them, and none of their ports is needed.
     dark : tuple of Pair
         Wanted pairs that are plugged and carry no light.
     left : int
-        Moves from what is plugged to the end of the plan, the repair included.
+        Moves from the plugged pairs to the end of the plan, the repair included.
     """
 
     stage: int
@@ -141,7 +141,7 @@ def standing(
     dark: Set[Pair] = frozenset(),
     stage: int | None = None,
 ) -> Standing:
-    """Return how far a panel is with a plan.
+    """Return the progress of a panel with a plan.
 
     Parameters
     ----------

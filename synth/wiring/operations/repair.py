@@ -1,6 +1,6 @@
-"""What to do about a dead port, link or host: the ways side by side, with their moves.
+"""Repair options for a dead port, link or host, with their moves.
 
-Every way is an ordinary plan on the plant in which the faults are marked dead.
+Every option is an ordinary plan on the plant in which the faults are marked dead.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from topoloom.synth.wiring.plant import Pair, Plant, Port, State
 
 
 class Way(StrEnum):
-    """How a fault is lived with, the least change of hosts and ports first."""
+    """Kinds of repair, the least change of hosts and ports first."""
 
     REPATCH = "re-patch"
     SPARE_PORTS = "spare-ports"
@@ -27,7 +27,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What is dead: ports of panels, ports of hosts as (host, port), pairs, and hosts."""
+    """Dead parts: ports of panels, ports of hosts as (host, port), pairs, and hosts."""
 
     ports: tuple[Port, ...] = ()
     host_ports: tuple[tuple[int, int], ...] = ()
@@ -89,20 +89,19 @@ def _alive(plant: Plant, pair: Pair) -> bool:
 
 
 def repairs(plan: PatchPlan, faults: Faults) -> tuple[Repair, ...]:
-    """Return the ways to live with faults of a plan that was carried out, fewest moves first.
+    """Return the repair options for faults of a completed plan, fewest moves first.
 
-    Among ways of equally many moves the one that loses fewer links comes first.
+    Of options with equally many moves the one that loses fewer links comes first.
 
-    ``re-patch`` uses free ports, ``spare-ports`` also spare ones; ``spare-host`` puts the nodes
-    of dead hosts, or of the hosts with dead ports, on hosts that are spare or idle; ``left-out``
-    only takes away what is dead and gives its links up, dead hosts their nodes, if the rest is
-    connected.  Ways that are
-    not possible, or no better than another with the same means, are missing.
+    ``re-patch`` uses free ports, ``spare-ports`` also spare ones.  ``spare-host`` puts the nodes
+    of dead hosts, or of hosts with dead ports, on spare or idle hosts.  ``left-out`` only removes
+    dead pairs and gives up their links, and the nodes of dead hosts, if the rest is connected.
+    Impossible options, and options no better than another with the same means, are omitted.
 
     Raises
     ------
     InvalidPlant
-        A fault names what is not there.
+        A fault names an unknown part.
 
     Examples
     --------
@@ -166,7 +165,7 @@ def _idle(plant: Plant, used: Iterable[int]) -> list[int]:
 
 
 def _left_out(plan: PatchPlan, plant: Plant) -> list[Repair]:
-    """Return the way that only gives up what is dead; none if then nothing is left."""
+    """Return the option that only gives up dead parts; none if no node remains."""
     topology = plan.topology
     alive = carried(topology, plan.wiring, plant)
     lost = tuple(sorted(set(range(topology.link_count)) - set(alive)))

@@ -36,10 +36,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is left when some parts fail.
+    """The effect of a failure of some parts.
 
-    ``lost_links`` are links between nodes that are left; ``share`` is of the healthy
-    throughput: 0 where the nodes that are left do not reach each other, None where not known.
+    ``lost_links`` are lost links between surviving nodes.  ``share`` is the remaining share of the
+    healthy throughput: 0 where the surviving nodes are disconnected, None where unknown.
     """
 
     parts: tuple[Part, ...]
@@ -49,7 +49,7 @@ class Failure:
 
     @property
     def order(self) -> tuple[Fraction, int, int]:
-        """What failures are sorted by, the worst first."""
+        """Sort key of failures, the worst first."""
         share = Fraction(2) if self.share is None else self.share
         return (share if self.connected else Fraction(-1), -self.lost_links, len(self.parts))
 
@@ -88,23 +88,23 @@ def _name(plan: PatchPlan, pair: Pair) -> str:
 def survey(
     plan: PatchPlan, at_once: int = 1, rate: Rate | None = None, most: int = MOST_CASES
 ) -> tuple[Failure, ...]:
-    """Return what every failure leaves of a plan that was carried out, the worst first.
+    """Return the effect of every failure on a completed plan, the worst first.
 
     Parameters
     ----------
     plan : PatchPlan
     at_once : int
-        How many parts fail together, 1 or 2; none of the two is within the other.
+        Number of parts that fail together, 1 or 2; neither contains the other.
     rate : callable, optional
-        Asked for the throughput of what is left where that is connected; each different set of
-        links that are left is asked for once.
+        Returns the throughput of a connected remaining topology; called once for each different
+        set of remaining links.
     most : int
         Largest number of failures.
 
     Raises
     ------
     DoesNotFit
-        There are more failures than that.
+        There are more than ``most`` failures.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _ends(topology: Topology, link: int) -> tuple[int, int]:
 
 
 def _left(topology: Topology, nodes: frozenset[int], links: frozenset[int]) -> Topology | None:
-    """Return what is left; None where that is no topology."""
+    """Return the remaining topology; None where the rest is no topology."""
     names = [name for node, name in enumerate(topology.nodes) if node not in nodes]
     if not names:
         return None

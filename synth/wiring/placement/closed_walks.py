@@ -1,4 +1,4 @@
-"""How many links can stay, whoever sits where: a bound by closed walks.
+"""A bound by closed walks on the number of links that can stay, for every placement.
 
 Statement.  Let K be the links that stay; it is a subgraph of the wanted graph W and of today's
 graph T, under any placing.  A closed walk in K is one in W and in T, so K has at most as many of
@@ -54,7 +54,7 @@ def _walks(graph: Matrix, length: int) -> Matrix:
 
 
 def _fewest(graph: Matrix, walks: Matrix, length: int, more: int) -> int:
-    """Return how many links must go at least to destroy so many closed walks."""
+    """Return the least number of removed links that destroys a given number of closed walks."""
     if more <= 0:
         return 0
     sources, targets = np.nonzero(graph)

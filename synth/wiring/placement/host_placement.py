@@ -1,7 +1,7 @@
-"""Which host plays which node: chosen so that today's wiring serves as far as it can.
+"""Placement of nodes on hosts that keeps as much of today's wiring as possible.
 
-A topology that is today's wiring with names changed needs no move: an isomorphism between the
-two is looked for first.  Otherwise a search puts linked nodes on joined hosts.
+A topology isomorphic to today's wiring needs no move, so the search tries an isomorphism first.
+Otherwise it puts linked nodes on joined hosts.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def plan_placed(
     Returns
     -------
     PatchPlan
-        ``wiring.hosts`` says who sits where.  ``lower_bound`` holds for every placing.
+        ``wiring.hosts`` has the host of each node.  ``lower_bound`` holds for every placement.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def _start(
     index: Mapping[int, int],
     fixed: Mapping[int, int],
 ) -> Integers:
-    """Return a first placing: where nodes would sit if nobody chose, but for the fixed ones."""
+    """Return the initial placement: default hosts, except for the fixed nodes."""
     try:
         usual: tuple[int, ...] = seats(topology, plant)
     except DoesNotFit:

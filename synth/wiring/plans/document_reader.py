@@ -1,4 +1,4 @@
-"""A plan read back from its patch-plan/1 document: what was planned, not only what is done."""
+"""Reading a plan, with its topology and wiring, from its patch-plan/1 document."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ def read_plan(
     plant : Plant, optional
         The plant that the plan was made on; not needed for the regular layouts.
     topology : Topology, optional
-        What was wired; left out, it is taken from the links that the document names, which is
+        The wired topology.  By default it is rebuilt from the links of the document, which is
         enough where all capacities are 1 and a pair carries light one way only.
 
     Raises
     ------
     InvalidWiring
-        As `read_script`, or the topology is another one, or is needed and left out.
+        As `read_script`; or the topology differs, or is missing and needed.
 
     Examples
     --------

@@ -28,8 +28,8 @@ def to_document(
 ) -> dict[str, Any]:
     """Return the patch-plan/1 document (JSON types only) of a plan.
 
-    It holds no time and nothing of the machine: the same plan gives the same bytes.  Stages
-    keep ``limits``; ``rate`` is asked for the throughput that is left in each.
+    The document holds no time and no property of the machine: equal plans give equal bytes.  The
+    stages keep ``limits``; ``rate`` returns the remaining throughput of each stage.
 
     >>> from topoloom.synth.wiring import plan_moves, sized
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])
@@ -85,7 +85,7 @@ def to_document(
 
 
 def goal_document(goal: Goal) -> dict[str, Any]:
-    """Return what a plan was chosen for beside its moves, as JSON values.
+    """Return the objective of a plan beside its moves, as JSON values.
 
     >>> from fractions import Fraction
     >>> from topoloom.synth.wiring import Objective
@@ -113,7 +113,7 @@ def _digest(content: Any) -> str:
 
 
 def _plant(plant: Plant) -> dict[str, Any]:
-    """Return what the plan is on: a regular layout, or the identity of a given plant."""
+    """Return the plant of the plan: a regular layout, or the identity of a given plant."""
     made = plant.uniform
     if made is None:
         said: dict[str, Any] = {"name": plant.name, "digest": plant_digest(plant)}

@@ -1,7 +1,7 @@
 """The fewest moves from today's wiring to a topology.
 
-Free are: which port of a host carries which of its links, and which panel carries which
-link.  Who sits on which host is given here; `synth.wiring.placement.host_placement` chooses it.
+The plan chooses the port of each link at its hosts, and the panel of each link.  The host of each
+node is given here; `synth.wiring.placement.host_placement` chooses hosts.
 """
 
 from collections import Counter
@@ -26,11 +26,10 @@ from topoloom.synth.wiring.trunks.trunk_wiring import trunked
 
 
 def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Return the host that every node sits on where nobody chooses.
+    """Return the default host of every node, or the given hosts after a check.
 
-    Given hosts are checked.  Else, on a plant of named hosts, a node sits on the host of its
-    name if every node has one; and otherwise, in order, on the hosts that are neither dead,
-    reserved nor spare.
+    On a plant of named hosts, a node sits on the host of its name if every node has such a host.
+    Otherwise nodes sit, in order, on the hosts that are neither dead, reserved nor spare.
 
     Raises
     ------
@@ -75,15 +74,15 @@ def plan_moves(
         each end whatever its capacity.  On duplex ports it must be bidirectional.
     plant : Plant
     present : Present, optional
-        What is plugged today; left out, what the plant says.  Pairs between hosts that are
-        not nodes of the topology stay untouched, and so do foreign pairs and pairs on
-        reserved ports; every other pair that carries no link of the topology is removed.
+        Pairs plugged today; by default those of the plant.  Pairs between hosts that are not nodes
+        of the topology, foreign pairs, and pairs on reserved ports stay.  Every other pair that
+        carries no link of the topology is removed.
     hosts : sequence of int, optional
-        The number of the host of every node; left out, as in `seats`.
+        The number of the host of every node; by default as in `seats`.
     spares : bool
         Whether spare ports are used.
     objective : Objective
-        What there shall be least of; of plans that take as little of it, one of few moves.
+        Quantity to minimize; ties are broken by few moves.
 
     Returns
     -------

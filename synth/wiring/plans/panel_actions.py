@@ -1,4 +1,4 @@
-"""What is to be done on the panels, as values: read from a patch-plan/1 document."""
+"""The moves on the panels, read from a patch-plan/1 document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,8 +40,7 @@ class Block(NamedTuple):
 class Script:
     """A plan as devices need it.
 
-    ``links`` names the link of every pair that carries one, ``peers`` what is cabled to a
-    port: ``node:port``.
+    ``links`` maps a pair to its link, ``peers`` a port to the ``node:port`` cabled to the port.
     """
 
     plan_id: str
@@ -54,7 +53,7 @@ class Script:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """All moves in order: in every stage what goes, then what comes."""
+        """All moves in order: in every stage removes, then adds."""
         return tuple(
             Move(number, adds, pair)
             for number, step in enumerate(self.steps, start=1)
@@ -71,7 +70,7 @@ class Script:
     def blocks(self) -> tuple[Block, ...]:
         """The moves of every stage on every panel: all panels of a stage, then the next stage.
 
-        A reader who works from top to bottom takes away no more at a time than a stage does.
+        Working from top to bottom never removes more at a time than a stage allows.
         """
         found: dict[tuple[int, int], tuple[list[Pair], list[Pair]]] = {}
         for move in self.moves:
@@ -87,7 +86,7 @@ class Script:
         return tuple((block.stage, block.step) for block in self.blocks if block.panel == panel)
 
     def label(self, pair: Pair) -> str:
-        """Return what a cable between the two ports of a pair is labelled."""
+        """Return the label of the cable between the two ports of a pair."""
         return "--".join(
             self.peers.get(port, self.plant.full_name(port)) for port in self.plant.ends(pair)
         )
@@ -115,7 +114,7 @@ def plant_of(document: Mapping[str, Any], plant: Plant | None = None) -> Plant:
 
 
 def read_script(document: Mapping[str, Any], plant: Plant | None = None) -> Script:
-    """Return what a patch-plan/1 document says is to be done.
+    """Return the moves of a patch-plan/1 document.
 
     Parameters
     ----------

@@ -1,9 +1,8 @@
-"""A plan of moves: what to unplug and what to plug, and how good that is.
+"""A patch plan: pairs to remove, pairs to add, and a bound on the moves.
 
-A *move* is one removed pair or one added pair, so a port that is pointed elsewhere
-counts two.  With P the pairs of today that touch a host of the topology, T the pairs of its
-links and k the pairs that stay, there are |P| - k removes and |T| - k adds: fewest moves
-means most pairs kept.
+A *move* is one removed pair or one added pair, so reconnecting a port counts two.  Let P be
+today's pairs that touch a host of the topology, T the pairs of its links, and k the pairs that
+stay.  The plan has |P| - k removes and |T| - k adds, so fewest moves means most pairs kept.
 """
 
 from collections import Counter
@@ -22,11 +21,11 @@ from topoloom.synth.wiring.plant.free_ports import ours
 
 @dataclass(frozen=True, eq=False)
 class PatchPlan:
-    """What to unplug and what to plug.
+    """The pairs to remove and the pairs to add.
 
     ``plant`` has the wiring of today.  ``moves >= lower_bound`` always.  ``optimal`` means
     that no wiring of the topology on this plant, with the same freedom, needs fewer moves;
-    without it that is not known.  ``goal`` says the same of what else the plan was chosen for.
+    false means unknown.  ``goal`` holds the value and the bound of another objective, if any.
     """
 
     topology: Topology
@@ -72,9 +71,9 @@ class PatchPlan:
 
 
 def towards(objective: Objective, bound: Fraction, plans: Sequence[PatchPlan]) -> PatchPlan:
-    """Return the plan that takes least of an objective, with this bound of it.
+    """Return the plan with the least value of an objective, with this bound of the value.
 
-    The first is one of fewest moves, by what is said of it.
+    The first plan is the one with the fewest moves.
     """
     worths = [worth(objective, plan.plant, plan.removes, plan.adds) for plan in plans]
     value, moves, number = min(
@@ -93,7 +92,7 @@ def towards(objective: Objective, bound: Fraction, plans: Sequence[PatchPlan]) -
 def bound_on_any(
     objective: Objective, plant: Plant, mine: Sequence[Pair], removes: int, adds: int
 ) -> Fraction:
-    """Return what plans with so many removes of ``mine`` and so many adds at least must take."""
+    """Return a lower bound of the objective for given minimum numbers of removes and adds."""
     stakes = Stakes(objective, plant, Counter(pair.panel for pair in mine), frozenset(), False)
     room = {
         number: len(panel.a) // 2 if panel.one_sided else min(len(panel.a), len(panel.b))

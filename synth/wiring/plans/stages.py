@@ -1,8 +1,8 @@
-"""A plan in stages: in each some pairs go, then others come, then they are verified.
+"""A plan in stages: each removes some pairs, adds others, and verifies them.
 
-A port holds one pair, so an added pair waits for the pairs at its two ports to go.  What waits
-for nothing comes in a stage of its own before anything goes: make before break, as far as there
-are free ports.
+A port holds one pair, so an added pair waits for the removal of the pairs at its two ports.  Pairs
+whose ports are free are added in a first stage before any removal: make before break, as far as
+free ports allow.
 """
 
 from collections import defaultdict
@@ -24,11 +24,11 @@ Unit = tuple[Pair, ...]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What must hold while a plan is carried out.
+    """Limits that hold at every stage of a plan.
 
-    At most ``max_links_down`` links (pairs that move together count once) are taken away in a
-    stage, None for any number; with ``stay_connected`` the nodes reach each other by what is
-    plugged all the time; with ``make_first`` pairs whose ports are free come before any goes.
+    A stage removes at most ``max_links_down`` links (pairs that move together count once); None
+    means unlimited.  With ``stay_connected`` the plugged pairs connect all nodes at all times.
+    With ``make_first`` pairs whose ports are free are added before any removal.
     """
 
     max_links_down: int | None = None
@@ -45,11 +45,10 @@ class Limits:
 class Stage:
     """Moves that are made together.
 
-    ``links_down`` counts what is taken away; ``drained`` are the hosts, by number, whose light
-    goes with it; ``dark`` is what is plugged when the stage has taken away and not yet added, as
-    a topology of the plan's nodes; ``capacity_left`` the share of the wanted topology's capacity
-    that is in it.  ``seconds`` follow from the panels: all of them work at the same time, each
-    makes so many moves at once.
+    ``links_down`` counts the removed links; ``drained`` are the numbers of the hosts that lose
+    light.  ``dark`` is the topology of the plan's nodes after the removals and before the
+    additions; ``capacity_left`` is its share of the wanted topology's capacity.  ``seconds``
+    assume that all panels work at the same time, each with its number of simultaneous moves.
     """
 
     removes: tuple[Pair, ...]
@@ -67,7 +66,7 @@ class Stage:
 
 
 def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
-    """Return the stages of a plan; none if nothing is to do, one if nothing is limited.
+    """Return the stages of a plan: none without moves, one without limits.
 
     Raises
     ------
@@ -77,9 +76,9 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
 
     Notes
     -----
-    Pairs go in the order in which that lets others come.  A stage takes as many as the limits
-    allow; one that would cut the nodes off waits for a later stage.  Every stage leaves a state
-    in which one may stop.
+    Pairs are removed in the order in which removals free ports for additions.  A stage removes as
+    many as the limits allow; a pair whose removal would disconnect the nodes waits for a later
+    stage.  The plan may stop after every stage.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
 
 
 class _Work:
-    """What is still to do, and what is plugged so far."""
+    """The remaining moves, and the pairs plugged so far."""
 
     def __init__(self, plan: PatchPlan) -> None:
         self.plan, self.plant = plan, plan.plant
@@ -121,7 +120,7 @@ class _Work:
         self.removes = self._in_order(_units(self.plant, plan.removes, plan.present.pairs))
 
     def _in_order(self, units: list[Unit]) -> list[Unit]:
-        """Put what an added pair waits for next to each other, idle removals last."""
+        """Order removals so that those of one added pair are adjacent, idle removals last."""
         unit_of = {pair: unit for unit in units for pair in unit}
         order: dict[Unit, None] = {}
         for add in self.adds:
@@ -136,7 +135,7 @@ class _Work:
         return [unit for unit in self.adds if busy.isdisjoint(_ports(self.plant, unit))]
 
     def chunk(self, limits: Limits) -> list[Unit]:
-        """Return what the next stage takes away."""
+        """Return the removals of the next stage."""
         most = len(self.removes)
         if limits.max_links_down is not None:
             most = min(most, limits.max_links_down)
@@ -180,7 +179,7 @@ class _Work:
         )
 
     def topology(self, without: Iterable[Unit] = ()) -> Topology:
-        """Return what is plugged, some left out, as a topology of the plan's nodes."""
+        """Return the plugged pairs, except some, as a topology of the plan's nodes."""
         gone = {pair for unit in without for pair in unit}
         links: list[Link] = []
         carried = self.plan.wiring.links_of

@@ -28,10 +28,9 @@ def plan_over_trunks(
     objective: Objective,
     on_panels: Callable[[], PatchPlan],
 ) -> PatchPlan:
-    """Return a plan with links over trunks where that is needed, or takes less.
+    """Return a plan with links over trunks where trunks are needed, or improve the objective.
 
-    ``on_panels`` plans without trunks: what is tried where the ways over them are too many to
-    be decided.
+    ``on_panels`` plans without trunks; it is tried where the trunk program is too large to solve.
 
     Raises
     ------

@@ -29,14 +29,14 @@ COLUMNS = (
 )
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-"""What makes a spreadsheet read a cell as a formula, behind apostrophes that were put in front."""
+"""Matches cells that a spreadsheet reads as formulas, with leading apostrophes allowed."""
 
 
 class Order(NamedTuple):
-    """What a work order is written from.
+    """The data of a work order.
 
-    ``stages`` are the pairs that go and that come, ``links`` names the link of a pair, and
-    ``peer`` what is cabled to a port of a panel: ``node:port``.
+    ``stages`` are removed and added pairs, ``links`` maps a pair to its link, and ``peer`` maps a
+    port of a panel to the ``node:port`` cabled to the port.
     """
 
     plant: Plant
@@ -118,9 +118,9 @@ def order_csv(order: Order) -> str:
 
 
 def cabled_name(plant: Plant, port: Port, nodes: Mapping[int, NodeId]) -> str:
-    """Return ``node:port`` of what is cabled to a port of a panel, given the node on each host.
+    """Return the ``node:port`` cabled to a port of a panel, given the node on each host.
 
-    A host without a node is called by itself, and a port without a cable by its panel.
+    A host without a node appears by its own name, a port without a cable by its panel.
     """
     at = plant.at.get(port)
     if at is None:

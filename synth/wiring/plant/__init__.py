@@ -1,4 +1,4 @@
-"""The plant: which hosts, ports and panels there are, and what is plugged between them."""
+"""The plant: hosts, ports, panels, and the pairs plugged between them."""
 
 from topoloom.synth.wiring.plant.csv_table import plant_csv
 from topoloom.synth.wiring.plant.document_reader import read_plant

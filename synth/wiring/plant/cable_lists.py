@@ -83,7 +83,7 @@ def _cable(row: dict[str, Any], place: str, owners: dict[str, Any]) -> Cable:
     sides = [_terminations(row, side) for side in "ab"]
     types = {kind for side in sides for kind, _ in side}
     if not types & set(PORTS):
-        # What is plugged elsewhere has no need of names.
+        # A cable without a panel port needs no names.
         ends = [tuple(End("", kind, "") for kind, _ in side) for side in sides]
     else:
         ends = [
@@ -94,7 +94,7 @@ def _cable(row: dict[str, Any], place: str, owners: dict[str, Any]) -> Cable:
 
 
 def _terminations(row: dict[str, Any], side: str) -> list[tuple[str, Any]]:
-    """Return type and object of what is at one end of a cable."""
+    """Return the type and the object at one end of a cable."""
     listed = row.get(f"{side}_terminations")
     if listed is None:
         kind, what = row.get(f"termination_{side}_type"), row.get(f"termination_{side}")

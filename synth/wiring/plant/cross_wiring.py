@@ -45,13 +45,13 @@ class Fibre(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CrossWiring:
-    """The plant as it is after all exchanges; what is plugged on its panels stays."""
+    """The plant after all exchanges; its plugged pairs stay."""
 
     plant: Plant
     exchanges: tuple[Exchange, ...]
 
     def fibres(self, today: Plant) -> tuple[Fibre, ...]:
-        """Return what moves between the plant of today and this one, once for every fibre."""
+        """Return the moved fibers between today's plant and this one, each once."""
         return tuple(
             Fibre(host, number, *ends)
             for host, (old, new) in enumerate(zip(today.hosts, self.plant.hosts, strict=True))
@@ -62,14 +62,14 @@ class CrossWiring:
 
 
 def cross_wiring(plant: Plant, hosts: Iterable[int] | None = None) -> CrossWiring | None:
-    """Return how a plant is cross-wired; None where no exchange helps.
+    """Return the cross wiring of a plant; None where no exchange helps.
 
     Parameters
     ----------
     plant : Plant
     hosts : iterable of int, optional
-        Those whose fibres may be exchanged; left out, all.  Ports that are dead or reserved are
-        left as they are.
+        Hosts whose fibers may be exchanged; by default all.  Dead and reserved ports stay
+        unchanged.
 
     Notes
     -----

@@ -19,7 +19,7 @@ class Row(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a part of a plant comes from: a JSON pointer, and in CSV the line."""
+    """Origin of a part of a plant: a JSON pointer, and in CSV the line."""
 
     place: str
     line: int | None = None
@@ -46,12 +46,12 @@ def read_header(text: str) -> tuple[str, ...]:
 
 
 def read_rows(text: str) -> list[Row]:
-    r"""Return the rows below the header; empty lines are left out.
+    r"""Return the rows below the header, without empty lines.
 
     Raises
     ------
     InvalidPlant
-        The text is not CSV, a column is there twice, or a row has more cells than the header.
+        The text is not CSV, a column occurs twice, or a row has more cells than the header.
 
     >>> read_rows('item,port\n\npair,"F1"\n')
     [Row(line=3, cells={'item': 'pair', 'port': 'F1'})]

@@ -25,7 +25,7 @@ Cells = Mapping[str, str]
 def read_plant_csv(text: str) -> Plant:
     r"""Return the plant of a CSV table.
 
-    ``item`` says what a row is.  *panel*: ``panel`` is its id, and ``a`` and ``b`` or
+    ``item`` is the kind of a row.  *panel*: ``panel`` is its id, and ``a`` and ``b`` or
     ``ports`` are numbers of ports or their names with blanks between; a panel without such a
     row is manual and has the ports that cables and pairs name.  *cable*: fibre ``tx``,
     ``rx`` or ``at`` of ``host`` and ``host_port`` leads to ``panel`` and ``port``; several
@@ -37,7 +37,7 @@ def read_plant_csv(text: str) -> Plant:
     ------
     InvalidPlant
         Its field is ``/rows/N`` with N from 0 below the header, and its rule ends with the
-        line; or it is a pointer into the plant/1 document that the table says.
+        line; or its field is a pointer into the plant/1 document of the table.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def read_plant_csv(text: str) -> Plant:
 def _add(
     document: Row, panels: dict[str, Row], hosts: dict[str, Row], row: Cells, field: str
 ) -> tuple[str, ...]:
-    """Add what a row says; return the JSON pointers of the parts that it became."""
+    """Add the parts of a row; return their JSON pointers."""
     item = row["item"]
     if item not in _ITEMS:
         raise InvalidPlant(f"{field}/item", f"must be one of {', '.join(_ITEMS)}; not {item!r}")

@@ -13,7 +13,7 @@ from topoloom.synth.wiring.plant.ports import Pair, Port
 def plant_document(plant: Plant) -> dict[str, Any]:
     """Return the plant/1 document (JSON types only); `read_plant` gives the plant back.
 
-    What has its default is left out.
+    Members with default values are omitted.
 
     >>> from topoloom.synth.wiring.plant import read_plant, uniform
     >>> read_plant(plant_document(uniform("single", 2, 1))).panels[0].a
@@ -52,7 +52,7 @@ def plant_document(plant: Plant) -> dict[str, Any]:
 
 
 def plant_digest(plant: Plant) -> str:
-    """Return the identity of a plant, what is plugged aside: ``sha256:`` of canonical JSON."""
+    """Return the identity of a plant without its plugged pairs: ``sha256:`` of canonical JSON."""
     document = plant_document(plant)
     for member in ("name", "cross_connects", "assumed"):
         document.pop(member, None)

@@ -1,4 +1,4 @@
-"""What of a plant may be plugged anew: ports of hosts, trunks, and the pairs that may go."""
+"""Usable resources of a plant: host ports, trunks, and removable pairs."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -38,7 +38,7 @@ def _follow(plant: Plant, free: dict[Pair, bool]) -> None:
 
 
 def reserved(plant: Plant, port: Port) -> bool:
-    """Whether what is plugged into a port stays: the port, or its host's port, is reserved."""
+    """Whether the pair of a port stays: the port, or its host's port, is reserved."""
     if plant.states.get(port) is State.RESERVED:
         return True
     at = plant.at.get(port)
@@ -46,11 +46,11 @@ def reserved(plant: Plant, port: Port) -> bool:
 
 
 class Usable:
-    """Which ports and trunks can be plugged anew; spare ones only if that is said.
+    """The usable ports and trunks; spare ones only on request.
 
-    Light may lose the plant's budget on its way: in the panels it passes, in trunks, and in
-    passive panels before and after.  Of a way in from a host as much is counted again as a way
-    out, so that any two that are used on a panel can be joined.
+    The loss of a path, in its panels, trunks and passive panels, must stay within the plant's
+    budget.  The loss between a host and a panel is counted twice, so that any two usable ports of
+    a panel can be joined.
     """
 
     def __init__(self, plant: Plant, spares: bool) -> None:

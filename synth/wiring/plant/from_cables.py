@@ -21,7 +21,7 @@ PLANNED = "planned"
 
 
 class End(NamedTuple):
-    """What a cable leads to; ``type`` is NetBox's, ``id`` is None where it is not known."""
+    """One end of a cable; ``type`` is the type in NetBox, ``id`` is None where unknown."""
 
     device: str
     type: str
@@ -64,7 +64,7 @@ def read_cabling(
         The front ports of all panels.  Without, a front port and a rear port of one name are one
         port, and panels have the ports that cables name.
     assumed : iterable of Assumption
-        What was assumed in reading the cables.
+        Assumptions of the reader of the cables.
 
     Raises
     ------
@@ -141,7 +141,7 @@ class _Builder:
         yield from (End(end.device, end.type, name) for name in names)
 
     def add(self, fibre: _Fibre) -> None:
-        """Add one pair of ends: cabling of a host, a trunk, or what is plugged."""
+        """Add one pair of ends: cabling of a host, a trunk, or a plugged pair."""
         here, there = _name(fibre.port), _name(fibre.other)
         if fibre.other.type == INTERFACE:
             ports = self.hosts.setdefault(fibre.other.device, {})
@@ -210,7 +210,7 @@ def _require_seen(fibres: Sequence[_Fibre]) -> None:
 
 
 def _notes(builder: _Builder, fibres: Sequence[_Fibre]) -> Iterator[Assumption]:
-    """Yield what was assumed of cables, as sentences."""
+    """Yield the assumptions about cables, as sentences."""
     if builder.aside:
         kinds = Counter(
             " to ".join(sorted(_kind(side) for side in (cable.a, cable.b)))

@@ -1,4 +1,4 @@
-"""Members of plant/1 documents, read one by one; what is wrong is named by a JSON pointer."""
+"""Readers of members of plant/1 documents; errors name the member by JSON pointer."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Where light goes: from hosts through pairs, trunks and pairs again, to hosts."""
+"""Paths of light: from hosts through pairs and trunks to hosts."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

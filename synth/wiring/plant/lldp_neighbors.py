@@ -1,4 +1,4 @@
-"""What ports of hosts say of their neighbours (as by LLDP), as pairs of panels."""
+"""Neighbors of host ports (as reported by LLDP), as pairs of panels."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
@@ -19,20 +19,20 @@ class Neighbour(NamedTuple):
 def pairs_of_neighbours(
     plant: Plant, known: Mapping[int, Set[Pair]], told: Iterable[Neighbour]
 ) -> dict[int, frozenset[Pair]]:
-    """Return what is plugged on the panels that were told of; of other ports what was known stays.
+    """Return the pairs on the reported panels; unreported ports keep their known pairs.
 
     Parameters
     ----------
     plant : Plant
     known : mapping of panel to set of Pair
-        What was taken to be plugged before.
+        The pairs known before.
     told : iterable of Neighbour
 
     Raises
     ------
     InvalidWiring
-        With a pointer to the neighbour: there is no such port, it cannot hear or send, or no
-        cross-connect leads from the one to the other.
+        With a pointer to the neighbor: the port does not exist, it cannot receive or send, or no
+        cross-connect can join the two ports.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The plant as a value: panels, hosts with their ports, fixed cabling, and what is plugged.
+"""Data model of a plant: panels, hosts with their ports, fixed cabling, and plugged pairs.
 
-Host ports are cabled to panel ports once and for all; only cross-connects inside panels
-change.  Everything is numbered by its place in a tuple, and named for people.
+Cables between host ports and panel ports are permanent; only cross-connects inside panels
+change.  Panels, hosts and ports have a number, their index in a tuple, and a name for people.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from topoloom.synth.wiring.plant.validation import check
 
 @dataclass(frozen=True)
 class Plant(PlantData):
-    """All that an operator has: panels, hosts, cabling, and what is plugged today.
+    """A plant: panels, hosts, cabling, and the pairs plugged today.
 
-    ``states`` has the ports of panels that are not free.  Light may lose ``budget_db`` on
-    its way, None for no limit.  ``uniform`` is set on plants of the two regular layouts.
-    ``assumed`` is what a reader took for granted.
+    ``states`` has the ports of panels that are not free.  ``budget_db`` is the maximum loss of
+    a path, None for no limit.  ``uniform`` is set on plants of the two regular layouts.
+    ``assumed`` lists the assumptions of a reader.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Plant(PlantData):
 
     @cached_property
     def at(self) -> Mapping[Port, tuple[int, int]]:
-        """What light of a panel's port reaches: (host, port of the host)."""
+        """The (host, port of the host) that light of a panel's port reaches."""
         return {
             port: (host, number)
             for host, row in enumerate(self.folded.hosts)

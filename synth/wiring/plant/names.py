@@ -1,7 +1,7 @@
-"""What names of panels, ports and hosts must be: printable text.
+"""The rule for names of panels, ports and hosts: printable text.
 
-A line break in a name would end as a command of its own in a device's script, and an escape
-sequence as an order to the reader's terminal.
+A line break in a name would become a separate command in a device's script, and an escape
+sequence would control the reader's terminal.
 """
 
 from topoloom.synth.errors import InvalidPlant, SynthError
@@ -20,8 +20,8 @@ def require_printable(name: str, field: str, raised: type[SynthError] = InvalidP
     Raises
     ------
     SynthError
-        The name holds a control character, a line break, an invisible or an unpaired character:
-        whatever `str.isprintable` denies.
+        `str.isprintable` is false: the name holds a control character, a line break, an invisible
+        or an unpaired character.
 
     Examples
     --------

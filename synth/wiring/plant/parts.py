@@ -1,4 +1,4 @@
-"""What a plant is made of: panels, hosts with their ports, and fixed cables between panels."""
+"""Parts of a plant: panels, hosts with their ports, and fixed cables between panels."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,10 +11,10 @@ MAX_PORTS = 1 << 18
 
 
 class Kind(StrEnum):
-    """Who moves the cross-connects of a panel: a person, a robot, or mirrors.
+    """How the cross-connects of a panel are moved: by a person, a robot, or mirrors.
 
-    Nobody moves those of a *shuffle* panel: every bundle of fibres on its one side is fixed to
-    every bundle on the other.
+    Those of a *shuffle* panel are fixed: every bundle of fibers on one side is joined to every
+    bundle on the other.
     """
 
     MANUAL = "manual"
@@ -31,10 +31,10 @@ class Mode(StrEnum):
 
 
 class State(StrEnum):
-    """What may be done with a port or a host.
+    """Permitted use of a port or a host.
 
-    Of *spare* ones use is made for repairs only; a *reserved* port keeps what is plugged
-    there; through a *dead* one no light goes, and what is plugged there may be taken away.
+    A *spare* port or host serves repairs only.  A *reserved* port keeps its pair.  A *dead* port
+    passes no light, and its pair may be removed.
     """
 
     FREE = "free"
@@ -44,7 +44,7 @@ class State(StrEnum):
 
 
 class Layout(StrEnum):
-    """How the hosts' ports are spread over the panels of a uniform plant."""
+    """Distribution of the hosts' ports over the panels of a uniform plant."""
 
     PER_PORT = "per-port"
     SINGLE = "single"
@@ -144,7 +144,7 @@ class Trunk:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """What a uniform plant was built of; see `synth.wiring.plant.regular_plants`."""
+    """Parameters of a uniform plant; see `synth.wiring.plant.regular_plants`."""
 
     layout: Layout
     hosts: int

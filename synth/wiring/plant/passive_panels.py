@@ -1,8 +1,8 @@
-"""Passive panels folded away: where light that goes into a shuffle panel comes out.
+"""Elimination of passive panels: cabling through shuffle panels, as direct cables and trunks.
 
-Inside a shuffle panel of R bundles on side A and C on side B, fibre c of bundle r is joined to
-fibre r of bundle c: a full bipartite graph of bundles, moulded in.  A fibre of a host that ends
-there, or a trunk, goes on through it to a panel on which something can be plugged.
+Inside a shuffle panel of R bundles on side A and C on side B, fiber c of bundle r is joined to
+fiber r of bundle c: a fixed full bipartite graph of bundles.  A host fiber or a trunk that ends
+at a shuffle panel continues through the panel to a panel with cross-connects.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from topoloom.synth.wiring.plant.ports import Port, Side
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Hosts whose fibres end on panels that can be plugged, trunks between such, and losses.
+    """Hosts with fibers to panels with cross-connects, trunks between such panels, and losses.
 
-    ``lost_db`` is what light loses in passive panels and trunks before it reaches a host's port
-    of a panel; fibres that end nowhere are left out.
+    ``lost_db`` is the loss in passive panels and trunks before light reaches a host's port of a
+    panel.  Fibers that end nowhere are omitted.
     """
 
     hosts: tuple[Host, ...]
@@ -80,7 +80,7 @@ class _Walk:
             self.cable[trunk.target] = trunk.source, trunk.loss_db
 
     def end(self, port: Port) -> tuple[Port, Fraction] | None:
-        """Return where light that arrives at a port ends, and what it lost; None for nowhere."""
+        """Return the end of light that arrives at a port, and its loss; None if it ends nowhere."""
         loss = Fraction(0)
         seen: set[Port] = set()
         while self.plant.panels[port.panel].kind is Kind.SHUFFLE:

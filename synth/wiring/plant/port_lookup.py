@@ -1,4 +1,4 @@
-"""Finds ports of panels by what documents call them."""
+"""Look-up of panel ports by their names in documents."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from topoloom.synth.wiring.plant.ports import Port, Side
 
 
 class Places:
-    """Finds ports by what documents call them: ``panel/port``."""
+    """Look-up of ports by their names in documents: ``panel/port``."""
 
     def __init__(self, panels: Iterable[Panel]) -> None:
         self.panels = tuple(panels)

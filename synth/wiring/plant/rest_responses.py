@@ -18,7 +18,7 @@ def read_answer(
     field : str
         JSON pointer of the value.
     raised : type
-        The error for what is no answer, or not all of one.
+        The class of the error for an invalid or incomplete answer.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _is_page(value: Any) -> bool:
 
 
 def has_rows_with(value: Any, members: set[str]) -> bool:
-    """Whether the first row of what may be an answer has one of some members."""
+    """Whether the first row of a possible answer has one of some members."""
     while isinstance(value, list) or _is_page(value):
         inside = value["results"] if isinstance(value, dict) else value
         if not isinstance(inside, list) or not inside:
@@ -68,7 +68,7 @@ class FrontPorts(NamedTuple):
 
 
 def read_front_ports(value: Any, field: str) -> FrontPorts:
-    """Return what an answer of ``GET /api/dcim/front-ports/`` says.
+    """Return the front ports in an answer of ``GET /api/dcim/front-ports/``.
 
     NetBox up to 4.4 and Nautobot name one rear port (``rear_port``, ``rear_port_position``),
     NetBox from 4.5 a list (``rear_ports``).

@@ -1,4 +1,4 @@
-"""What must hold of a plant; every mistake is one error that names the port."""
+"""Validation of a plant; every fault gives one error that names the port."""
 
 from collections.abc import Iterator
 
@@ -93,7 +93,7 @@ def _check_shuffle(panel: Panel, field: str) -> None:
 
 
 def _cabled(plant: PlantData) -> Iterator[tuple[str, str, Port, Side | None]]:
-    """Yield (pointer, who is cabled, the panel's port, the side it must be on)."""
+    """Yield (pointer, name of the cabled end, the panel's port, the required side)."""
     for h, host in enumerate(plant.hosts):
         _unique([port.id for port in host.ports], f"/hosts/{h}/ports", f"{host.id}: port")
         for p, port in enumerate(host.ports):

@@ -1,4 +1,4 @@
-"""Which ports and which trunks carry every link, once its kind of way is known."""
+"""Choice of the ports and trunks of every link, given its kind of path."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from topoloom.synth.wiring.trunks.trunk_paths import Ends, Kind, Path, class_of,
 
 @dataclass(frozen=True, slots=True)
 class Plugged:
-    """A link's way that is there: its two sites, and the pairs of every strand."""
+    """A plugged path of a link: its two sites, and the pairs of every strand."""
 
     first: Site
     second: Site
@@ -63,14 +63,14 @@ class _Cables:
 def routed(
     ends: Ends, today: Today, chosen: list[tuple[tuple[int, int], Kind]]
 ) -> list[tuple[tuple[Pair, ...], ...]]:
-    """Return the pairs of every link by strand: what is plugged first, then free sites."""
+    """Return the pairs of every link by strand: plugged paths first, then free sites."""
     left = {pair: {k: list(v) for k, v in kinds.items()} for pair, kinds in today.items()}
     kept = [row.pop(0) if (row := left.get(pair, {}).get(kind)) else None for pair, kind in chosen]
     busy = {port for pair in ends.plant.present.pairs for port in ends.plant.ends(pair)}
     used = {port for way in kept if way for pair in way.pairs for port in ends.plant.ends(pair)}
 
     def free(sites: list[Site]) -> list[Site]:
-        # Those where nothing is plugged are taken first: they wait for nothing.
+        # Sites without a plugged pair come first: their new pairs wait for no removal.
         ports = {site: {*site.tx, *site.rx} for site in sites}
         left = [site for site in reversed(sites) if used.isdisjoint(ports[site])]
         return sorted(left, key=lambda site: busy.isdisjoint(ports[site]))

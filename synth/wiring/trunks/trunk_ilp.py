@@ -1,7 +1,7 @@
-"""How many links of two hosts take which kind of way, as an integer program.
+"""Integer program for the number of links of two hosts that take each kind of path.
 
-Every host has so many sites of a class, every bundle so many trunks.  Moves are counted exactly:
-a way that is there today and is used again saves its removes and its adds.
+The sites of a class at each host and the trunks of each bundle are limited.  Moves are counted
+exactly: a plugged path that is used again saves its removes and its adds.
 """
 
 from collections import Counter, defaultdict
@@ -18,11 +18,11 @@ from topoloom.synth.wiring.ilp.program import Program
 from topoloom.synth.wiring.trunks.trunk_paths import Ends, Group, Kind, SiteClass
 
 Shares = dict[tuple[int, int], Counter[Kind]]
-"""How many links of each linked pair of nodes take each kind of way."""
+"""Number of links of each linked pair of nodes that take each kind of path."""
 
 
 class Shared(NamedTuple):
-    """Shares, None for none; whether nothing is better, or fits; a bound of what is at stake."""
+    """Shares, None if infeasible; whether that is proven; and a bound of the objective."""
 
     shares: Shares | None
     proven: bool
@@ -54,7 +54,7 @@ class _Columns:
         for ends, count in sorted(self.links.items()):
             total = self.program.row(count, count)
             kinds = self.ends.kinds(*ends, everywhere=self.everywhere)
-            # What is plugged may stay however it is led.
+            # A plugged path may stay whatever its kind.
             for kind in dict.fromkeys([*kinds, *sorted(self.today.get(ends, ()))]):
                 column = self.program.column(float(count))
                 self.columns.append((ends, kind))
@@ -85,18 +85,18 @@ def trunks_of(ends: Ends, kind: Kind) -> Counter[tuple[Group, Group]]:
 def shared_out(
     ends: Ends, links: Counter[tuple[int, int]], today: Shares, stakes: Stakes | None = None
 ) -> Shared:
-    """Return how many links take which kind of way, for fewest moves.
+    """Return the number of links of each kind of path, for fewest moves.
 
     Parameters
     ----------
     ends : Ends
     links : Counter
-        How many links there are from node to node; of duplex ends each is both ways, and counted
-        once with the smaller node first.
+        Number of links from node to node.  A duplex link goes both ways and is counted once, with
+        the smaller node first.
     today : Shares
-        The ways that are plugged and may be kept.
+        The plugged paths that may be kept.
     stakes : Stakes, optional
-        What there shall be least of instead of moves.
+        Objective to minimize instead of moves.
     """
     if not links:
         return Shared({}, True)

@@ -20,7 +20,7 @@ from topoloom.synth.wiring.plant import Mode, Plant, Port, Side, Trunk
 
 
 class Group(NamedTuple):
-    """Ports of one side of a panel: what can be joined to one of them can be to any."""
+    """Ports of one side of a panel, interchangeable: all can be joined to the same ports."""
 
     panel: int
     side: Side
@@ -34,7 +34,7 @@ Path = tuple[Bundle, ...]
 
 
 class SiteClass(NamedTuple):
-    """What alike sites send into and receive from, by lane."""
+    """A class of equal sites: the port groups they send into and receive from, by lane."""
 
     tx: tuple[Group, ...]
     rx: tuple[Group, ...]
@@ -50,7 +50,7 @@ class Kind(NamedTuple):
 
     @property
     def on(self) -> Counter[int]:
-        """How many pairs such a link takes on which panel."""
+        """Number of pairs that such a link takes, by panel."""
         starts = strands(self.first, self.second)
         return Counter(
             group.panel
@@ -60,7 +60,7 @@ class Kind(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """How many pairs such a link takes."""
+        """Number of pairs that such a link takes."""
         return len(self.paths) + sum(map(len, self.paths))
 
 
@@ -73,7 +73,7 @@ def class_of(site: Site) -> SiteClass:
 def strands(first: SiteClass, second: SiteClass) -> list[tuple[Group, Group]]:
     """Return where the strands of a link start and end; none if the sites do not match.
 
-    Those from the first site come first; where one fibre carries both ways there are no others.
+    Strands from the first site come first; a fiber that carries both ways has no others.
     """
     if first.one_fibre != second.one_fibre or len(first.tx) != len(second.rx):
         return []
@@ -87,11 +87,11 @@ def strands(first: SiteClass, second: SiteClass) -> list[tuple[Group, Group]]:
 
 @dataclass
 class Ends:
-    """What links can take: sites by node and class, and trunks by bundle.
+    """The resources of links: sites by node and class, and trunks by bundle.
 
-    With ``duplex`` links go both ways, and ``receivers`` is ``senders``.  ``way_in`` says what
-    light loses between hosts and a panel.  A path has at most ``most_trunks``; ``whole`` says
-    whether all of them were weighed so far.
+    With ``duplex`` links go both ways, and ``receivers`` is ``senders``.  ``way_in`` is the loss
+    of light between hosts and a panel.  A path has at most ``most_trunks`` trunks; ``whole`` is
+    true until a list of kinds or paths exceeds its limit.
     """
 
     plant: Plant
@@ -122,9 +122,9 @@ class Ends:
         )  # fmt: skip
 
     def bright(self, start: Group, path: Path) -> bool:
-        """Whether light that goes a path is within the plant's budget; of trunks the worst counts.
+        """Whether the loss of a path is within the plant's budget, with the worst of its trunks.
 
-        Those over one trunk are: no other trunks are asked about.
+        Paths over one trunk are always within the budget, without a check.
         """
         budget = self.plant.budget_db
         if budget is None or len(path) < 2:

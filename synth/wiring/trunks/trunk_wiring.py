@@ -49,7 +49,7 @@ class Trunked:
 
     @property
     def counts(self) -> Shares:
-        """How many ways of which kind are plugged between nodes."""
+        """Number of plugged paths of each kind between nodes."""
         return {
             pair: Counter({kind: len(rows) for kind, rows in kinds.items()})
             for pair, kinds in self.today.items()
@@ -57,9 +57,9 @@ class Trunked:
 
 
 def trunked(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Trunked | None:
-    """Return what links can take over trunks; None where there are none that could be used.
+    """Return the resources of links over trunks; None if no trunk is usable.
 
-    None also where ports of hosts are of different kinds, which `synth.wiring.assignment.channels`
+    None also if host ports are of different kinds, which `synth.wiring.assignment.channels`
     refuses.
     """
     usable = Usable(plant, spares)
@@ -90,7 +90,7 @@ def _sites(node: int, port: HostPort) -> list[tuple[Site, bool]]:
 
 
 def _for_us(plant: Plant, hosts: Sequence[int], cables: list[Trunk]) -> list[Trunk]:
-    """Return those that hold no pair which stays, such as one of a host that is not asked about."""
+    """Return those that hold no pair which stays, such as a pair of a host outside the topology."""
     going = frozenset(ours(plant, hosts))
     stays = {port for pair in plant.present.pairs if pair not in going for port in plant.ends(pair)}
     return [trunk for trunk in cables if stays.isdisjoint((trunk.source, trunk.target))]
@@ -164,11 +164,11 @@ def _path(plant: Plant, ends: Ends, start: Port, pairs: Sequence[Pair]) -> Path:
 def fewest(
     found: Trunked, links: Counter[tuple[int, int]], mine: Sequence[Pair], loose: int
 ) -> tuple[int, int]:
-    """Return removes and adds that no wiring of the links on these hosts can undercut.
+    """Return lower bounds of removes and adds for all wirings of the links on these hosts.
 
-    ``mine`` are the pairs that may be taken away; so many as are ``loose`` may serve new links.
-    Of ways that join the ends of links as many are kept as can be, the longest first: a kept way
-    saves its removes and the one pair at least that a new link adds.
+    ``mine`` are the removable pairs; ``loose`` is the number of them that may serve new links.
+    The bound keeps as many plugged paths between the ends of links as possible, the longest
+    first: a kept path saves its removes and at least one pair that a new link adds.
     """
     removes, new, strands = len(mine), links.total(), 0
     for pair, count in links.items():
@@ -206,7 +206,7 @@ def undecided(found: Trunked, links: Counter[tuple[int, int]]) -> bool:
 def led_over_trunks(
     topology: Topology, found: Trunked, stakes: Stakes | None = None
 ) -> tuple[Wiring, bool, Fraction]:
-    """Return a wiring of few moves, whether none of fewer exists, and a bound of what is at stake.
+    """Return a wiring of few moves, whether it is optimal, and a bound of the objective.
 
     Raises
     ------
