@@ -1,4 +1,4 @@
-"""Where in a graph's data its capacities, kinds and unit are: names that a user may give."""
+"""Names of the attributes of a graph that hold its capacities, kinds and unit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ from topoloom.synth.topology.topology import Capacity
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """The names of the data that matter; what is None is looked for under its usual name.
+    """Names of the attributes to read; None selects the usual name.
 
     Parameters
     ----------
     capacity : str, optional
-        Attribute of every link that is its capacity.  Left out: ``capacity``, or else
-        ``bandwidth``, or else the capacity is 1.  Weights are not taken unasked, because
-        many graphs have costs or lengths there.
+        Attribute of links that holds the capacity.  Default: ``capacity``, or else ``bandwidth``,
+        or else the capacity is 1.  Weights are never a default, because many graphs have costs or
+        lengths there.
     kind : str, optional
-        Attribute of nodes that tells switches.  Left out: ``kind``.
+        Attribute of nodes that marks switches.  Default: ``kind``.
     switch_values : tuple of str
         The values of that attribute that mean a switch; every other means a compute node.
-        Left out: ``switch``, and every other but ``compute`` is an error.
+        Default: ``switch``, and every other but ``compute`` is an error.
     unit : str, optional
-        Unit of the capacities.  Left out: the graph's ``bandwidth_unit``, or else ``link``
-        where every capacity is 1, or else ``GB/s``.
+        Unit of the capacities.  Default: the graph's ``bandwidth_unit``, or else ``link`` where
+        every capacity is 1, or else ``GB/s``.
     directed : bool, optional
-        Whether links run one way, whatever the text states.  Left out: as the text states, or
-        else as the format has it.
+        Whether links run one way, whatever the text states.  Default: as the text states, or
+        else the default of the format.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Telling the format that a text is in, or what else the text is."""
+"""Detection of the format of a text, or of the kind of an unsupported text."""
 
 import re
 from itertools import islice
@@ -66,8 +66,8 @@ def detect(text: str, filename: str = "") -> str:
     Raises
     ------
     InvalidTopology
-        The text is in no format that is read.  The rule states what the text is, where
-        `foreign_kinds` tells, and what to give instead.
+        The text is in no supported format.  The rule names the kind of the text, where
+        `foreign_kinds` knows the kind, and an alternative.
 
     Examples
     --------

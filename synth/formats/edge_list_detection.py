@@ -16,7 +16,7 @@ _VALUES = frozenset({"yes", "no", "true", "false", "on", "off", "none", "null", 
 
 
 def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None:
-    r"""Return why rows are not taken for an edge list; None where they look like one.
+    r"""Return the reason why rows are no edge list; None where they look like an edge list.
 
     Every row must have two plain ids and, if need be, a number.  Two rows must share a node.
     Numbers that could be neighbours throughout, as in an adjacency list, are in doubt.
@@ -28,7 +28,7 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     rows : list of Row
         The rows, a heading ``source target`` included.
     whole : bool
-        Whether the rows are all that there are.
+        Whether the rows are all rows of the text.
     data : bool
         Whether dictionaries of networkx stood in the rows.
 

@@ -71,7 +71,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class _List:
-    """What stands between brackets: keys, each with a number, a text or a list."""
+    """A GML list, the text between brackets: keys, each with a number, a text or a list."""
 
     entries: list[_Entry] = field(default_factory=list)
 

@@ -24,7 +24,7 @@ from topoloom.synth.formats.writer_checks import (
 from topoloom.synth.topology.topology import Topology
 
 MOST_NODES = 4096
-"""As many nodes as a dense matrix may have rows."""
+"""Maximum number of nodes, equal to the maximum number of rows of a dense matrix."""
 
 MOST_SPARSE = 65_536
 

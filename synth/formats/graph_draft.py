@@ -1,4 +1,4 @@
-"""A graph in the making: its nodes and edges with their data, and what these leave unstated."""
+"""A graph draft: nodes and edges with their data, and the assumptions about missing data."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -31,12 +31,12 @@ class _Edge(NamedTuple):
 
 
 class GraphDraft:
-    """A graph whose data a reader hands over as they stand in the text.
+    """A graph with the data that a reader found in the text.
 
     Parameters
     ----------
     attributes : Attributes
-        What the user says of the data.
+        The user's options for the data.
     directed : bool or None
         Whether the text states that links are directed; None where it states neither.
     default : bool
@@ -84,7 +84,7 @@ class GraphDraft:
         directed: bool | None = None,
         capacity_place: str = "",
     ) -> None:
-        """Add an edge with its data; ``directed`` is what the text states of this edge."""
+        """Add an edge with its data; ``directed`` is the direction stated for this edge."""
         self._edges.append(_Edge(source, target, place, capacity_place or place, data, directed))
 
     def limit(self, pairs: Iterable[tuple[NodeId, NodeId]], value: Capacity, place: str) -> None:
@@ -96,7 +96,7 @@ class GraphDraft:
         self._draft.assume(text, option)
 
     def build(self, about: Mapping[str, Any] | None = None) -> Topology:
-        """Return the topology with what had to be assumed; ``about`` are the graph's own data."""
+        """Return the topology with its assumptions; ``about`` are the graph's own data."""
         stated = {key: value for key, value in (about or {}).items() if isinstance(value, str)}
         by_speed = self._has_speeds()
         capacity = _speed if by_speed else self._attributes.capacity_of

@@ -63,7 +63,7 @@ def _directed(element: Element, name: str) -> bool | None:
 
 
 class _Data:
-    """The keys of a GraphML file: what its data mean, and what they are if left out."""
+    """The keys of a GraphML file: names, types and defaults of its data."""
 
     def __init__(self, keys: list[Element]) -> None:
         if len(keys) > MAX_KEYS:

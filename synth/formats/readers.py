@@ -1,4 +1,4 @@
-"""Reading any of the formats: which there are, and what each takes.
+"""Reading of all formats: the readers by name, and the options of each.
 
 Readers of networkx and SciPy serve where they lose nothing: networkx reads sparse6. GML, GEXF,
 Matrix Market and adjacency lists have own readers for three reasons:
@@ -48,7 +48,7 @@ DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
         "amd-smi": rocm_smi,
     }
 )
-"""What machines say of themselves, by the name of the format."""
+"""Readers of machine descriptions, by the name of the format."""
 
 GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
     {
@@ -119,9 +119,9 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     text : str
         At most 32 Mi characters.
     form : str, optional
-        One of `READABLE`; left out, `detect` tells.
+        One of `READABLE`; by default the result of `detect`.
     **options
-        Those of `OPTIONS` that the format takes; None is as if left out.  Of graphs:
+        Those of `OPTIONS` that the format takes; None is the default.  Of graphs:
         ``capacity_attribute``, ``kind_attribute``, ``switch_values`` and ``unit``, the fields of
         `attributes.Attributes`, and ``directed``.  Of dumps: ``link_bandwidth``, GB/s per
         direction of one NVLink or xGMI link, exact; ``nvlink``, one of
@@ -132,8 +132,8 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     Raises
     ------
     InvalidTopology
-        The text breaks a rule of its format, the format cannot be told or does not take an
-        option.
+        The text breaks a rule of its format, the format cannot be detected, or the format does
+        not take an option.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _dump(text: str, form: str, given: dict[str, Any]) -> Topology:
 
 
 def _rates(given: dict[str, Any]) -> Rates:
-    """Return what the options state of the links of a box."""
+    """Return the rates of the links of a box that the options state."""
     for name in ("link_bandwidth", "pcie_bandwidth", "cpu_bandwidth"):
         if not isinstance(given.get(name, 1), int | Fraction):
             raise InvalidTopology(f"/{name}", "must be a number, GB/s per direction")

@@ -34,7 +34,7 @@ def msccl_tools(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     Raises
     ------
     InvalidTopology
-        Naming the offending place by JSON pointer and the rule it breaks.
+        The error names the offending place by JSON pointer, and the rule.
     """
     document = _object(text)
     chunks = _square(document, "links")
@@ -74,7 +74,7 @@ def taccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     Raises
     ------
     InvalidTopology
-        Naming the offending place by JSON pointer and the rule it breaks.
+        The error names the offending place by JSON pointer, and the rule.
     """
     document = _object(text)
     lanes, betas = _square(document, "links"), _square(document, "betas")

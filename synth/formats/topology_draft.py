@@ -1,4 +1,4 @@
-"""What all readers share: a topology in the making, places in a text, exact numbers."""
+"""Shared parts of all readers: a topology draft, places in a text, exact numbers."""
 
 import re
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def line(number: int) -> str:
 
 
 def wrong(place: str, rule: str) -> InvalidTopology:
-    """Return the error to raise; what a rule quotes of the text is cut short."""
+    """Return the error to raise; quotations from the text are shortened."""
     return InvalidTopology(place, rule if len(rule) <= 300 else rule[:297] + "...")
 
 
@@ -120,7 +120,7 @@ class Draft:
         return "link" if all(link.capacity == 1 for link in self._links) else "GB/s"
 
     def build(self, *, name: str = "", recipe: str | None = None, unit: str = "GB/s") -> Topology:
-        """Return the topology; rules it breaks are said of the place in the text."""
+        """Return the topology; errors name the place in the text."""
         if len(unit) > MAX_TEXT or not unit.isprintable():
             raise wrong("", f"the unit must be printable, at most {MAX_TEXT} characters")
         try:

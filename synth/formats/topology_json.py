@@ -15,12 +15,12 @@ def document(text: str) -> Topology:
 
 
 def parse_json(text: str, decimal: Callable[[str], Any]) -> Any:
-    """Return what JSON holds, its decimals as ``decimal`` makes them.
+    """Return the value of a JSON text; ``decimal`` converts its decimals.
 
     Raises
     ------
     InvalidTopology
-        It is no JSON, or nests too deep; the line is named.
+        The text is no JSON, or nests too deep; the error names the line.
     """
     try:
         return json.loads(text, parse_float=decimal)

@@ -11,18 +11,18 @@ HEAD = 2**16
 
 
 class Foreign(NamedTuple):
-    """A kind of file that is recognised but not read.
+    """A kind of file that is recognized but not read.
 
     Parameters
     ----------
     name : str
         A short name, unique.
     sign : str
-        A regular expression that the head of such a file matches somewhere.
+        A regular expression to search in the head of such a file.
     what : str
-        What the file is, after "is".
+        Description of the file, after "is".
     instead : str
-        What the user can give instead, as an imperative.
+        Alternative for the user, as an imperative.
     """
 
     name: str

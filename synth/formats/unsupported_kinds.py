@@ -107,7 +107,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         ("AMD JSON", _key(r"link_type|\(Topology\)[^\"]*"), "the JSON of AMD's tools", _AMD),
         ("Cytoscape", r'(?s)\A\{.*?"elements"\s*:\s*\{', "JSON of Cytoscape", _NETWORKX),
         ("adjacency JSON", _key("adjacency"), "adjacency JSON of networkx", _NETWORKX),
-        # What machines say of themselves.
+        # Machine descriptions.
         (
             "NCCL log with topology",
             r"NCCL INFO === System : maxBw",
@@ -299,4 +299,4 @@ LOOSE: tuple[Foreign, ...] = tuple(
         ),
     )
 )
-"""Kinds of files that are told only where nothing else fits."""
+"""Kinds of files that are detected only where no other kind fits."""

@@ -1,11 +1,11 @@
-"""What several writers require: names they can hold, a graph that their format can say."""
+"""Checks shared by writers: names and graphs that their format can express."""
 
 import re
 
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.topology.topology import Topology
 
-# Control characters, halves of surrogate pairs, and what XML 1.0 excludes besides.
+# Control characters, halves of surrogate pairs, and further characters that XML 1.0 excludes.
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _BREAKS_COLUMNS = re.compile(r"\s|#|^$")
 

@@ -47,5 +47,5 @@ WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
     }
 )
 """The writers by the name of their format.  All but edge list, adjacency list, Matrix Market
-and the three of graph6 keep every node, kind, link and capacity; those say in one error
-what of a topology they cannot hold."""
+and the three of graph6 keep every node, kind, link and capacity.  The excepted writers raise one
+error that names the unsupported parts of a topology."""

@@ -1,1 +1,1 @@
-"""What a machine says of its accelerators: topology XML of NCCL, tables of management tools."""
+"""Machine descriptions: topology XML of NCCL, and tables of management tools."""

@@ -65,7 +65,7 @@ def _assume_box(draft: Draft, box: Box, through_host: bool) -> None:
 
 
 def _assume_network(draft: Draft, box: Box, plan: Plan, through_host: bool) -> None:
-    """Report what nobody states of the NICs and of what joins the boxes."""
+    """Report the assumptions about the NICs and about the network between the boxes."""
     for assumption in box.assumed_of_nics:
         draft.assume(*assumption)
     if not through_host:
@@ -159,7 +159,7 @@ def _chosen(box: Box, plan: Plan) -> list[Nic]:
 
 
 def _made_up(box: Box, count: str) -> list[Nic]:
-    """Return so many NICs that no dump lists, dealt evenly to the GPUs in order."""
+    """Return a number of NICs that no dump lists, dealt evenly to the GPUs in order."""
     if box.nics:
         raise InvalidTopology("/nics", "must be names of NICs: the dump lists them")
     if len(count) > 4 or not 1 <= int(count) <= MOST_NICS:

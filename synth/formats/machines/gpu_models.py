@@ -18,8 +18,8 @@ from topoloom.synth.topology.topology import Capacity
 class Model(NamedTuple):
     """A GPU model.
 
-    ``link`` is GB/s per direction of one NVLink or xGMI link, 0 where it has none; ``links``
-    how many it has, 0 where its boards differ; ``pcie`` its PCIe generation, always 16 lanes.
+    ``link`` is GB/s per direction of one NVLink or xGMI link, 0 without such links.  ``links`` is
+    their number, 0 where boards differ.  ``pcie`` is the PCIe generation, always of 16 lanes.
     """
 
     name: str
@@ -73,7 +73,7 @@ AMD = (
 
 
 class Board(NamedTuple):
-    """How the GPUs of one PCI device id are joined, by how many of them a box has.
+    """NVLinks between the GPUs of one PCI device id, by the number of GPUs in a box.
 
     The values are specifications of `nvlinks.NVLINKS`.
     """

@@ -17,8 +17,8 @@ from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId
 
 PCIE = 12
-"""GB/s per direction of PCIe whose speed is not said: 16 lanes of generation 3, in
-practice.  Source: what NCCL takes then (src/graph/topo.h)."""
+"""GB/s per direction of PCIe of unknown speed: 16 lanes of generation 3, in practice.
+Source: the default of NCCL (src/graph/topo.h)."""
 
 SOCKETS = {"GenuineIntel": 10, "AuthenticAMD": 16, "ppc64": 32, "arm64": 6}
 """GB/s per direction between the sockets of one host, by vendor or architecture; 6 for
@@ -63,7 +63,7 @@ class HostRates(NamedTuple):
 
 
 def host_rates(box: Box, rates: Rates, model: Model | None) -> HostRates:
-    """Return the rates of PCIe and between CPUs, and report to the box what is assumed."""
+    """Return the rates of PCIe and between CPUs, and report assumptions to the box."""
     lanes = PCIE if model is None else pcie_rate(f"gen{model.pcie}x16") or PCIE
     value = lanes if rates.pcie is None else rates.pcie
     if rates.pcie is None:
@@ -84,9 +84,9 @@ def merge(
 ) -> None:
     """Put a switch over each group of nodes that these pairs join, and make it their head.
 
-    ``heads`` maps each GPU and NIC to the top of what is above it so far; a group that has
-    one head already needs no switch.  Switches go into the bridges of the box, and cables
-    into its way through the host; between CPUs a cable of a device includes its PCIe.
+    ``heads`` maps each GPU and NIC to its topmost switch so far; a group with one head already
+    needs no switch.  Switches are added to the bridges of the box, and cables to its path through
+    the host; between CPUs a cable of a device includes its PCIe.
     """
     place = next(iter(box.gpus.values()))
     number = 0

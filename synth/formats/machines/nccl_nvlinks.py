@@ -37,7 +37,7 @@ class GpuLinks:
         self._why: dict[str, Capacity] = {}
 
     def direct(self) -> list[Cable]:
-        """Return the cables between GPUs, or to the switch; report what is assumed."""
+        """Return the cables between GPUs, or to the switch; report assumptions."""
         if self._stated.whole:
             return cables(self._stated, self._box.gpus, SWITCH)
         found = list(self._listed())
@@ -127,7 +127,7 @@ class GpuLinks:
         return value
 
     def _known(self) -> list[Cable]:
-        """Return the NVLinks of a machine whose file lists none, by what is known of it."""
+        """Return the NVLinks of a machine whose file lists none, from the known machines."""
         tree = self._tree
         elements = [gpu.element for gpu in tree.gpus if gpu.element is not None]
         if any(element.all("nvlink", "xgmi", "c2c") for element in elements):

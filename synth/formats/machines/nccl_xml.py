@@ -18,16 +18,16 @@ from topoloom.synth.topology.topology import Capacity, NodeId
 def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Box:
     """Return the box that NCCL's or RCCL's topology XML describes.
 
-    NVLinks lead to the GPU they name, or to one switch if they name NVSwitch chips; links
-    to GPUs that the file does not list are left out, as NCCL does.  PCIe bridges, CPUs (one
-    for each NUMA node) and ``c2c`` links are the way through the host, where the CPUs of a
-    host are joined.  Ids are ``gpu<dev>``, and ``<host>.gpu<dev>`` if the CPUs name several
-    hosts; NICs have their names.
+    NVLinks lead to the GPU they name, or to one switch if they name NVSwitch chips.  Links to
+    GPUs that the file does not list are ignored, as in NCCL.  PCIe bridges, CPUs (one for each
+    NUMA node) and ``c2c`` links form the path through the host, where the CPUs of a host are
+    joined.  Ids are ``gpu<dev>``, and ``<host>.gpu<dev>`` if the CPUs name several hosts; NICs
+    have their names.
 
-    A ``pci`` of class 0x0300, 0x0302 or 0x1200 is a GPU without ``<gpu>``, too.  Where a GPU has
-    no number they are numbered in order of their bus ids; where no GPU has NVLinks they
-    are those of a cloud's machine with these bus ids, or, of GPUs without ``<gpu>``, what their
-    device id tells.  The box reports each of these as an assumption.
+    A ``pci`` of class 0x0300, 0x0302 or 0x1200 is a GPU even without ``<gpu>``.  If a GPU has no
+    number, all are numbered in order of their bus ids.  If no GPU has NVLinks, the NVLinks are
+    those of a cloud machine with these bus ids or, for GPUs without ``<gpu>``, those of their
+    device id.  The box reports each of these as an assumption.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Bo
     rates : Rates, optional
         Rates of NVLinks, PCIe and CPUs that override those of the file.
     nics : bool
-        Whether NICs are taken in: speed of ``<net>``, place on PCIe.  A NIC without GPUDirect
-        hangs from its CPU, and all do if no GPU has it; of several GPUs one without it reaches
-        its NICs through its CPU, at the least PCIe rate on the way.
+        Whether NICs are included: speed of ``<net>``, place on PCIe.  A NIC without GPUDirect is
+        attached to its CPU; all NICs are, if no GPU has GPUDirect.  A GPU without GPUDirect, of
+        several, reaches its NICs through its CPU, at the least PCIe rate on the path.
 
     Bandwidths, GB/s per direction.  One NVLink: 20 up to compute capability 6.x, 25 for 7.0
     to 9.x, 14.0625 for 8.6, 50 from 10.0 (line rates of NVIDIA's data sheets; NCCL reckons
@@ -49,7 +49,7 @@ def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Bo
     Raises
     ------
     InvalidTopology
-        It is not such a file; the line, the element and the rule are named.
+        The text is no such file; the error names the line, the element and the rule.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Bo
 
 
 def _assume_host(tree: PciTree, box: Box) -> None:
-    """Report what the file does not state of PCIe and of the links between CPUs."""
+    """Report the assumptions about PCIe and about the links between CPUs."""
     if tree.silent:
         values = sorted({float(value) for value in tree.silent.values()})
         rates = " or ".join(f"{value:g}" for value in values)

@@ -215,7 +215,7 @@ def _add_host(
         at = [pair for pair, cell in found.cells.items() if cell == level]
         pairs += [(names[one], names[other]) for one, other in at if {one, other} <= {*names}]
         if level == "NODE":
-            # NVLink hides what two GPUs meet over; those of one NUMA node share its CPU.
+            # NVLink cells hide the PCIe level of two GPUs; GPUs of one NUMA node share its CPU.
             pairs += [pair for pair in combinations(found.numa, 2) if _same(found.numa, *pair)]
         merge(box, heads, pairs, level, host, between_cpus=level == "SYS")
     if rates.cpu is None and "SYS" in found.cells.values():

@@ -1,4 +1,4 @@
-"""What a topology XML lists under its CPUs: GPUs, NICs, and the bridges above them."""
+"""The PCI tree of a topology XML: GPUs, NICs, and the bridges between them and the CPUs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ GPU_CLASSES = ("0x0300", "0x0302", "0x1200")
 """VGA and 3D controllers, and accelerators of AMD."""
 
 MAKERS = ("", "0x10de", "0x1002", "0xffff")
-"""NVIDIA, AMD, or nobody said: others' VGA controllers show the console."""
+"""NVIDIA, AMD, or unknown; VGA controllers of other vendors serve the console."""
 
 MAX_SPEED = 10**9
 
@@ -60,8 +60,8 @@ class PciTree:
     """The machine of a ``<system>``: GPUs, NICs and bridges in the order of the file.
 
     ``bridges`` are the CPUs and bridges with their places, each after those below it;
-    ``cables`` the PCIe between them and the GPUs; ``silent`` the devices whose PCIe speed or
-    width the file does not state, with what is taken for it.
+    ``cables`` the PCIe links between them and the GPUs; ``silent`` the devices without a PCIe
+    speed or width in the file, with the assumed value.
     """
 
     system: Element

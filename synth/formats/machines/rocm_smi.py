@@ -70,7 +70,7 @@ def rocm_smi(text: str, *, rates: Rates | None = None) -> Box:
     model = named_in(text.split("\n"), AMD)
     stated = nvlinks(rates.nvlink)
     assumed: list[Assumption] = []
-    # What the tables break is said before their places are used.
+    # Check the tables before their places are used, so that errors of the tables come first.
     found = _cables(sections, stated.link or rates.link, model, assumed)
     box = Box({**types.places}, assumed=[] if stated.whole else assumed)
     box.direct = _joined(box, found, stated)
@@ -169,7 +169,7 @@ def _cables(
     model: Model | None,
     assumed: list[Assumption],
 ) -> dict[tuple[str, str], Capacity]:
-    """Return the capacity of every cable between two GPUs, and report what is assumed."""
+    """Return the capacity of every cable between two GPUs, and report assumptions."""
     types = sections["Link Type"]
     direct = {}
     for pair, cell, place in types.pairs():

@@ -27,7 +27,7 @@ class Matrix(NamedTuple):
     """The matrix of ``nvidia-smi topo -m``, by the names of the heading.
 
     ``cells`` holds one cell for each pair of rows, ``places`` the line of each row, ``legend``
-    what the legend calls the NICs, ``numa`` the column NUMA Affinity of those GPUs that have
+    the names of the NICs in the legend, ``numa`` the column NUMA Affinity of the GPUs that have
     one, ``around`` the lines that are no row, ``more`` the places of further matrices.
     """
 
@@ -98,7 +98,7 @@ def _is_heading(words: list[str]) -> bool:
 
 
 def _numa(heading: str, tails: dict[str, list[str]]) -> dict[str, str]:
-    """Return the NUMA node of each GPU, from what stands behind the cells of its row."""
+    """Return the NUMA node of each GPU, from the text after the cells of its row."""
     columns = _AFFINITIES.findall(heading)
     if "NUMA Affinity" not in columns:
         return {}
@@ -151,7 +151,7 @@ def _require_columns(names: list[str], rows: list[list[str]], place: str) -> Non
 
 
 def _legend(lines: list[str], names: list[str]) -> dict[str, str]:
-    """Return what the legend calls the NICs, where no two are called alike."""
+    """Return the names of the NICs in the legend, if they are distinct."""
     matches = [_LEGEND.fullmatch(content.strip()) for content in lines]
     found = {match[1]: match[2] for match in matches if match and match[1] in names}
     return found if len({*found.values()} - {*names}) == len(found) else {}

@@ -112,7 +112,7 @@ class NvLinks(NamedTuple):
 
 
 def nvlinks(stated: str | None) -> NvLinks:
-    """Return what a text of the option states; nothing for None.
+    """Return the NVLinks that a text of the option describes; no NVLinks for None.
 
     >>> nvlinks("switch:200"), nvlinks("50").link
     (NvLinks(shape='switch', width=Fraction(200, 1), link=None), Fraction(50, 1))
@@ -120,7 +120,7 @@ def nvlinks(stated: str | None) -> NvLinks:
     Raises
     ------
     InvalidTopology
-        It is none of `NVLINKS`; the field is ``/nvlink``.
+        The text is none of `NVLINKS`; the field is ``/nvlink``.
     """
     if stated is None:
         return NvLinks()
