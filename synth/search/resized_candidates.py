@@ -1,6 +1,6 @@
 """Good graphs of a few nodes more or less, made to fit numbers of which little is known.
 
-Primes, and most numbers near them, have no structured graphs as good as their neighbours have.
+Primes, and most numbers near them, have no structured graphs as good as their neighbors have.
 A few nodes inserted into links, or taken out (`synth.search.resize`), mostly leave the diameter
 as it is, and labels even out the rest.
 """
@@ -152,7 +152,7 @@ def _fitting(bases: Sequence[Recipe], nodes: int, depth: int) -> Iterator[Recipe
 def _order(one: _Near, nodes: int) -> tuple[Fraction, int, int, str]:
     """Order by bandwidth, of which every node more or less costs about a share of its own.
 
-    More in line graphs of line graphs, where many nodes have the same neighbours.
+    More in line graphs of line graphs, where many nodes have the same neighbors.
     """
     times = one.recipe.times if isinstance(one.recipe, LineGraph) else 1
     changed = abs(nodes - one.nodes) * one.degree ** (times - 1)
