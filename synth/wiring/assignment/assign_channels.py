@@ -176,7 +176,7 @@ def _one_way(demand: Demand, bound: int) -> Choice | None:
 
 
 def _chained(demand: Demand) -> Choice | None:
-    """Colour with ports missing here and there: chains from the colours of today."""
+    """Color with ports missing here and there: chains from the colors of today."""
     ends = (demand.sources, demand.targets + demand.size)
     room = np.concatenate([demand.sending, demand.receiving], axis=1)
     colours = coloured(ends, room, _claimed(demand))
@@ -267,7 +267,7 @@ def _claimed(demand: Demand) -> Integers:
 
 
 def _recoloured(demand: Demand, bound: int) -> Integers:
-    """Return channels of one site each way per node: a bipartite edge colouring."""
+    """Return channels of one site each way per node: a bipartite edge coloring."""
     size, sources, targets = demand.size, demand.sources, demand.targets
     keys = sources * size + targets
     preferred = _preferred_by_channel(demand, keys)

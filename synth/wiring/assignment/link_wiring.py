@@ -39,8 +39,8 @@ class Wiring:
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """The links on each panel, by index: the certificate of the assignment.
 
-        On one panel per lane these are the colour classes of a proper edge
-        colouring: no two links of a class leave, or enter, the same node.
+        On one panel per lane these are the color classes of a proper edge
+        coloring: no two links of a class leave, or enter, the same node.
         """
         found: list[list[int]] = [[] for _ in self.plant.panels]
         for index, route in enumerate(self.routes):

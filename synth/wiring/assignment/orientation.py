@@ -8,7 +8,7 @@ the additional node takes away at most one of them.  Together with König's theo
 two-way topology of degree at most K fits K/2 panels whose A sides have one half of the ports
 and whose B sides have the other (*cross wiring*), or, the same for every panel, any number of
 panels with an even number of ports of each host.  On panels that have one port of each host
-it fits only if its graph has an edge colouring with K colours.
+it fits only if its graph has an edge coloring with K colors.
 
 References
 ----------

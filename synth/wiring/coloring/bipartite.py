@@ -1,4 +1,4 @@
-"""Edge colouring of bipartite multigraphs, one perfect matching per colour.
+"""Edge coloring of bipartite multigraphs, one perfect matching per color.
 
 König (1916): a bipartite multigraph of maximum degree d splits into d matchings.
 Padded with extra edges until every node has degree d, it has a perfect matching
@@ -90,7 +90,7 @@ def cheapest(size: int, rows: Integers, columns: Integers, costs: Integers) -> I
 
 
 def edge_colours(size: int, sources: Integers, targets: Integers) -> Integers:
-    """Return a proper edge colouring with as few colours as any can have.
+    """Return a proper edge coloring with as few colors as any can have.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def edge_colours(size: int, sources: Integers, targets: Integers) -> Integers:
     Returns
     -------
     int array
-        The colour of every edge, in [0, d) for the maximum degree d: edges of one
-        colour share no end.
+        The color of every edge, in [0, d) for the maximum degree d: edges of one
+        color share no end.
 
     Notes
     -----

@@ -17,7 +17,7 @@ from topoloom.synth.wiring.coloring.bipartite import cheapest
 Integers = NDArray[np.int64]
 
 UNIT = 64
-"""Price of an edge that does not get a preferred colour."""
+"""Price of an edge that does not get a preferred color."""
 
 
 def most_preferred(
@@ -30,18 +30,18 @@ def most_preferred(
     size : int
         Nodes on each side.
     sources, targets : int arrays
-        Edges, as many at every node as there are colours.
+        Edges, as many at every node as there are colors.
     preferred : list of int arrays
-        For every colour the sorted keys ``source * size + target`` of the pairs of ends whose
+        For every color the sorted keys ``source * size + target`` of the pairs of ends whose
         edges prefer it.
 
     Notes
     -----
-    At most `limits.MAX_PRICE_ROUNDS` rounds of one cheapest matching per colour.
+    At most `limits.MAX_PRICE_ROUNDS` rounds of one cheapest matching per color.
 
     Examples
     --------
-    A square whose edges all prefer the first colour: one matching of two can have it.
+    A square whose edges all prefer the first color: one matching of two can have it.
 
     >>> square = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> most_preferred(2, *square, [np.array([0, 1, 2, 3]), np.array([], np.int64)])

@@ -2,7 +2,7 @@
 
 Every cable is a subnet of its own with two addresses (RFC 3021); every host has a loopback
 address that the others reach over shortest paths.  It is for ports whose two directions lead to
-one other port: over a ring of one-way fibres no address can be resolved.
+one other port: over a ring of one-way fibers no address can be resolved.
 """
 
 import json

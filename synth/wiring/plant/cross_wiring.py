@@ -1,7 +1,7 @@
-"""Cross wiring: receive fibres exchanged once, so that every two-way topology fits afterwards.
+"""Cross wiring: receive fibers exchanged once, so that every two-way topology fits afterwards.
 
-Statement.  Duplex ports whose two fibres lie on one panel of directed pairs need an edge
-colouring of the topology.  If every host exchanges the receive fibres of a port on panel p and
+Statement.  Duplex ports whose two fibers lie on one panel of directed pairs need an edge
+coloring of the topology.  If every host exchanges the receive fibers of a port on panel p and
 one on panel q, its first port sends into p and receives from q, its second the other way: links
 go from first ports to second ports, light ahead through p and back through q.  Of K ports, K
 even, half are then senders, and every two-way topology of degree at most K fits
@@ -27,7 +27,7 @@ Panels = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Two ports of a host, by number, whose receive fibres change places."""
+    """Two ports of a host, by number, whose receive fibers change places."""
 
     host: int
     port: int
@@ -35,7 +35,7 @@ class Exchange:
 
 
 class Fibre(NamedTuple):
-    """A receive fibre of a host's port, by numbers: where it is cabled to, and where it goes."""
+    """A receive fiber of a host's port, by numbers: where it is cabled to, and where it goes."""
 
     host: int
     port: int
@@ -113,7 +113,7 @@ def _odd(plant: Plant, host: int) -> dict[Panels, int]:
 
 
 def _straight(plant: Plant, port: HostPort) -> bool:
-    """Whether both fibres of a duplex port lie on one panel that joins A to B one way."""
+    """Whether both fibers of a duplex port lie on one panel that joins A to B one way."""
     return (
         port.duplex
         and port.state not in (State.DEAD, State.RESERVED)

@@ -63,7 +63,7 @@ class Usable:
                 self._kept.update(ends)
 
     def ports(self, host: int) -> list[HostPort]:
-        """Return the ports of a host that can be plugged; fibres that cannot are left out."""
+        """Return the ports of a host that can be plugged; fibers that cannot are left out."""
         row = self.plant.folded.hosts[host]
         if row.state in self.taken:
             return []

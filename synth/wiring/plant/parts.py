@@ -7,7 +7,7 @@ from fractions import Fraction
 from topoloom.synth.wiring.plant.ports import Pair, Port, Side
 
 MAX_PORTS = 1 << 18
-"""Most ports of panels, and most fibre ends of hosts, of one plant."""
+"""Most ports of panels, and most fiber ends of hosts, of one plant."""
 
 
 class Kind(StrEnum):
@@ -105,7 +105,7 @@ class HostPort:
     Lane number i sends into ``tx[i]`` and receives from ``rx[i]``; the lanes of one port (a
     group such as DR4) always lead to the lanes of one other port, and move together.  With
     ``duplex`` both directions lead to the same other port.  On bidirectional panels one
-    fibre carries both, and ``tx`` and ``rx`` are the same.  Nothing is cabled where they are
+    fiber carries both, and ``tx`` and ``rx`` are the same.  Nothing is cabled where they are
     empty.
     """
 

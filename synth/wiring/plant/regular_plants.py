@@ -52,7 +52,7 @@ def duplex(hosts: int, lanes: int) -> Plant:
     """Return hosts of duplex ports, each lane on a bidirectional panel of its own.
 
     Any two ports of a panel can be joined.  Not every topology fits: it must have an edge
-    colouring with ``lanes`` colours.
+    coloring with ``lanes`` colors.
 
     >>> plant = duplex(3, 2)
     >>> plant.full_name(plant.hosts[2].ports[1].tx[0])

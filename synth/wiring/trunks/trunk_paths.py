@@ -2,7 +2,7 @@
 
 Two ports on one panel are joined by one pair, ports on two by a pair on each and a trunk between,
 and so on over several panels.  A link joins two *sites*, ports of hosts as they can be plugged;
-each of its *strands*, one for every lane and, where the two directions have fibres of their own,
+each of its *strands*, one for every lane and, where the two directions have fibers of their own,
 for each of them, takes a *path* over bundles of trunks.  Alike sites are of one *class*, and
 links between two classes by the same paths are of one *kind*.
 """

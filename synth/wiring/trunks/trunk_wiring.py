@@ -227,7 +227,7 @@ def led_over_trunks(
     led = routed(ends, found.today, chosen)
     for (_, indices), (_, kind), way in zip(rows, chosen, led, strict=True):
         lanes = len(kind.first.tx)
-        # One fibre carries both ways; else the strands back follow those ahead.
+        # One fiber carries both ways; else the strands back follow those ahead.
         back = way[lanes:] or way
         for index, part in zip(indices, (way[:lanes], back), strict=False):
             routes[index] = tuple(pair for strand in part for pair in strand)
