@@ -19,7 +19,7 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     r"""Return the reason why rows are no edge list; None where they look like an edge list.
 
     Every row must have two plain ids and, if need be, a number.  Two rows must share a node.
-    Numbers that could be neighbours throughout, as in an adjacency list, are in doubt.
+    Numbers that could be neighbors throughout, as in an adjacency list, are in doubt.
     Where no row has a number, a topology must be connected, and its ids must look like ids:
     a digit in each, at most two characters, or a node that is both a source and a target.
 
@@ -73,7 +73,7 @@ def _is_metis(rows: list[list[str]]) -> bool:
 
 
 def _lists_neighbours(rows: list[list[str]], nodes: Container[str]) -> bool:
-    """Whether each row can be a node and two neighbours of it."""
+    """Whether each row can be a node and two neighbors of it."""
     different = all(len(set(cells)) == 3 and cells[2] in nodes for cells in rows)
     return different and len({cells[0] for cells in rows}) == len(rows)
 

@@ -1,4 +1,4 @@
-"""Kinds of files that are recognised but not read as a topology: a row for each."""
+"""Kinds of files that are recognized but not read as a topology: a row for each."""
 
 from topoloom.synth.formats.unsupported import Foreign
 
