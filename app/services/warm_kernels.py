@@ -64,7 +64,8 @@ def is_compiled() -> bool:
 
     dispatcher = load_balance.spread
     folder = Path(dispatcher.stats.cache_path or "")
-    name = f"balance.{dispatcher.py_func.__name__}-"
+    module = dispatcher.py_func.__module__.rpartition(".")[2]
+    name = f"{module}.{dispatcher.py_func.__name__}-"
     return any(path.name.startswith(name) for path in folder.glob("*.nbc"))
 
 
