@@ -83,4 +83,4 @@ def test_families_lists_every_family_and_operator_with_its_arguments_and_source(
     for kind in (*FAMILIES, *OPERATORS):
         assert f"{kind.signature()}: {kind.title}; {kind.source}" in listed
     assert any(line.startswith("Torus(sides*): torus; ") for line in listed)
-    assert any(line.startswith("LineGraph(times?, of): line graph") for line in listed)
+    assert any(line.startswith("LineGraph(times?, of): repeated line graph") for line in listed)

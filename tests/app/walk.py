@@ -53,8 +53,10 @@ class Walk(NamedTuple):
 
 
 def walk_of(settings: Settings, path: str, body: dict[str, Any]) -> Walk:
-    """Return the walk of a POST to a service with an empty database."""
+    """Return the walk of a POST to a service that has not answered the request before."""
     calls: list[Call] = []
+    for earlier in folder_of(settings).glob("*.calls"):
+        earlier.unlink()
     record(calls.append, followed.get)
     try:
         with pytest.MonkeyPatch.context() as patched:
