@@ -33,7 +33,7 @@ def for_every(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[..
                     error.add_note(f"case: {reprlib.repr(given)}")
                     raise
 
-        # What pytest reads: the fixtures alone.
+        # pytest requests the remaining parameters as fixtures.
         kept = [p for n, p in inspect.signature(test).parameters.items() if n not in parameters]
         run.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
         return run

@@ -11,7 +11,7 @@ A page marks where a table belongs, and of what::
     <!-- python -->                     the public names of the Python package
 
 and where it ends: ``<!-- end -->``.  ``python -m topoloom.app.codegen.reference_tables`` writes all
-tables anew; a test fails when a page is stale.
+tables; a test fails when a page is stale.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""What tests put into a store: an answer to a question, computed if it is not stored."""
+"""Get a stored answer, or compute and store the answer."""
 
 from collections.abc import Callable
 

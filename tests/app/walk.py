@@ -1,7 +1,7 @@
 """Follow one request through the files of ``app/``: which files it enters, where it comes back.
 
-The walk begins in the route, behind the middleware that every request passes, and goes on in
-threads and in the worker process.  ``app/observability/`` is left out: it takes notes.
+The walk begins in the route, behind the middleware, and continues in threads and in the worker
+process.  ``app/observability/`` does not count.
 
 A *file* is entered when one of its functions runs.  A *step* is a function during which a
 function of another file runs for the first time: what a reader has to follow, not a helper.  A
@@ -139,7 +139,7 @@ def record(note: Callable[[Call], object], wanted: Callable[[], bool]) -> None:
         if event != "call" or code in seen or not file_of(code):
             return
         if not wanted():
-            # Each time that a coroutine goes on is a call: middleware goes on inside the walk.
+            # A coroutine that resumes is a call too: middleware resumes inside the walk.
             if code.co_flags & CO_COROUTINE:
                 seen.add(code)
             return
