@@ -12,7 +12,8 @@ from topoloom.app.jobs.enqueue import QueueLimits
 from topoloom.app.jobs.errors import WorkersExist
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Perform
-from topoloom.app.jobs.webhooks import Messenger, WebhookRules
+from topoloom.app.jobs.webhooks.messenger import Messenger
+from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.jobs.worker import Worker, WorkerLimits
 from topoloom.app.store.database import DatabaseNotReady, is_in_memory
 

@@ -28,7 +28,7 @@ from topoloom.app.jobs.enqueue import Added, QueueLimits, Wish, add
 from topoloom.app.jobs.errors import JobEnded, NotEnded
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, Job, JobId, State, Task
 from topoloom.app.jobs.transitions import Due
-from topoloom.app.jobs.webhooks import WebhookRules
+from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.store.database import DatabaseNotReady
 
 log = logging.getLogger(__name__)

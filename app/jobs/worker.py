@@ -20,7 +20,7 @@ from topoloom.app.jobs.completion_hooks import follow
 from topoloom.app.jobs.dbos_queue import Carrier
 from topoloom.app.jobs.model import Cancelled, Failed, JobId, Perform, State, Task
 from topoloom.app.jobs.reconciler import Reconciler
-from topoloom.app.jobs.webhooks import Messenger
+from topoloom.app.jobs.webhooks.messenger import Messenger
 from topoloom.app.store.database import DatabaseNotReady
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,9 @@ from topoloom.app.jobs import document as document
 from topoloom.app.jobs.errors import WebhookRefused
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Task
-from topoloom.app.jobs.webhooks import ATTEMPTS, Messenger, WebhookRules, send
+from topoloom.app.jobs.webhooks.messenger import ATTEMPTS, Messenger
+from topoloom.app.jobs.webhooks.post import send
+from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.store.database import open_database
 from topoloom.app.store.tables import WebhookRow
 

@@ -5,7 +5,8 @@ import pytest
 from tests.app.jobs.work import LIMITS, Work
 from topoloom.app.api.problems import described
 from topoloom.app.jobs.facade import Jobs
-from topoloom.app.jobs.webhooks import Messenger, WebhookRules
+from topoloom.app.jobs.webhooks.messenger import Messenger
+from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.jobs.worker import Worker
 
 
