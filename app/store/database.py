@@ -52,6 +52,8 @@ class DatabaseNotReady(RuntimeError):
 def open_engine(url: str) -> Engine:
     """Return an engine for the URL; create the folder of an SQLite file.
 
+    Errors of the engine name statements without their values, which may be secrets.
+
     Raises
     ------
     DatabaseNotReady
@@ -217,19 +219,20 @@ def _open_server(url: URL) -> Engine:
         limits = {"options": options}
         if "connect_timeout" not in url.query:
             limits["connect_timeout"] = CONNECT_SECONDS
-    return create_engine(url, pool_pre_ping=True, connect_args=limits)
+    return create_engine(url, pool_pre_ping=True, connect_args=limits, hide_parameters=True)
 
 
 def _open_sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # One connection for all threads: a second connection would see an empty database.
-        return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        threads = {"check_same_thread": False}
+        return create_engine(url, poolclass=StaticPool, connect_args=threads, hide_parameters=True)
     folder = Path(url.database or "").parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
-    return create_engine(url)
+    return create_engine(url, hide_parameters=True)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

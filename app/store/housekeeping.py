@@ -1,6 +1,7 @@
 """The background thread that stores read times and limits the size of the cache."""
 
 import logging
+from collections.abc import Callable
 from threading import Event, Thread
 
 from sqlalchemy import Engine
@@ -20,14 +21,20 @@ ROOM = 10
 class Housekeeper:
     """Housekeeping of one database in a thread, from `start` to `stop`.
 
-    ``most_bytes`` is the largest size of the cache; 0 means no limit.
+    ``most_bytes`` is the largest size of the cache; 0 means no limit.  ``evicted`` receives the
+    number of evicted documents, and their bytes.
     """
 
     def __init__(
-        self, engine: Engine, uses: Uses, most_bytes: int, interval: float = INTERVAL_SECONDS
+        self,
+        engine: Engine,
+        uses: Uses,
+        most_bytes: int,
+        interval: float = INTERVAL_SECONDS,
+        evicted: Callable[[int, int], None] = lambda documents, size: None,
     ) -> None:
         self._engine, self._uses, self._most = engine, uses, most_bytes
-        self._interval = interval
+        self._interval, self._evicted = interval, evicted
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="housekeeping", daemon=True)
 
@@ -46,6 +53,7 @@ class Housekeeper:
         if not self._most or sum(one.bytes for one in usage(self._engine).values()) <= self._most:
             return
         gone = evict(self._engine, self._most - self._most // ROOM, self._stopped.is_set)
+        self._evicted(gone.documents, gone.bytes)
         log.info("the cache let %d documents of %d bytes go", gone.documents, gone.bytes)
         if gone.left_bytes > self._most:
             log.warning(
