@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.problems import MEDIA_TYPE, responses
-from topoloom.app.api.request_dispatcher import Turns, looked_up
+from topoloom.app.api.request_dispatcher import ComputationQueue, looked_up
 from topoloom.app.config import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 from topoloom.app.jobs import document as document
 from topoloom.app.jobs.model import Job, JobId, State
@@ -30,7 +30,7 @@ from topoloom.app.jobs.watcher import Watcher
 from topoloom.app.jobs.worker_pool.pool import Done
 from topoloom.app.jobs.worker_pool.task import B, Operation, Task
 from topoloom.app.requests.options import sweeps_and_jobs
-from topoloom.app.services.context import Context, MustCompute
+from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady
 
@@ -133,7 +133,7 @@ async def answered_or_promised(
     """
     try:
         return await looked_up(request, operation, body)
-    except MustCompute:
+    except CacheMiss:
         return await _computed(request, Task.of(operation.name, body))
 
 
@@ -145,7 +145,7 @@ async def unread_or_promised(
 
 
 async def _computed(request: Request, task: Task) -> Artefact | Response:
-    turns: Turns = request.app.state.turns
+    turns: ComputationQueue = request.app.state.computations
     host: Host = request.app.state.host
     settings = request.app.state.context.settings
     wait_seconds = _preferred(request).wait_seconds

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api import problems
 from topoloom.app.api.job_worker import Host
-from topoloom.app.api.request_dispatcher import Turns, lookups
+from topoloom.app.api.request_dispatcher import ComputationQueue, lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from topoloom.app.api.routes import (
     atlas,
@@ -39,7 +39,7 @@ from topoloom.app.config import Settings
 from topoloom.app.jobs.executor import perform_by
 from topoloom.app.jobs.watcher import Watcher
 from topoloom.app.jobs.worker_pool.claims import Claims
-from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.observability.metrics import Metrics
 from topoloom.app.observability.request_log import Observe
 from topoloom.app.observability.telemetry import configuration, is_wanted, trace_statements
@@ -72,18 +72,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         if is_wanted():
             trace_statements(engine)
         store, claims = Store(engine), Claims(engine)
-        crew = Crew(store, claims, chosen, timed=app.state.metrics.computed)
+        pool = WorkerPool(store, claims, chosen, timed=app.state.metrics.computed)
         app.state.engine = engine
         app.state.store = store
         app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
         app.state.lookups = lookups(engine)
-        app.state.turns = turns = Turns(crew, chosen.max_working, chosen.max_waiting)
+        app.state.computations = turns = ComputationQueue(
+            pool, chosen.max_working, chosen.max_waiting
+        )
         app.state.metrics.watch(turns)
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.patches = PatchStore(engine)
         app.state.searches = lr_sessions.Searches()
-        of_jobs = crew.within(chosen.max_job_seconds, chosen.max_job_bytes)
+        of_jobs = pool.within(chosen.max_job_seconds, chosen.max_job_bytes)
         app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store))
         app.state.watcher = Watcher(engine, chosen.max_event_streams)
         housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)

@@ -22,10 +22,10 @@ from sqlalchemy import Engine
 from topoloom.app.documents.base import Presented
 from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled
 from topoloom.app.jobs.worker_pool.operations import STORED
-from topoloom.app.jobs.worker_pool.pool import Crew, Done
+from topoloom.app.jobs.worker_pool.pool import Done, WorkerPool
 from topoloom.app.jobs.worker_pool.task import B, Operation, Task
 from topoloom.app.requests.stored_documents import StoredQuestion
-from topoloom.app.services.context import Context, MustCompute
+from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import is_embedded
 from topoloom.schedules.errors import ScheduleError, TookTooLong
@@ -87,15 +87,15 @@ class Flight:
         return done if self.told == 1 else done.known()
 
 
-class Turns:
+class ComputationQueue:
     """Dispatcher of computations for one event loop."""
 
-    def __init__(self, crew: Crew, places: int, most_waiting: int) -> None:
-        self._crew = crew
+    def __init__(self, pool: WorkerPool, places: int, most_waiting: int) -> None:
+        self._pool = pool
         self._places = asyncio.Semaphore(places)
         self._most_waiting = places + most_waiting
         # One thread for each busy worker, besides the threads for lookups.
-        self._threads = ThreadPoolExecutor(places, "crew")
+        self._threads = ThreadPoolExecutor(places, "pool")
         self._flights: dict[str, Flight] = {}
         self.running = 0
         self._followers: set[asyncio.Task[None]] = set()
@@ -201,7 +201,7 @@ class Turns:
             self.running += 1
             try:
                 # In the context of the first request: log lines carry the id of that request.
-                run = partial(self._crew.run, task, flight.cancelled)
+                run = partial(self._pool.run, task, flight.cancelled)
                 return await loop.run_in_executor(self._threads, copy_context().run, run)
             except (SynthError, ScheduleError) as error:
                 if not isinstance(error, TookTooLong):
@@ -228,7 +228,7 @@ def lookups(engine: Engine) -> CapacityLimiter:
 
 
 async def looked_up(request: Request, operation: Operation[B], body: B) -> Artefact:
-    """Return the stored answer to a request, or raise `MustCompute` if there is none."""
+    """Return the stored answer to a request, or raise `CacheMiss` if there is none."""
     context: Context = request.app.state.context
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
     # None is the default limiter: lookups of small documents never wait for large documents.
@@ -242,16 +242,18 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
     """Return the stored answer to a request, computed if there is none."""
     try:
         return await looked_up(request, operation, body)
-    except MustCompute:
+    except CacheMiss:
         task = Task.of(operation.name, body)
-        found = (await request.app.state.turns.compute(task, request)).answer
+        found = (await request.app.state.computations.compute(task, request)).answer
     assert isinstance(found, Artefact)
     return found
 
 
 async def presented(request: Request, operation: Operation[B], body: B) -> Presented:
     """Return an answer that is not stored."""
-    done: Done = await request.app.state.turns.compute(Task.of(operation.name, body), request)
+    done: Done = await request.app.state.computations.compute(
+        Task.of(operation.name, body), request
+    )
     assert not isinstance(done.answer, Artefact)
     return done.answer
 

@@ -2,7 +2,7 @@
 
 from topoloom.app.jobs.model import Cancelled, Perform, Reporting, Task
 from topoloom.app.jobs.worker_pool import errors
-from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.jobs.worker_pool.task import Task as Work
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady
@@ -20,7 +20,7 @@ class _Asked:
         return self._reporting.cancelled()
 
 
-def perform_by(crew: Crew, store: Store) -> Perform:
+def perform_by(pool: WorkerPool, store: Store) -> Perform:
     """Return a function that runs tasks in worker processes, within the limits of the pool."""
 
     def perform(task: Task, reporting: Reporting) -> str:
@@ -28,7 +28,7 @@ def perform_by(crew: Crew, store: Store) -> Perform:
             reporting.progress(done / total if total else 0.0, stage)
 
         try:
-            done = crew.run(Work.of(task.operation, task.body.encode()), _Asked(reporting), hear)
+            done = pool.run(Work.of(task.operation, task.body.encode()), _Asked(reporting), hear)
         except errors.Cancelled:
             raise Cancelled from None
         if store.settled() is not None:

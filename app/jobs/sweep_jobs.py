@@ -3,7 +3,7 @@
 from topoloom.app.jobs.model import Task
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
-from topoloom.app.services.context import Context, MustCompute
+from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.services.sweeps import Question
 from topoloom.app.store.artifacts import key
 
@@ -16,7 +16,7 @@ def task_and_parts(context: Context, request: SweepRequest) -> tuple[Task, list[
     questions = sweeps.parts(context, request)
     try:
         identity = sweeps.create(context.looking(), request).id
-    except MustCompute as missing:
+    except CacheMiss as missing:
         identity = missing.identity
     parts = [_task(question) for question in questions]
     kinds = {"design", "frontier"}

@@ -7,7 +7,7 @@ from topoloom.app.documents.best import BestAnswer
 from topoloom.app.requests.listing import BestRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import designs, frontiers, topologies
-from topoloom.app.services.context import Context, MustCompute
+from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.store.errors import Damaged, NotStored
 from topoloom.app.store.known_costs import Stored, documents_of, stored_points
 from topoloom.schedules.design.known_topologies import KnownTopology, best_topologies, require_timed
@@ -133,7 +133,7 @@ def _read(context: Context, known: dict[_Key, Stored], one: KnownTopology) -> No
     assert one.topology_id is not None
     try:
         topology = topologies.load(context, TopologySource(id=one.topology_id)).topology
-    except (NotStored, Damaged, MustCompute):
+    except (NotStored, Damaged, CacheMiss):
         del known[key]
         return
     pairs = {(link.source, link.target) for link in topology.links}

@@ -61,7 +61,7 @@ class Documents(Protocol):
         ...
 
 
-class MustCompute(Exception):
+class CacheMiss(Exception):
     """The answer is missing or too large to decode, and this context does not compute."""
 
     def __init__(self, identity: str) -> None:
@@ -105,7 +105,7 @@ class Context:
         self.notes.extend(note for note in notes if note not in self.notes)
 
     def looking(self) -> "Context":
-        """Return a context of one request that raises `MustCompute` instead of computing."""
+        """Return a context of one request that raises `CacheMiss` instead of computing."""
         return replace(self, only_looks=True, notes=[])
 
     def answer(self, kind: Kind[T], asked: Asked, compute: Callable[[], T]) -> Answer[T]:
@@ -117,7 +117,7 @@ class Context:
         if self.only_looks:
             found = self.store.find(kind.name, identity)
             if found is None:
-                raise MustCompute(identity)
+                raise CacheMiss(identity)
             return Answer(found, kind, [], self._require_decodable)
         with self.watch():
             found = self.store.begin(kind.name, identity)
@@ -129,7 +129,7 @@ class Context:
 
     def _require_decodable(self, artefact: Artefact) -> None:
         if self.only_looks and len(artefact.content) > MAX_LOOKED_INTO:
-            raise MustCompute(artefact.id)
+            raise CacheMiss(artefact.id)
 
     def stored(self, kind: Kind[T], identity: str) -> Answer[T]:
         """Return the stored answer of an id, or raise `NotStored`."""
@@ -157,7 +157,7 @@ class Context:
         if question is None:
             raise NotStored(kind, identity)
         if self.only_looks:
-            raise MustCompute(identity)
+            raise CacheMiss(identity)
         return self.mend(self, kind, identity, question)
 
     def completed(self, kind: str, prefix: str) -> str:

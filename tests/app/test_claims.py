@@ -7,7 +7,7 @@ from threading import Event
 from sqlalchemy import create_engine
 
 from topoloom.app.jobs.worker_pool.claims import LEASE, Claims
-from topoloom.app.jobs.worker_pool.store_proxy import Served
+from topoloom.app.jobs.worker_pool.store_proxy import StoreServer
 from topoloom.app.store.document_store import Store
 from topoloom.app.store.index_metadata import Facts
 
@@ -56,8 +56,8 @@ def test_claims_are_no_condition_for_an_answer(settings):
 def test_who_finds_a_document_claimed_waits_for_it(engine):
     store, claims = Store(engine), Claims(engine)
     begun, waited = Event(), []
-    first = Served(store, claims, lambda: None)
-    second = Served(store, claims, lambda: waited.append(begun.set()))
+    first = StoreServer(store, claims, lambda: None)
+    second = StoreServer(store, claims, lambda: waited.append(begun.set()))
     from topoloom.app.store.artifacts import Computed, key
 
     asked = {"nodes": 1}

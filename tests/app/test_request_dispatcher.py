@@ -6,7 +6,7 @@ from threading import Event, Lock
 
 import pytest
 
-from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.schedules.errors import TooLarge
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
@@ -27,16 +27,16 @@ def settings(settings):
 @pytest.fixture
 def computations(monkeypatch):
     """Hold every computation until the event; return it and what began."""
-    release, begun, lock, run = Event(), [], Lock(), Crew.run
+    release, begun, lock, run = Event(), [], Lock(), WorkerPool.run
 
-    def held(crew, task, cancelled, report=None):
+    def held(pool, task, cancelled, report=None):
         with lock:
             begun.append(task.identity)
         while not release.wait(0.05) and not cancelled.is_set():
             pass
-        return run(crew, task, cancelled, report)
+        return run(pool, task, cancelled, report)
 
-    monkeypatch.setattr(Crew, "run", held)
+    monkeypatch.setattr(WorkerPool, "run", held)
     yield release, begun
     release.set()
 
@@ -76,12 +76,12 @@ def test_who_waits_for_the_same_takes_no_place_from_others(client, computations)
 def test_an_error_is_the_error_of_all_who_wait(client, monkeypatch):
     calls = []
 
-    def refuse(crew, task, cancelled):
+    def refuse(pool, task, cancelled):
         calls.append(task)
         time.sleep(1)
         raise TooLarge("/nodes", "must be fewer, today")
 
-    monkeypatch.setattr(Crew, "run", refuse)
+    monkeypatch.setattr(WorkerPool, "run", refuse)
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(client.post, "/v1/designs", json=DESIGN) for _ in range(8)]
         answers = [one.result() for one in asked]

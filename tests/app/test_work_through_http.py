@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from tests.app.jobs.work import until
 from tests.patience import slowdown
 from topoloom.app.api.main import create_app
-from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.schedules.errors import TooLarge
 
 ENDED = 8.0
@@ -45,7 +45,7 @@ def test_the_same_question_is_refused_again_without_work(client, monkeypatch):
     place = made.headers["Location"] + "?format=msccl-xml"
     first = client.get(place)
     assert first.status_code == 422 and first.json()["type"] == "/problems/not-exportable"
-    monkeypatch.setattr(Crew, "run", None)
+    monkeypatch.setattr(WorkerPool, "run", None)
     assert said(client.get(place)) == said(first)
 
 
@@ -58,7 +58,7 @@ def test_an_export_is_written_once(client, monkeypatch):
     ]
     first = [client.get(place) for place in places]
     assert [answer.status_code for answer in first] == [200, 422, 200]
-    monkeypatch.setattr(Crew, "run", None)
+    monkeypatch.setattr(WorkerPool, "run", None)
     for place, answer in zip(places, first, strict=True):
         again = client.get(place)
         assert again.status_code == answer.status_code
@@ -91,12 +91,12 @@ def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
     few = settings.model_copy(update={"max_working": 1, "max_waiting": 1})
     release, begun = Event(), []
 
-    def held(crew, task, cancelled):
+    def held(pool, task, cancelled):
         begun.append(task)
         release.wait(30)
         raise TooLarge("/nodes", "must be fewer")
 
-    monkeypatch.setattr(Crew, "run", held)
+    monkeypatch.setattr(WorkerPool, "run", held)
     with (
         TestClient(create_app(few), base_url="http://localhost") as client,
         ThreadPoolExecutor(2) as pool,
@@ -104,7 +104,7 @@ def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
         asked = []
         for n in (8, 9):
             asked.append(pool.submit(client.post, "/v1/designs", json={**BIG, "nodes": n}))
-            until(lambda: len(client.app.state.turns._flights) == len(asked), 10)
+            until(lambda: len(client.app.state.computations._flights) == len(asked), 10)
         answer = client.post("/v1/designs", json={**BIG, "nodes": 10})
         assert answer.status_code == 503 and answer.json()["type"] == "/problems/busy"
         assert int(answer.headers["Retry-After"]) > 0

@@ -21,7 +21,7 @@ from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.error_pickling import packed, unpacked
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
 from topoloom.app.jobs.worker_pool.operations import DESIGN, OPERATIONS, SCHEDULE
-from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.jobs.worker_pool.store_proxy import Call
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.app.store.artifacts import Artefact
@@ -45,14 +45,14 @@ def engine(settings):
 
 
 @pytest.fixture
-def crew_of(engine, settings):
-    """Return who makes a crew with changed settings, or with other workers."""
+def pool_of(engine, settings):
+    """Return who makes a pool with changed settings, or with other workers."""
     claims = Claims(engine)
 
     def make(work=None, **changes):
         chosen = settings.model_copy(update=changes)
         more = {} if work is None else {"work": work}
-        return Crew(Store(engine), claims, chosen, **more)
+        return WorkerPool(Store(engine), claims, chosen, **more)
 
     yield make
     claims.close()
@@ -73,45 +73,45 @@ def workers_of(pid):
     return {child for child, parent in found.items() if parent in below}
 
 
-def test_an_answer_is_stored_by_who_had_it_computed(crew_of, engine):
-    done = crew_of().run(QUICK, Event())
+def test_an_answer_is_stored_by_who_had_it_computed(pool_of, engine):
+    done = pool_of().run(QUICK, Event())
     assert isinstance(done.answer, Artefact) and done.answer.fresh
     stored = Store(engine).get("topology", done.answer.id)
     assert stored is not None and stored.content == done.answer.content
-    again = crew_of().run(QUICK, Event()).answer
+    again = pool_of().run(QUICK, Event()).answer
     assert isinstance(again, Artefact) and not again.fresh and again.content == stored.content
 
 
-def test_work_that_takes_too_long_ends_in_time(crew_of):
+def test_work_that_takes_too_long_ends_in_time(pool_of):
     start = time.monotonic()
     with pytest.raises(TookTooLong, match=r"must be done within 1 seconds"):
-        crew_of(max_seconds=1).run(HEAVY, Event())
+        pool_of(max_seconds=1).run(HEAVY, Event())
     assert time.monotonic() - start < 1 + ENDED * slowdown()
     until(lambda: not workers_of(os.getpid()), ENDED * slowdown())
 
 
 @pytest.mark.slow
-def test_the_limit_says_where_the_work_was(crew_of):
+def test_the_limit_says_where_the_work_was(pool_of):
     asked = {"topology": {"recipe": "GeneralizedKautz(4, 1900)"}, "collective": "allgather"}
     long = Task.of("schedule", json.dumps({**asked, "algorithm": "forestcoll"}).encode())
     with pytest.raises(TookTooLong, match=r"; was [a-z ]+, [0-9]+ of [0-9]+ done"):
         # A worker that starts on a busy machine says nothing for five seconds; all take a minute.
-        crew_of(max_seconds=15).run(long, Event())
+        pool_of(max_seconds=15).run(long, Event())
 
 
-def test_work_that_nobody_waits_for_ends_at_once(crew_of):
+def test_work_that_nobody_waits_for_ends_at_once(pool_of):
     cancelled = Event()
     threading.Timer(0.7, cancelled.set).start()
     start = time.monotonic()
     with pytest.raises(Cancelled):
-        crew_of().run(HEAVY, cancelled)
+        pool_of().run(HEAVY, cancelled)
     assert time.monotonic() - start < 0.7 + ENDED * slowdown()
     until(lambda: not workers_of(os.getpid()), ENDED * slowdown())
 
 
-def test_work_that_needs_too_much_memory_says_so(crew_of):
+def test_work_that_needs_too_much_memory_says_so(pool_of):
     with pytest.raises(TooLarge, match=r"needs more than 1000000 bytes of memory"):
-        crew_of(work=wasteful).run(QUICK, Event())
+        pool_of(work=wasteful).run(QUICK, Event())
 
 
 def wasteful(connection, settings, task):
@@ -126,18 +126,18 @@ def wasteful(connection, settings, task):
     child.work(connection, limited, task)
 
 
-def test_a_worker_that_dies_is_named_with_its_signal(crew_of):
+def test_a_worker_that_dies_is_named_with_its_signal(pool_of):
     with pytest.raises(WorkDied, match=r"the computation \(topology\) was ended by signal 9"):
-        crew_of(work=suicidal).run(QUICK, Event())
+        pool_of(work=suicidal).run(QUICK, Event())
 
 
 def suicidal(connection, settings, task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_worker_may_ask_for_nothing_but_documents(crew_of):
+def test_a_worker_may_ask_for_nothing_but_documents(pool_of):
     with pytest.raises(ValueError, match="a worker may not ask for close"):
-        crew_of(work=nosy).run(QUICK, Event())
+        pool_of(work=nosy).run(QUICK, Event())
 
 
 def nosy(connection, settings, task):
@@ -145,9 +145,9 @@ def nosy(connection, settings, task):
     connection.recv()
 
 
-def test_errors_of_a_worker_are_those_of_the_service(crew_of):
+def test_errors_of_a_worker_are_those_of_the_service(pool_of):
     with pytest.raises(Exception) as caught:
-        crew_of().run(Task.of("topology", b'{"recipe":"Kautz(0, 0)"}'), Event())
+        pool_of().run(Task.of("topology", b'{"recipe":"Kautz(0, 0)"}'), Event())
     assert (type(caught.value).__name__, getattr(caught.value, "field", None)) == (
         "OutOfDomain",
         "/recipe",
@@ -188,7 +188,7 @@ def test_a_request_is_the_same_after_its_way_to_a_worker():
     assert again.request.canonical() == body.canonical()
 
 
-def test_every_error_of_ours_travels(crew_of):
+def test_every_error_of_ours_travels(pool_of):
     from topoloom.app.api.problems import PROBLEMS
 
     made = 0

@@ -10,7 +10,7 @@ from sqlalchemy import event, text
 
 from topoloom.app.api.main import create_app
 from topoloom.app.config import Settings
-from topoloom.app.jobs.worker_pool.store_proxy import Served
+from topoloom.app.jobs.worker_pool.store_proxy import StoreServer
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import migrate, open_engine
 from topoloom.app.store.write_behind import Pending, Unsaved
@@ -125,7 +125,7 @@ def test_an_answer_is_delivered_when_postgresql_goes_away_meanwhile(own_postgres
     engine = open_engine(own_postgres.url)
     migrate(engine)
     engine.dispose()
-    keep = Served.keep
+    keep = StoreServer.keep
     stopped = []
 
     def stopping(*answer):
@@ -136,7 +136,7 @@ def test_an_answer_is_delivered_when_postgresql_goes_away_meanwhile(own_postgres
 
     app = create_app(Settings(database_url=own_postgres.url))
     with TestClient(app, base_url="http://localhost") as client:
-        monkeypatch.setattr(Served, "keep", stopping)
+        monkeypatch.setattr(StoreServer, "keep", stopping)
         answer = client.post("/v1/designs", json=DESIGN)
         assert stopped and answer.status_code == 201
         assert client.get("/readyz").status_code == 503

@@ -28,7 +28,7 @@ from topoloom.app.api import main
 from topoloom.app.api.main import create_app
 from topoloom.app.config import Settings
 from topoloom.app.jobs.worker_pool import worker_process
-from topoloom.app.jobs.worker_pool.pool import Crew
+from topoloom.app.jobs.worker_pool.pool import WorkerPool
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = ("app/observability/", "app/observability/logs.py", "app/observability/metrics.py")
@@ -60,7 +60,7 @@ def walk_of(settings: Settings, path: str, body: dict[str, Any]) -> Walk:
     record(calls.append, followed.get)
     try:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(main, "Crew", partial(Crew, work=recorded_work))
+            patched.setattr(main, "WorkerPool", partial(WorkerPool, work=recorded_work))
             # A busy machine may compile kernels first.
             app = create_app(settings.model_copy(update={"wait_seconds": 600}))
             # The last one is the innermost.

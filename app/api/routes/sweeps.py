@@ -18,7 +18,7 @@ from topoloom.app.documents.sweep import SweepDocument
 from topoloom.app.jobs.sweep_jobs import task_and_parts
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
-from topoloom.app.services.context import MustCompute
+from topoloom.app.services.context import CacheMiss
 
 router = strict_router("/v1/sweeps", tags=["sweeps"], route_class=WorkRoute)
 
@@ -46,7 +46,7 @@ async def create_sweep(request: Request, body: SweepRequest, context: ContextDep
 
     try:
         return await look_up(fresh=False)
-    except MustCompute:
+    except CacheMiss:
         task, parts = await run_in_threadpool(task_and_parts, context, body)
     return await answer_or_accept(request, task, look_up, parts)
 

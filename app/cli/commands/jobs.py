@@ -55,7 +55,7 @@ def worker(
     from topoloom.app.api.job_worker import worker_on
     from topoloom.app.jobs.executor import perform_by
     from topoloom.app.jobs.worker_pool.claims import Claims
-    from topoloom.app.jobs.worker_pool.pool import Crew
+    from topoloom.app.jobs.worker_pool.pool import WorkerPool
     from topoloom.app.observability import logs
     from topoloom.app.store.database import open_database
     from topoloom.app.store.document_store import Store
@@ -67,8 +67,10 @@ def worker(
         signal.signal(number, lambda *_: ended.set())
     engine = open_database(settings.database_url)
     store, claims = Store(engine), Claims(engine)
-    crew = Crew(store, claims, settings).within(settings.max_job_seconds, settings.max_job_bytes)
-    job_worker = worker_on(engine, settings, perform_by(crew, store))
+    pool = WorkerPool(store, claims, settings).within(
+        settings.max_job_seconds, settings.max_job_bytes
+    )
+    job_worker = worker_on(engine, settings, perform_by(pool, store))
     job_worker.start()
     typer.echo(f"running up to {settings.worker_concurrency} jobs at a time", err=True)
     ended.wait()

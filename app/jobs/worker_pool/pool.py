@@ -12,7 +12,7 @@ from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.error_pickling import unpacked
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
 from topoloom.app.jobs.worker_pool.fork_server import prepare
-from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, Served
+from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, StoreServer
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.app.jobs.worker_pool.worker_process import work
 from topoloom.app.store.artifacts import Artefact
@@ -26,7 +26,7 @@ TICK = 0.1
 """Seconds between two checks of the deadline and of the cancellation flag."""
 
 
-class Ending(Protocol):
+class CancelFlag(Protocol):
     """A cancellation flag with the interface of `threading.Event`."""
 
     def is_set(self) -> bool:
@@ -47,7 +47,7 @@ class Done(NamedTuple):
         return self._replace(answer=replace(self.answer, fresh=False))
 
 
-class Crew:
+class WorkerPool:
     """The workers of one process.
 
     They are forked from a process that has imported everything and does nothing else, so that
@@ -69,13 +69,13 @@ class Crew:
         self._timed = timed
         self._processes = prepare()
 
-    def within(self, seconds: float, most_bytes: int) -> "Crew":
-        """Return the same crew for work with other limits."""
+    def within(self, seconds: float, most_bytes: int) -> "WorkerPool":
+        """Return the same pool for work with other limits."""
         limits = {"max_seconds": seconds, "max_work_bytes": most_bytes}
         settings = self._settings.model_copy(update=limits)
-        return Crew(self._store, self._claims, settings, self._work, self._timed)
+        return WorkerPool(self._store, self._claims, settings, self._work, self._timed)
 
-    def run(self, task: Task, cancelled: Ending, report: Listener | None = None) -> Done:
+    def run(self, task: Task, cancelled: CancelFlag, report: Listener | None = None) -> Done:
         """Return the answer to a piece of work, done in a process of its own.
 
         The thread that calls waits, serves what the worker looks up and computes, and ends it
@@ -93,7 +93,7 @@ class Crew:
             Any error that the task raised.
         """
         watch = _Watch(self._settings.max_seconds, cancelled, report)
-        served = Served(self._store, self._claims, watch.look, self._timed)
+        served = StoreServer(self._store, self._claims, watch.look, self._timed)
         ours, theirs = self._processes.Pipe()
         arguments = (theirs, self._settings, task)
         process = self._processes.Process(target=self._work, args=arguments, daemon=True)
@@ -113,7 +113,7 @@ class Crew:
             ours.close()
             served.close()
 
-    def _attend(self, connection: Any, served: Served, watch: "_Watch") -> Done:
+    def _attend(self, connection: Any, served: StoreServer, watch: "_Watch") -> Done:
         """Answer the calls of a worker until it reports its end."""
         while True:
             watch.look()
@@ -131,7 +131,7 @@ class Crew:
                     connection.send(served.reply(call))
 
 
-def _done(served: Served, found: Any, notes: tuple[str, ...]) -> Done:
+def _done(served: StoreServer, found: Any, notes: tuple[str, ...]) -> Done:
     if isinstance(found, Mapping):
         return Done(found, notes)
     kind, identity, fresh = found
@@ -144,7 +144,7 @@ def _done(served: Served, found: Any, notes: tuple[str, ...]) -> Done:
 class _Watch:
     """The deadline, cancellation flag and latest progress of a task."""
 
-    def __init__(self, seconds: float, cancelled: Ending, report: Listener | None) -> None:
+    def __init__(self, seconds: float, cancelled: CancelFlag, report: Listener | None) -> None:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._cancelled = cancelled

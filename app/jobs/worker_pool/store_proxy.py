@@ -1,4 +1,4 @@
-"""The store over a pipe: `DistantStore` in a worker, `Served` in the process that started it.
+"""The store over a pipe: `RemoteStore` in a worker, `StoreServer` in the process that started it.
 
 A worker has no database.  All its look-ups and results go through one pipe.  Only the parent
 process writes to the database, so a killed worker leaves no partial result.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topoloom.app.store.document_store import Store
 
 CALLS = ("find", "get", "question", "beginning", "named", "begin", "keep")
-"""Store calls of a worker; each is a method of `Served`."""
+"""Store calls of a worker; each is a method of `StoreServer`."""
 
 PROGRESS, ANSWERED, RAISED = "progress", "answered", "raised"
 """Other messages of a worker: its progress, and its end."""
@@ -33,7 +33,7 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class DistantStore:
+class RemoteStore:
     """Documents by kind and id, read and kept over a pipe; see `app.store.document_store.Store`."""
 
     def __init__(self, connection: Connection) -> None:
@@ -94,7 +94,7 @@ LOCAL = frozenset({"topology"})
 """Kinds that are computed faster than a claim in the database is written."""
 
 
-class Served:
+class StoreServer:
     """The store as one worker sees it.
 
     ``goes_on`` raises when the worker must end; ``timed`` receives the kind and the seconds of

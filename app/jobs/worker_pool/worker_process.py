@@ -20,7 +20,7 @@ from fastapi.exceptions import RequestValidationError
 from topoloom.app.config import Settings
 from topoloom.app.jobs.worker_pool.error_pickling import packed
 from topoloom.app.jobs.worker_pool.operations import OPERATIONS
-from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, DistantStore
+from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, RemoteStore
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import mended
@@ -38,7 +38,7 @@ REPORT_SECONDS = 0.2
 def work(connection: Connection, settings: Settings, task: Task) -> None:
     """Run a task; send its store calls, its progress and its end over the connection."""
     _become_a_worker(settings.max_work_bytes)
-    store = DistantStore(connection)
+    store = RemoteStore(connection)
     context = Context(store, settings, partial(progress_listener, _teller(connection)), mend=mended)
     try:
         operation, asked = OPERATIONS[task.operation], task.request
