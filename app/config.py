@@ -5,13 +5,14 @@ Every setting is an environment variable with the prefix ``TOPOLOOM_``, for exam
 """
 
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from topoloom.synth.entry_points import version_suffix
 
@@ -25,6 +26,8 @@ packages bring are part of it."""
 HEAD = "0013"
 """The newest revision in ``migrations/``; kept here so that a start need not read them."""
 
+
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 
 DEFAULT_WAIT_SECONDS = 10
 MAX_WAIT_SECONDS = 60
@@ -78,17 +81,34 @@ class Settings(BaseModel):
     rate_burst: int = Field(
         default=500, ge=1, le=1_000_000, description="requests that it may make at once"
     )
+    auth_failures_per_minute: int = Field(
+        default=60,
+        ge=1,
+        le=1_000_000,
+        description="requests without a valid key that an address may make at once, and each "
+        "minute; valid keys of the address are not counted",
+    )
     max_connections: int = Field(
-        default=1_000, ge=1, description="connections of one process; one more is told 503"
+        default=1_000,
+        ge=1,
+        description="connections of one process; one more closes the slowest connection",
+    )
+    max_connections_per_address: int = Field(
+        default=250,
+        ge=1,
+        description="connections of one address, unless the address is a trusted proxy",
     )
     header_seconds: float = Field(
         default=10, gt=0, description="longest time that the head of a request may take to arrive"
     )
+    body_seconds: float = Field(
+        default=120, gt=0, description="longest time that the body of a request may take to arrive"
+    )
     stall_seconds: float = Field(
         default=30,
         gt=0,
-        description="longest time that the service waits in all for a client to send its body, "
-        "or to take its answer, beyond what 1 KiB per second takes",
+        description="time that the service waits for a client to send its body, or to take its "
+        "answer, beyond the time at 1 KiB per second",
     )
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto",
@@ -98,6 +118,11 @@ class Settings(BaseModel):
         default="",
         description="names, separated by commas, by which clients may call the service; left "
         "empty, those of this machine while it listens on loopback, else any",
+    )
+    cors_origins: str = Field(
+        default="",
+        description="origins, such as https://example.org, separated by commas, whose pages may "
+        "call the service from a browser; * for any; default: none",
     )
     max_body_bytes: int = Field(
         default=32 * 2**20,
@@ -210,6 +235,14 @@ class Settings(BaseModel):
             raise ValueError("TOPOLOOM_WEBHOOK_SECRET must be set where WEBHOOK_HOSTS is")
         return self
 
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: str) -> str:
+        for origin in _listed(value):
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"must be origins such as https://example.org; {origin!r} is none")
+        return value
+
     @classmethod
     def variable(cls, name: str) -> str:
         """Return the environment variable of a setting.
@@ -239,10 +272,23 @@ class Settings(BaseModel):
         >>> Settings(allow_open=True).hosts_allowed("0.0.0.0")
         ['*']
         """
-        named = [name.strip() for name in self.trusted_hosts.split(",") if name.strip()]
-        if named:
+        if named := _listed(self.trusted_hosts):
             return named
         return ["localhost", "127.0.0.1", "[::1]"] if is_loopback(host) else ["*"]
+
+    @property
+    def origins(self) -> list[str]:
+        """Origins whose pages may call the service; empty for none.
+
+        >>> Settings(cors_origins="https://a.example, http://localhost:3000").origins
+        ['https://a.example', 'http://localhost:3000']
+        """
+        return _listed(self.cors_origins)
+
+
+def _listed(text: str) -> list[str]:
+    """Return the entries of a setting that commas separate."""
+    return [entry.strip() for entry in text.split(",") if entry.strip()]
 
 
 def _environment(variables: Mapping[str, str], known: set[str]) -> dict[str, str]:

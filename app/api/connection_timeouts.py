@@ -1,16 +1,22 @@
-"""Uvicorn connections with time limits for slow clients.
+"""Uvicorn connections with limits on time and number.
 
 Uvicorn closes idle connections, but waits forever for a head or a body that arrives byte by byte,
-and for a client that does not read its answer.  Here, a check once a second enforces two limits:
+and for a client that does not read its answer.  Here, a check once a second enforces these limits:
 
 - The head of a request must be complete within ``header_seconds``, else the answer is 408.
-- A budget of ``stall_seconds`` runs down while the service waits for a body, or for the client to
-  read.  Bytes refill the budget at `LEAST_RATE`.  At zero the client gets 408; after an answer
-  has begun, the connection is closed.
+- The body must be complete within ``body_seconds``.  After ``stall_seconds``, its average rate
+  must also be at least `LEAST_RATE`.  Otherwise the answer is 408.
+- A budget of ``stall_seconds`` runs down while the client does not read its answer.  Bytes that
+  the client reads refill the budget at `LEAST_RATE`.  At zero the connection is closed.
 
 Time in which the service pauses reading, with earlier bytes unused, does not count.
 
-httptools (llhttp) parses requests in a quarter of the time of h11.
+An answer that begins before its request is complete closes the connection.  The service reads and
+discards the rest for at most `LINGER_SECONDS`; otherwise a client that writes before it reads sees
+a broken connection, not the answer.
+
+`topoloom.app.api.connection_limits` limits the number of connections.  httptools (llhttp) parses
+requests in a quarter of the time of h11.
 """
 
 import asyncio
@@ -18,14 +24,21 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from topoloom.app.api.connection_limits import ConnectionLimits, State
+from topoloom.app.auth.middleware import REFUSED, address_of
+
 LEAST_RATE = 1024
-"""Bytes per second at which the budget stays constant."""
+"""Least rate of a slow client, in bytes per second."""
 
 TICK = 1.0
 """Seconds between two checks of a connection."""
 
 MAX_HEAD = 32 * 2**10
 """Largest head of a request, in bytes; a larger head gets 400."""
+
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 64 * 2**20
+"""Most time and bytes for the rest of a refused request."""
 
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\n"
@@ -37,17 +50,29 @@ _PROBLEM = (
 )
 
 
-class _Counted:
-    """Transport that counts the bytes written to it."""
+class _ClientTransport:
+    """Transport that counts the bytes written to it, and lingers on close."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
+    def __init__(self, transport: asyncio.Transport, protocol: "PatientProtocol") -> None:
+        self._transport, self._protocol = transport, protocol
         self.written = 0
 
     def write(self, data: bytes) -> None:
-        """Count and write bytes."""
-        self.written += len(data)
-        self._transport.write(data)
+        """Count and write bytes; drop bytes after the end of the answer."""
+        if not self._protocol.lingers:
+            self.written += len(data)
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection; discard the rest of an unfinished request first."""
+        if self._protocol.awaits_body and not self._protocol.lingers:
+            self._protocol.linger()
+        else:
+            self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Return whether the connection is closed, or lingers."""
+        return self._protocol.lingers or self._transport.is_closing()
 
     def __getattr__(self, name: str) -> Any:
         """Return any other attribute of the transport."""
@@ -59,33 +84,48 @@ class PatientProtocol(HttpToolsProtocol):
 
     header_seconds: float
     stall_seconds: float
+    body_seconds: float
+    limits: ConnectionLimits
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._look: asyncio.TimerHandle | None = None
         self._head_since: float | None = None
         self._head_bytes = 0
-        self._awaits_body = False
+        self.awaits_body = self.lingers = self._is_proxy = self._shuts_down = False
+        self._keeps_alive = True
+        self._body_seconds = 0.0
         self._patience = self.stall_seconds
-        self._arrived = self._taken = 0
+        self._arrived = self._body_bytes = self._taken = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Start the checks of the connection."""
-        super().connection_made(_Counted(transport))  # pyright: ignore[reportArgumentType]
+        super().connection_made(_ClientTransport(transport, self))  # pyright: ignore[reportArgumentType]
         self._head_since = self.loop.time()
         self._look = self.loop.call_later(TICK, self._looked_at)
+        # The application is uvicorn's middleware for proxies, unless that middleware is off.
+        proxies = getattr(self.app, "trusted_hosts", ())
+        self._is_proxy = self.client is not None and self.client[0] in proxies
+        address = address_of({"client": self.client})
+        self.limits.add(self, address, is_proxy=self._is_proxy)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the checks of the connection."""
+        self.limits.remove(self)
         if self._look is not None:
             self._look.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes; the first byte after an answered request starts the time of a head."""
-        if self._head_since is None and not self._awaits_body and self._is_answered():
-            self._head_since = self.loop.time()
         self._arrived += len(data)
+        if self.lingers:
+            if self._arrived > LINGER_BYTES:
+                self.transport.abort()
+            return
+        if self._head_since is None and not self.awaits_body and self._is_answered():
+            self._head_since = self.loop.time()
+            self.limits.move(self, State.UNFINISHED)
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_since is not None and self._head_bytes > MAX_HEAD:
@@ -95,18 +135,52 @@ class PatientProtocol(HttpToolsProtocol):
         """Start to answer a request, unless its head is too large."""
         self._head_since = None
         self._patience = self.stall_seconds
+        self._body_seconds, self._body_bytes, self._arrived = 0.0, 0, 0
         sizes = (len(name) + len(value) for name, value in self.headers)
         if len(self.url) + sum(sizes) > MAX_HEAD:
             # Uvicorn answers an error raised here with 400.
             raise ValueError("the head of the request is too large")
         super().on_headers_complete()
-        self._awaits_body = True
+        refused = self.limits.refusal(self, self.scope["path"], is_proxy=self._is_proxy)
+        if refused is not None:
+            self.scope["state"][REFUSED] = refused  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        # An answer that begins before the end of the body closes the connection.
+        self._keeps_alive, self.cycle.keep_alive = self.cycle.keep_alive, False
+        self.awaits_body = True
 
     def on_message_complete(self) -> None:
         """Record that the body is complete."""
-        self._awaits_body = False
+        self.awaits_body = False
         self._head_bytes = 0
+        self.cycle.keep_alive = self._keeps_alive and not self._shuts_down
+        self.limits.move(self, State.BUSY)
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Record that the connection waits for the client again."""
+        super().on_response_complete()
+        if self._is_answered():
+            self.limits.move(self, State.UNFINISHED if self.awaits_body else State.IDLE)
+
+    def shutdown(self) -> None:
+        """Close the connection after the answer under way."""
+        self._shuts_down = True
+        super().shutdown()
+
+    def linger(self) -> None:
+        """End the answer; discard what arrives until the client or a limit ends the connection."""
+        self.lingers = True
+        self._arrived = 0
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.flow.resume_reading()
+        self._abort_in(LINGER_SECONDS)
+
+    def evict(self) -> None:
+        """Close the connection for another connection."""
+        if self.awaits_body and self._may_answer():
+            self._write_too_slow(b"the service needs the connection for others")
+        self.transport.abort()
 
     def _refuse_head(self) -> None:
         if not self.transport.is_closing():
@@ -122,13 +196,22 @@ class PatientProtocol(HttpToolsProtocol):
         if slow is None:
             self._look = self.loop.call_later(TICK, self._looked_at)
         elif self._may_answer():
-            content = _PROBLEM % slow
-            self.transport.write(_TOO_SLOW % (len(content), content))
+            self._write_too_slow(slow)
+            # close() may wait forever until the client reads the last bytes.
+            self._abort_in(LINGER_SECONDS)
             self.transport.close()
-            # close() may wait forever until the client reads the last bytes: abort a second later.
-            self._look = self.loop.call_later(TICK, self.transport.abort)
         else:
             self.transport.abort()
+
+    def _abort_in(self, seconds: float) -> None:
+        """End the checks; abort the connection after some seconds."""
+        if self._look is not None:
+            self._look.cancel()
+        self._look = self.loop.call_later(seconds, self.transport.abort)
+
+    def _write_too_slow(self, reason: bytes) -> None:
+        content = _PROBLEM % reason
+        self.transport.write(_TOO_SLOW % (len(content), content))
 
     def _what_is_slow(self) -> bytes | None:
         if self._head_since is not None:
@@ -138,20 +221,19 @@ class PatientProtocol(HttpToolsProtocol):
         arrived, self._arrived = self._arrived, 0
         taken = self.transport.written - unsent  # pyright: ignore[reportAttributeAccessIssue]
         moved, self._taken = taken - self._taken, taken
-        if self._awaits_body and not self.flow.read_paused:
-            return b"the body of the request took too long" if self._tried(arrived) else None
+        if self.awaits_body and not self.flow.read_paused:
+            return b"the body of the request took too long" if self._is_late(arrived) else None
         if unsent:
             return b"the answer was taken too slowly" if self._tried(moved) else None
         self._patience = self.stall_seconds
-        self._keep_alive_but_not_for_ever()
         return None
 
-    def _keep_alive_but_not_for_ever(self) -> None:
-        """Start the keep-alive timer that uvicorn omits after a body that ends after its answer."""
-        if self.timeout_keep_alive_task is None and self._is_answered():
-            self.timeout_keep_alive_task = self.loop.call_later(
-                self.timeout_keep_alive, self.timeout_keep_alive_handler
-            )
+    def _is_late(self, arrived: int) -> bool:
+        """Count a tick and its bytes of the body; return whether the body took too long."""
+        self._body_seconds += TICK
+        self._body_bytes += arrived
+        allowed = self.stall_seconds + self._body_bytes / LEAST_RATE
+        return self._body_seconds > min(allowed, self.body_seconds)
 
     def _tried(self, moved: int) -> bool:
         """Spend a tick of the budget, refill by ``moved`` bytes; return whether none is left."""
@@ -160,16 +242,27 @@ class PatientProtocol(HttpToolsProtocol):
         return self._patience < 0
 
     def _may_answer(self) -> bool:
+        """Whether an answer of the connection itself reaches the client as an answer."""
         cycle = self.cycle
         begun = cycle is not None and cycle.response_started and not cycle.response_complete
-        return not begun and not self.transport.get_write_buffer_size()
+        return not (begun or self.lingers or self.transport.get_write_buffer_size())
 
 
-def patient(header_seconds: float, stall_seconds: float) -> type[PatientProtocol]:
+def patient(
+    header_seconds: float,
+    stall_seconds: float,
+    body_seconds: float,
+    limits: ConnectionLimits,
+) -> type[PatientProtocol]:
     """Return the protocol class for uvicorn with these limits, in seconds.
 
-    >>> patient(1, 2).header_seconds
+    >>> patient(1, 2, 3, ConnectionLimits(most=1000, most_of_address=250)).header_seconds
     1
     """
-    limits = {"header_seconds": header_seconds, "stall_seconds": stall_seconds}
-    return type("PatientConnection", (PatientProtocol,), limits)
+    named = {
+        "header_seconds": header_seconds,
+        "stall_seconds": stall_seconds,
+        "body_seconds": body_seconds,
+        "limits": limits,
+    }
+    return type("PatientConnection", (PatientProtocol,), named)

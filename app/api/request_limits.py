@@ -1,4 +1,4 @@
-"""ASGI middleware that refuses large bodies and unknown hosts."""
+"""ASGI middleware that refuses large and encoded bodies, and unknown hosts."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,12 +6,12 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topoloom.app.api.problems import body_too_large, unknown_host
-
-DRAINED = 8
-"""Multiple of the limit up to which a refused body is received and discarded.  Otherwise a client
-that writes before it reads sees a broken connection, not the answer."""
-
+from topoloom.app.api.problems import (
+    body_encoded,
+    body_too_large,
+    several_hosts,
+    unknown_host,
+)
 
 SMALL_BODY = 256 * 2**10
 """Largest body of a request without a topology, in bytes."""
@@ -38,7 +38,7 @@ def body_limit(path: str, most: int) -> int:
 
 
 class RefuseLargeBodies:
-    """ASGI middleware that answers 413 to a body over the limit.
+    """ASGI middleware that answers 413 to a body over the limit, and 415 to an encoded body.
 
     A declared length is checked before the body is read; a body without a declared length is
     counted while it arrives.  ``most`` returns the limit of a path, in bytes.
@@ -54,14 +54,16 @@ class RefuseLargeBodies:
             await self.app(scope, receive, send)
             return
         headers, most = Headers(scope=scope), self.most(scope["path"])
+        coding = headers.get("content-encoding", "identity")
+        if coding.strip().lower() != "identity":
+            await body_encoded(scope["path"], coding)(scope, receive, send)
+            return
         declared = headers.get("content-length", "")
         # A length of 19 digits exceeds every limit.
         length = int(declared[:19]) if declared.isdigit() else 0
         if length <= most:
             await self.app(scope, _counted(receive, most), send)
             return
-        if "expect" not in headers and length <= DRAINED * most:
-            await _drain(receive)
         await body_too_large(scope["path"], most)(scope, receive, send)
 
 
@@ -79,16 +81,12 @@ def _counted(receive: Receive, most: int) -> Receive:
     return counted
 
 
-async def _drain(receive: Receive) -> None:
-    while (await receive()).get("more_body", False):
-        pass
-
-
 class RefuseUnknownHosts:
     """ASGI middleware that answers 400 to a Host header that is not a name of the service.
 
     This prevents DNS rebinding: another site points its own name at this machine, and its page
-    reads the answers of the service.  ``*`` stands for every name.
+    reads the answers of the service.  ``*`` stands for every name.  Of two Host headers a proxy
+    may check the first and this service the second, so both are refused (RFC 9112, section 3.2).
     """
 
     def __init__(self, app: ASGIApp, known: Sequence[str]) -> None:
@@ -97,9 +95,13 @@ class RefuseUnknownHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] == "http" and "*" not in self.known:
-            host = Headers(scope=scope).get("host", "").lower()
-            if _without_port(host) not in self.known:
+        if scope["type"] == "http":
+            hosts = Headers(scope=scope).getlist("host")
+            if len(hosts) > 1:
+                await several_hosts(scope["path"])(scope, receive, send)
+                return
+            host = "".join(hosts).lower()
+            if "*" not in self.known and _without_port(host) not in self.known:
                 await unknown_host(scope["path"], host)(scope, receive, send)
                 return
         await self.app(scope, receive, send)

@@ -1,9 +1,11 @@
 """Start of the service: access check, logs, connections."""
 
 import logging
+import resource
 
 import uvicorn
 
+from topoloom.app.api.connection_limits import SPARE, ConnectionLimits
 from topoloom.app.api.connection_timeouts import patient
 from topoloom.app.api.main import create_app
 from topoloom.app.auth import api_keys
@@ -13,6 +15,9 @@ from topoloom.app.observability.telemetry import is_wanted, require_exporter
 from topoloom.app.store.database import open_database
 
 log = logging.getLogger(__name__)
+
+OTHER_FILES = 1_024
+"""Open files of the service besides its connections: databases, pipes of workers, modules."""
 
 GRACE_SECONDS = 3
 """Seconds for running requests at shutdown; the whole shutdown takes 5."""
@@ -43,6 +48,7 @@ def serve(settings: Settings) -> None:
     if is_wanted():
         require_exporter()
     logs.configure(settings.log_format)
+    _raise_file_limit(settings.max_connections + SPARE + OTHER_FILES)
     # Open the database here once: a database that is not ready gives an error of one line.
     engine = open_database(settings.database_url)
     try:
@@ -53,14 +59,28 @@ def serve(settings: Settings) -> None:
         create_app(settings),
         host=settings.host,
         port=settings.port,
-        http=patient(settings.header_seconds, settings.stall_seconds),
+        http=patient(
+            settings.header_seconds,
+            settings.stall_seconds,
+            settings.body_seconds,
+            ConnectionLimits(settings.max_connections, settings.max_connections_per_address),
+        ),
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=settings.max_connections,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+
+
+def _raise_file_limit(files: int) -> None:
+    """Raise the limit of this process on open files to ``files``, as far as the system allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < files:
+        log.warning("%d open files are allowed, but the service may need %d", most, files)
 
 
 def _warn(settings: Settings, valid: int) -> None:

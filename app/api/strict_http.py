@@ -1,9 +1,11 @@
-"""HTTP rules of every path: HEAD beside GET, a complete Allow, no unknown query parameters."""
+"""HTTP rules of every path: HEAD beside GET, a complete Allow, strict query parameters."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import get_args, get_origin
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.dependencies.models import Dependant
+from fastapi.dependencies.models import Dependant, ModelField
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match
@@ -58,38 +60,47 @@ def strict_router(
 
 
 async def refuse_unknown_query(request: Request) -> None:
-    """Raise an error if the route does not have a query parameter of the request.
+    """Raise an error if the query has an unknown parameter, or repeats one that is not a list.
 
     Asynchronous, because FastAPI runs synchronous dependencies in a thread.
 
     Raises
     ------
     RequestValidationError
-        With an entry for each unknown parameter.
+        With an entry for each such parameter.
     """
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not request.query_params:
         return
-    known = set(_query_names(route.dependant))
-    unknown = dict.fromkeys(name for name in request.query_params if name not in known)
-    if unknown:
-        shown = ", ".join(sorted(known)) or "none"
+    known = {field.alias: field for field in _query_fields(route.dependant)}
+    shown = ", ".join(sorted(known)) or "none"
+    sent = Counter(name for name, _ in request.query_params.multi_items())
+    broken = {
+        name: f"must be a query parameter of this path: {shown}"
+        for name in sent
+        if name not in known
+    } | {
+        name: "must be sent once"
+        for name, times in sent.items()
+        if times > 1 and name in known and not _is_list(known[name])
+    }
+    if broken:
         raise RequestValidationError(
             [
-                {
-                    "type": "unknown_query",
-                    "loc": ("query", name),
-                    "msg": f"must be a query parameter of this path: {shown}",
-                    "input": None,
-                }
-                for name in unknown
+                {"type": "query_parameter", "loc": ("query", name), "msg": rule, "input": None}
+                for name, rule in broken.items()
             ]
         )
 
 
-def _query_names(dependant: Dependant) -> Iterator[str]:
+def _query_fields(dependant: Dependant) -> Iterator[ModelField]:
     """Yield the query parameters of a route and of its dependencies."""
-    for field in dependant.query_params:
-        yield field.alias
+    yield from dependant.query_params
     for below in dependant.dependencies:
-        yield from _query_names(below)
+        yield from _query_fields(below)
+
+
+def _is_list(field: ModelField) -> bool:
+    """Return whether a query parameter may be repeated."""
+    annotation = field.field_info.annotation
+    return list in {get_origin(part) or part for part in (annotation, *get_args(annotation))}

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -116,16 +116,30 @@ def revoke(engine: Engine, identity: str) -> ApiKey:
     return _key(row)
 
 
+def id_of(text: str) -> str | None:
+    """Return the id in the text of a key; None for a text without the form of a key."""
+    form = _FORM.fullmatch(text)
+    return form and form[1]
+
+
+def opens(text: str, key: ApiKey) -> bool:
+    """Return whether a text is the text of a key; the comparison takes constant time."""
+    form = _FORM.fullmatch(text)
+    return form is not None and hmac.compare_digest(_hashed(form[2]), key.secret_hash)
+
+
+def with_ids(engine: Engine, ids: Iterable[str]) -> dict[str, ApiKey]:
+    """Return the keys that have these ids, valid or not, by id."""
+    with engine.connect() as connection:
+        rows = connection.execute(_QUERY.where(ApiKeyRow.id.in_(ids)))
+        return {row.id: _key(row) for row in rows}
+
+
 def find(engine: Engine, text: str) -> ApiKey | None:
     """Return the key of a text, valid or not; None for an unknown text."""
-    form = _FORM.fullmatch(text)
-    if form is None:
-        return None
-    with engine.connect() as connection:
-        row = connection.execute(_QUERY.where(ApiKeyRow.id == form[1])).one_or_none()
-    if row is None or not hmac.compare_digest(_hashed(form[2]), row.secret_hash):
-        return None
-    return _key(row)
+    identity = id_of(text)
+    key = with_ids(engine, [identity]).get(identity) if identity else None
+    return key if key is not None and opens(text, key) else None
 
 
 def touch(engine: Engine, key: ApiKey, moment: datetime) -> None:

@@ -42,5 +42,21 @@ class TooManyRequests(AccessError):
         self.headers = {**headers, "Retry-After": str(seconds)}
 
 
+class ConnectionsUsedUp(AccessError):
+    """The process answers as many requests as it may have connections."""
+
+    def __init__(self) -> None:
+        super().__init__("the service answers as many requests as it may have connections")
+        self.headers = {"Retry-After": "1"}
+
+
+class AddressUsesUpConnections(AccessError):
+    """The process answers as many requests of an address as the address may have connections."""
+
+    def __init__(self) -> None:
+        super().__init__("the service answers as many requests of the address as it may at once")
+        self.headers = {"Retry-After": "1"}
+
+
 class InvalidKey(ValueError):
     """A key cannot be created or found; the message names the field and the rule."""

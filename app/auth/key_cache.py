@@ -1,17 +1,20 @@
 """Cache of API key lookups, so that a request needs no query.
 
-An entry, for a key or for an unknown text, is valid for `SECONDS`.  A revoked key still works for
-that time.  The cache keeps the digest of a key, not its text.
+An entry, for a key or for an unknown id, is valid for `SECONDS`.  A revoked key still works for
+that time.  The cache holds the digests of keys, not their texts.
+
+One query at a time reads all keys that requests wait for.  A flood of guesses therefore shares its
+queries, and a valid key in the flood waits for at most two of them.
 """
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -29,9 +32,6 @@ SECONDS = 5.0
 MOST = 4096
 """Most entries, for valid and invalid keys."""
 
-_READERS = 2
-"""Threads for lookups of keys alone: computations must not delay authentication."""
-
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -39,6 +39,14 @@ class Access:
 
     owner: str
     scopes: frozenset[Scope]
+
+
+class _Entry(NamedTuple):
+    """A key that is valid ``until`` a time of the clock; None for an invalid or unknown key."""
+
+    until: float
+    key: api_keys.ApiKey | None
+    access: Access | None
 
 
 class KnownKeys:
@@ -51,20 +59,16 @@ class KnownKeys:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine, self._seconds, self._clock = engine, seconds, clock
-        self._found: OrderedDict[bytes, tuple[float, Access | None]] = OrderedDict()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._wanted: set[str] = set()
+        self._next: asyncio.Task[None] | None = None
+        self._one_query = asyncio.Lock()
+        # Lookups and writes have threads of their own: computations do not delay authentication.
         self._reading: CapacityLimiter | None = None
         self._writing: CapacityLimiter | None = None
         self._touching: set[asyncio.Task[None]] = set()
 
-    def remembered(self, text: str) -> tuple[Access | None] | None:
-        """Return the valid entry of a key, in a tuple; None without an entry.
-
-        Takes some microseconds.
-        """
-        entry = self._found.get(_digest(text))
-        return (entry[1],) if entry is not None and self._clock() < entry[0] else None
-
-    async def look_up(self, text: str) -> Access | None:
+    async def access(self, text: str) -> Access | None:
         """Return the access of the key of this text; None without a valid key.
 
         Raises
@@ -72,29 +76,68 @@ class KnownKeys:
         sqlalchemy.exc.DBAPIError
             The database cannot be used.
         """
-        if self._reading is None or self._writing is None:
-            self._reading, self._writing = CapacityLimiter(_READERS), CapacityLimiter(1)
-        key, moment = (
-            await run_sync(api_keys.find, self._engine, text, limiter=self._reading),
-            api_keys.now(),
-        )
-        access, counts = None, self._seconds
-        if key is not None and key.is_valid(moment):
-            access = Access(f"key:{key.id}", reach(frozenset(key.scopes)))
-            if key.expires_at is not None:
-                counts = min(counts, (key.expires_at - moment).total_seconds())
-            self._touch(key, moment, self._writing)
-        self._found[_digest(text)] = (self._clock() + counts, access)
-        self._found.move_to_end(_digest(text))
-        if len(self._found) > MOST:
-            self._found.popitem(last=False)
-        return access
+        identity = api_keys.id_of(text)
+        if identity is None:
+            return None
+        entry = self._remembered(identity)
+        if entry is None:
+            await self._looked_up(identity)
+            entry = self._entries.get(identity)
+        if entry is None or entry.key is None or not api_keys.opens(text, entry.key):
+            return None
+        self._touch(entry)
+        return entry.access
 
-    def _touch(self, key: api_keys.ApiKey, moment: datetime, threads: CapacityLimiter) -> None:
+    def _remembered(self, identity: str) -> _Entry | None:
+        entry = self._entries.get(identity)
+        if entry is None or self._clock() >= entry.until:
+            return None
+        # A flood of unknown ids drops the entries that nobody uses.
+        self._entries.move_to_end(identity)
+        return entry
+
+    async def _looked_up(self, identity: str) -> None:
+        """Wait for the next query, which reads every key that is wanted when it begins."""
+        self._wanted.add(identity)
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._look_up())
+            # Retrieve the exception, or asyncio logs an error when all clients have left.
+            self._next.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.shield(self._next)
+
+    async def _look_up(self) -> None:
+        async with self._one_query:
+            wanted, self._wanted, self._next = self._wanted, set(), None
+            if self._reading is None:
+                self._reading = CapacityLimiter(1)
+            found = await run_sync(api_keys.with_ids, self._engine, wanted, limiter=self._reading)
+        moment = api_keys.now()
+        for identity in wanted:
+            self._entries[identity] = self._entry(found.get(identity), moment)
+            self._entries.move_to_end(identity)
+        while len(self._entries) > MOST:
+            self._entries.popitem(last=False)
+
+    def _entry(self, key: api_keys.ApiKey | None, moment: datetime) -> _Entry:
+        counts = self._seconds
+        if key is None or not key.is_valid(moment):
+            return _Entry(self._clock() + counts, None, None)
+        if key.expires_at is not None:
+            counts = min(counts, (key.expires_at - moment).total_seconds())
+        access = Access(f"key:{key.id}", reach(frozenset(key.scopes)))
+        return _Entry(self._clock() + counts, key, access)
+
+    def _touch(self, entry: _Entry) -> None:
         """Store the last use of a key in the background; requests do not wait for writes."""
+        key = entry.key
+        assert key is not None
+        moment = api_keys.now()
         if key.used_at is not None and key.used_at > moment - api_keys.TOUCH:
             return
-        written = run_sync(self._touched, key, moment, limiter=threads)
+        self._entries[key.id] = entry._replace(key=replace(key, used_at=moment))
+        if self._writing is None:
+            self._writing = CapacityLimiter(1)
+        written = run_sync(self._touched, key, moment, limiter=self._writing)
         task = asyncio.get_running_loop().create_task(written)
         self._touching.add(task)
         task.add_done_callback(self._touching.discard)
@@ -104,7 +147,3 @@ class KnownKeys:
             api_keys.touch(self._engine, key, moment)
         except SQLAlchemyError as error:
             log.warning("the last use of key %s could not be written: %s", key.id, error)
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode(errors="replace")).digest()

@@ -1,5 +1,8 @@
 """Authentication and rate limits, from the head of a request alone.
 
+The rate of a valid key counts in the bucket of the key, whatever others do at the same address.
+Requests without a valid key count as failures in a bucket of the address.
+
 The middleware sets ``request.state.access`` and ``request.state.owner``: ``key:ID``, or
 ``address:IP`` where no key is required.  Limits on work count by owner.
 """
@@ -14,12 +17,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topoloom.app.auth.buckets import Buckets
-from topoloom.app.auth.errors import TooManyRequests, Unauthorized
+from topoloom.app.auth.errors import AccessError, TooManyRequests, Unauthorized
 from topoloom.app.auth.key_cache import Access, KnownKeys
 from topoloom.app.auth.scopes import everything, is_open
 
 _MAX_KEY = 200
 """Longest Authorization header, in characters, that can hold a key."""
+
+REFUSED = "refused"
+"""Name in ``scope["state"]`` of the error with which the connection refuses the request."""
 
 _PROBE = "/healthz"
 """Path without a rate limit: a liveness probe must never get 429."""
@@ -34,21 +40,21 @@ class Gate:
         Its ``state.known_keys`` finds keys.
     refusal : callable
         Returns the answer to a refused request, from its path and the error.
-    asks_for_keys : bool
-        Whether a request needs a key.
     buckets : Buckets or None
         Buckets by owner; None without rate limits.
+    failures : Buckets or None
+        Buckets by address for requests without a valid key; None if no request needs a key.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         refusal: Callable[[str, Exception], JSONResponse],
-        asks_for_keys: bool,
         buckets: Buckets | None,
+        failures: Buckets | None,
     ) -> None:
         self.app, self.refusal = app, refusal
-        self.asks_for_keys, self.buckets = asks_for_keys, buckets
+        self.buckets, self.failures = buckets, failures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
@@ -59,27 +65,26 @@ class Gate:
         stranger = Access(f"address:{address_of(scope)}", everything())
         state["owner"] = stranger.owner
         try:
+            if REFUSED in state:
+                raise state[REFUSED]
             state["access"] = access = await self._admitted(scope, stranger)
             state["owner"] = access.owner
             told = {} if scope["path"] == _PROBE else self._counted(access.owner)
-        except (Unauthorized, TooManyRequests, SQLAlchemyError) as error:
+        except (AccessError, SQLAlchemyError) as error:
             await self.refusal(scope["path"], error)(scope, receive, send)
             return
         await self.app(scope, receive, _telling(send, told) if told else send)
 
     async def _admitted(self, scope: Scope, stranger: Access) -> Access:
-        if not self.asks_for_keys or is_open(scope["path"]):
+        if self.failures is None or is_open(scope["path"]):
             return stranger
         keys: KnownKeys = scope["app"].state.known_keys
         text = _bearer(Headers(scope=scope).get("authorization", ""))
-        remembered = keys.remembered(text) if text else None
-        access = remembered[0] if remembered else None
+        access = await keys.access(text)
         if access is None:
-            # A guess counts against the address before the query to the database.
-            self._counted(stranger.owner)
-            if text and remembered is None:
-                access = await keys.look_up(text)
-        if access is None:
+            wait = self.failures.take(stranger.owner).wait
+            if wait:
+                raise TooManyRequests(wait, {})
             raise Unauthorized(given=bool(text))
         return access
 

@@ -109,13 +109,30 @@ def test_keys_have_rates_of_their_own(tmp_path):
             assert statuses == [200] * 5 + [429] * 2
 
 
-def test_guessing_keys_is_slowed_down_by_address(tmp_path):
-    with client_of(tmp_path, auth="keys") as client:
-        statuses = [
-            client.get("/v1/designs", headers={"Authorization": f"Bearer {n}"}).status_code
-            for n in range(8)
-        ]
-    assert statuses == [401] * 5 + [429] * 3
+def guess(client, number):
+    header = {"Authorization": f"Bearer tl_{number:08x}_{'0' * 48}"}
+    return client.get("/v1/designs", headers=header)
+
+
+@pytest.mark.parametrize("address", ["203.0.113.9", "127.0.0.1"])
+def test_guesses_are_limited_by_address_also_on_this_machine(tmp_path, address):
+    with client_of(tmp_path, address, auth="keys", auth_failures_per_minute=6) as client:
+        statuses = [guess(client, number).status_code for number in range(9)]
+        assert statuses == [401] * 6 + [429] * 3
+        assert 1 <= int(guess(client, 0).headers["Retry-After"]) <= 10
+        # A request without a key is a guess, too.
+        assert client.get("/v1/designs").status_code == 429
+
+
+def test_guesses_cost_the_valid_keys_of_the_address_nothing(tmp_path):
+    with client_of(tmp_path, auth="keys", auth_failures_per_minute=1) as client:
+        for number in range(20):
+            guess(client, number)
+        made = api_keys.create(client.app.state.engine, "a", ["read"])[1]
+        header = {"Authorization": f"Bearer {made}"}
+        statuses = [client.get("/v1/designs", headers=header).status_code for _ in range(6)]
+        assert statuses == [200] * 5 + [429]
+        assert client.get("/readyz").status_code == 200
 
 
 def test_one_network_of_ipv6_is_one_client(tmp_path):

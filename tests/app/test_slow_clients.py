@@ -4,24 +4,28 @@ import asyncio
 import socket
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 import pytest
 import uvicorn
+from fastapi.testclient import TestClient
 from starlette.responses import StreamingResponse
 
+from topoloom.app.api.connection_limits import SPARE, ConnectionLimits, State
 from topoloom.app.api.connection_timeouts import MAX_HEAD, patient
 from topoloom.app.api.main import create_app
+from topoloom.app.auth.middleware import REFUSED
 from topoloom.app.config import Settings
 
 
 @contextmanager
-def served(app, header_seconds=1.0, stall_seconds=2.0):
+def served(app, header_seconds=1.0, stall_seconds=2.0, body_seconds=100.0, most=1000, each=1000):
     """Run an application with the protocol of the service on a port of its own."""
     config = uvicorn.Config(
         app,
         port=0,
-        http=patient(header_seconds, stall_seconds),
+        http=patient(header_seconds, stall_seconds, body_seconds, ConnectionLimits(most, each)),
         ws="none",
         log_config=None,
         lifespan="on" if hasattr(app, "openapi") else "off",
@@ -307,9 +311,171 @@ async def refuse_unread(scope, receive, send):
     await send({"type": "http.response.body", "body": b""})
 
 
-def test_a_body_that_ends_after_its_answer_leaves_the_connection_open():
+def ended(connection):
+    """Return all that arrives until the service ends the connection."""
+    answer = b""
+    with suppress(ConnectionError):
+        while received := connection.recv(65_536):
+            answer += received
+    return answer
+
+
+def test_an_answer_before_the_end_of_its_body_closes_the_connection():
+    with served(refuse_unread) as (port, server), connected(port) as connection:
+        connection.sendall(HEAD)
+        answer = ended(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert b"connection: close" in answer
+        # The rest of the body is discarded for a short time, then the connection is gone.
+        wait_until(lambda: not server.server_state.connections)
+
+
+def test_a_client_that_writes_all_before_it_reads_gets_the_answer():
+    with served(refuse_unread) as (port, _), connected(port) as connection:
+        connection.sendall(HEAD.replace(b"10000", b"10000000") + b" " * 10_000_000)
+        assert ended(connection).startswith(b"HTTP/1.1 413 ")
+
+
+def test_an_answer_after_the_end_of_its_body_keeps_the_connection():
     with served(refuse_unread) as (port, _), connected(port) as connection:
         for _ in range(2):
-            connection.sendall(HEAD)
-            assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")
-            connection.sendall(b" " * 10_000)
+            connection.sendall(HEAD + b" " * 10_000)
+            answer = b""
+            while not answer.endswith(b"\r\n\r\n"):
+                answer += connection.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 413 ")
+            assert b"connection: close" not in answer
+
+
+@pytest.mark.slow
+def test_no_rate_stretches_a_body_beyond_its_deadline(settings):
+    with (
+        served(create_app(settings), stall_seconds=60, body_seconds=1.0) as (port, _),
+        connected(port) as connection,
+    ):
+        connection.sendall(HEAD.replace(b"10000", b"33000000"))
+        connection.settimeout(0.05)
+        answer = b""
+        deadline = time.monotonic() + 60
+        while not answer and time.monotonic() < deadline:
+            # Far above the least rate.
+            with suppress(TimeoutError):
+                connection.sendall(b" " * 10_000)
+                answer = connection.recv(4096)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def has_connections(server, least):
+    return len(server.server_state.connections) >= least
+
+
+async def answer_when_told(scope, receive, send):
+    """Answer a probe at once, and another path when the client sends the body."""
+    while scope["path"] != "/healthz" and (await receive()).get("more_body"):
+        pass
+    status = 503 if REFUSED in scope["state"] else 200
+    await send({"type": "http.response.start", "status": status, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def asked(port, request, source="127.0.0.1"):
+    with socket.create_connection(("127.0.0.1", port), 50, (source, 0)) as connection:
+        connection.sendall(request + b"\r\n")
+        return connection.recv(4096)
+
+
+SLOWLY = {"header_seconds": 100, "stall_seconds": 100}
+
+
+@pytest.mark.parametrize("begun", [HEAD, HEAD[:-4], b""], ids=["bodies", "heads", "silence"])
+def test_beyond_the_limit_the_oldest_unfinished_connection_is_closed(begun):
+    with ExitStack() as stack:
+        port, server = stack.enter_context(served(answer_when_told, **SLOWLY, most=20))
+        slow = []
+        for number in range(20 + SPARE + 10):
+            slow.append(stack.enter_context(connected(port)))
+            slow[-1].sendall(begun)
+            least = min(number + 1, 20 + SPARE)
+            wait_until(partial(has_connections, server, least))
+        for connection in slow[:10]:
+            assert ended(connection)[:13] in (b"", b"HTTP/1.1 408 ")
+        assert len(server.server_state.connections) <= 20 + SPARE
+        assert asked(port, PROBE).startswith(b"HTTP/1.1 200 ")
+        assert asked(port, PROBE.replace(b"healthz", b"x")).startswith(b"HTTP/1.1 200 ")
+
+
+def test_who_has_answered_connections_keeps_them_while_others_never_finish(settings):
+    with ExitStack() as stack:
+        port, _ = stack.enter_context(served(create_app(settings), **SLOWLY, most=20))
+        kept = stack.enter_context(connected(port))
+        for _ in range(20 + 2 * SPARE):
+            kept.sendall(PROBE + b"\r\n")
+            assert kept.recv(4096).startswith(b"HTTP/1.1 200 ")
+            stack.enter_context(connected(port)).sendall(HEAD[:-4])
+
+
+def test_the_limit_of_an_address_closes_its_own_connections_alone():
+    with ExitStack() as stack:
+        port, _ = stack.enter_context(served(answer_when_told, **SLOWLY, each=20))
+
+        def opened(source):
+            made = socket.create_connection(("127.0.0.1", port), 50, (source, 0))
+            stack.enter_context(made)
+            made.sendall(HEAD[:-4])
+            return made
+
+        other = opened("127.0.0.3")
+        first = opened("127.0.0.2")
+        for _ in range(20 + SPARE):
+            opened("127.0.0.2")
+        assert ended(first) == b""
+        other.sendall(b"\r\n\r\n" + b" " * 10_000)
+        assert other.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+async def answer_never(scope, receive, send):
+    """Answer a probe and a refused request alone."""
+    if scope["path"] == "/healthz" or REFUSED in scope["state"]:
+        await answer_when_told(scope, receive, send)
+    else:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+def test_with_every_connection_busy_new_requests_are_refused_and_probes_are_answered():
+    with ExitStack() as stack:
+        port, server = stack.enter_context(served(answer_never, **SLOWLY, most=5))
+        for _ in range(5):
+            stack.enter_context(connected(port)).sendall(PROBE.replace(b"healthz", b"x") + b"\r\n")
+        wait_until(lambda: len(server.server_state.tasks) == 5)
+        assert asked(port, PROBE).startswith(b"HTTP/1.1 200 ")
+        assert asked(port, PROBE.replace(b"healthz", b"x")).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize(("most", "each", "status"), [(1, 9, 503), (9, 1, 429)])
+def test_a_refused_request_is_answered_with_a_problem(settings, most, each, status):
+    limits = ConnectionLimits(most, each)
+    busy = object()
+    limits.add(busy, "203.0.113.9", is_proxy=False)
+    limits.move(busy, State.BUSY)
+    limits.add("new", "203.0.113.9", is_proxy=False)
+    assert limits.refusal("new", "/readyz", is_proxy=False) is None
+    error = limits.refusal("new", "/v1/designs", is_proxy=False)
+    app = create_app(settings)
+
+    async def refused(scope, receive, send):
+        scope.setdefault("state", {})[REFUSED] = error
+        await app(scope, receive, send)
+
+    with TestClient(refused, base_url="http://localhost") as client:
+        answer = client.get("/v1/designs")
+    assert answer.status_code == status
+    assert answer.json()["type"] == "/problems/too-many-connections"
+    assert answer.headers["Retry-After"] == "1"
