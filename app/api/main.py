@@ -8,7 +8,6 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware.cors import CORSMiddleware
 
 from topoloom.app.api import problems
 from topoloom.app.api.job_worker import Host
@@ -38,6 +37,7 @@ from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.auth.middleware import Gate
 from topoloom.app.config import Settings
 from topoloom.app.jobs.executor import perform_by
+from topoloom.app.jobs.gauges import database_gauges
 from topoloom.app.jobs.watcher import Watcher
 from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
@@ -58,12 +58,6 @@ that match them, and the plan of which port to plug where.
 
 Every document is addressed by what was asked: the same question has the same id and is computed
 once. Numbers like `"277/256"` are exact fractions. Errors are `application/problem+json`."""
-
-EXPOSED_HEADERS = [
-    *("ETag", "Link", "Location", "Preference-Applied", "RateLimit", "RateLimit-Policy"),
-    *("Retry-After", "WWW-Authenticate", "X-Request-ID"),
-]
-"""Headers of answers that pages of other origins may read, besides those of every answer."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -88,14 +82,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.computations = turns = ComputationQueue(
             pool, chosen.max_working, chosen.max_waiting
         )
-        app.state.metrics.watch(turns)
+        metrics: Metrics = app.state.metrics
+        metrics.watch(turns, chosen.max_working)
+        metrics.watch_database(engine, database_gauges(engine, chosen.cache_bytes))
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.patches = PatchStore(engine)
         app.state.searches = lr_sessions.Searches()
         of_jobs = pool.within(chosen.max_job_seconds, chosen.max_job_bytes)
         app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store))
         app.state.watcher = Watcher(engine, chosen.max_event_streams)
-        housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes)
+        housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes, evicted=metrics.evicted)
         housekeeper.start()
         host.start()
         try:
@@ -133,18 +129,9 @@ def _add_middleware(app: FastAPI, chosen: Settings) -> None:
     app.add_middleware(
         Gate,
         refusal=problems.answer_to,
+        asks_for_keys=chosen.auth == "keys",
         buckets=_buckets(chosen),
-        failures=_failures(chosen),
     )
-    if chosen.origins:
-        # A preflight request has no key, so it is answered before the gate.
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=chosen.origins,
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=EXPOSED_HEADERS,
-        )
     app.add_middleware(RefuseUnknownHosts, known=chosen.hosts_allowed(chosen.host))
     app.add_middleware(AnswerHead)
     app.add_middleware(Observe, metrics=app.state.metrics, refusal=problems.answer_to)
@@ -156,11 +143,3 @@ def _buckets(chosen: Settings) -> Buckets | None:
     if chosen.is_private or not chosen.rate_per_second:
         return None
     return Buckets(chosen.rate_per_second, chosen.rate_burst)
-
-
-def _failures(chosen: Settings) -> Buckets | None:
-    """Return the limiter of requests without a valid key; None if no request needs a key."""
-    if chosen.auth == "open":
-        return None
-    most = chosen.auth_failures_per_minute
-    return Buckets(most / 60, most)

@@ -1,16 +1,18 @@
 """Logs: JSON lines, or text lines on a terminal.
 
-Uses the logging module with a formatter: the server, SQLAlchemy and other libraries log to it, so
-that a second system (structlog) would only wrap it.  Facts about the current request or job are
-added to every line, in every thread that works for the request.
+Uses the logging module with a formatter: the server, SQLAlchemy, alembic and other libraries log to
+it, so that a second system (structlog) would only wrap it.  Warnings and uncaught errors of threads
+are log lines, too.  Facts about the current request or job are added to every line, in every
+thread and worker process that works for the request.
 """
 
 import json
 import logging
 import re
 import sys
+import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -20,6 +22,7 @@ Fact: TypeAlias = str | int | float
 """Type of a member of a line."""
 
 _about: ContextVar[dict[str, Fact] | None] = ContextVar("about", default=None)
+_trace: Callable[[], Mapping[str, Fact]] = dict
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -56,6 +59,12 @@ def about(**facts: Fact) -> Iterator[None]:
         _about.reset(token)
 
 
+def call_about(facts: dict[str, Fact], call: Callable[..., object], *arguments: object) -> None:
+    """Call a function with facts in all log lines; the target of a worker process."""
+    with about(**facts):
+        call(*arguments)
+
+
 def note(**facts: Fact) -> None:
     """Add facts about the current request or job, if any."""
     known = _about.get()
@@ -68,8 +77,22 @@ def request_id() -> str:
     return str((_about.get() or {}).get("request_id", ""))
 
 
-def configure(form: Literal["auto", "json", "text"], level: int = logging.INFO) -> None:
-    """Write the logs of this process to stderr, in the format of the setting ``log_format``."""
+def facts() -> dict[str, Fact]:
+    """Return the facts about the current request or job, with the ids of its trace."""
+    return {**(_about.get() or {}), **_trace()}
+
+
+def configure(
+    form: Literal["auto", "json", "text"],
+    level: int = logging.INFO,
+    trace: Callable[[], Mapping[str, Fact]] = dict,
+) -> None:
+    """Write the logs, warnings and thread errors of this process to stderr.
+
+    ``form`` is the setting ``log_format``.  ``trace`` returns the ids of the current trace.
+    """
+    global _trace
+    _trace = trace
     as_text = form == "text" or (form == "auto" and sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Words() if as_text else JsonLines())
@@ -77,11 +100,21 @@ def configure(form: Literal["auto", "json", "text"], level: int = logging.INFO) 
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    logging.captureWarnings(True)
+    threading.excepthook = _log_thread_error
+
+
+def _log_thread_error(error: threading.ExceptHookArgs) -> None:
+    if error.exc_type is not SystemExit and error.exc_value is not None:
+        name = error.thread.name if error.thread else "unknown"
+        logging.getLogger("threading").error(
+            "the thread %s ended with an error", name, exc_info=error.exc_value
+        )
 
 
 def _known(record: logging.LogRecord) -> bool:
     """Attach the current facts to a record at its creation, since the facts change later."""
-    record.facts = {**(_about.get() or {}), **getattr(record, "facts", {})}
+    record.facts = {**facts(), **getattr(record, "facts", {})}
     return True
 
 

@@ -5,10 +5,13 @@ import time
 from collections.abc import Callable
 
 from fastapi.responses import JSONResponse
+from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topoloom.app.observability.logs import begin, well_formed
+from topoloom.app.observability.logs import Fact, begin, well_formed
 from topoloom.app.observability.metrics import Metrics
 
 log = logging.getLogger(__name__)
@@ -42,32 +45,66 @@ class Observe:
         identity = well_formed(Headers(scope=scope).get("x-request-id", ""))
         facts = begin(request_id=identity)
         # Inner layers answer HEAD as GET.
-        method, start, status = scope["method"], time.perf_counter(), GONE
+        method, start, status, gone = scope["method"], time.perf_counter(), GONE, False
+
+        async def received() -> Message:
+            nonlocal gone
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                gone = True
+            return message
 
         async def observed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                # Nobody receives an answer that begins after the client has left.
+                status = GONE if gone else message["status"]
                 MutableHeaders(scope=message)["X-Request-ID"] = identity
             await send(message)
 
         try:
-            await self.app(scope, receive, observed)
+            await self.app(scope, received, observed)
+        except ClientDisconnect:
+            pass
         except Exception as error:
             if status == GONE:
                 await self.refusal(scope["path"], error)(scope, receive, observed)
             # The server logs the error with traceback and facts.
             raise
         finally:
-            facts["owner"] = scope.get("state", {}).get("owner", "")
-            self._note(scope, method, status, time.perf_counter() - start)
+            facts["owner"] = _owner(scope)
+            self._note(scope, method, status, time.perf_counter() - start, facts)
 
-    def _note(self, scope: Scope, method: str, status: int, seconds: float) -> None:
+    def _note(
+        self, scope: Scope, method: str, status: int, seconds: float, facts: dict[str, Fact]
+    ) -> None:
         # Use the template of the route, not the path, to bound the label values.
-        route = getattr(scope.get("route"), "path", "other")
-        shown = method if route != "other" else "other"
-        self.metrics.requested(shown, route, status, seconds)
+        route = _template(scope)
+        self.metrics.requested(method, route, status, seconds)
+        if status >= 400 and "problem" in facts:
+            self.metrics.refused(str(facts["problem"]))
+        span = trace.get_current_span()
+        if span.is_recording():
+            span.set_attributes({f"topoloom.{name}": fact for name, fact in facts.items()})
         level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
         if log.isEnabledFor(level):
-            facts = {"route": route, "status": status, "ms": round(seconds * 1000, 3)}
-            log.log(level, "%s %s %s", shown, route, status, extra={"facts": facts})
+            line = {"method": method, "route": route, "status": status}
+            line["ms"] = round(seconds * 1000, 3)
+            log.log(level, "%s %s %s", method, route, status, extra={"facts": line})
+
+
+def _owner(scope: Scope) -> str:
+    """Return the owner of a request; its address if the request was refused before the keys."""
+    owner = scope.get("state", {}).get("owner")
+    client = scope.get("client")
+    return owner or (f"address:{client[0]}" if client else "")
+
+
+def _template(scope: Scope) -> str:
+    """Return the path template of a request, also of a request refused before its route."""
+    route = scope.get("route")
+    if route is None:
+        routes = scope["app"].router.routes
+        matching = (one for one in routes if one.matches(scope)[0] is not Match.NONE)
+        route = next(matching, None)
+    return getattr(route, "path", "other")

@@ -1,19 +1,26 @@
 """OpenTelemetry traces and metrics, if the environment names a collector.
 
 FastAPI instruments requests, routes, dependencies and endpoints.  This module traces database
-statements through SQLAlchemy events, since the contributed package refuses SQLAlchemy 2.1.  The
-exporter comes with the extra ``topoloom[otel]``; without a collector, tracing is off and free.
+statements through SQLAlchemy events, since the contributed package refuses SQLAlchemy 2.1, and
+computations and jobs.  The exporter comes with the extra ``topoloom[otel]``; without a collector,
+tracing is off and free.
+
+A worker process has no exporter: the process that started the worker records the spans of the
+worker's computations, as the pipe reports them.
 """
 
 import os
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Engine
 
 from topoloom.app.extras import require_extra
+from topoloom.app.observability.logs import Fact
+from topoloom.app.observability.statements import Statement, observe_statements
 
 _ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -50,6 +57,37 @@ def configuration() -> TelemetryConfig:
     return {"auto_configure": wanted, "exclude": lambda scope: scope["path"] in _PROBES}
 
 
+def trace_ids() -> dict[str, Fact]:
+    """Return the ids of the current trace and span; empty without a trace.
+
+    >>> trace_ids()
+    {}
+    """
+    context = trace.get_current_span().get_span_context()
+    if not context.is_valid:
+        return {}
+    return {
+        "trace_id": trace.format_trace_id(context.trace_id),
+        "span_id": trace.format_span_id(context.span_id),
+    }
+
+
+@contextmanager
+def span(name: str, **attributes: Fact) -> Iterator[None]:
+    """Trace this block as a span; attributes get the prefix ``topoloom.``."""
+    named = {f"topoloom.{attribute}": value for attribute, value in attributes.items()}
+    with trace.get_tracer("topoloom").start_as_current_span(name, attributes=named):
+        yield
+
+
+def past_span(name: str, seconds: float, **attributes: Fact) -> None:
+    """Record a span that ends now and took ``seconds``."""
+    now = time.time_ns()
+    named = {f"topoloom.{attribute}": value for attribute, value in attributes.items()}
+    tracer = trace.get_tracer("topoloom")
+    tracer.start_span(name, attributes=named, start_time=now - int(seconds * 1e9)).end(now)
+
+
 def trace_statements(engine: Engine, provider: trace.TracerProvider | None = None) -> None:
     """Trace each database statement as a span, with its text but without its values.
 
@@ -57,33 +95,23 @@ def trace_statements(engine: Engine, provider: trace.TracerProvider | None = Non
     """
     system = {"sqlite": "sqlite", "postgresql": "postgresql"}.get(engine.dialect.name, "other_sql")
 
-    def begun(connection: Connection, cursor: Any, statement: str, *_: Any) -> None:
-        words = statement.split(None, 1)
-        operation = words[0].upper() if words else "SQL"
+    def traced(statement: Statement) -> None:
+        words = statement.text.split(None, 1)
+        operation = words[0].upper() if words else "CONNECT"
+        now = time.time_ns()
         tracer = trace.get_tracer("topoloom.sql", tracer_provider=provider)
-        span = tracer.start_span(operation, kind=trace.SpanKind.CLIENT)
+        begun = now - int(statement.seconds * 1e9)
+        span = tracer.start_span(operation, kind=trace.SpanKind.CLIENT, start_time=begun)
         span.set_attributes(
             {
                 "db.system.name": system,
                 "db.operation.name": operation,
-                "db.query.text": statement[:2000],
+                "db.query.text": statement.text[:2000],
             }
         )
-        connection.info.setdefault("spans", []).append(span)
-
-    def ended(connection: Connection, *_: Any) -> None:
-        spans = connection.info.get("spans")
-        if spans:
-            spans.pop().end()
-
-    def failed(context: Any) -> None:
-        spans = context.connection.info.get("spans") if context.connection is not None else None
-        if spans:
-            span = spans.pop()
+        if statement.error is not None:
             span.set_status(trace.StatusCode.ERROR)
-            span.set_attribute("error.type", type(context.original_exception).__name__)
-            span.end()
+            span.set_attribute("error.type", type(statement.error).__name__)
+        span.end(now)
 
-    event.listen(engine, "before_cursor_execute", begun)
-    event.listen(engine, "after_cursor_execute", ended)
-    event.listen(engine, "handle_error", failed)
+    observe_statements(engine, traced)

@@ -15,6 +15,8 @@ from topoloom.app.jobs.worker_pool.fork_server import prepare
 from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, StoreServer
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.app.jobs.worker_pool.worker_process import work
+from topoloom.app.observability import logs
+from topoloom.app.observability.telemetry import span
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.document_store import Store
 from topoloom.schedules.errors import TookTooLong
@@ -95,12 +97,14 @@ class WorkerPool:
         watch = _Watch(self._settings.max_seconds, cancelled, report)
         served = StoreServer(self._store, self._claims, watch.look, self._timed)
         ours, theirs = self._processes.Pipe()
-        arguments = (theirs, self._settings, task)
-        process = self._processes.Process(target=self._work, args=arguments, daemon=True)
+        # Log lines of the worker carry the ids of the request or job.
+        arguments = (logs.facts(), self._work, theirs, self._settings, task)
+        process = self._processes.Process(target=logs.call_about, args=arguments, daemon=True)
         try:
             process.start()
             theirs.close()
-            return self._attend(ours, served, watch)
+            with span(f"run {task.operation}"):
+                return self._attend(ours, served, watch)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             # The worker was never started if the fork server is dead.
             if process.pid is not None:

@@ -6,6 +6,7 @@ its memory.  The pipe is its only connection.
 
 import contextlib
 import ctypes
+import logging
 import os
 import resource
 import signal
@@ -27,6 +28,8 @@ from topoloom.app.services.open_context import mended
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import TooLarge
 from topoloom.synth.progress import Listener, progress_listener
+
+log = logging.getLogger(__name__)
 
 NICENESS = 5
 """Workers yield the processor to the process that answers from the store."""
@@ -50,7 +53,7 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
         last = Call(RAISED, (packed(TooLarge("", rule)),))
     except Exception as error:
         if not (hasattr(error, "rule") or isinstance(error, RequestValidationError)):
-            sys.excepthook(type(error), error, error.__traceback__)
+            log.exception("the computation of a %s failed", task.operation)
         last = Call(RAISED, (packed(error),))
     with contextlib.suppress(BrokenPipeError):
         connection.send(last)
