@@ -8,6 +8,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware.cors import CORSMiddleware
 
 from topoloom.app.api import problems
 from topoloom.app.api.job_worker import Host
@@ -58,6 +59,12 @@ that match them, and the plan of which port to plug where.
 
 Every document is addressed by what was asked: the same question has the same id and is computed
 once. Numbers like `"277/256"` are exact fractions. Errors are `application/problem+json`."""
+
+EXPOSED_HEADERS = [
+    *("ETag", "Link", "Location", "Preference-Applied", "RateLimit", "RateLimit-Policy"),
+    *("Retry-After", "WWW-Authenticate", "X-Request-ID"),
+]
+"""Headers of answers that pages of other origins may read, besides those of every answer."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -129,9 +136,18 @@ def _add_middleware(app: FastAPI, chosen: Settings) -> None:
     app.add_middleware(
         Gate,
         refusal=problems.answer_to,
-        asks_for_keys=chosen.auth == "keys",
         buckets=_buckets(chosen),
+        failures=_failures(chosen),
     )
+    if chosen.origins:
+        # A preflight request has no key, so it is answered before the gate.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=chosen.origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED_HEADERS,
+        )
     app.add_middleware(RefuseUnknownHosts, known=chosen.hosts_allowed(chosen.host))
     app.add_middleware(AnswerHead)
     app.add_middleware(Observe, metrics=app.state.metrics, refusal=problems.answer_to)
@@ -143,3 +159,11 @@ def _buckets(chosen: Settings) -> Buckets | None:
     if chosen.is_private or not chosen.rate_per_second:
         return None
     return Buckets(chosen.rate_per_second, chosen.rate_burst)
+
+
+def _failures(chosen: Settings) -> Buckets | None:
+    """Return the limiter of requests without a valid key; None if no request needs a key."""
+    if chosen.auth == "open":
+        return None
+    most = chosen.auth_failures_per_minute
+    return Buckets(most / 60, most)

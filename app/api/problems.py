@@ -15,7 +15,14 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from topoloom.app.api.strict_http import allowed_methods
-from topoloom.app.auth.errors import AccessError, Forbidden, TooManyRequests, Unauthorized
+from topoloom.app.auth.errors import (
+    AccessError,
+    AddressUsesUpConnections,
+    ConnectionsUsedUp,
+    Forbidden,
+    TooManyRequests,
+    Unauthorized,
+)
 from topoloom.app.auth.scopes import scope_of
 from topoloom.app.documents.problem import ProblemDocument
 from topoloom.app.extras import MissingExtra
@@ -104,6 +111,8 @@ PROBLEMS: dict[type[Exception], Problem] = {
     Unauthorized: Problem(401, "A valid API key is needed", "unauthorized"),
     Forbidden: Problem(403, "The key may not do this", "forbidden"),
     TooManyRequests: Problem(429, "Too many requests", "too-many-requests"),
+    AddressUsesUpConnections: Problem(429, "Too many connections", "too-many-connections"),
+    ConnectionsUsedUp: Problem(503, "Too many connections", "too-many-connections"),
     NotStored: Problem(404, "Nothing is stored under this id", "not-stored"),
     Ambiguous: Problem(422, "Several are stored under this id or name", "ambiguous"),
     Damaged: Problem(500, "What is stored is damaged", "damaged"),
@@ -144,7 +153,7 @@ HTTP_PROBLEMS: dict[int, Problem] = {
     404: Problem(404, "No such path", "not-found"),
     405: Problem(405, "The method is not allowed here", "method-not-allowed"),
     413: Problem(413, "The body is too large", "body-too-large"),
-    415: Problem(415, "The body must be application/json", "unsupported-media-type"),
+    415: Problem(415, "The body must be plain application/json", "unsupported-media-type"),
 }
 
 UNKNOWN_HOST = Problem(400, "The service is not called so", "unknown-host")
@@ -222,6 +231,18 @@ def _describe_access(app: FastAPI, document: dict[str, Any]) -> None:
 def body_too_large(path: str, limit: int) -> JSONResponse:
     """Return the answer to a body of more than ``limit`` bytes."""
     return _response(HTTP_PROBLEMS[413], f"body: must have at most {limit} bytes", path, [])
+
+
+def body_encoded(path: str, coding: str) -> JSONResponse:
+    """Return the answer to a body with a content coding, such as gzip."""
+    detail = f"Content-Encoding: must be absent or identity; {coding!r} is not accepted"
+    # RFC 9110, section 12.5.3: in an answer, the header names the codings of requests.
+    return _response(HTTP_PROBLEMS[415], detail, path, [], {"Accept-Encoding": "identity"})
+
+
+def several_hosts(path: str) -> JSONResponse:
+    """Return the answer to a request with several Host headers."""
+    return _response(UNKNOWN_HOST, "Host: must be sent once", path, [])
 
 
 def unknown_host(path: str, host: str) -> JSONResponse:
