@@ -27,7 +27,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tests.app.conftest import Postgres, private_postgres
 from topoloom.app.config import Settings
-from topoloom.app.jobs import dbos_queue
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Task
 from topoloom.app.jobs.sweep_jobs import task_and_parts
@@ -66,7 +65,6 @@ def ready(kind: str) -> Iterator[tuple[Engine, Postgres | None]]:
     with database(kind) as (url, server):
         engine = open_engine(url)
         migrate(engine)
-        dbos_queue.migrate(engine.url)
         try:
             yield engine, server
         finally:
@@ -199,7 +197,6 @@ def asking(kind: str) -> str:
             start = time.perf_counter()
             jobs.enqueue(task)
             seconds.append(time.perf_counter() - start)
-        jobs.close()
     seconds.sort()
     at = (ASKED // 2, int(ASKED * 0.99) - 1)
     return f"{kind:12}" + "".join(f"{1000 * seconds[place]:8.1f}" for place in at)
@@ -222,7 +219,6 @@ def with_workers(count: int, first: int) -> float:
             assert found.state == "done", found
             return time.perf_counter() - start
         finally:
-            jobs.close()
             stopped(workers)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, case, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from topoloom.app.jobs import queries
@@ -47,16 +47,7 @@ class Wish:
             raise ValueError(f"owner: must have at most {MAX_OWNER} characters")
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """The job of a wish, whether it is new, and which new jobs can begin at once."""
-
-    job: JobId
-    fresh: bool
-    ready: tuple[JobId, ...] = ()
-
-
-def add(engine: Engine, wish: Wish, limits: QueueLimits) -> Added:
+def add(engine: Engine, wish: Wish, limits: QueueLimits) -> JobId:
     """Return the job that carries out a task: the unfinished one of its identity, or a new one.
 
     Raises
@@ -74,43 +65,53 @@ def add(engine: Engine, wish: Wish, limits: QueueLimits) -> Added:
     raise QueueFull(limits.queued)
 
 
-def _join(connection: Connection, wish: Wish) -> Added | None:
-    found = _flights(connection, [wish.task.identity])
-    if not found:
-        return None
-    job = found[wish.task.identity]
-    # Wanted for its own sake now: it outlives the sweep that it is a part of.
-    connection.execute(
+def _join(connection: Connection, wish: Wish) -> JobId | None:
+    # Wanted for its own sake now: the job outlives the sweep that it is a part of.  The update
+    # locks the row: a job that ends meanwhile would not send the webhook.
+    priority = case((JobRow.parent.is_(None), JobRow.priority), else_=wish.priority)
+    job = connection.execute(
         update(JobRow)
-        .where(JobRow.id == job, JobRow.parent.is_not(None))
-        .values(parent=None, priority=wish.priority)
-    )
-    _tell(connection, job, wish.webhook)
-    return Added(job, fresh=False)
+        .where(JobRow.flight == wish.task.identity)
+        .values(parent=None, priority=priority)
+        .returning(JobRow.id)
+    ).scalar_one_or_none()
+    if job is not None:
+        _tell(connection, job, wish.webhook)
+    return job
 
 
-def _add(connection: Connection, wish: Wish, limits: QueueLimits) -> Added:
+def _add(connection: Connection, wish: Wish, limits: QueueLimits) -> JobId:
     parts = {task.identity: task for task in wish.parts}
-    known = _flights(connection, parts)
-    new = [task for identity, task in parts.items() if identity not in known]
-    _require_room(connection, wish.owner, 1 + len(new), limits)
-    job, estimates = secrets.token_hex(16), {}
-    values = []
-    for task in (wish.task, *new):
+    estimates: dict[str, float | None] = {}
+
+    def row(task: Task, priority: int, **more: Any) -> dict[str, Any]:
         if task.operation not in estimates:
             estimates[task.operation] = queries.estimate(connection, task.operation)
-        values.append(_values(task, wish, estimates[task.operation]))
-    values[0] |= {"id": job, "parts": len(parts), "priority": wish.priority}
-    for value in values[1:]:
-        value |= {"parent": job, "priority": min(wish.priority + 100, MAX_PRIORITY)}
-    connection.execute(insert(JobRow), values)
-    made = [value["id"] for value in values[1:]]
-    links = [{"job_id": job, "part_id": part} for part in (*known.values(), *made)]
+        estimate = estimates[task.operation]
+        return (
+            _values(task, wish.owner) | {"priority": priority, "estimate_seconds": estimate} | more
+        )
+
+    whole = row(wish.task, wish.priority, parts=len(parts))
+    # Insert before the look-up of parts: an embedded database then takes no other end of a job.
+    connection.execute(insert(JobRow).values(whole))
+    known = _unfinished(connection, parts)
+    behind = min(wish.priority + 100, MAX_PRIORITY)
+    new = [
+        row(task, behind, parent=whole["id"])
+        for identity, task in sorted(parts.items())
+        if identity not in known
+    ]
+    _require_room(connection, wish.owner, len(new), limits)
+    if new:
+        connection.execute(insert(JobRow), new)
+    links = [{"job_id": whole["id"], "part_id": part}
+             for part in (*known.values(), *(value["id"] for value in new))]  # fmt: skip
     if links:
         connection.execute(insert(PartRow), links)
     _release(connection, known.values())
-    _tell(connection, job, wish.webhook)
-    return Added(job, fresh=True, ready=tuple(made) if parts else (job,))
+    _tell(connection, whole["id"], wish.webhook)
+    return whole["id"]
 
 
 def _release(connection: Connection, jobs: Iterable[JobId]) -> None:
@@ -120,12 +121,13 @@ def _release(connection: Connection, jobs: Iterable[JobId]) -> None:
         connection.execute(query.values(parent=None))
 
 
-def _flights(connection: Connection, identities: Iterable[str]) -> dict[str, JobId]:
-    """Return the unfinished jobs of some identities."""
+def _unfinished(connection: Connection, identities: Iterable[str]) -> dict[str, JobId]:
+    """Return the unfinished jobs of some identities, locked in the order of ids."""
     found = {}
-    for some in _chunks(identities):
+    for some in _chunks(sorted(identities)):
         query = select(JobRow.flight, JobRow.id).where(JobRow.flight.in_(some))
-        found |= {row.flight: row.id for row in connection.execute(query)}
+        rows = connection.execute(query.order_by(JobRow.id).with_for_update())
+        found |= {row.flight: row.id for row in rows}
     return found
 
 
@@ -135,13 +137,14 @@ def _chunks(values: Iterable[str]) -> Iterable[list[str]]:
 
 
 def _require_room(connection: Connection, owner: str, more: int, limits: QueueLimits) -> None:
+    """Raise if the queued jobs and ``more`` jobs exceed a limit."""
     if queries.queued(connection, owner) + more > limits.queued_of_owner:
         raise TooManyJobs(limits.queued_of_owner)
     if queries.queued(connection) + more > limits.queued:
         raise QueueFull(limits.queued)
 
 
-def _values(task: Task, wish: Wish, estimate: float | None) -> dict[str, Any]:
+def _values(task: Task, owner: str) -> dict[str, Any]:
     return {
         "id": secrets.token_hex(16),
         "operation": task.operation,
@@ -153,11 +156,10 @@ def _values(task: Task, wish: Wish, estimate: float | None) -> dict[str, Any]:
         "revision": 1,
         "phase": "",
         "cancel_asked": False,
-        "owner": wish.owner,
+        "owner": owner,
         "parent": None,
         "parts": 0,
         "parts_ended": 0,
-        "estimate_seconds": estimate,
         "created_at": queries.now(),
     }
 

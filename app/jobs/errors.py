@@ -80,7 +80,3 @@ class WebhookRefused(ValueError):
 
 class WorkFailed(RuntimeError):
     """The work of a job came to an end that is nobody's answer: killed, or without memory."""
-
-
-class WorkersExist(RuntimeError):
-    """This process has a worker already; there is one to a process."""

@@ -11,27 +11,20 @@
 True
 >>> jobs.state(job).state.value, jobs.cancel(job).state.value
 ('queued', 'cancelled')
->>> jobs.close(); engine.dispose(); folder.cleanup()
+>>> engine.dispose(); folder.cleanup()
 """
 
-import logging
 import time
 from collections.abc import Callable, Sequence
-from threading import Lock
 
 from sqlalchemy import Engine
 
 from topoloom.app.jobs import queries, transitions
-from topoloom.app.jobs.completion_hooks import follow
-from topoloom.app.jobs.dbos_queue import Carrier
-from topoloom.app.jobs.enqueue import Added, QueueLimits, Wish, add
+from topoloom.app.jobs.enqueue import QueueLimits, Wish, add
 from topoloom.app.jobs.errors import JobEnded, NotEnded
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, Job, JobId, State, Task
-from topoloom.app.jobs.transitions import Due
 from topoloom.app.jobs.webhooks.targets import WebhookRules
-from topoloom.app.store.database import DatabaseNotReady
-
-log = logging.getLogger(__name__)
+from topoloom.app.store.database import DatabaseNotReady, is_in_memory
 
 LIMITS = QueueLimits(10_000, 2_500)
 WAIT_STEP_SECONDS = 0.1
@@ -40,8 +33,7 @@ WAIT_STEP_SECONDS = 0.1
 class Jobs:
     """The jobs of a database.
 
-    Reading jobs needs the job tables only; the first new job opens the queue.  Every new job calls
-    ``added``, which may start a worker of this process.
+    Every new job calls ``added``, which may wake a worker of this process.
     """
 
     def __init__(
@@ -53,8 +45,6 @@ class Jobs:
     ) -> None:
         self._engine, self._limits, self._added = engine, limits, added
         self._webhooks = webhooks or WebhookRules()
-        self._carrier: Carrier | None = None
-        self._lock = Lock()
 
     def enqueue(
         self,
@@ -87,24 +77,15 @@ class Jobs:
         WebhookRefused
             Nothing is sent to this URL.
         DatabaseNotReady
-            The queue cannot be opened.
+            The database lives in memory.
         """
         if webhook is not None:
             self._webhooks.target(webhook)
-        carrier = self.carrier()
-        wish = Wish(task, owner, priority, webhook, parts)
-        added = add(self._engine, wish, self._limits)
-        try:
-            carrier.put(self._due(added, wish))
-        except DatabaseNotReady:
-            # The job is in the tables already; the reconciler adds it to the queue.
-            log.warning("the job %s is not in the queue yet", added.job)
+        if is_in_memory(self._engine.url):
+            raise DatabaseNotReady("database_url: jobs need a database that outlives the process")
+        job = add(self._engine, Wish(task, owner, priority, webhook, parts), self._limits)
         self._added()
-        return added.job
-
-    def _due(self, added: Added, wish: Wish) -> list[Due]:
-        behind = min(wish.priority + 100, 1000) if wish.parts else wish.priority
-        return [Due(job, 0, wish.owner, behind) for job in added.ready]
+        return job
 
     def state(self, job: JobId) -> Job:
         """Return a job as it stands, or raise `NotStored`."""
@@ -138,12 +119,8 @@ class Jobs:
             It has ended.
         """
         self.state(job)
-        carrier = self.carrier()
-        ending = transitions.ask_to_cancel(self._engine, job)
-        if ending is None:
+        if not transitions.cancel(self._engine, job):
             raise JobEnded(self.state(job).state)
-        parts = transitions.cancel_parts(self._engine, job) if ending.won else []
-        follow(self._engine, carrier, [ending, *parts])
         return self.state(job)
 
     def forget(self, job: JobId) -> None:
@@ -175,23 +152,3 @@ class Jobs:
             if found.state.ended or time.monotonic() >= end:
                 return found
             time.sleep(min(WAIT_STEP_SECONDS, max(0.0, end - time.monotonic())))
-
-    def unfinished(self) -> bool:
-        """Whether there is anything for a worker to do."""
-        return any(
-            queries.page(self._engine, 1, state=state)[0] for state in (State.QUEUED, State.RUNNING)
-        )
-
-    def carrier(self) -> Carrier:
-        """Return the queue, opened."""
-        with self._lock:
-            if self._carrier is None:
-                self._carrier = Carrier(self._engine.url)
-            return self._carrier
-
-    def close(self) -> None:
-        """Close the queue."""
-        with self._lock:
-            if self._carrier is not None:
-                self._carrier.close()
-                self._carrier = None

@@ -1,22 +1,24 @@
-"""Heartbeats of workers, and detection of dead workers.
+"""Heartbeats of workers, detection of dead workers, and take-over of their jobs.
 
 No two clocks are compared.  A worker is dead when its count of beats has not changed for
 `SILENT_SECONDS` of the watcher's own clock.  A worker of the same kernel is dead as soon as its
 process has ended.
 """
 
+import logging
 import os
-import secrets
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, insert, select, update
 
-from topoloom.app.jobs import queries
+from topoloom.app.jobs import queries, transitions
 from topoloom.app.store.tables import JobRow, WorkerRow
+
+log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 3.0
 SILENT_SECONDS = 15.0
@@ -46,25 +48,13 @@ def seat(process: int | None = None) -> Seat:
     return Seat(place, "" if state[0] == "Z" else f"{number} {state[19]}")
 
 
-def join(engine: Engine) -> str:
-    """Add this process to the workers; return the id it has as one."""
-    worker = secrets.token_hex(16)
-    with engine.begin() as connection:
-        _add(connection, worker)
-    return worker
-
-
 def beat(engine: Engine, worker: str) -> None:
-    """Record a heartbeat; add the worker again if others have removed it as dead."""
+    """Record a heartbeat; add a worker that is new, or that others have removed as dead."""
+    values = {"id": worker, "beats": 0, "started_at": queries.now(), **seat()._asdict()}
     with engine.begin() as connection:
         query = update(WorkerRow).where(WorkerRow.id == worker)
         if not connection.execute(query.values(beats=WorkerRow.beats + 1)).rowcount:
-            _add(connection, worker)
-
-
-def _add(connection: Connection, worker: str) -> None:
-    values = {"id": worker, "beats": 0, "started_at": queries.now(), **seat()._asdict()}
-    connection.execute(insert(WorkerRow).values(**values))
+            connection.execute(insert(WorkerRow).values(**values))
 
 
 def leave(engine: Engine, worker: str) -> None:
@@ -97,6 +87,15 @@ class Watch:
         silent = [one for one in listed if moment - self._seen[one][1] >= SILENT_SECONDS]
         dead = dead_here((row.id, Seat(row.place, row.process)) for row in listed.values())
         return sorted({*silent, *dead, *(holding - listed.keys())})
+
+    def take_over(self, engine: Engine) -> None:
+        """Return the jobs of dead workers to the queue; several workers may do so at a time."""
+        for worker in self.gone(engine):
+            lost = transitions.held_by(engine, worker)
+            for held in lost:
+                transitions.hand_back(engine, held, lost=True)
+            leave(engine, worker)
+            log.warning("the worker %s is gone; %d jobs were taken over", worker, len(lost))
 
     def _note(self, beats: Mapping[str, int], moment: float) -> None:
         for worker, count in beats.items():

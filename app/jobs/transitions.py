@@ -1,78 +1,107 @@
 """Changes of a job's state; each is one guarded update, so that a job ends exactly once.
 
-A worker names its turn in every update.  Requeueing a job ends the turn: every update that names
-an old turn is refused.  Locks are taken on the part first, then on the jobs that wait for the
-part, in the order of ids.  No function takes locks in another order.
+The job tables are the queue.  A worker takes a job, and names the job's turn in every later
+update.  Handing a job back ends the turn: every update that names an old turn is refused.  Locks
+are taken on the part first, then on the jobs that wait for the part, in the order of ids.  No
+function takes locks in another order.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select, text, update
+from sqlalchemy.orm import aliased
 
 from topoloom.app.jobs import queries
 from topoloom.app.jobs.model import JobId, State, Task
+from topoloom.app.store.database import is_embedded
 from topoloom.app.store.tables import MAX_PHASE, JobRow, PartRow, WebhookRow
+from topoloom.app.store.tables.jobs import DUE
 
-MAX_TURNS = 25
-"""A job whose workers die so often is not tried again."""
+MAX_LOSSES = 25
+"""A job that lost so many workers is not tried again."""
 
+FORGET_AT_ONCE = 500
 
-class Due(NamedTuple):
-    """A job that the queue must hold, for this turn."""
+LOST = {
+    "type": "/problems/work-failed",
+    "title": "The work came to no end",
+    "status": 500,
+    "detail": f"{MAX_LOSSES} workers that had it in hand ended before it did",
+    "instance": "/v1/jobs",
+    "errors": [],
+}
 
-    id: JobId
-    turn: int
-    owner: str
-    priority: int
+_TAKE_LOCK = 7_063_412
 
 
 class Held(NamedTuple):
-    """A job that a worker has in hand."""
+    """A job that a worker has in hand, for this turn."""
 
     id: JobId
     turn: int
-    cancel_asked: bool
-    priority: int
-    owner: str
+    worker: str
 
 
-@dataclass(slots=True)
-class Ending:
-    """Effects of the end of a job: jobs that may begin, jobs that lost a part.
+def take(engine: Engine, worker: str, running_of_owner: int) -> tuple[Held, Task] | None:
+    """Assign the next job to a worker; None if no job may begin.
 
-    ``out`` is the turn to remove from the queue.
+    A job may begin when all its parts have ended.  Owners take turns: the next job is of the
+    owner with the fewest running jobs, and among these of the owner whose last job began first.
+    An owner with ``running_of_owner`` running jobs is skipped.  Among the jobs of one owner, the
+    most urgent and then the oldest goes first.
     """
-
-    won: bool = False
-    out: tuple[JobId, int] | None = None
-    ready: list[Due] = field(default_factory=list)
-    broken: list[JobId] = field(default_factory=list)
-
-
-def begin(engine: Engine, job: JobId, turn: int, worker: str) -> Task | None:
-    """Assign a job to a worker; return its task, or None if this turn must not run."""
-    mine = (JobRow.id == job, JobRow.turn == turn, JobRow.worker.is_(None))
-    open_ = (JobRow.state.in_(queries.UNFINISHED), JobRow.cancel_asked.is_(False))
-    whole = JobRow.parts_ended >= JobRow.parts
-    with engine.begin() as connection:
-        taken = connection.execute(
-            update(JobRow).where(*mine, *open_, whole).values(worker=worker, **_running())
-        )
-        if not taken.rowcount:
+    following = _following(running_of_owner)
+    with engine.connect() as connection:
+        # An idle worker only reads: a write would lock an embedded database.
+        if connection.execute(following).first() is None:
             return None
-        for parent in _parents(connection, job):
+    with engine.begin() as connection:
+        if not is_embedded(engine.url):
+            # One take at a time, as on SQLite: otherwise two could pass the limit of an owner.
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _TAKE_LOCK})
+        row = connection.execute(
+            update(JobRow)
+            .where(JobRow.id == following.correlate(None).scalar_subquery(), DUE)
+            .values(worker=worker, **_running())
+            .returning(JobRow.id, JobRow.turn, JobRow.operation, JobRow.body, JobRow.identity)
+        ).one_or_none()
+        if row is None:
+            return None
+        for parent in _parents(connection, row.id):
             connection.execute(
                 update(JobRow)
                 .where(JobRow.id == parent, JobRow.state == State.QUEUED.value)
                 .values(**_running())
             )
-        row = connection.execute(
-            select(JobRow.operation, JobRow.body, JobRow.identity).where(JobRow.id == job)
-        ).one()
-    return Task(*row)
+    return Held(row.id, row.turn, worker), Task(row.operation, row.body, row.identity)
+
+
+def _following(running_of_owner: int) -> Select[tuple[JobId]]:
+    """Return the query of the id of the job that is taken next."""
+    waiting = select(JobRow.owner).where(DUE).distinct().subquery()
+    mine = aliased(JobRow)
+    of_owner = mine.owner == waiting.c.owner
+    running = (
+        select(func.count())
+        .where(of_owner, mine.state == State.RUNNING.value, mine.worker.is_not(None))
+        .scalar_subquery()
+    )
+    last = select(func.max(mine.started_at)).where(of_owner).scalar_subquery()
+    owner = (
+        select(waiting.c.owner)
+        .where(running < running_of_owner)
+        .order_by(running, last.nulls_first(), waiting.c.owner)
+        .limit(1)
+    )
+    return (
+        select(JobRow.id)
+        .where(JobRow.owner == owner.scalar_subquery(), DUE)
+        .order_by(JobRow.priority, JobRow.created_at, JobRow.id)
+        .limit(1)
+    )
 
 
 def _running() -> dict[str, Any]:
@@ -83,126 +112,85 @@ def _running() -> dict[str, Any]:
     }
 
 
-def report(engine: Engine, worker: str, said: Iterable[tuple[JobId, int, float, str]]) -> None:
-    """Write down how far jobs are: ``(job, turn, progress, phase)``."""
+def report(engine: Engine, said: Iterable[tuple[Held, float, str]]) -> None:
+    """Write down how far jobs are: progress, from 0 to 1, and phase."""
     with engine.begin() as connection:
-        for job, turn, progress, phase in sorted(said):
+        for held, progress, phase in sorted(said):
             connection.execute(
                 update(JobRow)
-                .where(JobRow.id == job, JobRow.turn == turn, JobRow.worker == worker)
+                .where(*_guard(held))
                 .values(progress=progress, phase=phase[:MAX_PHASE], revision=JobRow.revision + 1)
             )
 
 
-def held(engine: Engine, worker: str) -> list[Held]:
-    """Return the jobs that the tables assign to a worker."""
-    query = select(
-        JobRow.id, JobRow.turn, JobRow.cancel_asked, JobRow.priority, JobRow.owner
-    ).where(JobRow.worker == worker)
+def held_by(engine: Engine, worker: str) -> Mapping[Held, bool]:
+    """Return the jobs that the tables assign to a worker, and whether each is to be cancelled."""
+    query = select(JobRow.id, JobRow.turn, JobRow.worker, JobRow.cancel_asked)
     with engine.connect() as connection:
-        return [Held(*row) for row in connection.execute(query)]
+        rows = connection.execute(query.where(JobRow.worker == worker)).all()
+    return {Held(row.id, row.turn, worker): row.cancel_asked for row in rows}
 
 
 def finish(
     engine: Engine,
-    job: JobId,
-    turn: int,
-    worker: str,
+    held: Held,
     state: State,
     *,
     made: str | None = None,
     problem: Mapping[str, Any] | None = None,
     answered: bool = True,
-) -> Ending:
-    """End a job in this turn, once.
+) -> bool:
+    """End a job in this turn, once; return False if the turn is over.
 
     ``answered`` means that the end, even a problem, answers the request.  Otherwise every job
     that waits for this part fails.
     """
     with engine.begin() as connection:
-        return _end(
-            connection,
-            job,
-            state,
-            (JobRow.turn == turn, JobRow.worker == worker),
-            made=made,
-            problem=problem,
-            answered=answered,
-        )
+        values = {"made": made, "problem": problem, "answered": answered}
+        failed = _end(connection, held.id, state, _guard(held), **values)
+    return _ended(engine, failed)
 
 
-def ask_to_cancel(engine: Engine, job: JobId) -> Ending | None:
-    """Cancel a job at once if no worker holds it, or flag it; None if the job has ended."""
-    with engine.begin() as connection:
-        asked = connection.execute(
-            update(JobRow)
-            .where(JobRow.id == job, JobRow.state.in_(queries.UNFINISHED))
-            .values(cancel_asked=True)
-        )
-        if not asked.rowcount:
-            return None
-        turn = connection.execute(select(JobRow.turn).where(JobRow.id == job)).scalar_one()
-        free = (JobRow.worker.is_(None), JobRow.turn == turn)
-        ending = _end(connection, job, State.CANCELLED, free, answered=False)
-    ending.out = (job, turn) if ending.won else None
-    return ending
+def cancel(engine: Engine, job: JobId) -> bool:
+    """Cancel a job and its parts: at once, or by a flag if a worker holds the job.
 
-
-def cancel_parts(engine: Engine, job: JobId) -> list[Ending]:
-    """Cancel the unfinished parts of a job that nothing else wants."""
-    query = select(JobRow.id).where(JobRow.parent == job, JobRow.state.in_(queries.UNFINISHED))
-    with engine.connect() as connection:
-        parts = connection.execute(query.order_by(JobRow.id)).scalars().all()
-    endings = (ask_to_cancel(engine, part) for part in parts)
-    return [ending for ending in endings if ending is not None]
-
-
-def hand_back(engine: Engine, lost: Held, worker: str, problem: Mapping[str, Any]) -> Due | Ending:
-    """Requeue a job whose worker stops or is dead, or end a job that must not run again.
-
-    A job flagged for cancellation is cancelled; a job after `MAX_TURNS` turns fails with
-    ``problem``.  A caller that loses a race gets an `Ending` that was not won.
+    Return False if the job has ended.
     """
-    mine = (JobRow.turn == lost.turn, JobRow.worker == worker)
     with engine.begin() as connection:
-        if lost.cancel_asked:
-            return _end(connection, lost.id, State.CANCELLED, mine, answered=False)
-        if lost.turn + 1 >= MAX_TURNS:
-            return _end(connection, lost.id, State.FAILED, mine, problem=problem, answered=False)
-        given = connection.execute(
-            update(JobRow)
-            .where(JobRow.id == lost.id, *mine, JobRow.cancel_asked.is_(False))
-            .values(
-                turn=JobRow.turn + 1,
-                worker=None,
-                state=State.QUEUED.value,
-                revision=JobRow.revision + 1,
-            )
-        )
-    if not given.rowcount:
-        return Ending()
-    return Due(lost.id, lost.turn + 1, lost.owner, lost.priority)
+        open_ = (JobRow.id == job, JobRow.state.in_(queries.UNFINISHED))
+        asked = connection.execute(update(JobRow).where(*open_).values(cancel_asked=True))
+        if not asked.rowcount:
+            return False
+        free = [JobRow.id == job, JobRow.worker.is_(None)]
+        failed = _end(connection, job, State.CANCELLED, free, answered=False)
+    _ended(engine, failed)
+    return True
 
 
-def waiting(engine: Engine) -> list[Due]:
-    """Return every job that the queue should hold: unfinished, parts ended, without worker."""
-    query = _due().where(JobRow.state.in_(queries.UNFINISHED), JobRow.worker.is_(None))
-    with engine.connect() as connection:
-        return [Due(*row) for row in connection.execute(query.order_by(JobRow.created_at))]
+def hand_back(engine: Engine, held: Held, *, lost: bool = False) -> bool:
+    """Return a job to the queue, or cancel a job that is flagged; False if the turn is over.
+
+    ``lost`` counts a worker that did not stop in order: after `MAX_LOSSES` of them the job fails.
+    """
+    losses = JobRow.losses + int(lost)
+    again = {"turn": JobRow.turn + 1, "worker": None, "losses": losses,
+             "state": State.QUEUED.value, "revision": JobRow.revision + 1}  # fmt: skip
+    may = (JobRow.cancel_asked.is_(False), losses < MAX_LOSSES)
+    with engine.begin() as connection:
+        if connection.execute(update(JobRow).where(*_guard(held), *may).values(**again)).rowcount:
+            return True
+        flagged = select(JobRow.cancel_asked).where(*_guard(held))
+        cancelled = connection.execute(flagged).scalar_one_or_none()
+        state, problem = (State.CANCELLED, None) if cancelled else (State.FAILED, LOST)
+        failed = _end(connection, held.id, state, _guard(held), problem=problem, answered=False)
+    return _ended(engine, failed)
 
 
 def forget(engine: Engine, jobs: Sequence[JobId]) -> int:
     """Delete jobs that have ended, with all that hangs on them; return how many."""
     with engine.begin() as connection:
-        ended = (
-            connection.execute(
-                select(JobRow.id).where(
-                    JobRow.id.in_(jobs), JobRow.state.not_in(queries.UNFINISHED)
-                )
-            )
-            .scalars()
-            .all()
-        )
+        gone = JobRow.id.in_(jobs) & JobRow.state.not_in(queries.UNFINISHED)
+        ended = connection.execute(select(JobRow.id).where(gone)).scalars().all()
         for query in (
             delete(PartRow).where(PartRow.job_id.in_(ended)),
             delete(PartRow).where(PartRow.part_id.in_(ended)),
@@ -214,6 +202,19 @@ def forget(engine: Engine, jobs: Sequence[JobId]) -> int:
     return len(ended)
 
 
+def forget_old(engine: Engine, days: float) -> None:
+    """Delete some of the jobs that ended more than ``days`` days ago."""
+    before = queries.now() - timedelta(days=days)
+    query = select(JobRow.id).where(JobRow.ended_at < before).limit(FORGET_AT_ONCE)
+    with engine.connect() as connection:
+        old = connection.execute(query).scalars().all()
+    forget(engine, old)
+
+
+def _guard(held: Held) -> list[ColumnElement[bool]]:
+    return [JobRow.id == held.id, JobRow.turn == held.turn, JobRow.worker == held.worker]
+
+
 def _end(
     connection: Connection,
     job: JobId,
@@ -223,7 +224,8 @@ def _end(
     made: str | None = None,
     problem: Mapping[str, Any] | None = None,
     answered: bool,
-) -> Ending:
+) -> list[JobId] | None:
+    """End a job; None if the guard refuses it, else the jobs whose parts nobody wants now."""
     values = {
         "state": state.value,
         "flight": None,
@@ -238,32 +240,37 @@ def _end(
         values["progress"] = 1.0
     open_ = (JobRow.id == job, JobRow.state.in_(queries.UNFINISHED))
     if not connection.execute(update(JobRow).where(*open_, *guard).values(**values)).rowcount:
-        return Ending()
+        return None
     connection.execute(
         update(WebhookRow).where(WebhookRow.job_id == job).values(state="waiting", due=0.0)
     )
-    ending = Ending(won=True)
+    failed = [] if answered else [job]
     for parent in _parents(connection, job):
-        _count(connection, parent, ending, None if answered else _because(job, state, problem))
-    return ending
+        # Count first: the update locks the row of the parent.
+        connection.execute(
+            update(JobRow)
+            .where(JobRow.id == parent, JobRow.state.in_(queries.UNFINISHED))
+            .values(parts_ended=JobRow.parts_ended + 1, revision=JobRow.revision + 1)
+        )
+        if not answered:
+            because = _because(job, state, problem)
+            failed += _end(connection, parent, State.FAILED, (), problem=because,
+                           answered=False) or []  # fmt: skip
+    return failed
 
 
-def _count(
-    connection: Connection, parent: JobId, ending: Ending, broken: Mapping[str, Any] | None
-) -> None:
-    """Count one more ended part of a job; the job fails if the part has no answer."""
-    connection.execute(
-        update(JobRow)
-        .where(JobRow.id == parent, JobRow.state.in_(queries.UNFINISHED))
-        .values(parts_ended=JobRow.parts_ended + 1, revision=JobRow.revision + 1)
-    )
-    if broken is not None:
-        failed = _end(connection, parent, State.FAILED, (), problem=broken, answered=False)
-        if failed.won:
-            ending.broken.append(parent)
-        return
-    query = _due().where(JobRow.id == parent, JobRow.state.in_(queries.UNFINISHED))
-    ending.ready.extend(Due(*row) for row in connection.execute(query))
+def _ended(engine: Engine, failed: Iterable[JobId] | None) -> bool:
+    """Cancel the parts of failed jobs; return whether a job has ended.
+
+    If the process dies midway, the remaining parts are carried out in vain.
+    """
+    for job in failed or ():
+        query = select(JobRow.id).where(JobRow.parent == job, JobRow.state.in_(queries.UNFINISHED))
+        with engine.connect() as connection:
+            parts = connection.execute(query.order_by(JobRow.id)).scalars().all()
+        for part in parts:
+            cancel(engine, part)
+    return failed is not None
 
 
 def _because(job: JobId, state: State, problem: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -283,9 +290,3 @@ def _because(job: JobId, state: State, problem: Mapping[str, Any] | None) -> Map
 def _parents(connection: Connection, job: JobId) -> Sequence[JobId]:
     query = select(PartRow.job_id).where(PartRow.part_id == job).order_by(PartRow.job_id)
     return connection.execute(query).scalars().all()
-
-
-def _due() -> Any:
-    return select(JobRow.id, JobRow.turn, JobRow.owner, JobRow.priority).where(
-        JobRow.parts_ended >= JobRow.parts, JobRow.cancel_asked.is_(False)
-    )

@@ -1,10 +1,11 @@
-"""A worker: takes jobs from the queue, runs them, and records their ends.
+"""A worker: takes jobs from the queue, runs each in a thread, and records their ends.
 
-The pulse thread sends heartbeats, reads cancellations, records progress, and takes over the jobs
-of dead workers.  A process has at most one worker.
+The loop thread takes jobs, sends heartbeats, reads cancellations, records progress, and takes over
+the jobs of dead workers.
 """
 
 import logging
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,23 +17,25 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from topoloom.app.jobs import heartbeats, transitions
-from topoloom.app.jobs.completion_hooks import follow
-from topoloom.app.jobs.dbos_queue import Carrier
-from topoloom.app.jobs.model import Cancelled, Failed, JobId, Perform, State, Task
-from topoloom.app.jobs.reconciler import Reconciler
-from topoloom.app.jobs.webhooks.messenger import Messenger
+from topoloom.app.jobs.model import Cancelled, Failed, Perform, State, Task
+from topoloom.app.jobs.transitions import Held
 from topoloom.app.store.database import DatabaseNotReady
 
 log = logging.getLogger(__name__)
 
+TAKE_SECONDS = 0.2
+"""Seconds between two looks for jobs that other processes have queued."""
+
 PULSE_SECONDS = 0.5
-RECONCILE_SECONDS = 5.0
+TAKE_OVER_SECONDS = 5.0
 TIDY_SECONDS = 60.0
 STOP_SECONDS = 2.0
-"""So long running work has to end before a worker that stops gives up on it."""
+"""Seconds that a stopping worker waits for its running work to end."""
 
 NOT_NOW = 503
 """Status of what is no verdict on the work: the database was down, and it is tried again."""
+
+NOT_NOW_SECONDS = 1.0
 
 Explain = Callable[[Exception, str], Mapping[str, Any]]
 """Given an error and the path it is about, returns its problem+json document."""
@@ -50,14 +53,14 @@ class WorkerLimits:
 class Run:
     """A running job of this worker, as its task sees it."""
 
-    def __init__(self, job: JobId, turn: int) -> None:
-        self.job, self.turn = job, turn
+    def __init__(self, held: Held) -> None:
+        self.held = held
         self.why = ""
         self._end = Event()
         self._said: tuple[float, str] | None = None
 
     def progress(self, done: float, phase: str) -> None:
-        """Note how far the work is; the pulse writes it down."""
+        """Note how far the work is; the loop writes it down."""
         self._said = (min(1.0, max(0.0, float(done))), phase)
 
     def cancelled(self) -> bool:
@@ -70,14 +73,14 @@ class Run:
             self.why = why
             self._end.set()
 
-    def said(self) -> tuple[JobId, int, float, str] | None:
+    def said(self) -> tuple[Held, float, str] | None:
         """Return the progress since the last call; None if there is none."""
         said, self._said = self._said, None
-        return None if said is None else (self.job, self.turn, *said)
+        return None if said is None else (self.held, *said)
 
 
 class Worker:
-    """Carries out jobs from `start` until `stop`."""
+    """Carries out jobs from `start` until `stop`; calls ``ended`` after the end of each."""
 
     def __init__(
         self,
@@ -85,111 +88,113 @@ class Worker:
         perform: Perform,
         explain: Explain,
         limits: WorkerLimits,
-        messenger: Messenger,
+        ended: Callable[[], object] = lambda: None,
     ) -> None:
+        self.id = secrets.token_hex(16)
         self._engine, self._perform, self._explain = engine, perform, explain
-        self._limits, self._messenger = limits, messenger
-        self._runs: dict[JobId, Run] = {}
+        self._limits, self._ended = limits, ended
+        self._runs: dict[Held, Run] = {}
         self._lock = Lock()
-        self._stopping = Event()
-        self._pulse: Thread | None = None
+        self._woken, self._stopping = Event(), Event()
+        self._loop = Thread(target=self._work_off, name="jobs-worker", daemon=True)
 
     def start(self) -> None:
-        """Begin to take jobs.
+        """Begin to take jobs."""
+        self._loop.start()
 
-        Raises
-        ------
-        DatabaseNotReady
-            The database or the queue cannot be used.
-        WorkersExist
-            There is a worker in this process.
-        """
-        self._carrier = Carrier(self._engine.url)
-        try:
-            self.id = heartbeats.join(self._engine)
-            self._reconciler = Reconciler(self._engine, self._carrier, self._limits.keep_days)
-            self._reconciler.take_over()
-            limits = self._limits
-            self._carrier.launch(self.id, self._carry, limits.concurrency, limits.running_of_owner)
-        except BaseException:
-            self._carrier.close()
-            raise
-        self._messenger.start(self._engine)
-        self._pulse = Thread(target=self._beat, name="jobs-pulse", daemon=True)
-        self._pulse.start()
+    def wake(self) -> None:
+        """Look for jobs now."""
+        self._woken.set()
 
     def stop(self) -> bool:
         """Take no more jobs and hand back those in hand; False if some work does not end."""
         self._stopping.set()
+        self._woken.set()
         for run in self._running():
             run.stop("stopping")
         end = time.monotonic() + STOP_SECONDS
+        if self._loop.is_alive():
+            self._loop.join(STOP_SECONDS)
         while self._running() and time.monotonic() < end:
             time.sleep(0.02)
         left = self._running()
         for run in left:
             # The work ignores the stop; its later result is discarded.
-            self._try("handing back", partial(self._hand_back, run))
-        if self._pulse is not None:
-            self._pulse.join(1.0)
-        self._messenger.stop()
-        self._try("leaving", lambda: heartbeats.leave(self._engine, self.id))
-        if not left:
-            self._carrier.close()
+            self._try("handing back", partial(transitions.hand_back, self._engine, run.held))
+        self._try("leaving", partial(heartbeats.leave, self._engine, self.id))
         return not left
+
+    def _work_off(self) -> None:
+        """Take jobs, and do the periodic work, until the worker stops."""
+        watch = heartbeats.Watch()
+        periodic: dict[Callable[[], object], float] = {
+            # First the heartbeat: a worker is listed before it takes a job.
+            partial(heartbeats.beat, self._engine, self.id): heartbeats.BEAT_SECONDS,
+            partial(watch.take_over, self._engine): TAKE_OVER_SECONDS,
+            self._listen: PULSE_SECONDS,
+            partial(transitions.forget_old, self._engine, self._limits.keep_days): TIDY_SECONDS,
+        }
+        due = dict.fromkeys(periodic, 0.0)
+        while not self._stopping.is_set():
+            self._woken.clear()
+            now = time.monotonic()
+            for act in (act for act, when in due.items() if when <= now):
+                if not self._try("jobs", act):
+                    break
+                due[act] = now + periodic[act]
+            else:
+                self._try("jobs", self._take)
+            self._woken.wait(TAKE_SECONDS)
+
+    def _take(self) -> None:
+        """Begin jobs while this worker has room."""
+        while not self._stopping.is_set() and len(self._running()) < self._limits.concurrency:
+            taken = transitions.take(self._engine, self.id, self._limits.running_of_owner)
+            if taken is None:
+                return
+            held, task = taken
+            run = Run(held)
+            with self._lock:
+                self._runs[held] = run
+            if self._stopping.is_set():
+                run.stop("stopping")
+            Thread(target=self._carry, args=(task, run), name="job", daemon=True).start()
 
     def _running(self) -> list[Run]:
         with self._lock:
             return list(self._runs.values())
 
-    def _carry(self, job: JobId, turn: int) -> None:
-        """Carry out a turn of a job; called by the queue, in a thread of its own."""
-        if self._stopping.is_set():
-            return
-        task = transitions.begin(self._engine, job, turn, self.id)
-        if task is None:
-            return
-        run = Run(job, turn)
-        with self._lock:
-            self._runs[job] = run
-        if self._stopping.is_set():
-            run.stop("stopping")
+    def _carry(self, task: Task, run: Run) -> None:
+        """Carry out a job, in a thread of its own."""
         try:
             self._settle(run, self._work(task, run))
         finally:
             with self._lock:
-                del self._runs[job]
+                del self._runs[run.held]
+            self.wake()
 
-    def _work(self, task: Task, run: Run) -> Callable[[], None]:
+    def _work(self, task: Task, run: Run) -> Callable[[], object]:
         """Run a task; return the function that records its end."""
+        hand_back = partial(transitions.hand_back, self._engine, run.held)
         try:
             made = self._perform(task, run) or task.identity
         except Cancelled:
-            return self._broken_off(run)
+            if run.why == "cancelled":
+                return partial(self._finish, run, State.CANCELLED)
+            # A lost job is in the hands of another worker, which records its end.
+            return hand_back
         except Failed as failed:
             problem = failed.problem
         except Exception as error:
-            problem = self._explain(error, f"/v1/jobs/{run.job}")
+            problem = self._explain(error, f"/v1/jobs/{run.held.id}")
             if problem["status"] >= 500:
-                log.exception("the job %s failed", run.job)
+                log.exception("the job %s failed", run.held.id)
         else:
-            return lambda: self._finish(run, State.DONE, made=made)
+            return partial(self._finish, run, State.DONE, made=made)
         if problem["status"] == NOT_NOW:
-            return lambda: self._hand_back(run)
-        return lambda: self._finish(run, State.FAILED, problem=problem)
-
-    def _broken_off(self, run: Run) -> Callable[[], None]:
-        if run.why == "cancelled":
-            return lambda: self._finish(run, State.CANCELLED)
-        if run.why == "stopping":
-            return lambda: self._hand_back(run)
-        # Another worker holds the job and records its end.
-        return lambda: None
-
-    def _hand_back(self, run: Run) -> None:
-        for one in transitions.held(self._engine, self.id):
-            if (one.id, one.turn) == (run.job, run.turn):
-                self._reconciler.hand_back(one, self.id)
+            self._stopping.wait(NOT_NOW_SECONDS)
+            return partial(hand_back, lost=True)
+        return partial(self._finish, run, State.FAILED, problem=problem)
 
     def _finish(
         self,
@@ -199,23 +204,14 @@ class Worker:
         made: str | None = None,
         problem: Mapping[str, Any] | None = None,
     ) -> None:
-        ending = transitions.finish(
-            self._engine,
-            run.job,
-            run.turn,
-            self.id,
-            state,
-            made=made,
-            problem=problem,
-            answered=state is State.DONE or (problem is not None and is_answer(problem)),
-        )
-        follow(self._engine, self._carrier, [ending])
-        if ending.won:
-            self._messenger.wake()
+        answered = state is State.DONE or (problem is not None and is_answer(problem))
+        end = {"made": made, "problem": problem, "answered": answered}
+        if transitions.finish(self._engine, run.held, state, **end):
+            self._ended()
 
-    def _settle(self, run: Run, write: Callable[[], None]) -> None:
+    def _settle(self, run: Run, write: Callable[[], object]) -> None:
         """Record an end; retry while the database does not answer."""
-        while not self._try(f"the end of the job {run.job}", write):
+        while not self._try(f"the end of the job {run.held.id}", write):
             if self._stopping.wait(1.0):
                 return
 
@@ -227,45 +223,18 @@ class Worker:
             return False
         return True
 
-    def _beat(self) -> None:
-        """Run the periodic work of the pulse thread until the worker stops."""
-        due = {
-            self._listen: (PULSE_SECONDS, 0.0),
-            self._live: (heartbeats.BEAT_SECONDS, 0.0),
-            self._reconcile: (RECONCILE_SECONDS, 0.0),
-            self._tidy: (TIDY_SECONDS, time.monotonic() + TIDY_SECONDS),
-        }
-        while not self._stopping.wait(PULSE_SECONDS / 5):
-            for act, (period, when) in list(due.items()):
-                if time.monotonic() >= when:
-                    self._try("pulse", act)
-                    due[act] = (period, time.monotonic() + period)
-
     def _listen(self) -> None:
         """Record progress; stop jobs that are cancelled or assigned to another worker."""
         runs = self._running()
         said = [one for run in runs if (one := run.said()) is not None]
         if said:
-            transitions.report(self._engine, self.id, said)
-        if not runs:
-            return
-        ours = {(one.id, one.turn): one for one in transitions.held(self._engine, self.id)}
+            transitions.report(self._engine, said)
+        held = transitions.held_by(self._engine, self.id) if runs else {}
         for run in runs:
-            one = ours.get((run.job, run.turn))
-            if one is None:
+            if run.held not in held:
                 run.stop("lost")
-            elif one.cancel_asked:
+            elif held[run.held]:
                 run.stop("cancelled")
-
-    def _live(self) -> None:
-        heartbeats.beat(self._engine, self.id)
-
-    def _reconcile(self) -> None:
-        self._reconciler.take_over()
-        self._reconciler.refill()
-
-    def _tidy(self) -> None:
-        self._reconciler.tidy()
 
 
 def is_answer(problem: Mapping[str, Any]) -> bool:

@@ -19,7 +19,6 @@ from sqlalchemy.engine import make_url
 from topoloom.app import cli
 from topoloom.app.api.main import create_app
 from topoloom.app.config import Settings
-from topoloom.app.jobs.dbos_queue import migrate as migrate_queue
 from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import open_context
 from topoloom.app.store.database import migrate, open_engine
@@ -175,17 +174,16 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def migrated(url: str) -> str:
-    """Make all tables, those of the queue too; return the URL."""
+    """Make all tables; return the URL."""
     engine = open_engine(url)
     migrate(engine)
-    migrate_queue(engine.url)
     engine.dispose()
     return url
 
 
 @pytest.fixture(scope="session")
 def ready_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with an SQLite database that has its tables, and with its queue."""
+    """Return a folder with an SQLite database that has its tables."""
     folder = tmp_path_factory.mktemp("ready")
     migrated(f"sqlite:///{folder / 'ready.db'}")
     return folder

@@ -16,9 +16,7 @@ from topoloom.app.store.database import open_database
 @pytest.fixture
 def jobs(settings):
     engine = open_database(settings.database_url)
-    opened = Jobs(engine)
-    yield opened
-    opened.close()
+    yield Jobs(engine)
     engine.dispose()
 
 

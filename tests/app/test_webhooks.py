@@ -80,9 +80,7 @@ def engine(settings):
 
 @pytest.fixture
 def jobs(engine, rules):
-    opened = Jobs(engine, webhooks=rules)
-    yield opened
-    opened.close()
+    return Jobs(engine, webhooks=rules)
 
 
 def overdue(engine):

@@ -29,9 +29,7 @@ LONG = Task.of("schedule", {"topology": {"recipe": "GeneralizedKautz(4, 1024)"},
 
 @pytest.fixture
 def jobs(engine):
-    opened = Jobs(engine)
-    yield opened
-    opened.close()
+    return Jobs(engine)
 
 
 @contextmanager
@@ -90,7 +88,6 @@ def test_a_signal_to_the_whole_group_ends_no_job(settings):
         os.killpg(process.pid, signal.SIGTERM)
         assert process.wait(60) == 0
     assert jobs.state(job).state is State.QUEUED
-    jobs.close()
     engine.dispose()
 
 

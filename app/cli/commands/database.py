@@ -55,17 +55,13 @@ def migrate(
     ] = "head",
 ) -> None:
     """Migrate the tables of the database to the newest revision."""
-    from topoloom.app.store.database import current_revision, is_embedded, open_engine
+    from topoloom.app.store.database import current_revision, open_engine
     from topoloom.app.store.database import migrate as migrate_tables
 
     engine = open_engine(Settings().database_url)
     try:
         migrate_tables(engine, revision)
         shown = engine.url.render_as_string(hide_password=True)
-        if not is_embedded(engine.url) and revision == "head":
-            from topoloom.app.jobs.dbos_queue import migrate as migrate_queue
-
-            migrate_queue(engine.url)
         typer.echo(f"{shown}: at revision {current_revision(engine)}")
     finally:
         engine.dispose()

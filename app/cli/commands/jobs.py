@@ -52,7 +52,7 @@ def worker(
     import signal
     from threading import Event
 
-    from topoloom.app.api.job_worker import worker_on
+    from topoloom.app.api.job_worker import Host
     from topoloom.app.jobs.executor import perform_by
     from topoloom.app.jobs.worker_pool.claims import Claims
     from topoloom.app.jobs.worker_pool.pool import WorkerPool
@@ -60,7 +60,7 @@ def worker(
     from topoloom.app.store.database import open_database
     from topoloom.app.store.document_store import Store
 
-    settings = Settings(**given(worker_concurrency=concurrency))
+    settings = Settings(**given(worker_concurrency=concurrency), run_worker=True)
     logs.configure(settings.log_format)
     ended = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -70,11 +70,11 @@ def worker(
     pool = WorkerPool(store, claims, settings).within(
         settings.max_job_seconds, settings.max_job_bytes
     )
-    job_worker = worker_on(engine, settings, perform_by(pool, store))
-    job_worker.start()
+    host = Host(engine, settings, perform_by(pool, store))
+    host.start()
     typer.echo(f"running up to {settings.worker_concurrency} jobs at a time", err=True)
     ended.wait()
-    if not job_worker.stop():
+    if not host.stop():
         # An unfinished job holds a thread; other workers have taken the job over.
         os._exit(0)
     claims.close()
@@ -95,16 +95,16 @@ class _Service:
     def __init__(self, url: str) -> None:
         from topoloom.app.client import Client
 
-        self._client = Client(url, timeout_seconds=WAIT_SECONDS)
+        self._client = Client(url, timeout_seconds=WAIT_SECONDS, attempts=3)
 
     def list(self, query: dict[str, Any]) -> dict[str, Any]:
-        return self._client.jobs(**query)
+        return dict(self._client.jobs(**query))
 
     def show(self, job: str) -> dict[str, Any]:
-        return self._client.job(job)
+        return dict(self._client.job(job))
 
     def cancel(self, job: str) -> dict[str, Any]:
-        return self._client.cancel_job(job)
+        return dict(self._client.cancel_job(job))
 
 
 class _Database:
@@ -146,11 +146,9 @@ def _queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
 
     settings = Settings()
     engine: Engine = open_database(settings.database_url)
-    jobs = jobs_on(engine, settings)
     try:
-        return query(_Database(jobs))
+        return query(_Database(jobs_on(engine, settings)))
     finally:
-        jobs.close()
         engine.dispose()
 
 

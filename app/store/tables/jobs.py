@@ -2,7 +2,17 @@
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, DateTime, Float, ForeignKey, Index, Integer, String, Text
+from sqlalchemy import (
+    Boolean,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    and_,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
@@ -18,7 +28,7 @@ class JobRow(Base):
     ``flight`` is its identity while it is unfinished, and then null: a unique constraint prevents
     a second unfinished job of one identity.  ``turn`` counts how often the job entered the queue.
     A worker must name the turn to change the job, so that a worker presumed dead changes nothing.
-    ``worker`` is the worker that runs the job.
+    ``worker`` is the worker that runs the job, ``losses`` the number of its workers that died.
     """
 
     __tablename__ = "jobs"
@@ -26,6 +36,7 @@ class JobRow(Base):
         Index(None, "created_at", "id"),
         Index(None, "state", "owner"),
         Index(None, "operation", "ended_at"),
+        Index(None, "owner", "started_at"),
     )
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
@@ -35,11 +46,12 @@ class JobRow(Base):
     flight: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(10))
     turn: Mapped[int] = mapped_column(Integer)
-    worker: Mapped[str | None] = mapped_column(String(64), index=True)
+    worker: Mapped[str | None] = mapped_column(String(64))
     revision: Mapped[int] = mapped_column(Integer)
     progress: Mapped[float | None] = mapped_column(Float)
     phase: Mapped[str] = mapped_column(String(MAX_PHASE))
     cancel_asked: Mapped[bool] = mapped_column(Boolean)
+    losses: Mapped[int] = mapped_column(Integer, server_default="0")
     owner: Mapped[str] = mapped_column(String(MAX_OWNER))
     priority: Mapped[int] = mapped_column(Integer)
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
@@ -51,6 +63,16 @@ class JobRow(Base):
     created_at: Mapped[datetime] = mapped_column(DateTime)
     started_at: Mapped[datetime | None] = mapped_column(DateTime)
     ended_at: Mapped[datetime | None] = mapped_column(DateTime)
+
+
+DUE = and_(JobRow.flight.is_not(None), JobRow.worker.is_(None), JobRow.parts_ended >= JobRow.parts)
+"""Condition of a job that may begin: unfinished, without a worker, all parts ended."""
+
+_NEXT = (JobRow.owner, JobRow.priority, JobRow.created_at, JobRow.id)
+_HELD = JobRow.worker.is_not(None)
+Index("ix_jobs_due", *_NEXT, sqlite_where=DUE, postgresql_where=DUE)
+# Without the rows of no worker: SQLite would read these rows to find the jobs that may begin.
+Index("ix_jobs_worker", JobRow.worker, sqlite_where=_HELD, postgresql_where=_HELD)
 
 
 class PartRow(Base):

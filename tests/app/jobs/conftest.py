@@ -5,16 +5,12 @@ import pytest
 from tests.app.jobs.work import LIMITS, Work
 from topoloom.app.api.problems import described
 from topoloom.app.jobs.facade import Jobs
-from topoloom.app.jobs.webhooks.messenger import Messenger
-from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.jobs.worker import Worker
 
 
 @pytest.fixture
 def jobs(engine):
-    opened = Jobs(engine)
-    yield opened
-    opened.close()
+    return Jobs(engine)
 
 
 @pytest.fixture
@@ -28,14 +24,8 @@ def started(engine, work):
     running = []
 
     def start(limits=LIMITS):
-        rules = WebhookRules()
-        worker = Worker(
-            engine,
-            work,
-            lambda error, path: described(error, path).model_dump(),
-            limits,
-            Messenger(rules, lambda job: b"{}"),
-        )
+        explain = lambda error, path: described(error, path).model_dump()  # noqa: E731
+        worker = Worker(engine, work, explain, limits)
         worker.start()
         running.append(worker)
         return worker

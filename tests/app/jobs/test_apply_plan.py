@@ -7,7 +7,7 @@ from tests.app.jobs.work import task, until
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Failed, State, Task
 from topoloom.app.jobs.worker import WorkerLimits
-from topoloom.app.store.database import DatabaseNotReady, migrate, open_database, open_engine
+from topoloom.app.store.database import DatabaseNotReady, open_database
 from topoloom.app.store.tables import JobRow
 from topoloom.schedules.errors import TookTooLong
 from topoloom.synth.errors import ImpossibleRequest
@@ -110,13 +110,5 @@ def test_every_row_says_who_has_a_job_in_hand(engine, jobs, started, work):
 def test_jobs_need_a_database_that_outlives_the_process():
     engine = open_database("sqlite://")
     with pytest.raises(DatabaseNotReady, match="outlives the process"):
-        Jobs(engine).enqueue(task())
-    engine.dispose()
-
-
-def test_a_postgresql_without_the_queues_tables_is_one_clear_error(postgres_url):
-    engine = open_engine(postgres_url)
-    migrate(engine)
-    with pytest.raises(DatabaseNotReady, match="run `topoloom db migrate`"):
         Jobs(engine).enqueue(task())
     engine.dispose()

@@ -5,11 +5,11 @@ import time
 import pytest
 
 from tests.app.jobs.work import task, until
+from topoloom.app.jobs import transitions
 from topoloom.app.jobs.enqueue import QueueLimits
 from topoloom.app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import State
-from topoloom.app.jobs.reconciler import Reconciler
 from topoloom.app.jobs.worker import WorkerLimits
 from topoloom.app.store.errors import NotStored
 from topoloom.app.store.listing import InvalidCursor
@@ -50,7 +50,6 @@ def test_limits_on_how_many_wait_hold_in_all_and_for_one_owner(engine):
     assert mine.value.retry_after > 0 and all_.value.retry_after > 0
     # What is asked for already takes no more room.
     assert jobs.enqueue(task(0), owner="di")
-    jobs.close()
 
 
 @pytest.mark.one_in(2)
@@ -93,5 +92,5 @@ def test_only_jobs_that_have_ended_are_deleted(engine, jobs):
 def test_jobs_are_forgotten_so_many_days_after_their_end(engine, jobs):
     old, new = jobs.enqueue(task()), jobs.enqueue(task(1))
     jobs.cancel(old)
-    Reconciler(engine, jobs.carrier(), keep_days=1e-9).tidy()
+    transitions.forget_old(engine, days=1e-9)
     assert jobs.list(9)[0] == [jobs.state(new)]
