@@ -220,7 +220,9 @@ class Settings(BaseModel):
         "of a job; left empty, none",
     )
     webhook_secret: str = Field(
-        default="", description="key that messages to them are signed with; they need one"
+        default="",
+        description="secret that signs these messages, or two separated by a comma while receivers "
+        "change to the first; required with webhook hosts",
     )
     webhook_private: bool = Field(
         default=False, description="these hosts may have addresses that are not public"
@@ -241,6 +243,15 @@ class Settings(BaseModel):
         for origin in _listed(value):
             if origin != "*" and not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"must be origins such as https://example.org; {origin!r} is none")
+        return value
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _secrets(cls, value: str) -> str:
+        from topoloom.app.webhook_signatures import signing_keys
+
+        if value:
+            signing_keys(value)
         return value
 
     @classmethod

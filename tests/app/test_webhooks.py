@@ -1,54 +1,71 @@
-"""Webhooks: signed, at least once, to no host but those that the configuration names."""
+"""Webhooks: signed, at least once under one id, to no host but those of the configuration."""
 
-import hashlib
-import hmac
 import json
+import logging
+import socket
 import threading
 import time
+from collections import Counter
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select, update
+from sqlalchemy import text
 
+from tests.app.jobs.work import until
 from topoloom.app.cli.effective_settings import configured
 from topoloom.app.config import Settings
 from topoloom.app.jobs import document as document
-from topoloom.app.jobs.errors import WebhookRefused
+from topoloom.app.jobs.errors import NotEnded, WebhookRefused
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Task
-from topoloom.app.jobs.webhooks.messenger import ATTEMPTS, Messenger
-from topoloom.app.jobs.webhooks.post import send
+from topoloom.app.jobs.webhooks import agenda, deliveries, messenger, post
+from topoloom.app.jobs.webhooks.agenda import LEASE_SECONDS, Agenda
+from topoloom.app.jobs.webhooks.deliveries import ATTEMPTS, DeliveryState, Unsent, pause
+from topoloom.app.jobs.webhooks.messenger import MAX_SENDING_TO_HOST, Messenger
+from topoloom.app.jobs.webhooks.post import NoAnswer, send
 from topoloom.app.jobs.webhooks.targets import WebhookRules
-from topoloom.app.store.database import open_database
-from topoloom.app.store.tables import WebhookRow
+from topoloom.app.store.database import migrate, open_engine
+from topoloom.app.store.errors import NotStored
+from topoloom.app.webhook_signatures import WebhookNotGenuine, signed_headers, verify_webhook
+
+SECRET = "secret"
 
 
-class Listener(ThreadingHTTPServer):
-    """Notes what it is sent, and answers as the test says."""
+class Receiver(ThreadingHTTPServer):
+    """Notes the messages, and answers with the statuses of the test, then with 204."""
+
+    daemon_threads = True
 
     def __init__(self):
-        self.heard, self.statuses = [], []
+        self.messages, self.statuses = [], []
         super().__init__(("127.0.0.1", 0), Handler)
 
     @property
     def url(self):
-        return f"http://localhost:{self.server_port}/hook?a=1"
+        return f"http://localhost:{self.server_port}/hook?token=hunter2"
 
     @property
     def host(self):
         return f"localhost:{self.server_port}"
 
+    @property
+    def ids(self):
+        return [headers["webhook-id"] for _, headers, _ in self.messages]
+
 
 class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.heard.append((self.path, dict(self.headers), body))
-        status = self.server.statuses.pop(0) if self.server.statuses else 204
-        self.send_response(status)
-        if status in (301, 302, 307):
-            self.send_header("Location", "/elsewhere")
+        self.server.messages.append((self.path, dict(self.headers), body))
+        self.send_response_only(100)
+        self.end_headers()
+        self.send_response(self.server.statuses.pop(0) if self.server.statuses else 204)
+        self.send_header("Location", "/elsewhere")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -57,8 +74,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def listener():
-    with Listener() as server:
+def receiver():
+    with Receiver() as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server
@@ -66,16 +83,49 @@ def listener():
         thread.join()
 
 
-@pytest.fixture
-def rules(listener):
-    return WebhookRules((listener.host,), "secret", private=True)
+class Dripping:
+    """Accepts every connection, and sends one byte of a header after the other."""
+
+    def __init__(self):
+        self.accepted, self._ended = 0, threading.Event()
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.host = f"localhost:{self.socket.getsockname()[1]}"
+        self.url = f"http://{self.host}/"
+
+    def serve(self):
+        while not self._ended.is_set():
+            connection, _ = self.socket.accept()
+            self.accepted += 1
+            threading.Thread(target=self._drip, args=(connection,), daemon=True).start()
+
+    def _drip(self, connection):
+        with connection:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+            while not self._ended.wait(0.02):
+                try:
+                    connection.sendall(b"x")
+                except OSError:
+                    return
+
+    def close(self):
+        self._ended.set()
+        socket.create_connection(self.socket.getsockname()).close()
 
 
 @pytest.fixture
-def engine(settings):
-    opened = open_database(settings.database_url)
-    yield opened
-    opened.dispose()
+def dripping():
+    server = Dripping()
+    thread = threading.Thread(target=server.serve, daemon=True)
+    thread.start()
+    yield server
+    server.close()
+    thread.join()
+    server.socket.close()
+
+
+@pytest.fixture
+def rules(receiver, dripping):
+    return WebhookRules((receiver.host, dripping.host), SECRET, private=True)
 
 
 @pytest.fixture
@@ -83,84 +133,210 @@ def jobs(engine, rules):
     return Jobs(engine, webhooks=rules)
 
 
-def overdue(engine):
-    with engine.begin() as connection:
-        connection.execute(update(WebhookRow).values(due=0.0))
+@contextmanager
+def messengers(engine, rules, count=1):
+    """Run some messengers as processes of a service would."""
+    running = [Messenger(rules, document.body) for _ in range(count)]
+    for one in running:
+        one.start(engine)
+    try:
+        yield running
+    finally:
+        for one in running:
+            one.stop()
 
 
-def states(engine):
-    with engine.connect() as connection:
-        return list(connection.execute(select(WebhookRow.state, WebhookRow.attempts)))
-
-
-def test_the_end_of_a_job_is_told_signed_and_once(engine, jobs, rules, listener):
-    messenger = Messenger(rules, document.body)
-    job = jobs.enqueue(Task.of("design", {}), webhook=listener.url)
-    assert jobs.enqueue(Task.of("design", {}), webhook=listener.url) == job
-    assert not messenger.deliver(engine)
+def ended(jobs, *urls, number=0):
+    """Return a job that has ended, with a webhook for each URL."""
+    for url in urls:
+        job = jobs.enqueue(Task.of("design", {"number": number}), webhook=url)
     jobs.cancel(job)
-    assert messenger.deliver(engine)
-    assert not messenger.deliver(engine)
-    ((path, headers, body),) = listener.heard
-    assert path == "/hook?a=1"
+    return job
+
+
+def states(engine, job):
+    return [one.state.value for one in deliveries.of_job(engine, job)]
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Make pauses between attempts so short that a test need not wait."""
+    monkeypatch.setattr(deliveries, "FIRST_PAUSE_SECONDS", 0.001)
+
+
+def test_the_end_of_a_job_is_sent_once_and_signed(engine, jobs, rules, receiver):
+    job = jobs.enqueue(Task.of("design", {}), webhook=receiver.url)
+    assert jobs.enqueue(Task.of("design", {}), webhook=receiver.url) == job
+    assert states(engine, job) == ["held"]
+    jobs.cancel(job)
+    # No messenger ran before: this is the start after a restart.
+    with messengers(engine, rules):
+        until(lambda: states(engine, job) == ["delivered"])
+    ((path, headers, body),) = receiver.messages
+    assert path == "/hook?token=hunter2"
     assert json.loads(body) == document.of(jobs.state(job))
-    expected = hmac.new(b"secret", body, hashlib.sha256).hexdigest()
-    assert headers["Topoloom-Signature"] == f"sha256={expected}"
+    (delivery,) = deliveries.of_job(engine, job)
+    assert verify_webhook(headers, body, SECRET) == delivery.id
     assert headers["Topoloom-Job"] == job
-    assert states(engine) == [("sent", 1)]
+    assert headers["Topoloom-Signature"].startswith("sha256=")
+    assert [one.status for one in delivery.attempts] == [204]
 
 
-def test_a_message_is_tried_again_with_growing_pauses_until_it_is_taken(
-    engine, jobs, rules, listener
+def test_every_attempt_has_the_same_id_and_no_redirect_is_followed(
+    engine, jobs, rules, receiver, hurried
 ):
-    messenger = Messenger(rules, document.body)
-    jobs.cancel(jobs.enqueue(Task.of("design", {}), webhook=listener.url))
-    listener.statuses = [500, 302]
-    pauses = []
-    for _ in range(2):
-        assert messenger.deliver(engine)
-        assert not messenger.deliver(engine)
-        with engine.connect() as connection:
-            pauses.append(connection.execute(select(WebhookRow.due)).scalar_one() - time.time())
-        overdue(engine)
-    assert pauses[1] > 1.5 * pauses[0] > 0
-    assert messenger.deliver(engine)
-    assert states(engine) == [("sent", 3)]
-    # The redirect was not followed.
-    assert {path for path, _, _ in listener.heard} == {"/hook?a=1"}
+    receiver.statuses = [500, 302]
+    job = ended(jobs, receiver.url)
+    with messengers(engine, rules):
+        until(lambda: states(engine, job) == ["delivered"])
+    (delivery,) = deliveries.of_job(engine, job)
+    assert receiver.ids == [delivery.id] * 3
+    assert {path for path, _, _ in receiver.messages} == {"/hook?token=hunter2"}
+    assert [one.status for one in delivery.attempts] == [500, 302, 204]
 
 
-def test_a_host_that_never_takes_a_message_is_given_up(engine, jobs, rules, listener):
-    messenger = Messenger(rules, document.body)
-    jobs.cancel(jobs.enqueue(Task.of("design", {}), webhook=listener.url))
-    listener.statuses = [503] * 99
-    for _ in range(ATTEMPTS):
-        assert messenger.deliver(engine)
-        overdue(engine)
-    assert not messenger.deliver(engine)
-    assert states(engine) == [("given up", ATTEMPTS)]
-    assert len(listener.heard) == ATTEMPTS
+def test_a_delivery_fails_after_the_last_attempt_and_can_be_sent_again(
+    engine, jobs, rules, receiver, hurried, caplog
+):
+    receiver.statuses = [503] * ATTEMPTS
+    job = ended(jobs, receiver.url)
+    with caplog.at_level(logging.INFO), messengers(engine, rules) as (running,):
+        until(lambda: states(engine, job) == ["failed"])
+        (delivery,) = deliveries.of_job(engine, job)
+        assert [one.status for one in delivery.attempts] == [503] * ATTEMPTS
+        assert deliveries.resend(engine, job, delivery.id).state is DeliveryState.WAITING
+        running.wake()
+        until(lambda: states(engine, job) == ["delivered"])
+    assert receiver.ids == [delivery.id] * (ATTEMPTS + 1)
+    assert receiver.host in caplog.text and "hunter2" not in caplog.text
 
 
-def test_a_messenger_that_dies_with_a_message_leaves_it_to_another(engine, jobs, rules, listener):
-    dead, other = Messenger(rules, document.body), Messenger(rules, document.body)
-    jobs.cancel(jobs.enqueue(Task.of("design", {}), webhook=listener.url))
-    assert dead._claim(engine) is not None
-    assert not other.deliver(engine)
-    overdue(engine)
-    assert other.deliver(engine)
-    assert states(engine) == [("sent", 2)]
+def test_only_the_delivery_of_an_ended_job_is_sent_again(engine, jobs, rules, receiver):
+    job = jobs.enqueue(Task.of("design", {}), webhook=receiver.url)
+    (delivery,) = deliveries.of_job(engine, job)
+    with pytest.raises(NotEnded):
+        deliveries.resend(engine, job, delivery.id)
+    for other in ((job, "0" * 32), ("0" * 32, delivery.id)):
+        with pytest.raises(NotStored):
+            deliveries.resend(engine, *other)
+    assert states(engine, job) == ["held"]
+
+
+def test_another_process_sends_what_a_dead_process_had_claimed(
+    engine, jobs, rules, receiver, monkeypatch
+):
+    monkeypatch.setattr(agenda, "LEASE_SECONDS", 0.1)
+    job = ended(jobs, receiver.url)
+    (found,) = deliveries.unsent(engine)
+    dead = deliveries.claim(engine, found)
+    assert deliveries.claim(engine, found) is None
+    with messengers(engine, rules):
+        until(lambda: states(engine, job) == ["delivered"])
+    lost, sent = deliveries.of_job(engine, job)[0].attempts
+    assert (lost.status, sent.status) == (None, 204)
+    # The dead process returns: its turn is over.
+    deliveries.record(engine, dead, deliveries.Attempt(0.0, error="late"))
+    assert states(engine, job) == ["delivered"]
+
+
+def test_several_processes_share_the_deliveries_and_send_each_once(engine, jobs, rules, receiver):
+    listed = [ended(jobs, receiver.url, number=number) for number in range(12)]
+    with messengers(engine, rules, count=3):
+        until(lambda: all(states(engine, job) == ["delivered"] for job in listed))
+    assert len(receiver.messages) == len(set(receiver.ids)) == len(listed)
+
+
+def test_a_receiver_that_drips_delays_no_other(
+    engine, jobs, rules, receiver, dripping, monkeypatch
+):
+    monkeypatch.setattr(post, "TIMEOUT_SECONDS", 600.0)
+    monkeypatch.setattr(messenger, "STOP_SECONDS", 0.1)
+    urls = [f"{dripping.url}{number}" for number in range(2 * MAX_SENDING_TO_HOST)]
+    slow = ended(jobs, *urls, number=1)
+    with messengers(engine, rules) as (running,):
+        until(lambda: dripping.accepted == MAX_SENDING_TO_HOST)
+        quick = ended(jobs, receiver.url, number=2)
+        running.wake()
+        until(lambda: states(engine, quick) == ["delivered"])
+        assert Counter(states(engine, slow)) == {
+            "sending": MAX_SENDING_TO_HOST,
+            "waiting": MAX_SENDING_TO_HOST,
+        }
+        assert dripping.accepted == MAX_SENDING_TO_HOST
+
+
+def test_an_attempt_ends_though_the_receiver_sends_bytes_all_the_time(rules, dripping, monkeypatch):
+    monkeypatch.setattr(post, "TIMEOUT_SECONDS", 0.5)
+    with pytest.raises(NoAnswer, match=r"no answer within 0\.5 s"):
+        send(rules, dripping.url, b"{}", {})
+
+
+HOUR = 3_600.0
+
+
+@pytest.mark.parametrize("jump", [-HOUR, 0.0, HOUR])
+def test_a_jump_of_the_wall_clock_neither_resends_nor_holds_back(jump):
+    tried = Unsent("1", "job", "http://a/", DeliveryState.WAITING, turn=3, attempts=4, due=1e9)
+    claimed = tried._replace(id="2", state=DeliveryState.SENDING)
+    running = Agenda()
+    running.read([], now=0.0, wall=1e9)
+    running.read([tried, claimed], now=0.0, wall=1e9)
+    running.read([tried, claimed], now=1.0, wall=1e9 + jump)
+    assert due_at(running, (pause(4), LEASE_SECONDS)) == {"1": pause(4), "2": LEASE_SECONDS}
+    started = Agenda()
+    started.read([tried, claimed], now=0.0, wall=1e9 + jump)
+    expected = pause(4) if jump < 0 else 0.0
+    assert due_at(started, (expected, LEASE_SECONDS)) == {"1": expected, "2": LEASE_SECONDS}
+
+
+def due_at(one, moments):
+    """Return when each delivery is due; it must not be due shortly before."""
+    found = {}
+    for moment in sorted(moments):
+        before = {delivery.id for delivery in one.due(moment - 0.1)}
+        assert before == set(found)
+        found |= {one.id: moment for one in one.due(moment) if one.id not in before}
+    return found
+
+
+@pytest.mark.parametrize("given_", ["new", "old", "old new", "old,new"])
+def test_during_a_rotation_a_receiver_may_know_either_secret(given_):
+    headers = signed_headers("new, old", "d1", int(time.time()), b"{}")
+    assert verify_webhook(headers, b"{}", given_) == "d1"
+
+
+def without(headers, name):
+    return {key: value for key, value in headers.items() if key != name}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda headers: headers | {"webhook-id": "d2"}, "webhook-signature"),
+        (lambda headers: headers | {"webhook-signature": "v1,é v2,x"}, "webhook-signature"),
+        (lambda headers: signed_headers("other", "d1", int(time.time()), b"{}"), "signature"),
+        (lambda headers: signed_headers(SECRET, "d1", int(time.time()) - 400, b"{}"), "300 s"),
+        (lambda headers: headers | {"webhook-timestamp": "soon"}, "whole seconds"),
+        (lambda headers: without(headers, "webhook-id"), "webhook-id"),
+        (lambda headers: without(headers, "webhook-timestamp"), "webhook-timestamp"),
+        (lambda headers: without(headers, "webhook-signature"), "webhook-signature"),
+    ],
+)
+def test_a_message_that_is_not_genuine_is_refused_by_name(change, word):
+    headers = signed_headers(SECRET, "d1", int(time.time()), b"{}")
+    with pytest.raises(WebhookNotGenuine, match=word):
+        verify_webhook(change(headers), b"{}", SECRET)
 
 
 @pytest.mark.parametrize("private", [False, True])
-def test_a_name_that_leads_to_a_private_address_is_refused_unless_allowed(listener, private):
-    rules = WebhookRules((listener.host,), "secret", private)
+def test_a_name_that_leads_to_a_private_address_is_refused_unless_allowed(receiver, private):
+    rules = WebhookRules((receiver.host,), SECRET, private)
     if private:
-        assert send(rules, listener.url, b"{}", "job") == 204
+        assert send(rules, receiver.url, b"{}", {}) == 204
         return
     with pytest.raises(WebhookRefused, match="not public"):
-        send(rules, listener.url, b"{}", "job")
-    assert listener.heard == []
+        send(rules, receiver.url, b"{}", {})
+    assert receiver.messages == []
 
 
 def test_the_secret_is_shown_to_nobody():
@@ -169,12 +345,46 @@ def test_the_secret_is_shown_to_nobody():
     assert "***" in [row["value"] for row in rows]
 
 
+@pytest.mark.parametrize("secret", ["", "a b c", "whsec_?"])
+def test_webhooks_need_one_secret_or_two(secret):
+    with pytest.raises(ValueError, match=r"(?i)webhook_secret"):
+        Settings(webhook_hosts="hooks.example", webhook_secret=secret)
+
+
+def test_deliveries_of_an_earlier_version_stay_due(database_url):
+    engine = open_engine(database_url)
+    migrate(engine, "0011")
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO jobs (id, operation, body, identity, state, turn, revision, phase, "
+                "cancel_asked, owner, priority, parts, parts_ended, created_at) VALUES "
+                "('j', 'design', '{}', 'i', 'done', 0, 1, '', FALSE, '', 1, 0, 0, '2026-11-01')"
+            )
+        )
+        for url, state in (("a", "sent"), ("b", "waiting"), ("c", "given up"), ("d", "held")):
+            connection.execute(
+                text(f"INSERT INTO job_webhooks VALUES ('j', '{url}', '{state}', 1, 5.0)")
+            )
+    migrate(engine)
+    listed = deliveries.of_job(engine, "j")
+    assert [one.state.value for one in listed] == ["delivered", "waiting", "failed", "held"]
+    assert len({one.id for one in listed}) == 4
+    assert deliveries.claim(engine, deliveries.unsent(engine)[0]) is not None
+    migrate(engine, "0011")
+    with engine.connect() as connection:
+        rows = connection.execute(text("SELECT url, state FROM job_webhooks ORDER BY url")).all()
+    assert [row.state for row in rows] == ["sent", "waiting", "given up", "held"]
+    engine.dispose()
+
+
 URLS = [
     "",
     "hooks.example",
     "ftp://hooks.example/",
     "https://user@hooks.example/",
     "https://user:word@hooks.example/",
+    "https://:word@hooks.example/",
     "https://hooks.example:444/",
     "https://hooks.example.evil/",
     "https://evil.hooks.example/",
@@ -192,12 +402,12 @@ URLS = [
 @pytest.mark.parametrize("url", URLS)
 def test_no_other_address_is_taken(url):
     with pytest.raises(WebhookRefused):
-        WebhookRules(("hooks.example",), "secret").target(url)
+        WebhookRules(("hooks.example",), SECRET).target(url)
 
 
 @given(st.text(max_size=60) | st.text(max_size=30).map(lambda rest: f"https://hooks.example{rest}"))
 def test_whatever_is_asked_a_message_goes_to_a_host_that_is_named(url):
-    rules = WebhookRules(("hooks.example",), "secret")
+    rules = WebhookRules(("hooks.example",), SECRET)
     try:
         target = rules.target(url)
     except WebhookRefused:

@@ -1,5 +1,6 @@
 """Webhooks: a signed POST when a job has ended, to hosts that the configuration allows.
 
-Each attempt resolves the host name once, checks the address, and connects to the checked address;
-changing the DNS entry after the check has no effect.  Redirects are not followed.
+`targets` checks URLs, `post` sends one request, `deliveries` changes the rows, `agenda` decides
+when an attempt is due, `messenger` sends the due deliveries, and `document` shows them to clients.
+`app.webhook_signatures` signs and verifies messages.
 """

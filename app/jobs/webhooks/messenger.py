@@ -1,114 +1,179 @@
-"""The messenger: sends the deliveries that are due.
+"""The messenger of a process: a thread looks for due deliveries, and a thread each sends them.
 
-A message is delivered at least once, with at most `ATTEMPTS` attempts and growing pauses.
+Any number of processes share the deliveries; the claim on the row decides who sends.  A receiver
+gets each message at least once: a process that dies during an attempt leaves the delivery to
+another one, under the same id.
 """
 
-import http.client
 import logging
+import math
 import time
+from collections import Counter
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from topoloom.app.jobs import queries
 from topoloom.app.jobs.errors import WebhookRefused
-from topoloom.app.jobs.model import Job, JobId
-from topoloom.app.jobs.webhooks.post import send
-from topoloom.app.jobs.webhooks.targets import WebhookRules
+from topoloom.app.jobs.model import Job
+from topoloom.app.jobs.webhooks import deliveries
+from topoloom.app.jobs.webhooks.agenda import LEASE_SECONDS, Agenda
+from topoloom.app.jobs.webhooks.deliveries import Attempt, Claimed, DeliveryState, Unsent
+from topoloom.app.jobs.webhooks.post import NoAnswer, send
+from topoloom.app.jobs.webhooks.targets import WebhookRules, host_and_port
 from topoloom.app.store.errors import NotStored
-from topoloom.app.store.tables import WebhookRow
+from topoloom.app.webhook_signatures import signed_headers
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 8
-"""So often a message is tried; with these pauses, for 21 minutes."""
+MAX_SENDING = 32
+"""Limit of attempts of a process at a time."""
 
-FIRST_PAUSE_SECONDS = 10.0
-LEASE_SECONDS = 60.0
+MAX_SENDING_TO_HOST = 4
+"""Limit of attempts to one host and port, so that a slow receiver delays itself alone."""
+
 LOOK_SECONDS = 5.0
+WOKEN_LOOK_SECONDS = 0.2
+TICK_SECONDS = 0.2
+STOP_SECONDS = 1.0
 
 
 class Messenger:
-    """Sends what is due, one message at a time, in a thread of its own.
+    """Sends due deliveries from `start` until `stop`, if the rules allow any host.
 
     ``write`` gives the body of a message.
     """
 
     def __init__(self, rules: WebhookRules, write: Callable[[Job], bytes]) -> None:
         self._rules, self._write = rules, write
-        self._woken, self._stopping = Event(), Event()
+        self._agenda = Agenda()
+        self._sending: dict[str, Unsent] = {}
+        # One connection at a time: the requests of a service need the others.
+        self._database = Lock()
+        self._woken, self._changed, self._stopping = Event(), Event(), Event()
+        self._thread: Thread | None = None
 
     def start(self, engine: Engine) -> None:
-        """Start to send messages that are due."""
-        thread = Thread(target=self._run, args=(engine,), name="jobs-webhooks", daemon=True)
-        thread.start()
+        """Start to send; a second start changes nothing."""
+        if self._thread is None and self._rules.hosts:
+            self._thread = Thread(
+                target=self._run, args=(engine,), name="jobs-webhooks", daemon=True
+            )
+            self._thread.start()
 
     def wake(self) -> None:
-        """Check for due messages now."""
+        """Look for due deliveries now."""
         self._woken.set()
+        self._changed.set()
 
     def stop(self) -> None:
-        """Stop sending; unsent messages stay due."""
+        """Stop sending; wait a second for attempts under way."""
         self._stopping.set()
-        self._woken.set()
+        self._changed.set()
+        end = time.monotonic() + STOP_SECONDS
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
+        while self._sending and time.monotonic() < end:
+            time.sleep(0.02)
 
     def _run(self, engine: Engine) -> None:
+        looked = -math.inf
         while not self._stopping.is_set():
-            self._woken.wait(LOOK_SECONDS)
-            self._woken.clear()
-            try:
-                while not self._stopping.is_set() and self.deliver(engine):
-                    pass
-            except SQLAlchemyError as error:
-                log.warning("webhooks: the database cannot be used: %s", str(error).splitlines()[0])
+            pause = WOKEN_LOOK_SECONDS if self._woken.is_set() else LOOK_SECONDS
+            if time.monotonic() >= looked + pause:
+                self._woken.clear()
+                self._look(engine)
+                looked = time.monotonic()
+            self._start_due(engine)
+            self._changed.wait(TICK_SECONDS)
+            self._changed.clear()
 
-    def deliver(self, engine: Engine) -> bool:
-        """Try the message that is most overdue; False if none is due."""
-        claimed = self._claim(engine)
-        if claimed is None:
-            return False
-        job, url, attempt = claimed
-        state = "sent" if self._told(engine, job, url) else "waiting"
-        if state == "waiting" and attempt >= ATTEMPTS:
-            state = "given up"
-            log.error("webhook %s: given up on job %s after %d attempts", url, job, attempt)
-        pause = FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
-        with engine.begin() as connection:
-            connection.execute(
-                update(WebhookRow)
-                .where(WebhookRow.job_id == job, WebhookRow.url == url)
-                .values(state=state, due=time.time() + pause)
-            )
-        return True
-
-    def _claim(self, engine: Engine) -> tuple[JobId, str, int] | None:
-        """Claim a due message for a limited time; after a crash, another process sends it."""
-        now = time.time()
-        due = (WebhookRow.state == "waiting", WebhookRow.due <= now)
-        query = select(WebhookRow.job_id, WebhookRow.url, WebhookRow.attempts).where(*due)
-        with engine.begin() as connection:
-            row = connection.execute(query.order_by(WebhookRow.due).limit(1)).one_or_none()
-            if row is None:
-                return None
-            mine = (WebhookRow.job_id == row.job_id, WebhookRow.url == row.url)
-            taken = connection.execute(
-                update(WebhookRow)
-                .where(*mine, *due, WebhookRow.attempts == row.attempts)
-                .values(attempts=row.attempts + 1, due=now + LEASE_SECONDS)
-            )
-        return (row.job_id, row.url, row.attempts + 1) if taken.rowcount else None
-
-    def _told(self, engine: Engine, job: JobId, url: str) -> bool:
-        """Send a message; return True if the host accepted it or the job is deleted."""
+    def _look(self, engine: Engine) -> None:
         try:
-            status = send(self._rules, url, self._write(queries.read(engine, job)), job)
-        except NotStored:
-            return True
-        except (OSError, http.client.HTTPException, WebhookRefused) as error:
-            log.warning("webhook %s: job %s: %s", url, job, error)
-            return False
-        if status >= 300:
-            log.warning("webhook %s: job %s: answered %d", url, job, status)
-        return status < 300
+            with self._database:
+                found = deliveries.unsent(engine)
+        except SQLAlchemyError as error:
+            log.warning("webhooks: the database cannot be used: %s", _first_line(error))
+            return
+        others = (one for one in found if one.id not in self._sending)
+        self._agenda.read(others, time.monotonic(), time.time())
+
+    def _start_due(self, engine: Engine) -> None:
+        """Start the attempts that are due, within the limits."""
+        hosts = Counter(host_and_port(one.url) for one in list(self._sending.values()))
+        taken = []
+        for one in self._agenda.due(time.monotonic()):
+            host = host_and_port(one.url)
+            if hosts.total() >= MAX_SENDING:
+                break
+            if hosts[host] < MAX_SENDING_TO_HOST:
+                hosts[host] += 1
+                taken.append(one)
+        self._agenda.remove(taken)
+        for one in taken:
+            self._sending[one.id] = one
+            Thread(
+                target=self._attempt, args=(engine, one), name="jobs-webhook", daemon=True
+            ).start()
+
+    def _attempt(self, engine: Engine, found: Unsent) -> None:
+        """Claim a delivery, send it, and record the attempt."""
+        try:
+            with self._database:
+                claimed = deliveries.claim(engine, found)
+            if claimed is not None:
+                self._record(engine, claimed, self._sent(engine, claimed))
+        except SQLAlchemyError as error:
+            log.warning(
+                "delivery %s: the database cannot be used: %s", found.id, _first_line(error)
+            )
+        finally:
+            del self._sending[found.id]
+            self._changed.set()
+
+    def _sent(self, engine: Engine, claimed: Claimed) -> Attempt:
+        """Send a message; return the attempt, with an error unless the receiver accepted it."""
+        at = time.time()
+        if claimed.attempts > deliveries.ATTEMPTS:
+            return Attempt(at, error="no attempt is left")
+        try:
+            with self._database:
+                job = queries.read(engine, claimed.job)
+            body = self._write(job)
+            headers = signed_headers(self._rules.secret, claimed.id, int(at), body)
+            status = send(self._rules, claimed.url, body, {"Topoloom-Job": job.id, **headers})
+        except (NoAnswer, NotStored) as error:
+            return Attempt(at, error=str(error))
+        except WebhookRefused as error:
+            return Attempt(at, error=error.rule)
+        except OSError as error:
+            return Attempt(at, error=error.strerror or type(error).__name__)
+        except Exception:
+            log.exception("delivery %s of the job %s failed", claimed.id, claimed.job)
+            return Attempt(at, error="an error inside Topoloom")
+        return Attempt(at, status, None if status < 300 else f"the receiver answered {status}")
+
+    def _record(self, engine: Engine, claimed: Claimed, attempt: Attempt) -> None:
+        """Record an attempt; retry while the database does not answer and the claim holds."""
+        end = time.monotonic() + LEASE_SECONDS / 2
+        while True:
+            try:
+                with self._database:
+                    state = deliveries.record(engine, claimed, attempt)
+                break
+            except SQLAlchemyError:
+                if time.monotonic() >= end or self._stopping.wait(1.0):
+                    raise
+        if state is not DeliveryState.DELIVERED:
+            # The next pause begins when the agenda sees the new turn.
+            self._woken.set()
+            level = logging.ERROR if state is DeliveryState.FAILED else logging.WARNING
+            shown = (claimed.id, claimed.job, host_and_port(claimed.url), claimed.attempts)
+            text = "delivery %s of the job %s to %s: attempt %d: %s; it is %s"
+            log.log(level, text, *shown, attempt.error, state.value)
+
+
+def _first_line(error: SQLAlchemyError) -> str:
+    return str(error).splitlines()[0]

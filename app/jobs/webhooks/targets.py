@@ -20,12 +20,40 @@ class Target(NamedTuple):
     port: int
     path: str
 
+    @property
+    def authority(self) -> str:
+        """Return the value of the Host header.
+
+        >>> Target("https", "hooks.example", 443, "/").authority
+        'hooks.example'
+        >>> Target("http", "::1", 8080, "/").authority
+        '[::1]:8080'
+        """
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def without_credentials(url: str) -> str:
+    """Return a URL without user, password and query, which may hold secrets.
+
+    >>> without_credentials("https://me:word@ci.example:8443/done?token=1")
+    'https://ci.example:8443/done'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{host_and_port(url)}{parts.path}"
+
+
+def host_and_port(url: str) -> str:
+    """Return the host of a URL, with its port if the URL names the port."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class WebhookRules:
-    """Allowed hosts, each ``NAME`` or ``NAME:PORT``, and the secret that signs messages.
+    """Allowed hosts, each ``NAME`` or ``NAME:PORT``, and the secrets that sign messages.
 
-    ``private`` allows addresses that are not of the public internet.
+    ``secret`` holds one secret, or two during a rotation.  ``private`` allows addresses that are
+    not of the public internet.
 
     >>> rules = WebhookRules(("hooks.example", "ci.example:8443"), "secret")
     >>> rules.target("https://hooks.example/done?x=1")
@@ -50,7 +78,7 @@ TOPOLOOM_WEBHOOK_HOSTS names; ci.example:443 is none
             raise WebhookRefused("must be a URL") from None
         if len(url) > MAX_URL or not url.isascii() or not url.isprintable() or " " in url:
             raise WebhookRefused(f"must be a URL of at most {MAX_URL} ASCII characters")
-        if parts.scheme not in PORTS or not host or parts.username or parts.fragment:
+        if parts.scheme not in PORTS or not host or "@" in parts.netloc or parts.fragment:
             raise WebhookRefused("must be an http or https URL without user and fragment")
         port = PORTS[parts.scheme] if port is None else port
         usual = port == PORTS[parts.scheme] and host in self.hosts

@@ -28,14 +28,13 @@ from topoloom.app.store.tables.index_metadata import (
 from topoloom.app.store.tables.jobs import (
     MAX_OWNER,
     MAX_PHASE,
-    MAX_URL,
     JobRow,
     PartRow,
-    WebhookRow,
     WorkerRow,
 )
 from topoloom.app.store.tables.lr_sessions import LrObservationRow, LrSessionRow
 from topoloom.app.store.tables.service_state import ApiKeyRow, ClaimRow, PatchProgressRow
+from topoloom.app.store.tables.webhooks import MAX_URL, WebhookRow
 
 __all__ = [
     "ABOUT",

@@ -1,4 +1,4 @@
-"""The tables of jobs, their parts, workers and webhooks."""
+"""The tables of jobs, their parts and workers."""
 
 from datetime import datetime
 
@@ -19,7 +19,6 @@ from topoloom.app.store.tables.base import Base
 
 MAX_OWNER = 128
 MAX_PHASE = 200
-MAX_URL = 2_000
 
 
 class JobRow(Base):
@@ -98,16 +97,3 @@ class WorkerRow(Base):
     process: Mapped[str] = mapped_column(String(64))
     beats: Mapped[int] = mapped_column(Integer)
     started_at: Mapped[datetime] = mapped_column(DateTime)
-
-
-class WebhookRow(Base):
-    """A webhook for the end of a job; ``due`` is in seconds since 1970."""
-
-    __tablename__ = "job_webhooks"
-    __table_args__ = (Index(None, "state", "due"),)
-
-    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id"), primary_key=True)
-    url: Mapped[str] = mapped_column(String(MAX_URL), primary_key=True)
-    state: Mapped[str] = mapped_column(String(10))
-    attempts: Mapped[int] = mapped_column(Integer)
-    due: Mapped[float] = mapped_column(Float)
