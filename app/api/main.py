@@ -10,7 +10,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 
-from topoloom.app.api import problems
+from topoloom.app.api import openapi_document, problems
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.request_dispatcher import ComputationQueue, lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
@@ -116,6 +116,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("topoloom"),
         description=DESCRIPTION,
         lifespan=lifespan,
+        servers=openapi_document.SERVERS,
+        separate_input_output_schemas=False,
         redirect_slashes=False,
         telemetry=configuration(),
     )
@@ -126,6 +128,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
+    openapi_document.install(app)
     _add_middleware(app, chosen)
     return app
 

@@ -23,7 +23,6 @@ from topoloom.app.auth.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from topoloom.app.auth.scopes import scope_of
 from topoloom.app.documents.problem import ProblemDocument
 from topoloom.app.extras import MissingExtra
 from topoloom.app.jobs.errors import (
@@ -188,44 +187,10 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of the application with a problem; describe problems in OpenAPI."""
+    """Answer every error of the application with a problem."""
     for kind in PROBLEMS:
         app.add_exception_handler(kind, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
-    describe = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        document = describe()
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        for model in (ProblemDocument, FieldError):
-            described = model.model_json_schema(ref_template="#/components/schemas/{model}")
-            described.pop("$defs", None)
-            schemas[model.__name__] = described
-        _describe_access(app, document)
-        return document
-
-    app.openapi = openapi
-
-
-def _describe_access(app: FastAPI, document: dict[str, Any]) -> None:
-    """Add the scope and the refusals of each operation to the OpenAPI document."""
-    schemes = document["components"].setdefault("securitySchemes", {})
-    schemes["key"] = {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "an API key of `topoloom keys create`, where the service asks for keys",
-    }
-    stated = {getattr(route, "operation_id", None): scope_of(route) for route in app.state.routes}
-    for operations in document["paths"].values():
-        for operation in operations.values():
-            scope = stated.get(operation["operationId"])
-            answers = operation["responses"]
-            answers.update((str(status), answer) for status, answer in responses(429).items())
-            if scope is None:
-                continue
-            operation["security"] = [{}, {"key": [scope]}]
-            for status, answer in responses(401, 403, 503).items():
-                answers.setdefault(str(status), answer)
 
 
 def body_too_large(path: str, limit: int) -> JSONResponse:

@@ -1,68 +1,92 @@
 """Operations on topologies, schedules, designs and plots."""
 
-from typing import Any, Unpack
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
 
 from topoloom.app.client.openapi_operations import operation, part, worded
-from topoloom.app.client.request_types import (
-    DesignRequest,
-    OptimumQuery,
-    ScheduleRequest,
-    SimulationRequest,
-    TopologySource,
-)
 from topoloom.app.client.transport import Transport
+
+if TYPE_CHECKING:
+    from topoloom.app.client.types import (
+        AllToAllDocument,
+        BatchDocument,
+        BestDocument,
+        ComparisonDocument,
+        ComparisonRequest,
+        CostDocument,
+        CostRequest,
+        DesignDocument,
+        DesignRequest,
+        FrontierDocument,
+        FrontierRequest,
+        OptimumDocument,
+        OptimumQuery,
+        ScheduleRequest,
+        ScheduleSummary,
+        SimulationDocument,
+        SimulationRequest,
+        TimedScheduleRequest,
+        TopologyDocument,
+        TopologyOptimumRequest,
+        TopologySource,
+        VerificationDocument,
+        VerifyRequest,
+    )
 
 
 class Questions(Transport):
     """Operations on topologies, schedules, designs and plots."""
 
     @operation("createDesign")
-    def design(self, **question: Unpack[DesignRequest]) -> dict[str, Any]:
+    def design(self, **question: Unpack[DesignRequest]) -> DesignDocument:
         """Return the design/1 document of a request: POST /v1/designs."""
         return self._post("/v1/designs", question)
 
     @operation("createDesigns")
-    def design_all(self, *, designs: list[dict[str, Any]]) -> dict[str, Any]:
+    def design_all(self, *, designs: list[dict[str, Any]]) -> BatchDocument:
         """Return an answer or a problem for each of up to 100 requests, as ``items``."""
         return self._post("/v1/designs/batch", {"designs": designs})
 
     @operation("findBest")
-    def best(self, **question: Any) -> dict[str, Any]:
+    def best(self, **question: Any) -> BestDocument:
         """Return the best/1 document: the best known topologies, without a search."""
         return self._get_json("/v1/best", worded(question))
 
     @operation("createFrontier")
-    def frontier(self, **question: Any) -> dict[str, Any]:
+    def frontier(self, **question: Unpack[FrontierRequest]) -> FrontierDocument:
         """Return the frontier/1 document of some hosts: POST /v1/frontiers."""
         return self._post("/v1/frontiers", question)
 
     @operation("createTopology")
-    def topology(self, **source: Unpack[TopologySource]) -> dict[str, Any]:
+    def topology(self, **source: Unpack[TopologySource]) -> TopologyDocument:
         """Build or register a topology; return its topology/1 document: POST /v1/topologies."""
         return self._post("/v1/topologies", source)
 
     @operation("createSchedule")
-    def schedule(self, **question: Unpack[ScheduleRequest]) -> dict[str, Any]:
+    def schedule(self, **question: Unpack[ScheduleRequest]) -> ScheduleSummary:
         """Return the summary of a verified schedule, with its id: POST /v1/schedules."""
         return self._post("/v1/schedules", question)
 
     @operation("simulateSchedule")
-    def simulate(self, schedule_id: str, **question: Unpack[SimulationRequest]) -> dict[str, Any]:
+    def simulate(
+        self, schedule_id: str, **question: Unpack[SimulationRequest]
+    ) -> SimulationDocument:
         """Return the simulation/1 document of a stored schedule."""
         return self._post(f"/v1/schedules/{part(schedule_id)}/simulation", question)
 
     @operation("createSimulation")
-    def simulation(self, **question: Any) -> dict[str, Any]:
+    def simulation(self, **question: Unpack[TimedScheduleRequest]) -> SimulationDocument:
         """Return the simulation/1 document of any schedule, stored: POST /v1/simulations."""
         return self._post("/v1/simulations", question)
 
     @operation("createVerification")
-    def verify(self, **question: Any) -> dict[str, Any]:
+    def verify(self, **question: Unpack[VerifyRequest]) -> VerificationDocument:
         """Return the verification/1 document of any schedule: POST /v1/verify."""
         return self._post("/v1/verify", question)
 
     @operation("createComparison")
-    def compare(self, **question: Any) -> dict[str, Any]:
+    def compare(self, **question: Unpack[ComparisonRequest]) -> ComparisonDocument:
         """Return the comparison/1 document of ``designs=[id, ...]`` or ``schedules=[...]``.
 
         Alternatively, compare all algorithms for a ``collective`` on a ``topology``, a source as in
@@ -71,12 +95,14 @@ class Questions(Transport):
         return self._post("/v1/comparisons", question)
 
     @operation("createCost")
-    def cost(self, **question: Any) -> dict[str, Any]:
+    def cost(self, **question: Unpack[CostRequest]) -> CostDocument:
         """Return the cost/1 document of a ``topology``, a source as in `topology`."""
         return self._post("/v1/costs", question)
 
     @operation("createOptimum")
-    def optimum_of(self, **question: Any) -> dict[str, Any]:
+    def optimum_of(
+        self, **question: Unpack[TopologyOptimumRequest]
+    ) -> OptimumDocument | AllToAllDocument:
         """Return the optimum/1 document of a ``topology``, a source as in `topology`."""
         return self._post("/v1/optima", question)
 
@@ -106,11 +132,13 @@ class Questions(Transport):
         return self._get("/v1/plots/tree", worded(question))
 
     @operation("readCost")
-    def measure(self, topology_id: str) -> dict[str, Any]:
+    def measure(self, topology_id: str) -> CostDocument:
         """Return the cost/1 document of a stored topology."""
         return self._get_json(f"/v1/topologies/{part(topology_id)}/cost")
 
     @operation("readOptimum")
-    def optimum(self, topology_id: str, **query: Unpack[OptimumQuery]) -> dict[str, Any]:
+    def optimum(
+        self, topology_id: str, **query: Unpack[OptimumQuery]
+    ) -> OptimumDocument | AllToAllDocument:
         """Return the optimum/1 document of a stored topology, for a ``collective``."""
         return self._get_json(f"/v1/topologies/{part(topology_id)}/optimum", query)

@@ -1,36 +1,48 @@
 """Operations on learning-rate sessions."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
 
 from topoloom.app.client.openapi_operations import operation, place
 from topoloom.app.client.transport import Transport
+
+if TYPE_CHECKING:
+    from topoloom.app.client.types import (
+        LrLeaseRequest,
+        LrObservationRequest,
+        LrPage,
+        LrReply,
+        LrSession,
+        LrSessionRequest,
+    )
 
 
 class Tuning(Transport):
     """Operations on learning-rate sessions."""
 
     @operation("listLrSessions")
-    def lr_sessions(self, **query: Any) -> dict[str, Any]:
+    def lr_sessions(self, **query: Any) -> LrPage:
         """Return one page of sessions: GET /v1/lr-sessions."""
         return self._get_json("/v1/lr-sessions", query)
 
     @operation("createLrSession")
-    def lr_session(self, **question: Any) -> dict[str, Any]:
+    def lr_session(self, **question: Unpack[LrSessionRequest]) -> LrSession:
         """Create a session; return lr-session/1 with the trainer's lease."""
         return self._post("/v1/lr-sessions", question)
 
     @operation("attachLrSession")
-    def lr_attach(self, session_id: str, **question: Any) -> dict[str, Any]:
+    def lr_attach(self, session_id: str, **question: Unpack[LrLeaseRequest]) -> LrSession:
         """Take over a session as its trainer, optionally from an earlier observation."""
         return self._post(place("lr-sessions", session_id, "lease"), question)
 
     @operation("observeLrSession")
-    def lr_observe(self, session_id: str, **observation: Any) -> dict[str, Any]:
+    def lr_observe(self, session_id: str, **observation: Unpack[LrObservationRequest]) -> LrReply:
         """Report losses; return the reply with the next action."""
         return self._post(place("lr-sessions", session_id, "observations"), observation)
 
     @operation("cancelLrSession")
-    def lr_cancel(self, session_id: str) -> dict[str, Any]:
+    def lr_cancel(self, session_id: str) -> LrSession:
         """End a session before the end of its run."""
         return self._post(place("lr-sessions", session_id, "cancel"), {})
 
@@ -44,4 +56,4 @@ class Tuning(Transport):
     @operation("deleteLrSession")
     def lr_delete(self, session_id: str) -> None:
         """Delete a session and its observations."""
-        self._ask(place("lr-sessions", session_id), None, self.attempts, "DELETE")
+        self._delete(place("lr-sessions", session_id))

@@ -1,35 +1,44 @@
 """Operations on patch plans: plans, progress, repairs, worst failures."""
 
-from typing import Any, Unpack
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
 
 from topoloom.app.client.openapi_operations import operation, part
-from topoloom.app.client.request_types import (
-    CrossWiringRequest,
-    ObservationRequest,
-    PatchPlanRequest,
-    RepairsRequest,
-    SurveyRequest,
-)
 from topoloom.app.client.transport import Transport
+
+if TYPE_CHECKING:
+    from topoloom.app.client.types import (
+        CrossWiringDocument,
+        CrossWiringRequest,
+        ObservationRequest,
+        PatchPlanDocument,
+        PatchPlanRequest,
+        PatchProgress,
+        RepairsDocument,
+        RepairsRequest,
+        SurveyDocument,
+        SurveyRequest,
+    )
 
 
 class Wiring(Transport):
     """Operations on patch plans: plans, progress, repairs, worst failures."""
 
     @operation("createPatchPlan")
-    def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> dict[str, Any]:
+    def patch_plan(self, **question: Unpack[PatchPlanRequest]) -> PatchPlanDocument:
         """Return the patch-plan/1 document of a wiring: POST /v1/patch-plans."""
         return self._post("/v1/patch-plans", question)
 
     @operation("readPatchProgress")
-    def patch_progress(self, plan_id: str) -> dict[str, Any]:
+    def patch_progress(self, plan_id: str) -> PatchProgress:
         """Return the patch-progress/1 document of a stored patch plan."""
         return self._get_json(f"/v1/patch-plans/{part(plan_id)}/progress")
 
     @operation("observePatchPlan")
     def observe_patch(
         self, plan_id: str, version: int = 0, **question: Unpack[ObservationRequest]
-    ) -> dict[str, Any]:
+    ) -> PatchProgress:
         """Report an observation of panels; ``version`` is the last known progress version."""
         place = f"/v1/patch-plans/{part(plan_id)}/observations"
         return self._post(place, question, {"If-Match": f'"{version}"'})
@@ -37,19 +46,19 @@ class Wiring(Transport):
     @operation("giveUpPatchPlan")
     def give_up_patch(self, plan_id: str) -> None:
         """Delete the observations of a plan, and release its plant."""
-        self._ask(f"/v1/patch-plans/{part(plan_id)}/progress", None, self.attempts, "DELETE")
+        self._delete(f"/v1/patch-plans/{part(plan_id)}/progress")
 
     @operation("repairPatchPlan")
-    def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> dict[str, Any]:
+    def repairs(self, plan_id: str, **question: Unpack[RepairsRequest]) -> RepairsDocument:
         """Return the repairs/1 document for dead parts of a stored patch plan."""
         return self._post(f"/v1/patch-plans/{part(plan_id)}/repairs", question)
 
     @operation("surveyPatchPlan")
-    def survey(self, plan_id: str, **question: Unpack[SurveyRequest]) -> dict[str, Any]:
+    def survey(self, plan_id: str, **question: Unpack[SurveyRequest]) -> SurveyDocument:
         """Return the survey/1 document of the worst failures of a stored patch plan."""
         return self._post(f"/v1/patch-plans/{part(plan_id)}/survey", question)
 
     @operation("crossWirePlant")
-    def cross_wiring(self, **question: Unpack[CrossWiringRequest]) -> dict[str, Any]:
+    def cross_wiring(self, **question: Unpack[CrossWiringRequest]) -> CrossWiringDocument:
         """Return the cross-wiring/1 document of a plant: receive fibers to exchange."""
         return self._post("/v1/patch-plans/cross-wiring", question)

@@ -7,15 +7,18 @@ last rate.  The tuner queues observations and reports them when the service is b
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from topoloom.app.client import Client, Refused, Unreachable
 from topoloom.learning_rate import Action, Options
 from topoloom.learning_rate.errors import InvalidState
 from topoloom.learning_rate.options import MAX_OVERRUN
 from topoloom.learning_rate.state_machine.json_codec import encode
+
+T = TypeVar("T")
 
 LOST = (429, 502, 503, 504)
 """Statuses of an unavailable proxy, service or database."""
@@ -64,7 +67,7 @@ class RemoteTuner:
     >>> tuner.action  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    topoloom.app.client.transport.Unreachable: http://127.0.0.1:1 does not answer: [Errno 111] ...
+    topoloom.app.client.errors.Unreachable: http://127.0.0.1:1 does not answer: [Errno 111] ...
     """
 
     def __init__(
@@ -158,9 +161,9 @@ class RemoteTuner:
             return
         mine = self._lease if self._id == identity else lease
         session = self._waiting_for(
-            lambda: self._client.lr_attach(identity, lease=mine, sequence=sequence)
+            lambda: self._once().lr_attach(identity, lease=mine, sequence=sequence)
         )
-        self._id, self._lease, self._total, self._lr = identity, session["lease"], total, lr
+        self._id, self._lease, self._total, self._lr = identity, session.get("lease", ""), total, lr
         self._take(session)
         self._deliver(self._patience)
         if self._reports:
@@ -172,12 +175,12 @@ class RemoteTuner:
         options = {
             name: value for name, value in encode(self._options).items() if value is not None
         }
-        session = self._waiting_for(lambda: self._client.lr_session(name=self._name, **options))
-        self._id, self._lease = session["id"], session["lease"]
+        session = self._waiting_for(lambda: self._once().lr_session(name=self._name, **options))
+        self._id, self._lease = session["id"], session.get("lease", "")
         self._total = self._options.total_steps
         self._take(session)
 
-    def _take(self, reply: dict[str, Any]) -> None:
+    def _take(self, reply: Mapping[str, Any]) -> None:
         """Adopt the state of a reply."""
         action = reply["action"]
         self._sequence, self._step = reply["sequence"], reply["step"]
@@ -208,11 +211,11 @@ class RemoteTuner:
             self._reports.popleft()
             self._take(reply)
 
-    def _send(self, report: Report) -> dict[str, Any]:
+    def _send(self, report: Report) -> Any:
         # The service may store the report from now on, so the report must not change.
         report.sent = True
         return self._call(
-            lambda: self._client.lr_observe(
+            lambda: self._once().lr_observe(
                 self._id,
                 lease=self._lease,
                 sequence=report.sequence,
@@ -221,7 +224,7 @@ class RemoteTuner:
             )
         )
 
-    def _waiting_for(self, request: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _waiting_for(self, request: Callable[[], T]) -> T:
         """Return the reply of the service; raise `Unreachable` after the patience."""
         until = time.monotonic() + self._patience
         while True:
@@ -232,7 +235,13 @@ class RemoteTuner:
                     raise
                 time.sleep(PAUSE_SECONDS)
 
-    def _call(self, request: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _once(self) -> Client:
+        """Return the client for one attempt: training continues between the tuner's attempts."""
+        client = copy(self._client)
+        client.attempts = 1
+        return client
+
+    def _call(self, request: Callable[[], T]) -> T:
         try:
             return request()
         except Refused as refused:

@@ -1,26 +1,41 @@
 """Operations on the service: catalog, cache, jobs, health."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
 
 from topoloom.app.client.openapi_operations import operation, part
 from topoloom.app.client.transport import Transport
+
+if TYPE_CHECKING:
+    from topoloom.app.client.types import (
+        CacheDocument,
+        FabricList,
+        FamilyList,
+        JobDocument,
+        JobPage,
+        PresetList,
+        SweepDocument,
+        SweepRequest,
+        VersionDocument,
+    )
 
 
 class Running(Transport):
     """Operations on the service: catalog, cache, jobs, health."""
 
     @operation("listFamilies")
-    def families(self) -> dict[str, Any]:
+    def families(self) -> FamilyList:
         """Return the families of bases and the operators of recipes, as ``items``."""
         return self._get_json("/v1/families")
 
     @operation("listFabrics")
-    def fabrics(self) -> dict[str, Any]:
+    def fabrics(self) -> FabricList:
         """Return the named fabrics, as ``items``."""
         return self._get_json("/v1/fabrics")
 
     @operation("listPresets")
-    def presets(self) -> dict[str, Any]:
+    def presets(self) -> PresetList:
         """Return the named workloads, as ``items``."""
         return self._get_json("/v1/presets")
 
@@ -33,34 +48,34 @@ class Running(Transport):
         return self._get("/v1/atlas", {"format": form, **points})
 
     @operation("readCache")
-    def cache(self) -> dict[str, Any]:
+    def cache(self) -> CacheDocument:
         """Return the cache/1 document: size of the stored documents, and the limit."""
         return self._get_json("/v1/cache")
 
     @operation("createSweep")
-    def sweep(self, **question: Any) -> dict[str, Any]:
+    def sweep(self, **question: Unpack[SweepRequest]) -> SweepDocument:
         """Return the sweep/1 document of a sweep: POST /v1/sweeps."""
         return self._post("/v1/sweeps", question)
 
     @operation("listJobs")
-    def jobs(self, **query: Any) -> dict[str, Any]:
+    def jobs(self, **query: Any) -> JobPage:
         """Return one page of jobs: GET /v1/jobs."""
         return self._get_json("/v1/jobs", query)
 
     @operation("readJob")
-    def job(self, job_id: str) -> dict[str, Any]:
+    def job(self, job_id: str) -> JobDocument:
         """Return the job/1 document of a job."""
         return self._get_json(f"/v1/jobs/{part(job_id)}")
 
     @operation("cancelJob")
-    def cancel_job(self, job_id: str) -> dict[str, Any]:
+    def cancel_job(self, job_id: str) -> JobDocument:
         """Cancel a job; return its job/1 document."""
         return self._post(f"/v1/jobs/{part(job_id)}/cancel", {})
 
     @operation("deleteJob")
     def delete_job(self, job_id: str) -> None:
         """Delete a job that has ended; its answer stays."""
-        self._ask(f"/v1/jobs/{part(job_id)}", None, self.attempts, "DELETE")
+        self._delete(f"/v1/jobs/{part(job_id)}")
 
     @operation("readJobEvents")
     def job_events(self, job_id: str) -> bytes:
@@ -68,7 +83,7 @@ class Running(Transport):
         return self._get(f"/v1/jobs/{part(job_id)}/events")
 
     @operation("readVersion")
-    def version(self) -> dict[str, Any]:
+    def version(self) -> VersionDocument:
         """Return the versions of the service, its kernels and its tables."""
         return self._get_json("/version")
 

@@ -1,10 +1,17 @@
 """Operations on stored documents: read, list, label, pin, delete."""
 
-from typing import Any, Unpack
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
 
 from topoloom.app.client.openapi_operations import KINDS, of_kinds, operation, part, place
-from topoloom.app.client.request_types import ListQuery
 from topoloom.app.client.transport import Transport
+
+if TYPE_CHECKING:
+    from topoloom.app.client.types import (
+        ListQuery,
+        StandingDocument,
+    )
 
 
 class Documents(Transport):
@@ -32,31 +39,31 @@ class Documents(Transport):
         return self._get_json(f"/v1/{part(kind)}", query)
 
     @operation(*of_kinds("read", "Labels"))
-    def labels(self, kind: str, identity: str) -> dict[str, Any]:
+    def labels(self, kind: str, identity: str) -> StandingDocument:
         """Return the labels of a stored document, and whether it is pinned."""
         return self._get_json(place(kind, identity, "labels"))
 
     @operation(*of_kinds("label"))
-    def label(self, kind: str, identity: str, label: str) -> dict[str, Any]:
+    def label(self, kind: str, identity: str, label: str) -> StandingDocument:
         """Add a label to a stored document."""
         return self._send("PUT", place(kind, identity, "labels", label))
 
     @operation(*of_kinds("unlabel"))
-    def unlabel(self, kind: str, identity: str, label: str) -> dict[str, Any]:
+    def unlabel(self, kind: str, identity: str, label: str) -> StandingDocument:
         """Remove a label from a stored document."""
         return self._send("DELETE", place(kind, identity, "labels", label))
 
     @operation(*of_kinds("pin"))
-    def pin(self, kind: str, identity: str) -> dict[str, Any]:
+    def pin(self, kind: str, identity: str) -> StandingDocument:
         """Protect a stored document from deletion and eviction."""
         return self._send("PUT", place(kind, identity, "pin"))
 
     @operation(*of_kinds("unpin"))
-    def unpin(self, kind: str, identity: str) -> dict[str, Any]:
+    def unpin(self, kind: str, identity: str) -> StandingDocument:
         """Remove the protection of a stored document."""
         return self._send("DELETE", place(kind, identity, "pin"))
 
     @operation(*of_kinds("delete"))
     def delete(self, kind: str, identity: str) -> None:
         """Delete a stored document, unless it is pinned."""
-        self._ask(place(kind, identity), None, self.attempts, "DELETE")
+        self._delete(place(kind, identity))

@@ -1,7 +1,9 @@
-"""HTTP transport of the client: retries, jobs, problems as errors.
+"""HTTP transport of the client: retries, several addresses, jobs, problems as errors.
 
 Uses the standard library alone.
 """
+
+from __future__ import annotations
 
 import http.client
 import json
@@ -11,69 +13,25 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from topoloom.app.client.errors import NotFound, Refused, ServiceError, Unreachable, problem_of
+
 DEFAULT_URL = "http://127.0.0.1:8765"
 POLL_SECONDS = 0.5
+UNFINISHED = ("queued", "running")
 
-RETRIED = (429, 503)
-"""Transient statuses: too many requests, and a service that is not ready."""
+SILENT_SECONDS = 60.0
+"""Seconds without a byte after which a stream of events is opened again."""
 
-LONGEST_PAUSE = 30.0
+RETRIED = (429, 502, 503, 504)
+"""Transient statuses: too many requests, a service that is not ready, a proxy without a service."""
+
+LONGEST_PAUSE = 10.0
 """Limit of the pause between two attempts in seconds, unless ``Retry-After`` is longer."""
-
-
-class ServiceError(Exception):
-    """Base of the errors of this module.
-
-    ::
-
-        ServiceError
-          Unreachable    no answer at the address, or not in time
-          Refused        the service answered with a problem
-            NotFound     unknown id or path
-    """
-
-
-class Unreachable(ServiceError):
-    """The service did not answer, or not in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """An invalid field of a request; ``pointer`` is its JSON pointer."""
-
-    pointer: str
-    detail: str
-
-
-class Refused(ServiceError):
-    """The service answered with a problem (RFC 9457).
-
-    ``status`` is the HTTP status; ``type`` is the problem type, such as
-    ``/problems/impossible-request``, explained in ``docs/reference/rest.md``; ``errors`` are the
-    invalid fields; ``request_id`` identifies the request in the log of the service.
-    """
-
-    def __init__(
-        self,
-        status: int,
-        kind: str,
-        title: str,
-        detail: str,
-        errors: tuple[FieldError, ...],
-        request_id: str = "",
-    ) -> None:
-        super().__init__(f"{title}: {detail}" if detail else title)
-        self.status, self.type, self.title, self.detail = status, kind, title, detail
-        self.errors, self.request_id = errors, request_id
-
-
-class NotFound(Refused):
-    """The service knows no such id or path."""
 
 
 class Transport:
@@ -81,104 +39,183 @@ class Transport:
 
     def __init__(
         self,
-        base_url: str = DEFAULT_URL,
+        base_url: str | Sequence[str] = DEFAULT_URL,
         *,
         key: str | None = None,
         timeout_seconds: float = 600.0,
-        attempts: int = 5,
+        attempts: int = 8,
     ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"base_url: must be http://HOST:PORT or https://…, not {base_url!r}")
+        urls = [base_url] if isinstance(base_url, str) else list(base_url)
+        for url in urls or [""]:
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.netloc:
+                raise ValueError(f"base_url: must be http://HOST:PORT or https://…, not {url!r}")
         if not timeout_seconds > 0:
             raise ValueError("timeout_seconds: must be positive")
         if attempts < 1:
             raise ValueError("attempts: must be positive")
         if key is not None and not (key.isascii() and key.isprintable() and key):
             raise ValueError("key: must be a key from `topoloom keys create`")
-        self.base_url, self.timeout_seconds = base_url.rstrip("/"), timeout_seconds
-        self.attempts = attempts
+        self.base_urls, self._turn = tuple(url.rstrip("/") for url in urls), 0
+        self.timeout_seconds, self.attempts = timeout_seconds, attempts
         self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        self._submits = False
         # A redirect could send the key to another server; the service never redirects.
         self._opener = urllib.request.build_opener(_NoRedirects)
 
+    @property
+    def base_url(self) -> str:
+        """The address that the client uses now: the last one that answered."""
+        return self.base_urls[self._turn]
+
     def _succeeds(self, path: str) -> bool:
         try:
-            self._ask(path, None, attempts=1)
+            self._ask(path, attempts=1)
         except ServiceError:
             return False
         return True
 
     def _post(
         self, path: str, body: Mapping[str, Any], more: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
+    ) -> Any:
+        """Return the answer to a POST; wait for the job if the service answers with a job."""
+        deadline = time.monotonic() + self.timeout_seconds
+        headers = {**(more or {}), **({"Prefer": "respond-async"} if self._submits else {})}
         sent = json.dumps(body).encode()
-        answer = _object(self._ask(path, sent, self.attempts, headers=more))
-        is_job = answer.get("schema") == "job/1" and not path.endswith("/cancel")
-        return self._result_of(answer) if is_job else answer
+        answer = _object(self._ask(path, sent, headers=headers, deadline=deadline))
+        if self._submits or not is_job(answer) or path.endswith("/cancel"):
+            return answer
+        return self._result_of(self._ended(answer, deadline), deadline)
 
-    def _result_of(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Wait for a job and return its result."""
-        end = time.monotonic() + self.timeout_seconds
-        while job["state"] in ("queued", "running"):
-            if time.monotonic() >= end:
+    def _ended(self, job: Any, deadline: float) -> Any:
+        """Return a job when it has ended."""
+        while job["state"] in UNFINISHED:
+            if time.monotonic() >= deadline:
                 raise Unreachable(f"the job {job['id']} did not end in time; it continues")
             time.sleep(POLL_SECONDS)
-            job = self._get_json(f"/v1/jobs/{job['id']}")
+            job = self._get_json(f"/v1/jobs/{job['id']}", deadline=deadline)
+        return job
+
+    def _result_of(self, job: Any, deadline: float) -> Any:
+        """Return the answer of a job that has ended."""
         if job["state"] == "done":
-            return self._get_json(job["result"])
+            return self._get_json(job["result"], deadline=deadline)
         if job["problem"] is not None:
-            raise _problem(job["problem"]["status"], json.dumps(job["problem"]).encode())
+            raise problem_of(job["problem"]["status"], json.dumps(job["problem"]).encode())
         raise Refused(409, "about:blank", "Cancelled", f"the job {job['id']} was cancelled", ())
 
-    def _send(self, method: str, path: str) -> dict[str, Any]:
-        return _object(self._ask(path, None, self.attempts, method))
+    def _send(self, method: str, path: str) -> Any:
+        return _object(self._ask(path, method=method))
 
-    def _get_json(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return _object(self._get(path, query))
+    def _delete(self, path: str) -> None:
+        self._ask(path, method="DELETE")
 
-    def _get(self, path: str, query: Mapping[str, Any] | None = None) -> bytes:
+    def _get_json(
+        self, path: str, query: Mapping[str, Any] | None = None, deadline: float | None = None
+    ) -> Any:
+        return _object(self._get(path, query, deadline))
+
+    def _get(
+        self, path: str, query: Mapping[str, Any] | None = None, deadline: float | None = None
+    ) -> bytes:
         given = {name: _query_value(value) for name, value in (query or {}).items()}
         suffix = f"?{urlencode(given, doseq=True)}" if given else ""
-        return self._ask(path + suffix, None, self.attempts)
+        return self._ask(path + suffix, deadline=deadline)
+
+    def _entries(self, path: str, query: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the entries of all pages of a list."""
+        cursor = {}
+        while cursor is not None:
+            page = self._get_json(path, {**query, **cursor})
+            yield from page["items"]
+            cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
+
+    def _events(self, path: str) -> Iterator[Any]:
+        """Yield the jobs of a stream of events; a lost stream continues after its last event."""
+        headers = {"Accept": "text/event-stream"}
+        while True:
+            # The time limit is that of each connection: a job may take longer than an answer.
+            with self._ask(path, headers=headers, opened=self._connect) as stream:
+                try:
+                    for name, value in _fields(stream):
+                        if name == "id":
+                            headers["Last-Event-ID"] = value
+                        elif name == "data":
+                            job = json.loads(value)
+                            yield job
+                            if job["state"] not in UNFINISHED:
+                                return
+                except (OSError, http.client.HTTPException):
+                    self._use_next()
+            time.sleep(POLL_SECONDS)
 
     def _ask(
         self,
         path: str,
-        body: bytes | None,
-        attempts: int,
+        body: bytes | None = None,
+        *,
         method: str | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> bytes:
-        """Send a request until it succeeds, fails permanently, or the time is over."""
-        deadline = time.monotonic() + self.timeout_seconds
+        deadline: float | None = None,
+        attempts: int | None = None,
+        opened: Callable[[urllib.request.Request, float], Any] | None = None,
+    ) -> Any:
+        """Send a request until it succeeds, fails permanently, or the time is over.
+
+        Every attempt asks the next address; a pause follows when all addresses have failed.
+        ``opened`` sends a request and returns what is made of its answer; default: the bytes.
+        """
+        deadline = deadline or time.monotonic() + self.timeout_seconds
         sent = self._headers | {"X-Request-ID": uuid.uuid4().hex} | dict(headers or {})
         if body is not None:
             sent |= {"Content-Type": "application/json", "Accept": "application/json"}
-        request = urllib.request.Request(self.base_url + path, body, sent, method=method)
-        for attempt in range(attempts):
+        addresses, lost = len(self.base_urls), False
+        for attempt in range(1, addresses * (attempts or self.attempts) + 1):
+            request = urllib.request.Request(self.base_url + path, body, sent, method=method)
             try:
-                return self._open(request, max(deadline - time.monotonic(), 0.001))
-            except _Passing as passing:
-                pause = passing.pause(attempt)
-                if attempt == attempts - 1 or time.monotonic() + pause > deadline:
-                    raise passing.refused from None
+                return (opened or self._open)(request, max(deadline - time.monotonic(), 0.001))
+            except NotFound:
+                # The attempt whose answer was lost has deleted it.
+                if method == "DELETE" and lost:
+                    return b""
+                raise
+            except _Transient as failure:
+                self._use_next()
+                lost = lost or isinstance(failure.error, Unreachable)
+                round_, rest = divmod(attempt, addresses)
+                pause = 0.0 if rest else failure.pause(round_ - 1)
+                last = attempt == addresses * (attempts or self.attempts)
+                if last or time.monotonic() + pause > deadline:
+                    raise failure.error from None
             time.sleep(pause)
         raise AssertionError("attempts are positive")
 
+    def _use_next(self) -> None:
+        self._turn = (self._turn + 1) % len(self.base_urls)
+
     def _open(self, request: urllib.request.Request, seconds: float) -> bytes:
+        with self._failures(), self._opener.open(request, timeout=seconds) as answer:
+            return answer.read()
+
+    def _connect(self, request: urllib.request.Request, seconds: float) -> Any:
+        with self._failures():
+            return self._opener.open(request, timeout=min(seconds, SILENT_SECONDS))
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Raise the errors of a request as those of this module, or as transient."""
         try:
-            with self._opener.open(request, timeout=seconds) as answer:
-                return answer.read()
+            yield
         except urllib.error.HTTPError as error:
             with error:
-                refused = _problem(error.code, error.read())
+                refused = problem_of(error.code, error.read())
             if error.code in RETRIED:
-                raise _Passing(refused, error.headers.get("Retry-After", "")) from None
+                raise _Transient(refused, error.headers.get("Retry-After", "")) from None
             raise refused from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
-            raise Unreachable(f"{self.base_url} does not answer: {reason}") from None
+            unreachable = Unreachable(f"{self.base_url} does not answer: {reason}")
+            raise _Transient(unreachable) from None
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -188,23 +225,40 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Refuse to redirect: the status is an error like any other."""
 
 
-class _Passing(Exception):
-    """A transient refusal."""
+class _Transient(Exception):
+    """A failure that another attempt may not meet."""
 
-    def __init__(self, refused: Refused, retry_after: str) -> None:
-        super().__init__(str(refused))
-        self.refused, self._retry_after = refused, retry_after
+    def __init__(self, error: ServiceError, retry_after: str = "") -> None:
+        super().__init__(str(error))
+        self.error, self._retry_after = error, retry_after
 
     def pause(self, attempt: int) -> float:
         """Return the seconds before the next attempt, with random jitter.
 
-        >>> _Passing(Refused(429, "", "", "", ()), "7").pause(0) >= 7
+        >>> _Transient(Refused(429, "", "", "", ()), "7").pause(0) >= 7
         True
         """
         # Jitter spreads the retries of clients that were refused together.
-        backoff = random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, math.ldexp(1.0, attempt))
+        backoff = random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, math.ldexp(0.5, attempt))
         least = float(self._retry_after) if self._retry_after.isdigit() else 0.0
         return backoff if least <= backoff else least + backoff / 4
+
+
+def is_job(answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer is a job/1 document."""
+    return answer.get("schema") == "job/1"
+
+
+def _fields(stream: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    r"""Yield name and value of the fields of server-sent events.
+
+    >>> list(_fields([b": nothing new\n", b"\n", b"id: 7\n", b"data: {}\n"]))
+    [('', 'nothing new'), ('id', '7'), ('data', '{}')]
+    """
+    for line in stream:
+        name, separator, value = line.decode().rstrip("\r\n").partition(":")
+        if separator:
+            yield name, value.removeprefix(" ")
 
 
 def _query_value(value: Any) -> Any:
@@ -216,7 +270,7 @@ def _query_value(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _object(content: bytes) -> dict[str, Any]:
+def _object(content: bytes) -> Any:
     try:
         document = json.loads(content)
     except ValueError:
@@ -224,28 +278,3 @@ def _object(content: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ServiceError("the answer must be a JSON object: is this a Topoloom service?")
     return document
-
-
-def _problem(status: int, content: bytes) -> Refused:
-    """Return an error for a problem+json answer, or for the error page of another server."""
-    try:
-        problem = json.loads(content)
-    except ValueError:
-        problem = None
-    if not isinstance(problem, dict):
-        problem = {}
-    errors = tuple(
-        FieldError(str(error.get("pointer", "")), str(error.get("detail", "")))
-        for error in problem.get("errors") or ()
-        if isinstance(error, dict)
-    )
-    title = str(problem.get("title") or f"HTTP status {status}")
-    kind = NotFound if status == 404 else Refused
-    return kind(
-        status,
-        str(problem.get("type", "about:blank")),
-        title,
-        str(problem.get("detail", "")),
-        errors,
-        str(problem.get("request_id", "")),
-    )

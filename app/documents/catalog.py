@@ -30,7 +30,7 @@ class FamilyList(Document):
     items: list[FamilyDocument] = Field(description="families, then operators")
 
 
-class FabricDocument(Document):
+class FabricName(Document):
     """A named fabric."""
 
     name: str = Field(description="name of the fabric; a capital letter stands for a number")
@@ -39,7 +39,7 @@ class FabricDocument(Document):
 class FabricList(Document):
     """All fabrics."""
 
-    items: list[FabricDocument] = Field(description="fabrics")
+    items: list[FabricName] = Field(description="fabrics")
 
 
 class PresetDocument(Document):
@@ -76,7 +76,7 @@ def _family(kind: "type[Base] | type[Operator]", operator: bool) -> FamilyDocume
 
 def fabrics(names: Iterable[str]) -> FabricList:
     """Return fabrics as a list."""
-    return FabricList(items=[FabricDocument(name=name) for name in names])
+    return FabricList(items=[FabricName(name=name) for name in names])
 
 
 def presets(known: "Iterable[tuple[str, Preset]]") -> PresetList:

@@ -34,7 +34,7 @@ class PlannedTask(TaskDocument):
     )
 
 
-class SwitchDocument(Document):
+class FastestAlgorithm(Document):
     """The fastest algorithm on the topology, from a message size on."""
 
     collective: str = Field(description="collective")
@@ -81,7 +81,7 @@ class CoDesign(Document):
     seconds: float = Field(description="time of the workload")
     floor_seconds: float = Field(description="lower bound of the time of the workload")
     tasks: list[PlannedTask] = Field(description="algorithm and time of each task")
-    switch_over: list[SwitchDocument] = Field(description="fastest algorithm by message size")
+    switch_over: list[FastestAlgorithm] = Field(description="fastest algorithm by message size")
     schedules: list[UsedSchedule] = Field(description="verified schedules of all used algorithms")
     points: list[PointSeconds] = Field(description="all points of the frontier, in order")
     left_out: list[LeftOutAlgorithm] = omitted("algorithms without a schedule")
@@ -105,7 +105,7 @@ def of(
         floor_seconds=float(design.floor_seconds),
         tasks=[_task(choice) for choice in point.choices],
         switch_over=[
-            SwitchDocument(
+            FastestAlgorithm(
                 collective=collective.value, from_bytes=part.first_bytes, algorithm=part.name
             )
             for collective, parts in zip(

@@ -6,9 +6,9 @@ the models describe the present version.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from topoloom.app.documents.base import (
     AssumptionDocument,
@@ -35,27 +35,36 @@ from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.schedules import ForestRequest, SimulationRequest
 from topoloom.app.store.artifacts import Listed
 
-Asked = TypeVar("Asked", bound=BaseModel)
-Summary = TypeVar("Summary", bound=BaseModel)
 
-
-class Entry(Document, Generic[Asked, Summary]):
+class Entry(Document):
     """One stored answer in a list."""
 
     id: Identity = Field(description="id of the answer")
     kernel_version: str = Field(description="version of the kernels that computed the answer")
     created_at: datetime = Field(description="time of the first computation, UTC")
-    request: Asked = Field(description="request")
-    summary: Summary = Field(description="summary of the answer")
+    request: BaseModel = Field(description="request")
+    summary: BaseModel = Field(description="summary of the answer")
     pinned: bool = Field(description="whether the document is protected from deletion and eviction")
     labels: list[str] = Field(description="labels, sorted")
 
 
-class Page(Document, Generic[Asked, Summary]):
+class Page(Document):
     """A page of a list; newest first by default."""
 
-    items: list[Entry[Asked, Summary]] = Field(description="entries of the page")
+    items: list[Entry] = Field(description="entries of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
+
+
+def _page(asked: type[BaseModel], summary: type[BaseModel]) -> type[Page]:
+    """Return the model of a page of a kind, named for the kind, such as DesignPage."""
+    kind = summary.__name__.removesuffix("Summary")
+    members: dict[str, Any] = {
+        name: (type_, Entry.model_fields[name])
+        for name, type_ in (("request", asked), ("summary", summary))
+    }
+    entry = create_model(f"{kind}Entry", __base__=Entry, __doc__=Entry.__doc__, **members)
+    items: Any = (list[entry], Page.model_fields["items"])
+    return create_model(f"{kind}Page", __base__=Page, __doc__=Page.__doc__, items=items)
 
 
 class ResolvedChanges(Document):
@@ -175,19 +184,19 @@ class AskedSweep(Document):
     question: dict[str, Any] = Field(description="other members of each request")
 
 
-PAGES: dict[str, type[BaseModel]] = {
-    "design": Page[DesignRequest, DesignSummary],
-    "topology": Page[AskedTopology, TopologySummary],
-    "schedule": Page[AskedSchedule, ScheduleSummary],
-    "patch-plan": Page[AskedPatchPlan, PatchPlanSummary],
-    "frontier": Page[FrontierRequest, FrontierSummary],
-    "cost": Page[AskedCost, CostSummary],
-    "optimum": Page[AskedOptimum, OptimumSummary],
-    "verification": Page[AskedOfSchedule, VerificationSummary],
-    "simulation": Page[AskedSimulation, SimulationSummary],
-    "comparison": Page[AskedComparison, ComparisonSummary],
-    "plot": Page[AskedPlot, PlotSummary],
-    "sweep": Page[AskedSweep, SweepSummary],
+PAGES: dict[str, type[Page]] = {
+    "design": _page(DesignRequest, DesignSummary),
+    "topology": _page(AskedTopology, TopologySummary),
+    "schedule": _page(AskedSchedule, ScheduleSummary),
+    "patch-plan": _page(AskedPatchPlan, PatchPlanSummary),
+    "frontier": _page(FrontierRequest, FrontierSummary),
+    "cost": _page(AskedCost, CostSummary),
+    "optimum": _page(AskedOptimum, OptimumSummary),
+    "verification": _page(AskedOfSchedule, VerificationSummary),
+    "simulation": _page(AskedSimulation, SimulationSummary),
+    "comparison": _page(AskedComparison, ComparisonSummary),
+    "plot": _page(AskedPlot, PlotSummary),
+    "sweep": _page(AskedSweep, SweepSummary),
 }
 """The model of a page, by kind."""
 

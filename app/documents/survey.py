@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.operations.worst_failures import Failure
 
 
-class PartDocument(Document):
+class FailedPart(Document):
     """A failing part."""
 
     kind: Literal["host", "panel", "pair"] = Field(description="kind of the part")
@@ -21,7 +21,7 @@ class PartDocument(Document):
 class FailureDocument(Document):
     """The effect of a failure."""
 
-    parts: list[PartDocument] = Field(description="parts that fail simultaneously")
+    parts: list[FailedPart] = Field(description="parts that fail simultaneously")
     lost_links: int = Field(description="lost links between surviving hosts", ge=0)
     connected: bool = Field(description="whether all surviving hosts reach each other")
     share: Exact = omitted("remaining share of the algbw of the best allgather, if computed")
@@ -53,7 +53,7 @@ def of(plan_id: str, at_once: int, found: "Sequence[Failure]", worst: int) -> Pr
 def _row(failure: "Failure") -> FailureDocument:
     more = {} if failure.share is None else {"share": str(failure.share)}
     return FailureDocument(
-        parts=[PartDocument(kind=part.kind, name=part.name) for part in failure.parts],
+        parts=[FailedPart(kind=part.kind, name=part.name) for part in failure.parts],
         lost_links=failure.lost_links,
         connected=failure.connected,
         **more,

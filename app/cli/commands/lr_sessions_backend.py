@@ -56,7 +56,7 @@ def opened(url: str | None) -> Iterator[Sessions]:
     if url is not None:
         from topoloom.app.client import Client
 
-        yield _Remote(Client(url))
+        yield _Remote(Client(url, attempts=3))
         return
     from topoloom.app.config import Settings
     from topoloom.app.services.lr_sessions import Tuning
@@ -78,13 +78,13 @@ class _Remote:
         self._client = client
 
     def create(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_session(**fields)
+        return dict(self._client.lr_session(**fields))
 
     def observe(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_observe(identity, **fields)
+        return dict(self._client.lr_observe(identity, **fields))
 
     def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_attach(identity, **fields)
+        return dict(self._client.lr_attach(identity, **fields))
 
     def read(self, identity: str) -> dict[str, Any]:
         return json.loads(self._client.read("lr-sessions", identity))
@@ -93,13 +93,13 @@ class _Remote:
         return self._client.lr_history(identity, form, after)
 
     def cancel(self, identity: str) -> dict[str, Any]:
-        return self._client.lr_cancel(identity)
+        return dict(self._client.lr_cancel(identity))
 
     def delete(self, identity: str) -> None:
         self._client.lr_delete(identity)
 
     def page(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self._client.lr_sessions(**fields)
+        return dict(self._client.lr_sessions(**fields))
 
 
 class _Local:
