@@ -154,6 +154,9 @@ class Settings(BaseModel):
     max_waiting: int = Field(
         default=256, ge=1, description="computations that may wait for others; more get 503"
     )
+    max_waiting_per_owner: int = Field(
+        default=64, ge=1, description="computations of one client that may wait; more get 429"
+    )
     max_export_bytes: int = Field(
         default=2**30, ge=1024, description="largest file in another format, before packing"
     )

@@ -1,51 +1,24 @@
-"""Asynchronous replies (202): short computations answer directly, longer ones become jobs.
+"""Asynchronous replies (202): the ``Prefer`` header, and the URL of a job (RFC 7240)."""
 
-A request for a missing document starts its computation at once.  After `SHORT_SECONDS` the service
-also queues a job, which survives the end of this process.  The client waits up to the seconds in
-its ``Prefer: wait`` header, and then gets the URL of the job.  The computation continues under its
-claim while the job waits for a worker.  The worker takes the result, or takes over the computation
-if this process dies.
-"""
-
-import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 
-from topoloom.app.api.job_worker import Host
 from topoloom.app.api.problems import MEDIA_TYPE, responses
-from topoloom.app.api.request_dispatcher import ComputationQueue, looked_up
 from topoloom.app.config import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
 from topoloom.app.jobs import document as document
-from topoloom.app.jobs.model import Job, JobId, State
+from topoloom.app.jobs.facade import Jobs
+from topoloom.app.jobs.model import Job, State
 from topoloom.app.jobs.model import Task as JobTask
 from topoloom.app.jobs.watcher import Watcher
-from topoloom.app.jobs.worker_pool.pool import Done
-from topoloom.app.jobs.worker_pool.task import B, Operation, Task
 from topoloom.app.requests.options import sweeps_and_jobs
-from topoloom.app.services.context import CacheMiss, Context
-from topoloom.app.store.artifacts import Artefact
-from topoloom.app.store.database import DatabaseNotReady
-
-log = logging.getLogger(__name__)
 
 WEBHOOK = "topoloom-webhook"
-
-SHORT_SECONDS = 2.0
-"""Seconds before a job is queued; queueing takes milliseconds, and a worker must notice the job."""
-
-MAX_JOB_BODY = 2**20
-"""Largest body, in bytes, of a job; larger bodies are computed while the client waits."""
-
-FOLLOWED_EVERY = 1.0
-"""Seconds between two polls of a job whose computation runs in this process."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PREFERENCE = re.compile(
@@ -113,105 +86,21 @@ Waits = Depends(_headers)
 """Dependency of a route that may answer 202: documents the headers of such a route."""
 
 
-def owner_of(request: Request) -> str:
-    """Return the owner for whom limits count a request: the caller, else the client address."""
-    known = getattr(request.state, "owner", None)
-    return known or (request.client.host if request.client else "")
-
-
-async def answered_or_promised(
-    request: Request, operation: Operation[B], body: B
-) -> Artefact | Response:
-    """Return the stored or quickly computed answer to a request; else 202 and a job.
+async def enqueued(request: Request, task: JobTask, parts: Sequence[JobTask] = ()) -> Job:
+    """Return the queued job of a task for the owner and the webhook of a request.
 
     Raises
     ------
     QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
         As `Jobs.enqueue` does.
-    Exception
-        As `app.api.request_dispatcher.answered` does.
     """
-    try:
-        return await looked_up(request, operation, body)
-    except CacheMiss:
-        return await _computed(request, Task.of(operation.name, body))
-
-
-async def unread_or_promised(
-    request: Request, operation: Operation[B], body: bytes
-) -> Artefact | Response:
-    """Do the same for a body that is too large to parse on the event loop."""
-    return await _computed(request, Task.of(operation.name, body))
-
-
-async def _computed(request: Request, task: Task) -> Artefact | Response:
-    turns: ComputationQueue = request.app.state.computations
-    host: Host = request.app.state.host
-    settings = request.app.state.context.settings
-    wait_seconds = _preferred(request).wait_seconds
-    large = isinstance(task.request, bytes) and len(task.request) > MAX_JOB_BODY
-    if large or not host.takes_jobs:
-        return _answer(await turns.compute(task, request))
-    if wait_seconds == 0:
-        return _promised(await _enqueued(request, task))
-    short = min(SHORT_SECONDS, wait_seconds)
-    with turns.joined(task) as flight:
-        if (done := await flight.landed(request, short)) is not None:
-            return _answer(done)
-        try:
-            job = await _enqueued(request, task)
-        except (DatabaseNotReady, DBAPIError) as error:
-            log.error("no job can be noted, so this answer is waited for: %s", error)
-            done = await flight.landed(request)
-            assert done is not None
-            return _answer(done)
-        if settings.run_worker:
-            turns.go_on(task, flight, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
-            if (done := await flight.landed(request, wait_seconds - short)) is not None:
-                return _answer(done)
-    # Without a worker in this process, wait for the worker of another process.
-    rest = 0.0 if settings.run_worker else wait_seconds - short
-    job = await _waited(request, job.id, rest)
-    if job.state is State.DONE and job.made is not None:
-        return await _read(request, task, job.made)
-    if job.state is State.FAILED and job.problem is not None:
-        return _failed(job)
-    return _promised(job)
-
-
-def _answer(done: Done) -> Artefact:
-    assert isinstance(done.answer, Artefact)
-    return done.answer
-
-
-async def _enqueued(request: Request, task: Task) -> Job:
-    """Return the queued job of a task."""
-    host: Host = request.app.state.host
+    jobs: Jobs = request.app.state.host.jobs
+    webhook, owner = request.headers.get(WEBHOOK), request.state.owner
 
     def enqueue() -> Job:
-        job = host.jobs.enqueue(
-            JobTask(task.operation, task.text(), task.identity),
-            webhook=request.headers.get(WEBHOOK),
-            owner=owner_of(request),
-        )
-        return host.jobs.state(job)
+        return jobs.state(jobs.enqueue(task, webhook=webhook, owner=owner, parts=parts))
 
     return await run_in_threadpool(enqueue)
-
-
-async def _is_wanted(host: Host, job: JobId) -> bool:
-    return not (await run_in_threadpool(host.jobs.state, job)).state.ended
-
-
-async def _waited(request: Request, job: JobId, seconds: float) -> Job:
-    watcher: Watcher = request.app.state.watcher
-    return await watcher.ended(job, seconds)
-
-
-async def _read(request: Request, task: Task, made: str) -> Artefact:
-    context: Context = request.app.state.context
-    kind = "plot" if task.operation.startswith("plot-") else task.operation
-    return await run_in_threadpool(context.looking().read, kind, made)
 
 
 async def answer_or_accept(
@@ -228,22 +117,16 @@ async def answer_or_accept(
     Raises
     ------
     QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
-        As `Jobs.enqueue` does.
+        As `enqueued` does.
     """
-    host: Host = request.app.state.host
-    job = await run_in_threadpool(
-        host.jobs.enqueue,
-        task,
-        webhook=request.headers.get(WEBHOOK),
-        owner=owner_of(request),
-        parts=parts,
-    )
-    found = await _waited(request, job, _preferred(request).wait_seconds)
+    job = await enqueued(request, task, parts)
+    watcher: Watcher = request.app.state.watcher
+    found = await watcher.ended(job.id, preferred(request).wait_seconds)
     if found.state is State.DONE:
         return heard(request, await look_up())
     if found.state is State.FAILED and found.problem is not None:
         return heard(request, _failed(found))
-    return heard(request, _promised(found))
+    return heard(request, promised(found))
 
 
 def _failed(job: Job) -> JSONResponse:
@@ -251,18 +134,20 @@ def _failed(job: Job) -> JSONResponse:
     return JSONResponse(problem, status_code=problem["status"], media_type=MEDIA_TYPE)
 
 
-def _promised(job: Job) -> Response:
+def promised(job: Job) -> Response:
+    """Return 202 with a job and its URL."""
     place = {"Location": f"/v1/jobs/{job.id}", "Vary": "Prefer"}
     return JSONResponse(document.of(job), status_code=202, headers=place)
 
 
 def heard(request: Request, answer: Response) -> Response:
     """Return an answer that names the applied preference, if the client sent one (RFC 7240)."""
-    if "prefer" in request.headers and (applied := _preferred(request).applied):
+    if applied := preferred(request).applied:
         answer.headers["Preference-Applied"] = applied
     return answer
 
 
-def _preferred(request: Request) -> Preference:
+def preferred(request: Request) -> Preference:
+    """Return the wait that a request asks for, or the default of the settings."""
     usual = request.app.state.context.settings.wait_seconds
     return preference(request.headers.get("prefer"), usual)

@@ -14,17 +14,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
-from topoloom.app.api.async_reply import (
-    ACCEPTED,
-    Waits,
-    answered_or_promised,
-    heard,
-    unread_or_promised,
-)
+from topoloom.app.api.async_reply import ACCEPTED, Waits, heard
 from topoloom.app.api.dependencies import JsonBody, require_json
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
-from topoloom.app.api.request_dispatcher import document
+from topoloom.app.api.request_dispatcher import (
+    answered_or_promised,
+    document,
+    unread_or_promised,
+)
 from topoloom.app.api.responses import created, representation
 from topoloom.app.api.strict_http import refuse_unknown_query
 from topoloom.app.auth.scopes import DESIGN, READ, require
@@ -139,7 +137,7 @@ def create_route(
 
     async def _shown(request: Request, found: Artefact | Response) -> Response:
         answer = await respond(request, found) if isinstance(found, Artefact) else found
-        return heard(request, answer)
+        return heard(request, answer) if "prefer" in request.headers else answer
 
     async def create(request: Request, body: Any) -> Response:
         return await _shown(request, await answered_or_promised(request, operation, body))

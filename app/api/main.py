@@ -11,8 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 
 from topoloom.app.api import openapi_document, problems
+from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.job_worker import Host
-from topoloom.app.api.request_dispatcher import ComputationQueue, lookups
+from topoloom.app.api.request_dispatcher import lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from topoloom.app.api.routes import (
     atlas,
@@ -86,11 +87,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
         app.state.lookups = lookups(engine)
-        app.state.computations = turns = ComputationQueue(
-            pool, chosen.max_working, chosen.max_waiting
-        )
+        app.state.computations = computations = ComputationQueue(pool, chosen)
         metrics: Metrics = app.state.metrics
-        metrics.watch(turns, chosen.max_working)
+        metrics.watch(computations, chosen.max_working)
         metrics.watch_database(engine, database_gauges(engine, chosen.cache_bytes))
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.patches = PatchStore(engine)
@@ -104,7 +103,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         try:
             yield
         finally:
-            turns.close()
+            computations.close()
             await run_in_threadpool(host.stop)
             housekeeper.stop()
             claims.close()

@@ -20,6 +20,7 @@ from topoloom.app.auth.errors import (
     AddressUsesUpConnections,
     ConnectionsUsedUp,
     Forbidden,
+    ShuttingDown,
     TooManyRequests,
     Unauthorized,
 )
@@ -34,7 +35,7 @@ from topoloom.app.jobs.errors import (
     WebhookRefused,
     WorkFailed,
 )
-from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, WorkDied
+from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting, WorkDied
 from topoloom.app.observability.logs import note, request_id
 from topoloom.app.requests.field_errors import FieldError, field_errors, pointer
 from topoloom.app.store.database import DatabaseNotReady
@@ -133,6 +134,8 @@ PROBLEMS: dict[type[Exception], Problem] = {
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
     Busy: Problem(503, "Too much waits already", "busy"),
+    TooManyWaiting: Problem(429, "So much of one client waits", "too-many-waiting"),
+    ShuttingDown: Problem(503, "The service stops", "shutting-down"),
     Cancelled: Problem(503, "The computation was ended", "cancelled"),
     WorkDied: Problem(503, "The computation ended without an answer", "computation-died"),
     PoolTimeout: Problem(503, "The database is not ready", "database-not-ready"),

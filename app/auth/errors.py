@@ -58,5 +58,13 @@ class AddressUsesUpConnections(AccessError):
         self.headers = {"Retry-After": "1"}
 
 
+class ShuttingDown(AccessError):
+    """The service stops before it answers; the client may ask again."""
+
+    def __init__(self) -> None:
+        super().__init__("the service stops; ask again")
+        self.headers = {"Retry-After": "1"}
+
+
 class InvalidKey(ValueError):
     """A key cannot be created or found; the message names the field and the rule."""

@@ -27,6 +27,13 @@ class Watcher:
         self._waiting: dict[JobId, set[asyncio.Event]] = {}
         self._seen: dict[JobId, int] = {}
         self._looking: asyncio.Task[None] | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End all waits and streams: the service stops."""
+        self._stopped = True
+        for word in (word for words in self._waiting.values() for word in words):
+            word.set()
 
     async def changed(self, job: JobId, revision: int, seconds: float) -> Job:
         """Return a job when it is beyond a revision, or as it stands after so long.
@@ -40,7 +47,7 @@ class Watcher:
         while True:
             found = await run_in_threadpool(queries.read, self._engine, job)
             left = end - time.monotonic()
-            if found.revision > revision or found.state.ended or left <= 0:
+            if found.revision > revision or found.state.ended or left <= 0 or self._stopped:
                 return found
             await self._word_of(job, found.revision, left)
 
@@ -49,7 +56,7 @@ class Watcher:
         end, revision = time.monotonic() + seconds, 0
         while True:
             found = await self.changed(job, revision, max(0.0, end - time.monotonic()))
-            if found.state.ended or time.monotonic() >= end:
+            if found.state.ended or time.monotonic() >= end or self._stopped:
                 return found
             revision = found.revision
 
@@ -72,7 +79,7 @@ class Watcher:
                     yield found
                 else:
                     yield None
-                if found.state.ended:
+                if found.state.ended or self._stopped:
                     return
         finally:
             self._streams -= 1

@@ -28,7 +28,6 @@ from topoloom.app.store.database import migrate, open_engine
 def unhurried() -> Iterator[None]:
     """No answer becomes a job unasked: that would depend on how busy the machine is."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("topoloom.app.api.async_reply.SHORT_SECONDS", 800.0)
         patched.setenv("TOPOLOOM_WAIT_SECONDS", "60")
         yield
 

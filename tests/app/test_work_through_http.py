@@ -104,7 +104,7 @@ def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
         asked = []
         for n in (8, 9):
             asked.append(pool.submit(client.post, "/v1/designs", json={**BIG, "nodes": n}))
-            until(lambda: len(client.app.state.computations._flights) == len(asked), 10)
+            until(lambda: len(client.app.state.computations._in_flight) == len(asked), 10)
         answer = client.post("/v1/designs", json={**BIG, "nodes": 10})
         assert answer.status_code == 503 and answer.json()["type"] == "/problems/busy"
         assert int(answer.headers["Retry-After"]) > 0

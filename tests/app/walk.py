@@ -1,7 +1,8 @@
 """Follow one request through the files of ``app/``: which files it enters, where it comes back.
 
 The walk begins in the route, behind the middleware, and continues in threads and in the worker
-process.  ``app/observability/`` does not count.
+process.  ``app/observability/`` does not count,
+nor does ``app/store/database.py``, which runs when the pool happens to open a connection.
 
 A *file* is entered when one of its functions runs.  A *step* is a function during which a
 function of another file runs for the first time: what a reader has to follow, not a helper.  A
@@ -31,7 +32,7 @@ from topoloom.app.jobs.worker_pool import worker_process
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("app/observability/", "app/observability/logs.py", "app/observability/metrics.py")
+LEFT_OUT = ("app/store/database.py", "app/observability/", "app/observability/logs.py", "app/observability/metrics.py")
 
 followed: ContextVar[bool] = ContextVar("followed", default=False)
 

@@ -23,6 +23,23 @@ class WorkDied(RuntimeError):
 class Busy(RuntimeError):
     """The queue of computations is full; the client may retry in ``retry_after`` seconds."""
 
-    def __init__(self, waiting: int, retry_after: int = 5) -> None:
-        self.retry_after = retry_after
+    retry_after = 5
+
+    def __init__(self, waiting: int) -> None:
         super().__init__(f"{waiting} computations wait already; ask again later")
+
+
+class TooManyWaiting(RuntimeError):
+    """The limit on waiting computations of one client is reached.
+
+    >>> str(TooManyWaiting(64))
+    'at most 64 computations of one client may wait (TOPOLOOM_MAX_WAITING_PER_OWNER); ask again'
+    """
+
+    retry_after = 5
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"at most {most} computations of one client may wait "
+            "(TOPOLOOM_MAX_WAITING_PER_OWNER); ask again"
+        )

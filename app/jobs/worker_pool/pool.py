@@ -1,9 +1,13 @@
 """Start, service and end of worker processes."""
 
 import logging
+import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from math import inf
+from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, Protocol
 
 from topoloom.app.config import Settings
@@ -26,6 +30,12 @@ log = logging.getLogger(__name__)
 
 TICK = 0.1
 """Seconds between two checks of the deadline and of the cancellation flag."""
+
+SHORT_SECONDS = 2.0
+"""Seconds after which a computation yields the processor to computations that begin."""
+
+LONG_NICENESS = 15
+"""Niceness of a worker from then on; a worker begins with `worker_process.NICENESS`."""
 
 
 class CancelFlag(Protocol):
@@ -104,7 +114,7 @@ class WorkerPool:
             process.start()
             theirs.close()
             with span(f"run {task.operation}"):
-                return self._attend(ours, served, watch)
+                return self._attend(ours, served, watch, process)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             # The worker was never started if the fork server is dead.
             if process.pid is not None:
@@ -117,10 +127,17 @@ class WorkerPool:
             ours.close()
             served.close()
 
-    def _attend(self, connection: Any, served: StoreServer, watch: "_Watch") -> Done:
+    def _attend(
+        self, connection: Any, served: StoreServer, watch: "_Watch", process: BaseProcess
+    ) -> Done:
         """Answer the calls of a worker until it reports its end."""
+        long_at = time.monotonic() + SHORT_SECONDS
         while True:
             watch.look()
+            if time.monotonic() >= long_at and process.pid is not None:
+                long_at = inf
+                with suppress(ProcessLookupError):
+                    os.setpriority(os.PRIO_PROCESS, process.pid, LONG_NICENESS)
             if not connection.poll(TICK):
                 continue
             call: Call = connection.recv()
