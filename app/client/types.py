@@ -915,12 +915,30 @@ class HealthyOptimum(TypedDict):
     ratio: str
 
 
+class JobAttempt(TypedDict):
+    """A run of a job by a worker."""
+
+    worker: str
+    started_at: str
+    ended_at: str | None
+    outcome: Literal["done", "failed", "cancelled", "lost", "handed-back"] | None
+
+
+class JobChange(TypedDict):
+    """A change of the state of a job."""
+
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    at: str
+
+
 class JobDocument(TypedDict):
     """job/1: a job as it stands."""
 
     schema: Literal["job/1"]
     id: str
     operation: str
+    request: dict[str, Any] | None
+    owner: str
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     revision: int
     progress: float | None
@@ -934,6 +952,8 @@ class JobDocument(TypedDict):
     result: str | None
     result_id: str | None
     problem: ProblemDocument | None
+    attempts: list[JobAttempt]
+    history: list[JobChange]
 
 
 class JobPage(TypedDict):

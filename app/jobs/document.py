@@ -8,11 +8,15 @@ from pydantic import Field
 
 from topoloom.app.documents.base import Document, Identity
 from topoloom.app.documents.problem import ProblemDocument
+from topoloom.app.jobs import history
 from topoloom.app.jobs.model import Job
 from topoloom.app.store.artifacts import KINDS
 
 JobIdentity = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """The id of a job; it says nothing of the job."""
+
+SHOWN_REQUEST = 16 * 2**10
+"""Longest request, in characters, that a job/1 document shows."""
 
 StateName = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -24,12 +28,35 @@ class JobParts(Document):
     ended: int = Field(description="how many of them have ended", ge=0)
 
 
+class JobAttempt(Document):
+    """A run of a job by a worker."""
+
+    worker: str = Field(description="id of the worker")
+    started_at: datetime = Field(description="start, UTC")
+    ended_at: datetime | None = Field(description="end, UTC; null while the worker runs the job")
+    outcome: Literal["done", "failed", "cancelled", "lost", "handed-back"] | None = Field(
+        description="lost: the worker died; handed-back: the worker stopped in order; after both "
+        "the job returns to the queue; null while the worker runs the job"
+    )
+
+
+class JobChange(Document):
+    """A change of the state of a job."""
+
+    state: StateName = Field(description="state since then")
+    at: datetime = Field(description="time of the change, UTC")
+
+
 class JobDocument(Document):
     """job/1: a job as it stands."""
 
     schema_: Literal["job/1"] = Field(alias="schema", description="job/1")
     id: JobIdentity = Field(description="the job, under /v1/jobs")
     operation: str = Field(description="what is done")
+    request: dict[str, Any] | None = Field(
+        description="request of the operation; null if longer than 16 KiB"
+    )
+    owner: str = Field(description="owner: the id of a key, or the address of the client")
     state: StateName = Field(description="only queued and running can still change")
     revision: int = Field(description="grows with every change", ge=1)
     progress: float | None = Field(
@@ -52,6 +79,8 @@ class JobDocument(Document):
     problem: ProblemDocument | None = Field(
         description="problem+json document of a job that failed, or null"
     )
+    attempts: list[JobAttempt] = Field(description="runs by workers, oldest first")
+    history: list[JobChange] = Field(description="changes of the state, oldest first")
 
 
 class JobPage(Document):
@@ -75,10 +104,13 @@ def place(operation: str, made: str) -> str:
 
 def of(job: Job) -> dict[str, Any]:
     """Return the job/1 document."""
+    changes = history.read(job.history)
     return {
         "schema": "job/1",
         "id": job.id,
         "operation": job.task.operation,
+        "request": json.loads(job.task.body) if len(job.task.body) <= SHOWN_REQUEST else None,
+        "owner": job.owner,
         "state": job.state.value,
         "revision": job.revision,
         "progress": None if job.progress is None else round(job.progress, 4),
@@ -92,6 +124,11 @@ def of(job: Job) -> dict[str, Any]:
         "result": None if job.made is None else place(job.task.operation, job.made),
         "result_id": job.made,
         "problem": None if job.problem is None else dict(job.problem),
+        "attempts": [
+            attempt | {name: _moment(attempt[name]) for name in ("started_at", "ended_at")}
+            for attempt in history.attempts(changes)
+        ],
+        "history": [{"state": one["state"], "at": _moment(one["at"])} for one in changes],
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, case, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from topoloom.app.jobs import queries
+from topoloom.app.jobs import history, queries
 from topoloom.app.jobs.errors import QueueFull, TooManyJobs
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, MAX_PRIORITY, JobId, State, Task
 from topoloom.app.store.tables import MAX_OWNER, JobRow, PartRow, WebhookRow
@@ -154,6 +154,7 @@ def _values(task: Task, owner: str) -> dict[str, Any]:
         "state": State.QUEUED.value,
         "turn": 0,
         "revision": 1,
+        "history": history.change(State.QUEUED),
         "phase": "",
         "cancel_asked": False,
         "owner": owner,

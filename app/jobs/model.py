@@ -67,7 +67,8 @@ class Job:
 
     ``progress`` is from 0 to 1 where it is known; ``estimate_seconds`` the median of past
     runs of the operation.  ``made`` is the id of the answer of a job that is done, ``problem``
-    the problem+json document of one that failed.  ``revision`` grows with every change.
+    the problem+json document of one that failed.  ``revision`` grows with every change;
+    ``history`` holds the changes of the state, in the form of `app.jobs.history`.
     """
 
     id: JobId
@@ -87,6 +88,7 @@ class Job:
     parent: JobId | None = None
     parts: int = 0
     parts_ended: int = 0
+    history: str = ""
 
 
 class Reporting(Protocol):

@@ -132,6 +132,7 @@ def job_of(row: Row[Any]) -> Job:
         parent=row.parent,
         parts=row.parts,
         parts_ended=row.parts_ended,
+        history=row.history,
     )
 
 

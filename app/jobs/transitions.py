@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, func, select, text, update
 from sqlalchemy.orm import aliased
 
-from topoloom.app.jobs import queries
+from topoloom.app.jobs import history, queries
 from topoloom.app.jobs.model import JobId, State, Task
 from topoloom.app.store.database import is_embedded
 from topoloom.app.store.tables import MAX_PHASE, JobRow, PartRow, WebhookRow
@@ -65,7 +65,7 @@ def take(engine: Engine, worker: str, running_of_owner: int) -> tuple[Held, Task
         row = connection.execute(
             update(JobRow)
             .where(JobRow.id == following.correlate(None).scalar_subquery(), DUE)
-            .values(worker=worker, **_running())
+            .values(worker=worker, **_running(worker))
             .returning(JobRow.id, JobRow.turn, JobRow.operation, JobRow.body, JobRow.identity)
         ).one_or_none()
         if row is None:
@@ -104,9 +104,10 @@ def _following(running_of_owner: int) -> Select[tuple[JobId]]:
     )
 
 
-def _running() -> dict[str, Any]:
+def _running(worker: str | None = None) -> dict[str, Any]:
     return {
         "state": State.RUNNING.value,
+        "history": JobRow.history + history.change(State.RUNNING, worker=worker),
         "started_at": func.coalesce(JobRow.started_at, queries.now()),
         "revision": JobRow.revision + 1,
     }
@@ -173,8 +174,10 @@ def hand_back(engine: Engine, held: Held, *, lost: bool = False) -> bool:
     ``lost`` counts a worker that did not stop in order: after `MAX_LOSSES` of them the job fails.
     """
     losses = JobRow.losses + int(lost)
+    outcome = history.LOST if lost else history.HANDED_BACK
     again = {"turn": JobRow.turn + 1, "worker": None, "losses": losses,
-             "state": State.QUEUED.value, "revision": JobRow.revision + 1}  # fmt: skip
+             "state": State.QUEUED.value, "revision": JobRow.revision + 1,
+             "history": JobRow.history + history.change(State.QUEUED, outcome=outcome)}  # fmt: skip
     may = (JobRow.cancel_asked.is_(False), losses < MAX_LOSSES)
     with engine.begin() as connection:
         if connection.execute(update(JobRow).where(*_guard(held), *may).values(**again)).rowcount:
@@ -233,6 +236,7 @@ def _end(
         "phase": "",
         "made": made,
         "problem": None if problem is None else json.dumps(problem),
+        "history": JobRow.history + history.change(state),
         "ended_at": queries.now(),
         "revision": JobRow.revision + 1,
     }

@@ -28,6 +28,7 @@ class JobRow(Base):
     a second unfinished job of one identity.  ``turn`` counts how often the job entered the queue.
     A worker must name the turn to change the job, so that a worker presumed dead changes nothing.
     ``worker`` is the worker that runs the job, ``losses`` the number of its workers that died.
+    ``history`` holds the changes of the state, in the form of `app.jobs.history`.
     """
 
     __tablename__ = "jobs"
@@ -59,6 +60,7 @@ class JobRow(Base):
     estimate_seconds: Mapped[float | None] = mapped_column(Float)
     made: Mapped[str | None] = mapped_column(String(64))
     problem: Mapped[str | None] = mapped_column(Text)
+    history: Mapped[str] = mapped_column(Text, server_default="")
     created_at: Mapped[datetime] = mapped_column(DateTime)
     started_at: Mapped[datetime | None] = mapped_column(DateTime)
     ended_at: Mapped[datetime | None] = mapped_column(DateTime)
