@@ -10,10 +10,9 @@ from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 
-from topoloom.app.api import openapi_document, problems
-from topoloom.app.api.computation_queue import ComputationQueue
+from topoloom.app.api import problems
 from topoloom.app.api.job_worker import Host
-from topoloom.app.api.request_dispatcher import lookups
+from topoloom.app.api.request_dispatcher import ComputationQueue, lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from topoloom.app.api.routes import (
     atlas,
@@ -35,6 +34,7 @@ from topoloom.app.api.routes import (
 from topoloom.app.api.security_headers import SecurityHeaders
 from topoloom.app.api.strict_http import AnswerHead
 from topoloom.app.auth.buckets import Buckets
+from topoloom.app.auth.guesses import RefuseGuesses
 from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.auth.middleware import Gate
 from topoloom.app.config import Settings
@@ -87,9 +87,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
         app.state.lookups = lookups(engine)
-        app.state.computations = computations = ComputationQueue(pool, chosen)
+        app.state.computations = turns = ComputationQueue(
+            pool, chosen.max_working, chosen.max_waiting
+        )
         metrics: Metrics = app.state.metrics
-        metrics.watch(computations, chosen.max_working)
+        metrics.watch(turns, chosen.max_working)
         metrics.watch_database(engine, database_gauges(engine, chosen.cache_bytes))
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.patches = PatchStore(engine)
@@ -103,7 +105,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         try:
             yield
         finally:
-            computations.close()
+            turns.close()
             await run_in_threadpool(host.stop)
             housekeeper.stop()
             claims.close()
@@ -115,8 +117,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("topoloom"),
         description=DESCRIPTION,
         lifespan=lifespan,
-        servers=openapi_document.SERVERS,
-        separate_input_output_schemas=False,
         redirect_slashes=False,
         telemetry=configuration(),
     )
@@ -127,7 +127,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
-    openapi_document.install(app)
     _add_middleware(app, chosen)
     return app
 
@@ -135,11 +134,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def _add_middleware(app: FastAPI, chosen: Settings) -> None:
     """Add the middleware of all routes; the last added runs first."""
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
+    failures = _failures(chosen)
     app.add_middleware(
-        Gate,
-        refusal=problems.answer_to,
-        buckets=_buckets(chosen),
-        failures=_failures(chosen),
+        Gate, refusal=problems.answer_to, buckets=_buckets(chosen), failures=failures
     )
     if chosen.origins:
         # A preflight request has no key, so it is answered before the gate.
@@ -154,6 +151,11 @@ def _add_middleware(app: FastAPI, chosen: Settings) -> None:
     app.add_middleware(AnswerHead)
     app.add_middleware(Observe, metrics=app.state.metrics, refusal=problems.answer_to)
     app.add_middleware(SecurityHeaders, private=chosen.auth == "keys")
+    if failures is not None:
+        counted = app.state.metrics.refused
+        app.add_middleware(
+            RefuseGuesses, failures=failures, refusal=problems.answer_to, counted=counted
+        )
 
 
 def _buckets(chosen: Settings) -> Buckets | None:

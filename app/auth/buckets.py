@@ -48,6 +48,8 @@ class Buckets:
     [1, 0]
     >>> buckets.take("ann")
     Taken(wait=1, left=0, full=1)
+    >>> buckets.wait("ann"), buckets.wait("bob")
+    (1, 0)
     >>> buckets.take("bob").wait
     0
     >>> now = 500_000_000
@@ -85,6 +87,13 @@ class Buckets:
         if len(self._full_at) > self._most:
             self._full_at.popitem(last=False)
         return Taken(0, -excess // self._gain, _seconds(full_at - now))
+
+    def wait(self, name: str) -> int:
+        """Return the seconds until a bucket has a token; 0 if the bucket has one now."""
+        full_at = self._full_at.get(name)
+        if full_at is None:
+            return 0
+        return max(0, _seconds(full_at + self._gain - self._clock() - self.burst * self._gain))
 
     def headers(self, taken: Taken) -> Mapping[str, str]:
         """Return the headers of an answer (draft-ietf-httpapi-ratelimit-headers-10).

@@ -79,7 +79,7 @@ class Gate:
         if self.failures is None or is_open(scope["path"]):
             return stranger
         keys: KnownKeys = scope["app"].state.known_keys
-        text = _bearer(Headers(scope=scope).get("authorization", ""))
+        text = bearer(Headers(scope=scope).get("authorization", ""))
         access = await keys.access(text)
         if access is None:
             wait = self.failures.take(stranger.owner).wait
@@ -122,10 +122,10 @@ def _named(text: str) -> str:
     return str(address)
 
 
-def _bearer(header: str) -> str:
+def bearer(header: str) -> str:
     """Return the key of an Authorization header; empty without a key.
 
-    >>> _bearer("bearer  tl_1_2"), _bearer("Basic eDp5")
+    >>> bearer("bearer  tl_1_2"), bearer("Basic eDp5")
     ('tl_1_2', '')
     """
     scheme, _, text = header.partition(" ")

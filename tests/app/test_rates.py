@@ -41,7 +41,9 @@ def test_a_bucket_lets_through_what_a_textbook_bucket_does(per_second, burst, pa
     oracle = Oracle(round(SECOND / per_second), burst)
     for pause in pauses:
         now += pause
+        before = buckets.wait("a")
         taken = buckets.take("a")
+        assert before == taken.wait
         assert (taken.wait == 0) == oracle.take(now)
         assert taken.left == int(oracle.level)
         if taken.wait:

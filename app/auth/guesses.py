@@ -1,0 +1,67 @@
+"""Cheap refusals for addresses that send many requests without a valid key.
+
+A refusal by `topoloom.app.auth.middleware.Gate` also costs the middleware of logs and headers.  A
+flood would fill the log and the time of the process.  So `RefuseGuesses` runs before all other
+middleware.  Once the bucket of an address is empty, `RefuseGuesses` checks the keys of that address
+itself, and counts refusals without a log line.
+"""
+
+from collections.abc import Callable
+
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from topoloom.app.auth.buckets import Buckets
+from topoloom.app.auth.errors import TooManyRequests
+from topoloom.app.auth.middleware import address_of, bearer
+from topoloom.app.auth.scopes import is_open
+
+
+class RefuseGuesses:
+    """ASGI middleware that answers 429 to an address without failures left, unless a key is valid.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Its ``state.known_keys`` finds keys.
+    failures : Buckets
+        Buckets by address for requests without a valid key; the gate takes the tokens.
+    refusal : callable
+        Returns the answer to a refused request, from its path and the error.
+    counted : callable
+        Counts a refusal by the last part of the type of its problem.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        failures: Buckets,
+        refusal: Callable[[str, Exception], JSONResponse],
+        counted: Callable[[str], None],
+    ) -> None:
+        self.app, self.failures = app, failures
+        self.refusal, self.counted = refusal, counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        wait = scope["type"] == "http" and self.failures.wait(f"address:{address_of(scope)}")
+        if wait and await _is_guess(scope):
+            self.counted("too-many-requests")
+            error = TooManyRequests(wait, {})
+            await self.refusal(scope["path"], error)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+async def _is_guess(scope: Scope) -> bool:
+    """Return whether a request needs a key and has no valid key."""
+    # A preflight request (CORS) has no key.
+    if is_open(scope["path"]) or scope["method"] == "OPTIONS":
+        return False
+    key = bearer(Headers(scope=scope).get("authorization", ""))
+    try:
+        return await scope["app"].state.known_keys.access(key) is None
+    except SQLAlchemyError:
+        return False
