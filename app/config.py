@@ -198,6 +198,16 @@ class Settings(BaseModel):
         description="jobs that a worker carries out at a time; that of the worker of a database "
         "that started last holds for all of its workers",
     )
+    worker_host: str = Field(
+        default="127.0.0.1", description="address of the endpoint of `topoloom worker`"
+    )
+    worker_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        description="port of the probes and metrics of `topoloom worker`; 0 takes a free one; "
+        "left empty, none",
+    )
     max_queued_jobs: int = Field(default=10_000, ge=1, description="most jobs that wait in all")
     max_queued_jobs_per_owner: int = Field(
         default=2_500, ge=1, description="most jobs of one client that wait"

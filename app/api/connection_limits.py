@@ -67,6 +67,8 @@ class ConnectionLimits:
         Most connections of the process.
     most_of_address : int
         Most connections of one address; an address that is trusted as a proxy has no such limit.
+    closed : callable
+        Called when a connection is closed for another connection.
 
     Examples
     --------
@@ -80,13 +82,22 @@ class ConnectionLimits:
     """
 
     def __init__(
-        self, most: int, most_of_address: int, clock: Callable[[], float] = time.monotonic
+        self,
+        most: int,
+        most_of_address: int,
+        clock: Callable[[], float] = time.monotonic,
+        closed: Callable[[], None] = lambda: None,
     ) -> None:
-        self.most, self.most_of_address = most, most_of_address
+        self.most, self.most_of_address, self._closed = most, most_of_address, closed
         self._addresses: dict[str, _Address] = {}
         self._known: dict[Connection, tuple[str, State]] = {}
         self._busy = 0
         self._clock, self._warned = clock, float("-inf")
+
+    @property
+    def open(self) -> int:
+        """Number of open connections."""
+        return len(self._known)
 
     def add(self, connection: Connection, address: str, *, is_proxy: bool) -> None:
         """Add a new, unfinished connection; close another connection beyond a limit."""
@@ -139,6 +150,7 @@ class ConnectionLimits:
             return
         self.remove(victim)
         victim.evict()
+        self._closed()
         now = self._clock()
         if now - self._warned >= _WARN_EVERY:
             self._warned = now

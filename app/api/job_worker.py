@@ -7,10 +7,10 @@ from sqlalchemy import Engine
 from topoloom.app.config import Settings
 from topoloom.app.jobs.enqueue import QueueLimits
 from topoloom.app.jobs.facade import Jobs
-from topoloom.app.jobs.model import Perform
+from topoloom.app.jobs.model import Perform, State
 from topoloom.app.jobs.webhooks.messenger import Messenger
 from topoloom.app.jobs.webhooks.targets import WebhookRules
-from topoloom.app.jobs.worker import Worker, WorkerLimits
+from topoloom.app.jobs.worker import Ended, Worker, WorkerLimits
 from topoloom.app.store.database import is_in_memory
 
 
@@ -33,11 +33,18 @@ class Host:
     A service whose settings leave jobs to other processes has a messenger only.
     """
 
-    def __init__(self, engine: Engine, settings: Settings, perform: Perform) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        perform: Perform,
+        ended: Ended = lambda operation, state, seconds: None,
+    ) -> None:
         from topoloom.app.api.problems import described
         from topoloom.app.jobs import document as document
 
         self._engine = engine
+        self._told = ended
         self._messenger = Messenger(webhook_rules(settings), document.body)
         self._worker = Worker(
             engine,
@@ -48,7 +55,7 @@ class Host:
                 settings.max_running_jobs_per_owner,
                 settings.keep_jobs_days,
             ),
-            self._messenger.wake,
+            self._ended,
         )
         self.jobs = jobs_on(engine, settings, self._worker.wake)
         self.takes_jobs = not is_in_memory(engine.url)
@@ -60,6 +67,10 @@ class Host:
             self._messenger.start(self._engine)
         if self._runs_jobs:
             self._worker.start()
+
+    def _ended(self, operation: str, state: State, seconds: float) -> None:
+        self._messenger.wake()
+        self._told(operation, state, seconds)
 
     def stop(self) -> bool:
         """Hand back the running jobs and stop; False if some work does not end."""

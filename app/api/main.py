@@ -1,5 +1,6 @@
 """FastAPI application: ``create_app(settings)``; an import opens nothing."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -55,6 +56,8 @@ from topoloom.app.store.housekeeping import Housekeeper
 from topoloom.app.store.lr_sessions import LrStore
 from topoloom.app.store.patch_progress import PatchStore
 
+log = logging.getLogger(__name__)
+
 DESCRIPTION = """Topologies for hosts that are wired to each other directly, collective schedules
 that match them, and the plan of which port to plug where.
 
@@ -97,7 +100,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.patches = PatchStore(engine)
         app.state.searches = lr_sessions.Searches()
         of_jobs = pool.within(chosen.max_job_seconds, chosen.max_job_bytes)
-        app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store))
+        app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store), metrics.job_ended)
         app.state.watcher = Watcher(engine, chosen.max_event_streams)
         housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes, evicted=metrics.evicted)
         housekeeper.start()
@@ -110,6 +113,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             housekeeper.stop()
             claims.close()
             engine.dispose()
+            log.info("stopped")
 
     # /docs loads scripts from the installed package, not from another host.
     app = FastAPIOffline(
@@ -127,11 +131,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
-    _add_middleware(app, chosen)
+    add_middleware(app, chosen)
     return app
 
 
-def _add_middleware(app: FastAPI, chosen: Settings) -> None:
+def add_middleware(app: FastAPI, chosen: Settings) -> None:
     """Add the middleware of all routes; the last added runs first."""
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
     failures = _failures(chosen)

@@ -2,8 +2,10 @@
 
 import logging
 import resource
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from topoloom.app.api.connection_limits import SPARE, ConnectionLimits
 from topoloom.app.api.connection_timeouts import patient
@@ -11,8 +13,9 @@ from topoloom.app.api.main import create_app
 from topoloom.app.auth import api_keys
 from topoloom.app.config import PREFIX, Settings, is_loopback
 from topoloom.app.observability import logs
-from topoloom.app.observability.telemetry import is_wanted, require_exporter
-from topoloom.app.store.database import open_database
+from topoloom.app.observability.metrics import Metrics
+from topoloom.app.observability.telemetry import is_wanted, require_exporter, trace_ids
+from topoloom.app.store.database import open_database, shown
 
 log = logging.getLogger(__name__)
 
@@ -39,15 +42,8 @@ def serve(settings: Settings) -> None:
     MissingExtra
         OpenTelemetry is configured, but not installed.
     """
-    if not (is_loopback(settings.host) or settings.auth == "keys" or settings.allow_open):
-        raise OpenToOthers(
-            f"{settings.host} is reached by others, and anybody may ask anything there; set "
-            f"{PREFIX}AUTH=keys to ask for API keys, or {PREFIX}ALLOW_OPEN=1 to listen on it "
-            "all the same"
-        )
-    if is_wanted():
-        require_exporter()
-    logs.configure(settings.log_format)
+    require_private(settings)
+    prepare_process(settings)
     _raise_file_limit(settings.max_connections + SPARE + OTHER_FILES)
     # Open the database here once: a database that is not ready gives an error of one line.
     engine = open_database(settings.database_url)
@@ -55,22 +51,56 @@ def serve(settings: Settings) -> None:
         _warn(settings, api_keys.valid(engine))
     finally:
         engine.dispose()
-    uvicorn.run(
-        create_app(settings),
-        host=settings.host,
-        port=settings.port,
-        http=patient(
-            settings.header_seconds,
-            settings.stall_seconds,
-            settings.body_seconds,
-            ConnectionLimits(settings.max_connections, settings.max_connections_per_address),
-        ),
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+    app = create_app(settings)
+    log.info(
+        "serving http://%s:%d; database %s; auth %s; %s",
+        settings.host,
+        settings.port,
+        shown(engine.url),
+        settings.auth,
+        f"up to {settings.worker_concurrency} jobs" if settings.run_worker else "no jobs",
     )
+    uvicorn.run(app, **uvicorn_options(app, settings))
+
+
+def require_private(settings: Settings) -> None:
+    """Raise `OpenToOthers` if other hosts reach the service without keys, against the settings."""
+    if not (is_loopback(settings.host) or settings.auth == "keys" or settings.allow_open):
+        raise OpenToOthers(
+            f"{settings.host} is reached by others, and anybody may ask anything there; set "
+            f"{PREFIX}AUTH=keys to ask for API keys, or {PREFIX}ALLOW_OPEN=1 to listen on it "
+            "all the same"
+        )
+
+
+def prepare_process(settings: Settings) -> None:
+    """Configure the logs of this process; raise `MissingExtra` without a required exporter."""
+    traced = is_wanted()
+    if traced:
+        require_exporter()
+    logs.configure(settings.log_format, trace=trace_ids if traced else dict)
+
+
+def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
+    """Return the options of uvicorn for an application, whose metrics count the connections."""
+    metrics: Metrics = app.state.metrics
+    limits = ConnectionLimits(
+        settings.max_connections,
+        settings.max_connections_per_address,
+        closed=lambda: metrics.refused("connection-closed"),
+    )
+    metrics.watch_connections(lambda: limits.open, settings.max_connections)
+    slow = (settings.header_seconds, settings.stall_seconds, settings.body_seconds)
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "http": patient(*slow, limits),
+        "ws": "none",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": GRACE_SECONDS,
+    }
 
 
 def _raise_file_limit(files: int) -> None:

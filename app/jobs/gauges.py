@@ -10,6 +10,7 @@ from topoloom.app.jobs.heartbeats import Watch
 from topoloom.app.jobs.model import State
 from topoloom.app.observability.database_gauges import DatabaseGauges, Family, Sample
 from topoloom.app.store.tables import TABLES, JobRow, WebhookRow, WorkerRow
+from topoloom.app.store.tables.jobs import DUE
 
 JOBS = Family("topoloom_jobs", "Unfinished jobs of the database", ("state",))
 OLDEST = Family(
@@ -41,7 +42,7 @@ def _jobs(engine: Engine) -> Iterator[Sample]:
     counted = select(JobRow.state, func.count()).where(JobRow.state.in_(unfinished))
     # A job that waits for its parts is old without being late.
     oldest = {
-        State.QUEUED: select(func.min(JobRow.created_at)).where(JobRow.state == State.QUEUED),
+        State.QUEUED: select(func.min(JobRow.created_at)).where(DUE),
         State.RUNNING: select(func.min(JobRow.started_at)).where(JobRow.state == State.RUNNING),
     }
     with engine.connect() as connection:

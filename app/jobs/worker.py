@@ -19,6 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from topoloom.app.jobs import heartbeats, transitions
 from topoloom.app.jobs.model import Cancelled, Failed, Perform, State, Task
 from topoloom.app.jobs.transitions import Held
+from topoloom.app.observability.logs import about
+from topoloom.app.observability.telemetry import span
 from topoloom.app.store.database import DatabaseNotReady
 
 log = logging.getLogger(__name__)
@@ -37,6 +39,9 @@ NOT_NOW = 503
 
 NOT_NOW_SECONDS = 1.0
 
+Ended = Callable[[str, State, float], object]
+"""Receives the operation, the last state and the run time in seconds of a job that ended."""
+
 Explain = Callable[[Exception, str], Mapping[str, Any]]
 """Given an error and the path it is about, returns its problem+json document."""
 
@@ -53,8 +58,9 @@ class WorkerLimits:
 class Run:
     """A running job of this worker, as its task sees it."""
 
-    def __init__(self, held: Held) -> None:
-        self.held = held
+    def __init__(self, held: Held, operation: str) -> None:
+        self.held, self.operation = held, operation
+        self.began = time.monotonic()
         self.why = ""
         self._end = Event()
         self._said: tuple[float, str] | None = None
@@ -88,7 +94,7 @@ class Worker:
         perform: Perform,
         explain: Explain,
         limits: WorkerLimits,
-        ended: Callable[[], object] = lambda: None,
+        ended: Ended = lambda operation, state, seconds: None,
     ) -> None:
         self.id = secrets.token_hex(16)
         self._engine, self._perform, self._explain = engine, perform, explain
@@ -153,7 +159,7 @@ class Worker:
             if taken is None:
                 return
             held, task = taken
-            run = Run(held)
+            run = Run(held, task.operation)
             with self._lock:
                 self._runs[held] = run
             if self._stopping.is_set():
@@ -167,7 +173,8 @@ class Worker:
     def _carry(self, task: Task, run: Run) -> None:
         """Carry out a job, in a thread of its own."""
         try:
-            self._settle(run, self._work(task, run))
+            with about(job=run.held.id), span(f"job {task.operation}", job=run.held.id):
+                self._settle(run, self._work(task, run))
         finally:
             with self._lock:
                 del self._runs[run.held]
@@ -207,7 +214,9 @@ class Worker:
         answered = state is State.DONE or (problem is not None and is_answer(problem))
         end = {"made": made, "problem": problem, "answered": answered}
         if transitions.finish(self._engine, run.held, state, **end):
-            self._ended()
+            seconds = time.monotonic() - run.began
+            log.info("the job %s is %s after %.1f s", run.held.id, state, seconds)
+            self._ended(run.operation, state, seconds)
 
     def _settle(self, run: Run, write: Callable[[], object]) -> None:
         """Record an end; retry while the database does not answer."""

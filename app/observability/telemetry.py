@@ -88,6 +88,18 @@ def past_span(name: str, seconds: float, **attributes: Fact) -> None:
     tracer.start_span(name, attributes=named, start_time=now - int(seconds * 1e9)).end(now)
 
 
+def export_spans() -> None:
+    """Export the spans of a process without a FastAPI application, such as a worker."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    os.environ.setdefault("OTEL_SERVICE_NAME", "topoloom")
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+
+
 def trace_statements(engine: Engine, provider: trace.TracerProvider | None = None) -> None:
     """Trace each database statement as a span, with its text but without its values.
 

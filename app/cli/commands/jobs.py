@@ -46,39 +46,31 @@ def worker(
     concurrency: Annotated[
         int | None, typer.Option(help=Settings.model_fields["worker_concurrency"].description)
     ] = None,
+    metrics_host: Annotated[
+        str | None, typer.Option(help=Settings.model_fields["worker_host"].description)
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help=Settings.model_fields["worker_port"].description)
+    ] = None,
 ) -> None:
     """Run jobs until stopped; any number of workers can share a database."""
-    import os
-    import signal
-    from threading import Event
-
-    from topoloom.app.api.job_worker import Host
-    from topoloom.app.jobs.executor import perform_by
-    from topoloom.app.jobs.worker_pool.claims import Claims
-    from topoloom.app.jobs.worker_pool.pool import WorkerPool
-    from topoloom.app.observability import logs
-    from topoloom.app.store.database import open_database
-    from topoloom.app.store.document_store import Store
-
-    settings = Settings(**given(worker_concurrency=concurrency), run_worker=True)
-    logs.configure(settings.log_format)
-    ended = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    engine = open_database(settings.database_url)
-    store, claims = Store(engine), Claims(engine)
-    pool = WorkerPool(store, claims, settings).within(
-        settings.max_job_seconds, settings.max_job_bytes
+    settings = Settings(
+        **given(
+            worker_concurrency=concurrency, worker_host=metrics_host, worker_port=metrics_port
+        ),
+        run_worker=True,
     )
-    host = Host(engine, settings, perform_by(pool, store))
-    host.start()
-    typer.echo(f"running up to {settings.worker_concurrency} jobs at a time", err=True)
-    ended.wait()
-    if not host.stop():
-        # An unfinished job holds a thread; other workers have taken the job over.
-        os._exit(0)
-    claims.close()
-    engine.dispose()
+    from topoloom.app.jobs.worker_pool.fork_server import prepare
+
+    # This process and the fork server import in parallel, each for 1 to 2 s.
+    prepare()
+    from topoloom.app.api.server import OpenToOthers
+    from topoloom.app.api.worker_server import work
+
+    try:
+        work(settings)
+    except OpenToOthers as error:
+        raise typer.BadParameter(str(error), param_hint="--metrics-host") from None
 
 
 class _JobSource(Protocol):
