@@ -11,9 +11,10 @@ from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 
-from topoloom.app.api import problems
+from topoloom.app.api import openapi_document, problems
+from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.job_worker import Host
-from topoloom.app.api.request_dispatcher import ComputationQueue, lookups
+from topoloom.app.api.request_dispatcher import lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from topoloom.app.api.routes import (
     atlas,
@@ -90,11 +91,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
         app.state.lookups = lookups(engine)
-        app.state.computations = turns = ComputationQueue(
-            pool, chosen.max_working, chosen.max_waiting
-        )
+        app.state.computations = computations = ComputationQueue(pool, chosen)
         metrics: Metrics = app.state.metrics
-        metrics.watch(turns, chosen.max_working)
+        metrics.watch(computations, chosen.max_working)
         metrics.watch_database(engine, database_gauges(engine, chosen.cache_bytes))
         app.state.tuning = Tuning(LrStore(engine), chosen)
         app.state.patches = PatchStore(engine)
@@ -108,7 +107,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         try:
             yield
         finally:
-            turns.close()
+            computations.close()
             await run_in_threadpool(host.stop)
             housekeeper.stop()
             claims.close()
@@ -121,6 +120,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("topoloom"),
         description=DESCRIPTION,
         lifespan=lifespan,
+        servers=openapi_document.SERVERS,
+        separate_input_output_schemas=False,
         redirect_slashes=False,
         telemetry=configuration(),
     )
@@ -131,6 +132,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
+    openapi_document.install(app)
     add_middleware(app, chosen)
     return app
 
