@@ -7,6 +7,7 @@ that break a rule, go through FastAPI and get the same answer.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -16,6 +17,7 @@ from fastapi.routing import APIRoute
 
 from topoloom.app.api.async_reply import ACCEPTED, Waits, heard
 from topoloom.app.api.dependencies import JsonBody, require_json
+from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
 from topoloom.app.api.request_dispatcher import (
@@ -34,6 +36,7 @@ from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options import listing as known
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.store.artifacts import Artefact
+from topoloom.app.store.document_store import Store
 
 E = TypeVar("E", bound=Callable[..., Any])
 
@@ -107,13 +110,14 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
         response_model=None,
         responses={200: page, **responses(422, 503)},
     )
-    def list_documents(request: Request, asked: ListDep) -> JSONResponse:
+    def list_documents(request: Request, asked: ListDep, count: CountDep = False) -> JSONResponse:
         paths = asked.fields and check_paths(asked.fields, listing.entry_model(kind))
-        found = request.app.state.store.page(kind, asked.limit, asked.cursor, asked.wanted)
+        store: Store = request.app.state.store
+        found = store.page(kind, asked.limit, asked.cursor, asked.wanted)
         document = listing.of(*found)
         if paths:
             document["items"] = picked(document["items"], paths)
-        return JSONResponse(document)
+        return page_answer(request, document, count, partial(store.total, kind, asked.wanted))
 
 
 def create_route(
@@ -127,6 +131,7 @@ def create_route(
     scope: Any = DESIGN,
     path: str = "",
     shown: Callable[[Request, Artefact], Awaitable[Response]] | None = None,
+    response_class: type[Response] = JSONResponse,
 ) -> None:
     """Add the POST route of an operation: look up the answer, else compute it in a worker.
 
@@ -171,5 +176,6 @@ def create_route(
         description=description,
         dependencies=[JsonBody, Waits, scope],
         response_model=None,
+        response_class=response_class,
         responses={**ACCEPTED, **responses},
     )

@@ -457,6 +457,7 @@ class ComparisonPage(TypedDict):
 
     items: list[ComparisonEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class ComparisonRequest(TypedDict):
@@ -517,6 +518,7 @@ class CostPage(TypedDict):
 
     items: list[CostEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class CostRequest(TypedDict):
@@ -602,6 +604,7 @@ class DesignPage(TypedDict):
 
     items: list[DesignEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class DesignRequest(TypedDict):
@@ -707,6 +710,7 @@ class FabricList(TypedDict):
     """All fabrics."""
 
     items: list[FabricName]
+    total: int
 
 
 class FabricName(TypedDict):
@@ -745,6 +749,7 @@ class FamilyList(TypedDict):
     """All families, then all operators."""
 
     items: list[FamilyDocument]
+    total: int
 
 
 class FastestAlgorithm(TypedDict):
@@ -814,6 +819,7 @@ class FrontierPage(TypedDict):
 
     items: list[FrontierEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class FrontierPoint(TypedDict):
@@ -961,6 +967,7 @@ class JobPage(TypedDict):
 
     items: list[JobDocument]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class JobParts(TypedDict):
@@ -1037,6 +1044,7 @@ Links: TypeAlias = 'Literal["unidirectional", "bidirectional"]'
 class ListQuery(TypedDict):
     """Query of GET /v1/designs."""
 
+    count: NotRequired[bool]
     limit: NotRequired[int]
     cursor: NotRequired[str]
     sort: NotRequired[Literal["created", "-created", "nodes", "-nodes", "degree", "-degree", "steps", "-steps", "bandwidth", "-bandwidth"]]
@@ -1121,6 +1129,7 @@ class LrPage(TypedDict):
 
     items: list[LrSummary]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class LrReply(TypedDict):
@@ -1313,6 +1322,7 @@ class OptimumPage(TypedDict):
 
     items: list[OptimumEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class OptimumQuery(TypedDict):
@@ -1434,6 +1444,7 @@ class PatchPlanPage(TypedDict):
 
     items: list[PatchPlanEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class PatchPlanRequest(TypedDict):
@@ -1556,6 +1567,7 @@ class PlotPage(TypedDict):
 
     items: list[PlotEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class PlotSummary(TypedDict):
@@ -1604,6 +1616,7 @@ class PresetList(TypedDict):
     """All presets."""
 
     items: list[PresetDocument]
+    total: int
 
 
 class PriceDocument(TypedDict):
@@ -1625,7 +1638,7 @@ class ProblemDocument(TypedDict):
     errors: NotRequired[list[FieldError]]
 
 
-ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
+ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/shutting-down", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
 
 
 class ProofDocument(TypedDict):
@@ -1732,6 +1745,7 @@ class SchedulePage(TypedDict):
 
     items: list[ScheduleEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class ScheduleRequest(TypedDict):
@@ -1902,6 +1916,7 @@ class SimulationPage(TypedDict):
 
     items: list[SimulationEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class SimulationRequest(TypedDict):
@@ -2034,6 +2049,7 @@ class SweepPage(TypedDict):
 
     items: list[SweepEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class SweepPoint(TypedDict):
@@ -2220,6 +2236,7 @@ class TopologyPage(TypedDict):
 
     items: list[TopologyEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class TopologySource(TypedDict):
@@ -2353,6 +2370,7 @@ class VerificationPage(TypedDict):
 
     items: list[VerificationEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class VerificationSummary(TypedDict):

@@ -28,6 +28,7 @@ class FamilyList(Document):
     """All families, then all operators."""
 
     items: list[FamilyDocument] = Field(description="families, then operators")
+    total: int = Field(description="number of entries", ge=0)
 
 
 class FabricName(Document):
@@ -40,6 +41,7 @@ class FabricList(Document):
     """All fabrics."""
 
     items: list[FabricName] = Field(description="fabrics")
+    total: int = Field(description="number of entries", ge=0)
 
 
 class PresetDocument(Document):
@@ -55,13 +57,13 @@ class PresetList(Document):
     """All presets."""
 
     items: list[PresetDocument] = Field(description="presets")
+    total: int = Field(description="number of entries", ge=0)
 
 
 def families(bases: "Iterable[type[Base]]", operators: "Iterable[type[Operator]]") -> FamilyList:
     """Return families and operators as a list."""
-    return FamilyList(
-        items=[_family(one, False) for one in bases] + [_family(one, True) for one in operators]
-    )
+    items = [_family(one, False) for one in bases] + [_family(one, True) for one in operators]
+    return FamilyList(items=items, total=len(items))
 
 
 def _family(kind: "type[Base] | type[Operator]", operator: bool) -> FamilyDocument:
@@ -76,24 +78,24 @@ def _family(kind: "type[Base] | type[Operator]", operator: bool) -> FamilyDocume
 
 def fabrics(names: Iterable[str]) -> FabricList:
     """Return fabrics as a list."""
-    return FabricList(items=[FabricName(name=name) for name in names])
+    items = [FabricName(name=name) for name in names]
+    return FabricList(items=items, total=len(items))
 
 
 def presets(known: "Iterable[tuple[str, Preset]]") -> PresetList:
     """Return presets as a list."""
-    return PresetList(
-        items=[
-            PresetDocument(
-                name=name,
-                title=one.title,
-                source=one.model.source,
-                tasks=[
-                    TaskDocument(
-                        collective=task.collective.value, bytes=task.size_bytes, count=task.count
-                    )
-                    for task in one.tasks
-                ],
-            )
-            for name, one in known
-        ]
-    )
+    items = [
+        PresetDocument(
+            name=name,
+            title=one.title,
+            source=one.model.source,
+            tasks=[
+                TaskDocument(
+                    collective=task.collective.value, bytes=task.size_bytes, count=task.count
+                )
+                for task in one.tasks
+            ],
+        )
+        for name, one in known
+    ]
+    return PresetList(items=items, total=len(items))

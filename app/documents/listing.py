@@ -53,6 +53,7 @@ class Page(Document):
 
     items: list[Entry] = Field(description="entries of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
+    total: int = omitted("number of entries over all pages, with `count=1`", ge=0)
 
 
 def _page(asked: type[BaseModel], summary: type[BaseModel]) -> type[Page]:

@@ -136,6 +136,7 @@ class LrPage(Document):
 
     items: list[LrSummary] = Field(description="sessions of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
+    total: int = omitted("number of entries over all pages, with `count=1`", ge=0)
 
 
 class EntryDocument(Document):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity
+from topoloom.app.documents.base import Document, Identity, omitted
 from topoloom.app.documents.problem import ProblemDocument
 from topoloom.app.jobs import history
 from topoloom.app.jobs.model import Job
@@ -88,6 +88,7 @@ class JobPage(Document):
 
     items: list[JobDocument] = Field(description="the jobs of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
+    total: int = omitted("number of entries over all pages, with `count=1`", ge=0)
 
 
 def place(operation: str, made: str) -> str:

@@ -108,6 +108,16 @@ class Jobs:
             self._engine, limit, after, state=state, operation=operation, parent=parent
         )
 
+    def total(
+        self,
+        *,
+        state: State | None = None,
+        operation: str | None = None,
+        parent: JobId | None = None,
+    ) -> int:
+        """Return the number of jobs over all pages of a list."""
+        return queries.total(self._engine, state=state, operation=operation, parent=parent)
+
     def cancel(self, job: JobId) -> Job:
         """Cancel a job with its parts: at once, or as soon as its worker has heard of it.
 

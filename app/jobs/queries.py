@@ -2,11 +2,11 @@
 
 import json
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Engine, Row, func, select, tuple_
 
 from topoloom.app.jobs.model import Job, JobId, State, Task
 from topoloom.app.store.errors import NotStored
@@ -66,12 +66,7 @@ def page(
     InvalidCursor
         There is no job ``after``.
     """
-    query = select(*_COLUMNS).where(JobRow.parent.is_(parent) if parent is None else
-                                    JobRow.parent == parent)  # fmt: skip
-    if state is not None:
-        query = query.where(JobRow.state == state.value)
-    if operation is not None:
-        query = query.where(JobRow.operation == operation)
+    query = select(*_COLUMNS).where(*_conditions(state, operation, parent))
     order = (JobRow.created_at.desc(), JobRow.id.desc())
     with engine.connect() as connection:
         if after is not None:
@@ -79,6 +74,31 @@ def page(
         rows = connection.execute(query.order_by(*order).limit(limit + 1)).all()
     jobs = [job_of(row) for row in rows]
     return jobs[:limit], jobs[limit - 1].id if len(jobs) > limit else None
+
+
+def total(
+    engine: Engine,
+    *,
+    state: State | None = None,
+    operation: str | None = None,
+    parent: JobId | None = None,
+) -> int:
+    """Return the number of jobs over all pages."""
+    query = select(func.count()).select_from(JobRow)
+    with engine.connect() as connection:
+        found = connection.execute(query.where(*_conditions(state, operation, parent)))
+        return found.scalar_one()
+
+
+def _conditions(
+    state: State | None, operation: str | None, parent: JobId | None
+) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of a list of jobs."""
+    yield JobRow.parent.is_(None) if parent is None else JobRow.parent == parent
+    if state is not None:
+        yield JobRow.state == state.value
+    if operation is not None:
+        yield JobRow.operation == operation
 
 
 def _place(connection: Connection, job: JobId) -> Any:

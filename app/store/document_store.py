@@ -20,7 +20,7 @@ from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed
 from topoloom.app.store.index_metadata import Facts
 from topoloom.app.store.indexing import note
 from topoloom.app.store.last_used import Uses
-from topoloom.app.store.listing import Wanted, entries, listed, page
+from topoloom.app.store.listing import Wanted, entries, listed, page, total
 from topoloom.app.store.retention import Keeping
 from topoloom.app.store.row_mapping import NAMED, StoredRow, row_of, unsealed
 from topoloom.app.store.tables import TABLES, TopologyRow
@@ -190,6 +190,11 @@ class Store:
         """
         with self._engine.connect() as connection:
             return page(connection, kind, limit, cursor, wanted or Wanted())
+
+    def total(self, kind: str, wanted: Wanted) -> int:
+        """Return the number of entries over all pages of a list."""
+        with self._engine.connect() as connection:
+            return total(connection, kind, wanted)
 
     def _listed(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
         with self._engine.connect() as connection:

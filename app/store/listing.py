@@ -10,7 +10,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tuple_
 
 from topoloom.app.store.artifacts import Listed
 from topoloom.app.store.index_metadata import sortable
@@ -67,6 +67,13 @@ def page(
     more = len(rows) > limit
     last = rows[limit - 1] if more else None
     return listed(connection, kind, rows[:limit]), last and _cursor(last, wanted.sort)
+
+
+def total(connection: Connection, kind: str, wanted: Wanted) -> int:
+    """Return the number of entries over all pages."""
+    table = TABLES[kind]
+    query = select(func.count()).select_from(table).where(*_conditions(table, kind, wanted))
+    return connection.execute(query).scalar_one()
 
 
 def entries(table: type[Row]) -> Select[*tuple[Any, ...]]:

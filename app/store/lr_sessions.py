@@ -17,6 +17,7 @@ from sqlalchemy import (
     Engine,
     bindparam,
     delete,
+    func,
     insert,
     literal,
     select,
@@ -167,6 +168,12 @@ class LrStore:
             rows = connection.execute(query.limit(limit + 1)).all()
         sessions = [self._session(found._mapping) for found in rows[:limit]]
         return sessions, sessions[-1].id if len(rows) > limit else None
+
+    def total(self) -> int:
+        """Return the number of sessions."""
+        query = select(func.count()).select_from(LrSessionRow)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one()
 
     def replace(self, before: Session, after: Session, entry: Entry | None = None) -> bool:
         """Store the next version, with a log entry; return False if ``before`` is outdated."""

@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from topoloom.app.api.dependencies import CursorDep, LimitDep
+from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN, READ
@@ -60,17 +62,23 @@ _FOUND: dict[int | str, dict[str, Any]] = {
     responses={200: {"model": JobPage, "description": "a page"}, **responses(422, 503)},
 )
 def list_jobs(
+    request: Request,
     jobs: JobsDep,
     limit: LimitDep = sweeps_and_jobs.LIMIT.default,
     cursor: CursorDep = None,
     state: StateDep = None,
     operation: OperationDep = None,
     parent: ParentDep = None,
+    count: CountDep = False,
 ) -> JSONResponse:
     """Return one page of jobs; the parts of sweeps are listed by their parent only."""
-    chosen = None if state is None else State(state)
-    found = jobs.list(limit, cursor, state=chosen, operation=operation, parent=parent)
-    return JSONResponse(document.page(*found))
+    wanted = {
+        "state": None if state is None else State(state),
+        "operation": operation,
+        "parent": parent,
+    }
+    page = document.page(*jobs.list(limit, cursor, **wanted))
+    return page_answer(request, page, count, partial(jobs.total, **wanted))
 
 
 @router.get(

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.dependencies import AcceptDep, CursorDep, IdDep, JsonBody, LimitDep
 from topoloom.app.api.negotiation import negotiate
+from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import ADMIN, DESIGN, READ
@@ -91,10 +92,15 @@ def create_session(body: LrSessionRequest, tuning: TuningDep) -> Response:
     responses={200: {"model": LrPage, "description": "a page"}, **responses(422, 503)},
 )
 def list_sessions(
-    tuning: TuningDep, limit: LimitDep = sweeps_and_jobs.LIMIT.default, cursor: CursorDep = None
+    request: Request,
+    tuning: TuningDep,
+    limit: LimitDep = sweeps_and_jobs.LIMIT.default,
+    cursor: CursorDep = None,
+    count: CountDep = False,
 ) -> JSONResponse:
     """Return one page of sessions."""
-    return JSONResponse(documents.page_of(*tuning.store.page(limit, cursor)))
+    page = documents.page_of(*tuning.store.page(limit, cursor))
+    return page_answer(request, page, count, tuning.store.total)
 
 
 @router.get(

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from topoloom.app.requests.options.factories import MANY, size, whole
+from topoloom.app.requests.options.factories import MANY, size, switch, whole
 from topoloom.app.requests.options.option import Option
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 
@@ -58,6 +58,7 @@ CURSOR = Option(
     flag="--after",
     metavar="CURSOR",
 )
+COUNT = switch("count", "count the entries of all pages, as `total`")
 
 LEAST_BYTES = size(
     "smallest data size; default: 1KiB, or 1/1024 of the data of a workload", name="from"
