@@ -25,6 +25,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from topoloom.app.api.connection_limits import ConnectionLimits, State
+from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.auth.middleware import REFUSED, address_of
 
 LEAST_RATE = 1024
@@ -35,6 +36,9 @@ TICK = 1.0
 
 MAX_HEAD = 32 * 2**10
 """Largest head of a request, in bytes; a larger head gets 400."""
+
+IDLE_SECONDS = 1.0
+"""Time that idle connections stay open at shutdown."""
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 * 2**20
@@ -142,6 +146,8 @@ class PatientProtocol(HttpToolsProtocol):
             raise ValueError("the head of the request is too large")
         super().on_headers_complete()
         refused = self.limits.refusal(self, self.scope["path"], is_proxy=self._is_proxy)
+        if self._shuts_down:
+            refused = ShuttingDown()
         if refused is not None:
             self.scope["state"][REFUSED] = refused  # pyright: ignore[reportTypedDictNotRequiredAccess]
         # An answer that begins before the end of the body closes the connection.
@@ -163,9 +169,13 @@ class PatientProtocol(HttpToolsProtocol):
             self.limits.move(self, State.UNFINISHED if self.awaits_body else State.IDLE)
 
     def shutdown(self) -> None:
-        """Close the connection after the answer under way."""
+        """Refuse further requests; close the connection after the answer under way.
+
+        An idle connection stays open for a moment: a request may be on its way.
+        """
         self._shuts_down = True
-        super().shutdown()
+        idle = self._is_answered()
+        self.loop.call_later(IDLE_SECONDS if idle else 0, super().shutdown)
 
     def linger(self) -> None:
         """End the answer; discard what arrives until the client or a limit ends the connection."""

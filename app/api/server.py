@@ -1,7 +1,10 @@
 """Start of the service: access check, logs, connections."""
 
+import asyncio
 import logging
 import resource
+from contextlib import suppress
+from socket import socket
 from typing import Any
 
 import uvicorn
@@ -22,7 +25,10 @@ log = logging.getLogger(__name__)
 OTHER_FILES = 1_024
 """Open files of the service besides its connections: databases, pipes of workers, modules."""
 
-GRACE_SECONDS = 3
+DRAIN_SECONDS = 1.0
+"""Seconds at shutdown until clients that wait for computations are told of a job (202), or 503."""
+
+GRACE_SECONDS = 2
 """Seconds for running requests at shutdown; the whole shutdown takes 5."""
 
 
@@ -60,7 +66,22 @@ def serve(settings: Settings) -> None:
         settings.auth,
         f"up to {settings.worker_concurrency} jobs" if settings.run_worker else "no jobs",
     )
-    uvicorn.run(app, **uvicorn_options(app, settings))
+    server = GracefulServer(uvicorn.Config(app, **uvicorn_options(app, settings)))
+    with suppress(KeyboardInterrupt):
+        server.run()
+
+
+class GracefulServer(uvicorn.Server):
+    """Uvicorn server whose waiting clients get an answer before the shutdown cancels them."""
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Answer waiting clients after `DRAIN_SECONDS`, and stop as uvicorn does."""
+        assert isinstance(self.config.app, FastAPI)
+        state = self.config.app.state
+        loop = asyncio.get_running_loop()
+        for stop in (state.computations.stop_waiting, state.watcher.stop):
+            loop.call_later(DRAIN_SECONDS, stop)
+        await super().shutdown(sockets)
 
 
 def require_private(settings: Settings) -> None:

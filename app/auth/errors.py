@@ -63,7 +63,7 @@ class ShuttingDown(AccessError):
 
     def __init__(self) -> None:
         super().__init__("the service stops; ask again")
-        self.headers = {"Retry-After": "1"}
+        self.headers = {"Retry-After": "1", "Connection": "close"}
 
 
 class InvalidKey(ValueError):

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from asyncio import CancelledError
 from collections.abc import Callable
 
 from fastapi.responses import JSONResponse
@@ -11,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.observability.logs import Fact, begin, well_formed
 from topoloom.app.observability.metrics import Metrics
 
@@ -66,6 +68,11 @@ class Observe:
             await self.app(scope, received, observed)
         except ClientDisconnect:
             pass
+        except CancelledError:
+            # The server cancels requests that outlast the shutdown.
+            if status != GONE:
+                raise
+            await self.refusal(scope["path"], ShuttingDown())(scope, receive, observed)
         except Exception as error:
             if status == GONE:
                 await self.refusal(scope["path"], error)(scope, receive, observed)

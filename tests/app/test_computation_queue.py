@@ -1,0 +1,190 @@
+"""How owners share the slots of computations: turns, limits, slots taken back, what ends work."""
+
+import asyncio
+from contextlib import ExitStack
+from threading import Event
+
+import pytest
+
+from topoloom.app.api import computation_queue
+from topoloom.app.api.computation_queue import ComputationQueue
+from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting
+from topoloom.app.jobs.worker_pool.pool import Done
+from topoloom.app.jobs.worker_pool.task import Task
+
+
+class Pool:
+    """A pool whose computations end when the test says, or when they are cancelled."""
+
+    def __init__(self):
+        self.begun, self.finish = [], {}
+
+    def run(self, task, cancelled, report=None):
+        self.begun.append(task.operation)
+        finished = self.finish.setdefault(task.operation, Event())
+        while not finished.wait(0.005):
+            if cancelled.is_set():
+                raise Cancelled
+        return Done({}, ())
+
+    def end(self, name):
+        self.finish.setdefault(name, Event()).set()
+
+
+async def until(condition):
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+def pool():
+    return Pool()
+
+
+@pytest.fixture
+def queue_of(pool, settings):
+    """Return a function that makes a queue with these settings, inside of an event loop."""
+
+    def make(**changes):
+        return ComputationQueue(pool, settings.model_copy(update=changes))
+
+    return make
+
+
+def name_of(number):
+    return Task.of(f"{number}", b"{}")
+
+
+def ask(clients, queue, owner, *names):
+    """Let an owner wait for computations until the block of the clients ends."""
+    return [clients.enter_context(queue.joined(name_of(name), owner)) for name in names]
+
+
+def test_owners_take_turns(pool, queue_of):
+    async def run():
+        queue = queue_of(max_working=1)
+        with ExitStack() as clients:
+            ask(clients, queue, "greedy", "g1", "g2", "g3")
+            ask(clients, queue, "other", "o1")
+            ask(clients, queue, "third", "t1")
+            for count, name in enumerate(("g1", "o1", "t1", "g2", "g3"), 1):
+                await until(lambda count=count: len(pool.begun) == count)
+                pool.end(name)
+            await until(lambda: not queue.running)
+        queue.close()
+
+    asyncio.run(run())
+    assert pool.begun == ["g1", "o1", "t1", "g2", "g3"]
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_a_long_computation_gives_its_slot_to_an_owner_that_runs_nothing(
+    pool, queue_of, slots, monkeypatch
+):
+    monkeypatch.setattr(computation_queue, "SLICE_SECONDS", 0.05)
+    greedy = [f"g{number}" for number in range(1, slots + 1)]
+
+    async def run():
+        queue = queue_of(max_working=slots)
+        with ExitStack() as clients:
+            computations = ask(clients, queue, "greedy", *greedy)
+            await until(lambda: queue.running == slots)
+            ask(clients, queue, "other", "o1")
+            await until(lambda: "o1" in pool.begun)
+            assert queue.waiting == 1
+            pool.end("o1")
+            # The computation that lost its slot starts again, and ends.
+            await until(lambda: len(pool.begun) == slots + 2)
+            for name in greedy:
+                pool.end(name)
+            assert [await one.result for one in computations] == [Done({}, ())] * slots
+        queue.close()
+
+    asyncio.run(run())
+
+
+def test_an_owner_keeps_its_slots_while_nobody_else_waits(pool, queue_of, monkeypatch):
+    monkeypatch.setattr(computation_queue, "SLICE_SECONDS", 0.0)
+
+    async def run():
+        queue = queue_of(max_working=2)
+        with ExitStack() as clients:
+            ask(clients, queue, "greedy", "g1", "g2", "g3")
+            ask(clients, queue, "greedy", "g4")
+            await until(lambda: len(pool.begun) == 2)
+            pool.end("g1")
+            await until(lambda: len(pool.begun) == 3)
+        queue.close()
+
+    asyncio.run(run())
+    assert pool.begun == ["g1", "g2", "g3"]
+
+
+def test_the_greedy_owner_is_refused_before_the_service_is_full(pool, queue_of):
+    async def run():
+        queue = queue_of(max_working=1, max_waiting=3, max_waiting_per_owner=2)
+        with ExitStack() as clients:
+            ask(clients, queue, "greedy", "g1", "g2", "g3")
+            with pytest.raises(TooManyWaiting):
+                ask(clients, queue, "greedy", "g4")
+            ask(clients, queue, "other", "o1")
+            with pytest.raises(Busy):
+                ask(clients, queue, "third", "t1")
+            # An equal request needs no place in the line.
+            ask(clients, queue, "third", "g3")
+        queue.close()
+
+    asyncio.run(run())
+
+
+def test_an_equal_request_moves_a_computation_to_the_turn_of_its_owner(pool, queue_of):
+    async def run():
+        queue = queue_of(max_working=1)
+        with ExitStack() as clients:
+            ask(clients, queue, "greedy", "g1", "g2", "g3")
+            ask(clients, queue, "other", "g3")
+            for count, name in enumerate(("g1", "g3", "g2"), 1):
+                await until(lambda count=count: len(pool.begun) == count)
+                pool.end(name)
+        queue.close()
+
+    asyncio.run(run())
+    assert pool.begun == ["g1", "g3", "g2"]
+
+
+def test_the_last_client_that_leaves_ends_a_computation(pool, queue_of):
+    async def run():
+        queue = queue_of(max_working=1)
+        with ExitStack() as first:
+            with ExitStack() as second:
+                (one,) = ask(first, queue, "first", "c1")
+                ask(second, queue, "second", "c1")
+                await until(lambda: queue.running)
+            assert not one.cancelled.is_set()
+        assert one.cancelled.is_set()
+        await until(lambda: not queue.running)
+        queue.close()
+
+    asyncio.run(run())
+
+
+def test_a_computation_that_a_job_follows_runs_until_the_job_ends(pool, queue_of):
+    async def run():
+        wanted = True
+
+        async def is_wanted():
+            return wanted
+
+        queue = queue_of(max_working=1)
+        with ExitStack() as clients:
+            (one,) = ask(clients, queue, "owner", "c1")
+            await until(lambda: queue.running)
+            queue.follow(one, is_wanted, 0.01)
+        await asyncio.sleep(0.05)
+        assert queue.running == 1 and not one.cancelled.is_set()
+        wanted = False
+        await until(lambda: not queue.running)
+        queue.close()
+
+    asyncio.run(run())
