@@ -9,6 +9,7 @@ A page marks where a table belongs, and of what::
     <!-- foreign -->                    files that are recognised but not read
     <!-- commands -->                   the commands in their groups
     <!-- python -->                     the public names of the Python package
+    <!-- metrics -->                    the metrics of the service and of workers
 
 and where it ends: ``<!-- end -->``.  ``python -m topoloom.app.codegen.reference_tables`` writes all
 tables; a test fails when a page is stale.
@@ -43,6 +44,7 @@ PAGES = (
     "reference/rest.md",
     "reference/fabrics.md",
     "reference/python.md",
+    "how-to/watch-the-service.md",
 )
 _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
@@ -58,7 +60,8 @@ _REQUESTS = (
     sweeps,
 )
 _WHOLE = re.compile(
-    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign|python) -->\n).*?(?P<end><!-- end -->)", re.S
+    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign|python|metrics) -->\n).*?(?P<end><!-- end -->)",
+    re.S,
 )
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
@@ -80,6 +83,7 @@ def renewed(page: str) -> str:
             "commands": _commands,
             "foreign": _foreign,
             "python": _python,
+            "metrics": _metrics,
         }
         return f"{match['mark']}{tables[match['kind']]()}{match['end']}"
 
@@ -115,6 +119,29 @@ def scope_rows() -> Iterator[tuple[str, str]]:
 def _scopes() -> str:
     rows = "".join(f"| {operation} | {scope} |\n" for operation, scope in scope_rows())
     return f"\n| operation | scope |\n|---|---|\n{rows}\n"
+
+
+def metric_rows() -> Iterator[tuple[str, str, str, str]]:
+    """Yield every metric of this package: name, type, labels and meaning.
+
+    >>> next(row for row in metric_rows() if row[0] == "`topoloom_jobs`")[1:3]
+    ('gauge', '`state`')
+    """
+    from sqlalchemy import create_engine
+
+    from topoloom.app.jobs.gauges import database_gauges
+    from topoloom.app.observability.metrics import Metrics
+
+    metrics, engine = Metrics(), create_engine("sqlite://")
+    metrics.watch_database(engine, database_gauges(engine, 0))
+    for family in metrics.families:
+        labels = ", ".join(map(_code, family.labels))
+        yield _code(family.name), family.type, labels, _escaped(family.text)
+
+
+def _metrics() -> str:
+    rows = "".join(f"| {' | '.join(row)} |\n" for row in metric_rows())
+    return f"\n| metric | type | labels | meaning |\n|---|---|---|---|\n{rows}\n"
 
 
 def foreign_rows() -> Iterator[tuple[str, str]]:

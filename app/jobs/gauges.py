@@ -19,7 +19,11 @@ OLDEST = Family(
     ("state",),
 )
 WORKERS = Family("topoloom_workers", "Live workers of the database")
-WEBHOOKS = Family("topoloom_webhooks", "Webhook deliveries in the database", ("state",))
+WEBHOOKS = Family(
+    "topoloom_webhooks",
+    "Webhook deliveries in the database: held, waiting, sending, delivered, failed",
+    ("state",),
+)
 DOCUMENTS = Family("topoloom_cache_documents", "Stored documents", ("kind",))
 BYTES = Family("topoloom_cache_bytes", "Size of the stored documents", ("kind",))
 LIMIT = Family("topoloom_cache_limit_bytes", "Limit of the cache; 0 means no limit")

@@ -23,11 +23,12 @@ WAIT_SECONDS = 1.0
 
 
 class Family(NamedTuple):
-    """A family of gauges: its name, its documentation, and its labels."""
+    """A family of metrics: its name, its documentation, its labels, and its type."""
 
     name: str
     text: str
     labels: tuple[str, ...] = ()
+    type: str = "gauge"
 
 
 class Sample(NamedTuple):
@@ -77,7 +78,7 @@ class DatabaseGauges(Collector):
     """
 
     def __init__(self, families: Iterable[Family], reads: Iterable[Read]) -> None:
-        self._families = {family.name: family for family in (UP, *families)}
+        self.families = (UP, *families)
         self._reads = tuple(reads)
         self._lock = Lock()
         self._reading: Reading | None = None
@@ -103,5 +104,5 @@ class DatabaseGauges(Collector):
     def _empty(self) -> Mapping[str, GaugeMetricFamily]:
         return {
             family.name: GaugeMetricFamily(family.name, family.text, labels=family.labels)
-            for family in self._families.values()
+            for family in self.families
         }

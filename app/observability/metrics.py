@@ -19,10 +19,10 @@ from prometheus_client import (
     ProcessCollector,
 )
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.registry import Collector
 from sqlalchemy import Engine
 
 from topoloom.app.config import HEAD, KERNEL_VERSION
+from topoloom.app.observability.database_gauges import DatabaseGauges, Family
 from topoloom.app.observability.statements import Statement, observe_statements
 from topoloom.app.observability.telemetry import past_span
 
@@ -60,6 +60,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.families: list[Family] = []
         self._add_requests()
         self._add_work()
         self._add_database()
@@ -77,10 +78,12 @@ class Metrics:
             *("method", "route", "status"),
         )
         self._refusals = self._counter(
-            "topoloom_refusals", "Responses with a problem, by the type of the problem", "reason"
+            "topoloom_refusals_total",
+            "Responses with a problem, by the type of the problem",
+            "reason",
         )
         self._answers = self._counter(
-            "topoloom_answers",
+            "topoloom_answers_total",
             "Returned documents: computed, or read from the cache",
             *("kind", "source"),
         )
@@ -109,9 +112,11 @@ class Metrics:
             *("operation", "state"),
         )
         self._evictions = self._counter(
-            "topoloom_evicted_documents", "Documents that this process evicted from the cache"
+            "topoloom_evicted_documents_total", "Documents that this process evicted from the cache"
         )
-        self._evicted_bytes = self._counter("topoloom_evicted_bytes", "Size of these documents")
+        self._evicted_bytes = self._counter(
+            "topoloom_evicted_bytes_total", "Size of these documents"
+        )
 
     def _add_database(self) -> None:
         statements = self._histogram(
@@ -124,7 +129,7 @@ class Metrics:
         self._statements = {name.upper(): statements.labels(name) for name in _OPERATIONS}
         self._other_statements = statements.labels("other")
         self._database_errors = self._counter(
-            "topoloom_database_errors", "Failed database statements and connections", "error"
+            "topoloom_database_errors_total", "Failed database statements and connections", "error"
         )
         self._in_use = self._gauge(
             "topoloom_database_connections_in_use", "Database connections in use by this process"
@@ -133,12 +138,15 @@ class Metrics:
     def _histogram(
         self, name: str, text: str, buckets: tuple[float, ...], *labels: str
     ) -> Histogram:
+        self.families.append(Family(name, text, labels, "histogram"))
         return Histogram(name, text, labels, buckets=buckets, registry=self.registry)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        self.families.append(Family(name, text, labels, "counter"))
         return Counter(name, text, labels, registry=self.registry)
 
     def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        self.families.append(Family(name, text, labels))
         return Gauge(name, text, labels, registry=self.registry)
 
     def requested(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -183,11 +191,12 @@ class Metrics:
         self._connections.set_function(count)
         self._connections_limit.set(limit)
 
-    def watch_database(self, engine: Engine, gauges: Collector) -> None:
+    def watch_database(self, engine: Engine, gauges: DatabaseGauges) -> None:
         """Record the statements of an engine, its connections in use, and gauges of its tables."""
         observe_statements(engine, self._observed)
         checked_out: Callable[[], int] = getattr(engine.pool, "checkedout", lambda: 1)
         self._in_use.set_function(checked_out)
+        self.families += gauges.families
         self.registry.register(gauges)
 
     def _observed(self, statement: Statement) -> None:
