@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args, get_origin
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.dependencies.models import Dependant, ModelField
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match
@@ -72,7 +72,7 @@ async def refuse_unknown_query(request: Request) -> None:
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not request.query_params:
         return
-    known = {field.alias: field for field in _query_fields(route.dependant)}
+    known = dict(_query_parameters(route.dependant))
     shown = ", ".join(sorted(known)) or "none"
     sent = Counter(name for name, _ in request.query_params.multi_items())
     broken = {
@@ -82,7 +82,7 @@ async def refuse_unknown_query(request: Request) -> None:
     } | {
         name: "must be sent once"
         for name, times in sent.items()
-        if times > 1 and name in known and not _is_list(known[name])
+        if times > 1 and not known.get(name, True)
     }
     if broken:
         raise RequestValidationError(
@@ -93,14 +93,11 @@ async def refuse_unknown_query(request: Request) -> None:
         )
 
 
-def _query_fields(dependant: Dependant) -> Iterator[ModelField]:
-    """Yield the query parameters of a route and of its dependencies."""
-    yield from dependant.query_params
+def _query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
+    """Yield the query parameters of a route and its dependencies, and whether they are lists."""
+    for field in dependant.query_params:
+        annotation = field.field_info.annotation
+        types = (annotation, *get_args(annotation))
+        yield field.alias, any((get_origin(one) or one) is list for one in types)
     for below in dependant.dependencies:
-        yield from _query_fields(below)
-
-
-def _is_list(field: ModelField) -> bool:
-    """Return whether a query parameter may be repeated."""
-    annotation = field.field_info.annotation
-    return list in {get_origin(part) or part for part in (annotation, *get_args(annotation))}
+        yield from _query_parameters(below)

@@ -3,9 +3,14 @@
 import gzip
 
 import pytest
+from fastapi.testclient import TestClient
+from pydantic import ValidationError
 
 from tests.app.described import openapi
 from tests.cases import for_every
+from topoloom.app.api.main import create_app
+from topoloom.app.auth import api_keys
+from topoloom.app.config import Settings
 from topoloom.app.store.artifacts import Artefact
 
 PATHS = openapi()["paths"]
@@ -43,6 +48,93 @@ def test_a_query_that_means_nothing_is_refused_by_name(still, path):
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["pointer"] == "/limitt"
     assert "must be a query parameter of this path" in refused.json()["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_parameter_is_sent_once_unless_it_is_a_list(still, times):
+    refused = still.get("/v1/designs", params=[("limit", "3")] * times + [("sort", "nodes")])
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [{"pointer": "/limit", "detail": "must be sent once"}]
+    workload = [("workload", "allreduce:1MB")] * times
+    listed = still.get("/v1/best", params=[("nodes", "2000000"), ("degree", "2"), *workload])
+    assert {error["pointer"] for error in listed.json()["errors"]} == {"/nodes"}
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/v1/designs"])
+def test_two_host_headers_are_refused(still, path):
+    refused = still.get(path, headers=[("Host", "localhost"), ("Host", "localhost")])
+    assert refused.status_code == 400
+    assert refused.json()["detail"] == "Host: must be sent once"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "identity, gzip", "x"])
+def test_an_encoded_body_is_refused_and_told_what_is_accepted(still, coding):
+    body = gzip.compress(b'{"recipe": "UniRing(5)"}')
+    headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+    refused = still.post("/v1/topologies", content=body, headers=headers)
+    assert refused.status_code == 415
+    assert refused.headers["Accept-Encoding"] == "identity"
+    assert refused.json()["detail"].startswith("Content-Encoding: must be absent or identity")
+
+
+def test_a_body_that_is_sent_as_it_is_may_say_so(still):
+    headers = {"Content-Type": "application/json", "Content-Encoding": "Identity"}
+    answer = still.post("/v1/topologies", content=b'{"recipe": "UniRing(5)"}', headers=headers)
+    assert answer.status_code in (200, 201)
+
+
+PAGE = "https://page.example"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A service with keys that pages of one other origin may call, and the header of a key."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('shared') / 't.db'}"
+    app = create_app(Settings(database_url=url, auth="keys", cors_origins=PAGE))
+    with TestClient(app, base_url="http://localhost") as client:
+        made = api_keys.create(client.app.state.engine, "page", ["read"])[1]
+        yield client, {"Authorization": f"Bearer {made}"}
+
+
+def preflight(client, origin):
+    asked = {"Access-Control-Request-Method": "POST",
+             "Access-Control-Request-Headers": "authorization, content-type, prefer"}  # fmt: skip
+    return client.options("/v1/designs", headers={"Origin": origin, **asked})
+
+
+def test_a_page_of_a_named_origin_may_call_the_service_with_its_key(shared):
+    client, key = shared
+    allowed = preflight(client, PAGE)
+    assert allowed.status_code == 200
+    assert allowed.headers["Access-Control-Allow-Origin"] == PAGE
+    assert "authorization" in allowed.headers["Access-Control-Allow-Headers"].lower()
+    answer = client.get("/v1/designs", headers={"Origin": PAGE, **key})
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == PAGE
+    assert "Location" in answer.headers["Access-Control-Expose-Headers"]
+    # The page can read why a request was refused.
+    refused = client.get("/v1/designs", headers={"Origin": PAGE})
+    assert refused.status_code == 401
+    assert refused.headers["Access-Control-Allow-Origin"] == PAGE
+
+
+def test_a_page_of_another_origin_may_not(shared, still):
+    client, key = shared
+    other = "https://other.example"
+    assert "Access-Control-Allow-Origin" not in preflight(client, other).headers
+    answer = client.get("/v1/designs", headers={"Origin": other, **key})
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    # By default no page may.
+    assert preflight(still, PAGE).status_code == 405
+    assert (
+        "Access-Control-Allow-Origin" not in still.get("/version", headers={"Origin": PAGE}).headers
+    )
+
+
+@pytest.mark.parametrize("text", ["page.example", "https://page.example/", "https://a, b", "null"])
+def test_what_is_no_origin_is_refused_at_the_start(text):
+    with pytest.raises(ValidationError, match="must be origins such as"):
+        Settings(cors_origins=text)
 
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
