@@ -22,7 +22,8 @@ from topoloom.app.auth.scopes import MEANINGS, Scope
 from topoloom.app.store.tables import ApiKeyRow
 
 _FORM = re.compile(r"tl_([0-9a-f]{8})_([0-9a-f]{48})")
-_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
+MAX_NAME = 80
+"""Longest name of a key, in characters."""
 
 TOUCH = timedelta(minutes=1)
 """Least time between two updates of the last use of a key."""
@@ -65,10 +66,10 @@ def create(
     Raises
     ------
     InvalidKey
-        The name is empty, too long or has control characters, or a scope is unknown.
+        The name is empty, too long or not printable, or a scope is unknown.
     """
-    if not _NAME.fullmatch(name):
-        raise InvalidKey("name: must be 1 to 80 characters, none of them for control")
+    if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        raise InvalidKey(f"name: must be printable text of 1 to {MAX_NAME} characters")
     unknown = [scope for scope in scopes if scope not in MEANINGS]
     if unknown or not scopes:
         raise InvalidKey(f"scope: must be one or more of {', '.join(MEANINGS)}")

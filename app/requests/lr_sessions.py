@@ -4,6 +4,7 @@ import math
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -16,6 +17,7 @@ from pydantic import (
 from topoloom.app.requests.base import Request
 from topoloom.app.requests.options import lr_sessions as table
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
+from topoloom.app.requests.printable import printable
 from topoloom.app.store.lr_sessions import Observation
 from topoloom.learning_rate import Options
 
@@ -63,7 +65,7 @@ class LrSessionRequest(Request):
         json_schema_extra={"examples": [{"min_lr": 1e-4, "max_lr": 0.1, "total_steps": 10_000}]},
     )
 
-    name: str = table.NAME.field(max_length=80)
+    name: Annotated[str, AfterValidator(printable)] = table.NAME.field(max_length=80)
     min_lr: StrictFloat = _FIELDS["min_lr"].field()
     max_lr: StrictFloat = _FIELDS["max_lr"].field()
     total_steps: StrictInt = _FIELDS["total_steps"].field()

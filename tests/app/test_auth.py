@@ -186,6 +186,7 @@ def test_keys_expire_and_are_revoked(engine):
 @pytest.mark.parametrize(
     ("name", "scopes", "message"),
     [("", ["read"], "name"), ("x" * 81, ["read"], "name"), ("a\nb", ["read"], "name"),
+     ("a\x9bb", ["read"], "name"), ("a\u202eb", ["read"], "name"),
      ("a", [], "scope"), ("a", ["read", "write"], "scope")],
 )  # fmt: skip
 def test_a_key_that_cannot_be_is_refused(engine, name, scopes, message):

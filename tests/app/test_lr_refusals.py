@@ -87,3 +87,12 @@ def test_a_finished_session_takes_nothing_more(job):
     job.train()
     unharmed(job, lambda: job.post([1.0]), 409, "ended", "/id")
     unharmed(job, lambda: job.client.post(f"{job.place}/cancel"), 409, "ended", "/id")
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[2J", "a\u202eb"])
+def test_a_name_that_is_not_printable_is_refused(client, name):
+    refused = client.post(PLACE, json={**ASKED, "name": name})
+    assert refused.status_code == 422
+    [error] = refused.json()["errors"]
+    assert error["pointer"] == "/name"
+    assert error["detail"].startswith("must be printable text, without ")
