@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.jobs.work import LIMITS, Work
+from tests.app.jobs.work import LIMITS, Work, until
 from topoloom.app.api.problems import described
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.worker import Worker
@@ -19,11 +19,11 @@ def work():
 
 
 @pytest.fixture
-def started(engine, work):
+def started_on(work):
     """Start workers in this process, one after the other, and stop what still runs."""
     running = []
 
-    def start(limits=LIMITS):
+    def start(engine, limits=LIMITS):
         explain = lambda error, path: described(error, path).model_dump()  # noqa: E731
         worker = Worker(engine, work, explain, limits)
         worker.start()
@@ -33,3 +33,12 @@ def started(engine, work):
     yield start
     for worker in running:
         worker.stop()
+        # Its threads end before the database is closed, however slow the machine is.
+        worker._loop.join(100)
+        until(lambda worker=worker: not worker._running())
+
+
+@pytest.fixture
+def started(engine, started_on):
+    """Start workers on the database of the test."""
+    return lambda limits=LIMITS: started_on(engine, limits)

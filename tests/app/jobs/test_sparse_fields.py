@@ -1,8 +1,11 @@
 """Jobs that consist of others: all parts first, and what becomes of the whole."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.app.jobs.work import task, until
+from topoloom.app.jobs import transitions
 from topoloom.app.jobs.model import State
 from topoloom.app.jobs.worker import WorkerLimits
 from topoloom.schedules.errors import TookTooLong
@@ -63,3 +66,17 @@ def test_cancelling_the_whole_cancels_its_parts_but_not_what_others_want(jobs, s
     started()
     work.release.set()
     assert jobs.wait(wanted, 20).state is State.DONE
+
+
+def test_a_part_that_ends_while_another_whole_joins_it_is_not_missed(engine, jobs):
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(1, 11):
+            part = task(number, "frontier")
+            jobs.enqueue(part)
+            held, _ = transitions.take(engine, "worker", 16)
+            ends = pool.submit(transitions.finish, engine, held, State.DONE, made=part.identity)
+            whole = pool.submit(jobs.enqueue, task(number), parts=[part]).result()
+            assert ends.result()
+            taken = [held for held, _ in iter(lambda: transitions.take(engine, "worker", 16), None)
+                     if transitions.finish(engine, held, State.DONE)]  # fmt: skip
+            assert taken[-1].id == whole

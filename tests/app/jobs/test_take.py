@@ -67,8 +67,8 @@ def test_a_whole_is_taken_when_its_parts_have_ended(engine, jobs):
     assert transitions.take(engine, "worker", 16)[0].id == whole
 
 
-def test_ten_thousand_waiting_jobs_are_not_read_for_the_next(engine, jobs):
-    """The index of jobs that may begin serves the query."""
+def test_the_next_job_is_found_by_the_index_of_jobs_that_may_begin(engine, jobs):
+    """Ten thousand waiting jobs delay no worker."""
     query = transitions._following(16).compile(engine, compile_kwargs={"literal_binds": True})
     explain = "EXPLAIN QUERY PLAN" if engine.dialect.name == "sqlite" else "EXPLAIN"
     with engine.connect() as connection:
