@@ -1,5 +1,6 @@
 """`topoloom db`: migrate the database, back it up and restore it."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -53,15 +54,35 @@ def migrate(
     revision: Annotated[
         str, typer.Option(help="target revision; base removes all tables")
     ] = "head",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="remove tables and columns without a question")
+    ] = False,
 ) -> None:
-    """Migrate the tables of the database to the newest revision."""
+    """Migrate the tables of the database to the newest revision.
+
+    Asks before a revision below the present one, which removes tables or columns with their rows.
+    """
     from topoloom.app.store.database import current_revision, open_engine
     from topoloom.app.store.database import migrate as migrate_tables
 
     engine = open_engine(Settings().database_url)
     try:
-        migrate_tables(engine, revision)
         shown = engine.url.render_as_string(hide_password=True)
+        present = current_revision(engine) or ""
+        if not yes and present and (revision == "base" or revision < present):
+            _require_consent(shown, present, revision)
+        migrate_tables(engine, revision)
         typer.echo(f"{shown}: at revision {current_revision(engine)}")
     finally:
         engine.dispose()
+
+
+def _require_consent(database: str, present: str, revision: str) -> None:
+    """Ask the user on a terminal; without a terminal, require --yes."""
+    removed = "all tables" if revision == "base" else f"what is newer than revision {revision}"
+    if not sys.stdin.isatty():
+        rule = f"must be given, because the migration removes {removed} of {database}"
+        raise typer.BadParameter(rule, param_hint="--yes")
+    if not typer.confirm(f"{database}: remove {removed}?", err=True):
+        typer.echo(f"{database}: unchanged, at revision {present}", err=True)
+        raise typer.Exit(1)
