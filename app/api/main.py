@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from topoloom.app.api import openapi_document, problems
 from topoloom.app.api.computation_queue import ComputationQueue
+from topoloom.app.api.deprecation import ServeFormerNames
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.request_dispatcher import lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
@@ -24,6 +25,7 @@ from topoloom.app.api.routes import (
     design_batches,
     designs,
     evaluations,
+    explanations,
     jobs,
     lr_sessions,
     patch_plans,
@@ -66,7 +68,15 @@ Every document is addressed by what was asked: the same question has the same id
 once. Numbers like `"277/256"` are exact fractions. Errors are `application/problem+json`."""
 
 EXPOSED_HEADERS = [
-    *("ETag", "Link", "Location", "Preference-Applied", "RateLimit", "RateLimit-Policy"),
+    *(
+        "Deprecation",
+        "ETag",
+        "Link",
+        "Location",
+        "Preference-Applied",
+        "RateLimit",
+        "RateLimit-Policy",
+    ),
     *("Retry-After", "WWW-Authenticate", "X-Request-ID"),
 ]
 """Headers of answers that pages of other origins may read, besides those of every answer."""
@@ -128,7 +138,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
-    modules += (plots, atlas, catalog, cache, lr_sessions, system)
+    modules += (plots, atlas, catalog, cache, lr_sessions, system, explanations)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
@@ -144,6 +154,7 @@ def add_middleware(app: FastAPI, chosen: Settings) -> None:
     app.add_middleware(
         Gate, refusal=problems.answer_to, buckets=_buckets(chosen), failures=failures
     )
+    app.add_middleware(ServeFormerNames)
     if chosen.origins:
         # A preflight request has no key, so it is answered before the gate.
         app.add_middleware(

@@ -38,6 +38,7 @@ from topoloom.app.jobs.errors import (
 from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting, WorkDied
 from topoloom.app.observability.logs import note, request_id
 from topoloom.app.requests.field_errors import FieldError, field_errors, pointer
+from topoloom.app.requests.renamed import as_sent
 from topoloom.app.store.database import DatabaseNotReady
 from topoloom.app.store.errors import (
     Ambiguous,
@@ -293,7 +294,7 @@ def _document(
         type=problem.type,
         title=problem.title,
         status=problem.status,
-        detail=_cut(detail),
+        detail=_cut(as_sent(detail)),
         instance=_cut(path),
         request_id=request_id(),
         errors=_fitting(errors),
@@ -309,7 +310,7 @@ def _fitting(errors: list[FieldError]) -> list[FieldError]:
     """Return the first errors that fit in `MAX_DOCUMENT`, and the number of the rest."""
     left, kept = MAX_DOCUMENT - 4 * MAX_TEXT, []
     for error in errors:
-        short = FieldError(pointer=_cut(error.pointer), detail=_cut(error.detail))
+        short = FieldError(pointer=_cut(as_sent(error.pointer)), detail=_cut(error.detail))
         left -= len(short.model_dump_json().encode())
         if left < 0:
             rest = f"and {len(errors) - len(kept)} more"

@@ -26,30 +26,50 @@ UNPACKED_AT_ONCE = 64 * 2**10
 
 
 async def created(
-    request: Request, artefact: Artefact, exported: ExportQuestion | None = None
+    request: Request,
+    artefact: Artefact,
+    exported: ExportQuestion | None = None,
+    *,
+    media_type: str = "application/json",
+    collection: str = "",
 ) -> Response:
     """Return the answer to a POST: 201 if newly computed, 200 if known.
 
-    ``exported`` requests a format other than the stored format.
+    ``exported`` requests a format other than the stored format.  ``collection`` is the path above
+    the document; the default is the path of the request.
     """
-    fresh, headers = artefact.fresh, _place(request, artefact)
+    fresh, headers = artefact.fresh, _place(request, artefact, collection)
     if exported is not None:
         artefact = await answered(request, EXPORT, exported)
     packed = accepts_gzip(request.headers.get("accept-encoding"))
     headers["Vary"] = "Accept-Encoding"
-    return _stored(artefact, "application/json", headers, packed, 201 if fresh else 200)
+    return _stored(artefact, media_type, headers, packed, 201 if fresh else 200)
 
 
 async def created_summary(request: Request, artefact: Artefact) -> Response:
-    """Return the answer to a POST of a large document: its summary, as in lists."""
+    """Return the answer to a POST of a large document: its summary, which `Location` repeats."""
     headers = _place(request, artefact)
+    headers["Location"] += "?format=summary"
     return JSONResponse(artefact.summary, 201 if artefact.fresh else 200, headers)
 
 
-def _place(request: Request, artefact: Artefact) -> dict[str, str]:
+def summary(
+    request: Request, artefact: Artefact, if_none_match: str | None, fields: str | None
+) -> Response:
+    """Return the answer to a GET of a summary; 304 if the client has the current version."""
     _handed_out(request, artefact)
-    path: str = request.scope["path"]
-    return {"Location": f"{path}/{artefact.id}"}
+    if fields is not None:
+        _paths("summary", fields, None)
+    tag = entity_tag(artefact.digest, "summary")
+    headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "no-cache"}
+    if is_current(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
+    return JSONResponse(artefact.summary, headers=headers)
+
+
+def _place(request: Request, artefact: Artefact, collection: str = "") -> dict[str, str]:
+    _handed_out(request, artefact)
+    return {"Location": f"{collection or request.scope['path']}/{artefact.id}"}
 
 
 def _handed_out(request: Request, artefact: Artefact) -> None:

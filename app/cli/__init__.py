@@ -56,10 +56,10 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
-    arguments, renamed = current_spelling(arguments)
-    if renamed is not None:
-        print(f"note: {renamed}; the old name goes in the next release", file=sys.stderr)
     try:
+        arguments, renamed = current_spelling(arguments)
+        for note in renamed:
+            print(f"note: {note}; the next release removes the old name", file=sys.stderr)
         code = serving(arguments)(arguments, prog_name="topoloom", standalone_mode=False)
     except typer.Exit as exit_:
         return exit_.exit_code

@@ -4,7 +4,6 @@ The topology commands load alone: loading the commands for panels, jobs, keys an
 longer than looking up a stored answer.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -12,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+
+from topoloom.app.requests.renamed import OPTIONS
 
 ABOUT_TOPOLOGIES = frozenset({"design", "files", "frontier", "measure", "optimum", "topology"})
 """The commands of `app.cli.commands.topologies`."""
@@ -46,32 +47,53 @@ RENAMED: Mapping[str, str] = MappingProxyType(
         "gaps": "sweep gaps",
         "migrate": "db migrate",
         **{name: f"cache {name}" for name in ("label", "pin", "unpin", "delete")},
+        "patch survey": "patch faults",
+        "sweep time": "sweep workload",
     }
 )
-"""Command name of release 0.1 -> current name."""
+"""Former command name -> current name."""
 
 
-def current_spelling(arguments: Sequence[str]) -> tuple[list[str], str | None]:
-    """Return the arguments with the current command name, and a note if the name changed.
+def current_spelling(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments with current command and option names, and a note for each former name.
 
     >>> current_spelling(["pin", "designs", "0123456"])
-    (['cache', 'pin', 'designs', '0123456'], '`topoloom pin` is now `topoloom cache pin`')
+    (['cache', 'pin', 'designs', '0123456'], ['`topoloom pin` is now `topoloom cache pin`'])
     >>> current_spelling(["opponents", "mi300x", "--opponent=nccl-ring"])[0]
     ['compare', 'baselines', 'mi300x', '--baseline=nccl-ring']
+    >>> current_spelling(["patch", "ring.json", "--place=free"])
+    (['patch', 'ring.json', '--host-assignment=free'], ['`--place` is now `--host-assignment`'])
+
+    Raises
+    ------
+    typer.BadParameter
+        An option stands under its former and its current name.
     """
+    words, notes = _current_command(list(arguments))
+    end = words.index("--") if "--" in words else len(words)
+    given = {word.partition("=")[0] for word in words[:end]}
+    for place, word in enumerate(words[:end]):
+        option, equals, value = word.partition("=")
+        if (now := OPTIONS.get(option)) is None:
+            continue
+        if now in given:
+            raise typer.BadParameter(f"must not be combined with {now}", param_hint=option)
+        words[place] = f"{now}{equals}{value}"
+        notes.append(f"`{option}` is now `{now}`")
+    return words, notes
+
+
+def _current_command(arguments: list[str]) -> tuple[list[str], list[str]]:
     first = arguments[0] if arguments else ""
     # In release 0.1, `atlas` was a command that wrote the atlas.
-    exports = list(arguments) == ["atlas"] or (
+    exports = arguments == ["atlas"] or (
         first == "atlas" and arguments[1].startswith("-") and arguments[1] not in _HELP_OPTIONS
     )
-    now = "atlas export" if exports else RENAMED.get(first)
+    former, count = (first, 1) if first in RENAMED or exports else (" ".join(arguments[:2]), 2)
+    now = "atlas export" if exports else RENAMED.get(former)
     if now is None:
-        return list(arguments), None
-    rest = [
-        re.sub("^--opponent(?==|$)", "--baseline", word) if first == "opponents" else word
-        for word in arguments[1:]
-    ]
-    return [*now.split(), *rest], f"`topoloom {first}` is now `topoloom {now}`"
+        return arguments, []
+    return [*now.split(), *arguments[count:]], [f"`topoloom {former}` is now `topoloom {now}`"]
 
 
 _HELP_OPTIONS = ("-h", "--help")

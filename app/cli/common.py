@@ -180,10 +180,10 @@ def with_tasks(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any
 
 
 def with_wiring(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return the options with the plant and present-wiring files read."""
-    from topoloom.app.files.local_files import read_plant_file, read_present_file
+    """Return the options with the plant and current-wiring files read."""
+    from topoloom.app.files.local_files import read_plant_file, read_wiring_file
 
-    readers = {"plant": read_plant_file, "present": read_present_file}
+    readers = {"plant": read_plant_file, "current_wiring": read_wiring_file}
     read = {
         name: reader(Path(fields[name]), settings)
         for name, reader in readers.items()

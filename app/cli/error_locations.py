@@ -24,7 +24,7 @@ _FILES: Mapping[type[Exception], tuple[str, ...]] = {
     InvalidSchedule: ("schedule",),
     InvalidProgram: ("schedule",),
     InvalidPlant: ("plant",),
-    InvalidWiring: ("present", "observed", "plan"),
+    InvalidWiring: ("current_wiring", "observed", "plan"),
     InvalidTopology: _SOURCES,
     Unreachable: _SOURCES,
 }
@@ -104,7 +104,7 @@ class Typed:
         if not parts:
             return ""
         first, rest = parts[0], parts[1:]
-        if first == "question" and rest:
+        if first == "template" and rest:
             return self._member(rest, options)
         if first in ("topology", "changes") and rest:
             return self._member(rest, self.reading)
@@ -140,7 +140,7 @@ class Typed:
 
 _OF_SOURCE = ("document", "text", "recipe", "fabric", "id", "name")
 """Members that name a topology; the command line takes each as one text."""
-_PREFIXES = ("topology", "question", "changes", "graphs", *_OF_SOURCE)
+_PREFIXES = ("topology", "template", "changes", "graphs", *_OF_SOURCE)
 
 
 def _unescaped(part: str) -> str:

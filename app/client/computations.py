@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import TYPE_CHECKING, Any, Unpack
 
-from topoloom.app.client.openapi_operations import operation, part, worded
-from topoloom.app.client.transport import Transport
+from topoloom.app.client.openapi_operations import operation, worded
+from topoloom.app.client.transport import Transport, is_job
 
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
@@ -68,13 +70,6 @@ class Questions(Transport):
         """Return the summary of a verified schedule, with its id: POST /v1/schedules."""
         return self._post("/v1/schedules", question)
 
-    @operation("simulateSchedule")
-    def simulate(
-        self, schedule_id: str, **question: Unpack[SimulationRequest]
-    ) -> SimulationDocument:
-        """Return the simulation/1 document of a stored schedule."""
-        return self._post(f"/v1/schedules/{part(schedule_id)}/simulation", question)
-
     @operation("createSimulation")
     def simulation(self, **question: Unpack[TimedScheduleRequest]) -> SimulationDocument:
         """Return the simulation/1 document of any schedule, stored: POST /v1/simulations."""
@@ -82,8 +77,8 @@ class Questions(Transport):
 
     @operation("createVerification")
     def verify(self, **question: Unpack[VerifyRequest]) -> VerificationDocument:
-        """Return the verification/1 document of any schedule: POST /v1/verify."""
-        return self._post("/v1/verify", question)
+        """Return the verification/1 document of any schedule: POST /v1/verifications."""
+        return self._post("/v1/verifications", question)
 
     @operation("createComparison")
     def compare(self, **question: Unpack[ComparisonRequest]) -> ComparisonDocument:
@@ -108,37 +103,55 @@ class Questions(Transport):
 
     @operation("drawFrontier")
     def draw_frontier(self, **question: Any) -> bytes:
-        """Return a Pareto frontier as SVG: GET /v1/plots/frontier."""
-        return self._get("/v1/plots/frontier", worded(question))
+        """Return a Pareto frontier as SVG: POST /v1/plots/frontier."""
+        return self._draw("frontier", question)
 
     @operation("drawSizes")
     def draw_sizes(self, **question: Any) -> bytes:
-        """Return times by data size as SVG: GET /v1/plots/sizes."""
-        return self._get("/v1/plots/sizes", worded(question))
+        """Return times by data size as SVG: POST /v1/plots/sizes."""
+        return self._draw("sizes", question)
 
     @operation("drawLoad")
     def draw_load(self, **question: Any) -> bytes:
-        """Return the link loads of a stored schedule as SVG: GET /v1/plots/load."""
-        return self._get("/v1/plots/load", worded(question))
+        """Return the link loads of a stored schedule as SVG: POST /v1/plots/load."""
+        return self._draw("load", question)
 
-    @operation("drawSurvey")
-    def survey_plot(self, **question: Any) -> bytes:
-        """Return the effect of every single fault as SVG: GET /v1/plots/survey."""
-        return self._get("/v1/plots/survey", worded(question))
+    @operation("drawFaultAnalysis")
+    def draw_faults(self, **question: Any) -> bytes:
+        """Return the effect of every single fault as SVG: POST /v1/plots/fault-analysis."""
+        return self._draw("fault-analysis", question)
 
     @operation("drawTree")
     def draw_tree(self, **question: Any) -> bytes:
-        """Return a tree of a stored schedule as SVG: GET /v1/plots/tree."""
-        return self._get("/v1/plots/tree", worded(question))
+        """Return a tree of a stored schedule as SVG: POST /v1/plots/tree."""
+        return self._draw("tree", question)
 
-    @operation("readCost")
+    def _draw(self, plot: str, question: dict[str, Any]) -> bytes:
+        deadline = time.monotonic() + self.timeout_seconds
+        sent = json.dumps(worded(question)).encode()
+        answer = self._ask(f"/v1/plots/{plot}", sent, deadline=deadline)
+        if not answer.startswith(b"{") or not is_job(job := json.loads(answer)):
+            return answer
+        return self._result_of(self._ended(job, deadline), deadline, self._get)
+
+    # Former names, and short forms for stored documents.
+
+    def survey_plot(self, **question: Any) -> bytes:
+        """Return the answer of `draw_faults`, which replaces this method."""
+        return self.draw_faults(**question)
+
+    def simulate(
+        self, schedule_id: str, **question: Unpack[SimulationRequest]
+    ) -> SimulationDocument:
+        """Return the simulation/1 document of a stored schedule."""
+        return self.simulation(schedule_id=schedule_id, **question)
+
     def measure(self, topology_id: str) -> CostDocument:
         """Return the cost/1 document of a stored topology."""
-        return self._get_json(f"/v1/topologies/{part(topology_id)}/cost")
+        return self.cost(topology={"id": topology_id})
 
-    @operation("readOptimum")
     def optimum(
         self, topology_id: str, **query: Unpack[OptimumQuery]
     ) -> OptimumDocument | AllToAllDocument:
         """Return the optimum/1 document of a stored topology, for a ``collective``."""
-        return self._get_json(f"/v1/topologies/{part(topology_id)}/optimum", query)
+        return self._post("/v1/optima", {"topology": {"id": topology_id}, **query})

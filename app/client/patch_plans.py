@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from topoloom.app.client.types import (
         CrossWiringDocument,
         CrossWiringRequest,
+        FaultAnalysisRequest,
         ObservationRequest,
         PatchPlanDocument,
         PatchPlanRequest,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         RepairsDocument,
         RepairsRequest,
         SurveyDocument,
-        SurveyRequest,
     )
 
 
@@ -53,10 +53,16 @@ class Wiring(Transport):
         """Return the repairs/1 document for dead parts of a stored patch plan."""
         return self._post(f"/v1/patch-plans/{part(plan_id)}/repairs", question)
 
-    @operation("surveyPatchPlan")
-    def survey(self, plan_id: str, **question: Unpack[SurveyRequest]) -> SurveyDocument:
+    @operation("analyzePatchPlanFaults")
+    def fault_analysis(
+        self, plan_id: str, **question: Unpack[FaultAnalysisRequest]
+    ) -> SurveyDocument:
         """Return the survey/1 document of the worst failures of a stored patch plan."""
-        return self._post(f"/v1/patch-plans/{part(plan_id)}/survey", question)
+        return self._post(f"/v1/patch-plans/{part(plan_id)}/fault-analysis", question)
+
+    def survey(self, plan_id: str, **question: Unpack[FaultAnalysisRequest]) -> SurveyDocument:
+        """Return the answer of `fault_analysis`, which replaces this method."""
+        return self.fault_analysis(plan_id, **question)
 
     @operation("crossWirePlant")
     def cross_wiring(self, **question: Unpack[CrossWiringRequest]) -> CrossWiringDocument:

@@ -184,7 +184,8 @@ class RemoteTuner:
         """Adopt the state of a reply."""
         action = reply["action"]
         self._sequence, self._step = reply["sequence"], reply["step"]
-        self._action = Action(**{**action, "keep": tuple(action.get("keep", ()))})
+        known: dict[str, Any] = {n: action[n] for n in Action.__slots__ if n in action}
+        self._action = Action(**{**known, "keep": tuple(action.get("keep", ()))})
 
     def _note(self, losses: list[float], runs: bool) -> None:
         """Queue an observation: the result of an action, or steps without an action."""
@@ -220,7 +221,7 @@ class RemoteTuner:
                 lease=self._lease,
                 sequence=report.sequence,
                 losses=encode_all(report.losses),
-                unasked=report.unasked,
+                unsolicited=report.unasked,
             )
         )
 

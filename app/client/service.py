@@ -10,11 +10,13 @@ from topoloom.app.client.transport import Transport
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
         CacheDocument,
+        Deprecations,
         FabricList,
         FamilyList,
         JobDocument,
         JobPage,
         PresetList,
+        ProblemPage,
         SweepDocument,
         SweepRequest,
         VersionDocument,
@@ -81,6 +83,16 @@ class Running(Transport):
     def job_events(self, job_id: str) -> bytes:
         """Return all changes of a job until its end, as server-sent events."""
         return self._get(f"/v1/jobs/{part(job_id)}/events")
+
+    @operation("readProblem")
+    def problem(self, name: str) -> ProblemPage:
+        """Return the meaning of a problem type, and what the client can do."""
+        return self._get_json(f"/problems/{part(name)}")
+
+    @operation("readDeprecations")
+    def deprecations(self) -> Deprecations:
+        """Return the former names of the service, and the names that replace them."""
+        return self._get_json("/deprecations")
 
     @operation("readVersion")
     def version(self) -> VersionDocument:

@@ -26,8 +26,8 @@ class Documents(Transport):
     def read(self, kind: str, identity: str, form: str | None = None, **query: Any) -> bytes:
         """Return a stored document in any of its formats.
 
-        ``kind`` is a part of the path, such as ``"designs"``, ``"patch-plans"`` or ``"verify"``;
-        ``query`` holds options of the format, such as ``dialect="rccl"``.
+        ``kind`` is a part of the path, such as ``"designs"`` or ``"patch-plans"``; ``query`` holds
+        options of the format, such as ``dialect="rccl"``.
         """
         if form is not None:
             query = {"format": form, **query}

@@ -10,12 +10,23 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 class ActionDocument(TypedDict):
     """The next action of the trainer."""
 
-    do: Literal["set_lr", "go_on", "save", "restore", "evaluate", "stop"]
+    type: Literal["set_lr", "continue", "save", "restore", "evaluate", "stop"]
+    do: NotRequired[Literal["set_lr", "go_on", "save", "restore", "evaluate", "stop"]]
     lr: NotRequired[float]
     steps: NotRequired[int]
     slot: NotRequired[str]
     keep: NotRequired[list[str]]
     reason: NotRequired[Literal["finished", "diverged"]]
+
+
+class AlgorithmDocument(TypedDict):
+    """An algorithm for the collective."""
+
+    name: str
+    kind: Literal["steps", "trees", "routes"]
+    hops: int
+    algbw: float
+    trees_per_root: NotRequired[int]
 
 
 class AllToAllDocument(TypedDict):
@@ -87,13 +98,19 @@ class AskedPatchPlan(TypedDict):
     topology_id: str
     panels: NotRequired[str]
     hosts: NotRequired[int]
-    lanes: NotRequired[int]
-    present: NotRequired[list[list[int]]]
+    ports_per_host: NotRequired[int]
+    current_wiring: NotRequired[list[list[int]]]
     plant: NotRequired[dict[str, Any]]
-    spares: NotRequired[bool]
-    place: NotRequired[str]
+    use_spare_ports: NotRequired[bool]
+    host_assignment: NotRequired[str]
+    objective: NotRequired[str]
     max_links_down: NotRequired[int]
     stay_connected: NotRequired[bool]
+    make_before_break: NotRequired[bool]
+    lanes: NotRequired[int]
+    present: NotRequired[list[list[int]]]
+    spares: NotRequired[bool]
+    place: NotRequired[str]
     make_first: NotRequired[bool]
 
 
@@ -139,12 +156,14 @@ class AskedSimulation(TypedDict):
 class AskedSweep(TypedDict):
     """The request of a stored sweep."""
 
-    over: str
+    kind: Literal["sizes", "workload", "fault-analysis"]
     nodes: NotRequired[list[int]]
     degrees: NotRequired[list[int]]
     topology_id: NotRequired[str]
     lost: NotRequired[list[str]]
-    question: dict[str, Any]
+    template: dict[str, Any]
+    over: NotRequired[str]
+    question: NotRequired[dict[str, Any]]
 
 
 class AskedTopology(TypedDict):
@@ -571,6 +590,17 @@ class CutDocument(TypedDict):
     links: list[CrossingDocument]
 
 
+class Deprecations(TypedDict):
+    """Former names, each with the name that replaces it."""
+
+    since: str
+    members: dict[str, str]
+    values: dict[str, dict[str, str]]
+    paths: dict[str, str]
+    routes: dict[str, str]
+    options: dict[str, str]
+
+
 class DesignDocument(TypedDict):
     """design/1."""
 
@@ -629,9 +659,9 @@ class DesignRequest(TypedDict):
     preset: NotRequired[str]
     panels: NotRequired[Literal["per-port", "single"]]
     plant: NotRequired[list[dict[str, Any]] | PlantText | dict[str, Any]]
-    present: NotRequired[list[dict[str, Any]] | dict[str, Any]]
-    place: NotRequired[Literal["fixed", "free"]]
-    spares: NotRequired[bool]
+    current_wiring: NotRequired[list[dict[str, Any]] | dict[str, Any]]
+    host_assignment: NotRequired[Literal["fixed", "free"]]
+    use_spare_ports: NotRequired[bool]
     objective: NotRequired[Literal["moves", "seconds", "drained"]]
     max_moves: NotRequired[int]
     max_rewiring_seconds: NotRequired[float]
@@ -639,6 +669,9 @@ class DesignRequest(TypedDict):
     overhead_us: NotRequired[float]
     chunk_us: NotRequired[float]
     measured: NotRequired[list[MeasuredRow]]
+    present: NotRequired[list[dict[str, Any]] | dict[str, Any]]
+    place: NotRequired[Literal["fixed", "free"]]
+    spares: NotRequired[bool]
 
 
 class DesignSummary(TypedDict):
@@ -680,14 +713,16 @@ class EntryDocument(TypedDict):
     """One observation."""
 
     sequence: int
-    do: str
+    type: str
+    do: NotRequired[str]
     slot: NotRequired[str]
     lr: NotRequired[float]
     stage: int
     trial: NotRequired[int]
     step: int
     losses: list[float | Literal["nan", "inf", "-inf"]]
-    unasked: bool
+    unsolicited: bool
+    unasked: NotRequired[bool]
     kept: bool
 
 
@@ -700,7 +735,8 @@ class FabricDocument(TypedDict):
     nodes: int
     collective: str
     root: NotRequired[int | str]
-    ways: list[WayDocument]
+    algorithms: NotRequired[list[AlgorithmDocument]]
+    ways: NotRequired[list[AlgorithmDocument]]
     switch_over: list[SwitchDocument]
     sizes: list[SizeDocument]
     left_out: list[LeftOutDocument]
@@ -758,6 +794,19 @@ class FastestAlgorithm(TypedDict):
     collective: str
     from_bytes: int
     algorithm: str
+
+
+class FaultAnalysisRequest(TypedDict):
+    """Failures of a wired plan to examine, and the number of reported failures."""
+
+    at_once: NotRequired[int]
+    worst: NotRequired[int]
+
+
+class FaultPlotRequest(TypedDict):
+    """Stored fault analysis to draw."""
+
+    sweep_id: str
 
 
 class FibreDocument(TypedDict):
@@ -1028,7 +1077,8 @@ class LinkValueDocument(TypedDict):
     """Values of equivalent links, in both directions and with parallel links."""
 
     ends: list[int | str]
-    alike: int
+    equivalent_pairs: NotRequired[int]
+    alike: NotRequired[int]
     capacity: str
     back: str
     more: NotRequired[str]
@@ -1069,6 +1119,12 @@ class ListQuery(TypedDict):
     fields: NotRequired[str]
 
 
+class LoadPlotRequest(TypedDict):
+    """Stored schedule whose link loads are drawn."""
+
+    schedule_id: str
+
+
 class LrHistory(TypedDict):
     """lr-history/1: stages and observations of a session."""
 
@@ -1092,6 +1148,7 @@ class LrObservationRequest(TypedDict):
     lease: str
     sequence: int
     losses: NotRequired[list[float | Literal["nan", "inf", "-inf"]]]
+    unsolicited: NotRequired[bool]
     unasked: NotRequired[bool]
 
 
@@ -1219,7 +1276,7 @@ class MeasuredRow(TypedDict):
 
 
 class MovesDocument(TypedDict):
-    """Moves from the present wiring to a topology."""
+    """Moves from the current wiring to a topology."""
 
     moves: int | None
     lower_bound: NotRequired[int]
@@ -1448,20 +1505,25 @@ class PatchPlanPage(TypedDict):
 
 
 class PatchPlanRequest(TypedDict):
-    """Topology, panels and present wiring of a patch plan."""
+    """Topology, panels and current wiring of a patch plan."""
 
     topology: TopologySource
     panels: NotRequired[Literal["per-port", "single"]]
     hosts: NotRequired[int]
-    lanes: NotRequired[int]
+    ports_per_host: NotRequired[int]
     plant: NotRequired[list[dict[str, Any]] | PlantText | dict[str, Any]]
-    spares: NotRequired[bool]
-    place: NotRequired[Literal["fixed", "free"]]
+    use_spare_ports: NotRequired[bool]
+    host_assignment: NotRequired[Literal["fixed", "free"]]
     objective: NotRequired[Literal["moves", "seconds", "drained"]]
     max_links_down: NotRequired[int]
     stay_connected: NotRequired[bool]
-    make_first: NotRequired[bool]
+    make_before_break: NotRequired[bool]
+    current_wiring: NotRequired[list[Any] | dict[str, Any]]
     present: NotRequired[list[Any] | dict[str, Any]]
+    place: NotRequired[Literal["fixed", "free"]]
+    lanes: NotRequired[int]
+    spares: NotRequired[bool]
+    make_first: NotRequired[bool]
 
 
 class PatchPlanSummary(TypedDict):
@@ -1638,6 +1700,16 @@ class ProblemDocument(TypedDict):
     errors: NotRequired[list[FieldError]]
 
 
+class ProblemPage(TypedDict):
+    """A problem type: its meaning, and what the client can do."""
+
+    type: str
+    title: str
+    status: int
+    meaning: str
+    remedy: str
+
+
 ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/shutting-down", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
 
 
@@ -1652,7 +1724,8 @@ class ProofDocument(TypedDict):
 class RepairDocument(TypedDict):
     """A repair."""
 
-    way: Literal["re-patch", "spare-ports", "spare-host", "left-out"]
+    repair: Literal["re-patch", "spare-ports", "spare-host", "left-out"]
+    way: NotRequired[Literal["re-patch", "spare-ports", "spare-host", "left-out"]]
     moves: int
     removes: int
     adds: int
@@ -1681,6 +1754,7 @@ class RepairsRequest(TypedDict):
     host_ports: NotRequired[list[str]]
     ports: NotRequired[list[str]]
     pairs: NotRequired[list[str]]
+    repair: NotRequired[Literal["re-patch", "spare-ports", "spare-host", "left-out"]]
     way: NotRequired[Literal["re-patch", "spare-ports", "spare-host", "left-out"]]
 
 
@@ -1949,7 +2023,7 @@ class SizeDocument(TypedDict):
     times: list[TimeDocument]
 
 
-SizesRequest = TypedDict("SizesRequest", {"nodes": "int", "degree": "int", "links": "NotRequired[Literal[\"unidirectional\", \"bidirectional\"]]", "parallel_links": "NotRequired[bool]", "vertex_transitive": "NotRequired[bool]", "families": "NotRequired[list[str] | None]", "bases": "NotRequired[list[str] | None]", "max_steps": "NotRequired[int | None]", "schedule": "NotRequired[Literal[\"bfb\", \"best\"]]", "all_to_all": "NotRequired[bool | None]", "node_gbps": "NotRequired[float]", "port_gbps": "NotRequired[float]", "alpha_us": "NotRequired[float]", "collective": "NotRequired[Literal[\"allgather\", \"reduce-scatter\", \"allreduce\", \"all-to-all\"]]", "workload": "NotRequired[list[TaskRequest]]", "preset": "NotRequired[str]", "from": "NotRequired[int | str]", "to": "NotRequired[int | str]"})
+SizesRequest = TypedDict("SizesRequest", {"nodes": "int", "degree": "int", "links": "NotRequired[Literal[\"unidirectional\", \"bidirectional\"]]", "parallel_links": "NotRequired[bool]", "vertex_transitive": "NotRequired[bool]", "families": "NotRequired[list[str]]", "bases": "NotRequired[list[str]]", "max_steps": "NotRequired[int]", "schedule": "NotRequired[Literal[\"bfb\", \"best\"]]", "all_to_all": "NotRequired[bool]", "node_gbps": "NotRequired[float]", "port_gbps": "NotRequired[float]", "alpha_us": "NotRequired[float]", "collective": "NotRequired[Literal[\"allgather\", \"reduce-scatter\", \"allreduce\", \"all-to-all\"]]", "workload": "NotRequired[list[TaskRequest]]", "preset": "NotRequired[str]", "from": "NotRequired[int | str]", "to": "NotRequired[int | str]"})
 
 
 class SourceDocument(TypedDict):
@@ -2013,22 +2087,17 @@ class SurveyDocument(TypedDict):
     failures: list[FailureDocument]
 
 
-class SurveyRequest(TypedDict):
-    """Failures of a wired plan to examine, and the number of reported failures."""
-
-    at_once: NotRequired[int]
-    worst: NotRequired[int]
-
-
 class SweepDocument(TypedDict):
     """sweep/1: rows in the order of the requests."""
 
     schema: Literal["sweep/1"]
     id: str
-    over: Literal["sizes", "time", "faults"]
+    kind: NotRequired[Literal["sizes", "workload", "fault-analysis"]]
     topology_id: NotRequired[str]
     lost: NotRequired[list[Literal["link", "host", "switch"]]]
-    question: dict[str, Any]
+    template: NotRequired[dict[str, Any]]
+    over: NotRequired[str]
+    question: NotRequired[dict[str, Any]]
     rows: list[SweepRowDocument]
 
 
@@ -2064,11 +2133,13 @@ class SweepPoint(TypedDict):
 class SweepRequest(TypedDict):
     """Sweep over sizes, over times by size, or over single faults."""
 
-    over: Literal["sizes", "time", "faults"]
+    kind: Literal["sizes", "workload", "fault-analysis"]
     nodes: NotRequired[list[int | str]]
     degrees: NotRequired[list[int | str]]
     topology: NotRequired[TopologySource]
     lost: NotRequired[list[Literal["link", "host", "switch"]]]
+    template: NotRequired[dict[str, Any]]
+    over: NotRequired[Literal["sizes", "workload", "fault-analysis"]]
     question: NotRequired[dict[str, Any]]
 
 
@@ -2080,6 +2151,7 @@ class SweepRowDocument(TypedDict):
     part: NotRequired[Literal["link", "host", "switch"]]
     link: NotRequired[list[int | str]]
     node: NotRequired[int | str]
+    equivalent_faults: NotRequired[int]
     alike: NotRequired[int]
     answer_id: NotRequired[str]
     points: NotRequired[list[SweepPoint]]
@@ -2096,7 +2168,8 @@ class SweepRowDocument(TypedDict):
 class SweepSummary(TypedDict):
     """Summary of a sweep in lists."""
 
-    over: Literal["sizes", "time", "faults"]
+    kind: NotRequired[Literal["sizes", "workload", "fault-analysis"]]
+    over: NotRequired[str]
     rows: int
     without_answer: int
 
@@ -2303,6 +2376,15 @@ class TreeDocument(TypedDict):
     edges: list[list[int | str]]
 
 
+class TreePlotRequest(TypedDict):
+    """Stored schedule and rank whose tree or shard path is drawn."""
+
+    schedule_id: str
+    root: str
+    tree: NotRequired[int]
+    part: NotRequired[int]
+
+
 class Trees(TypedDict):
     """A pipelined schedule in trees."""
 
@@ -2400,16 +2482,6 @@ class VersionDocument(TypedDict):
     version: str
     kernel_version: str
     database_revision: str
-
-
-class WayDocument(TypedDict):
-    """An algorithm for the collective."""
-
-    name: str
-    kind: Literal["steps", "trees", "routes"]
-    hops: int
-    algbw: float
-    trees_per_root: NotRequired[int]
 
 
 class WorkloadDocument(TypedDict):

@@ -51,6 +51,17 @@ def _no_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
+def renamed_to(name: str) -> Any:
+    """Return a former member, which answers carry for one release beside the member ``name``."""
+    description = f"former name of {name}"
+    return Field(default=None, description=description, json_schema_extra=_deprecated)
+
+
+def _deprecated(schema: dict[str, Any]) -> None:
+    _no_default(schema)
+    schema["deprecated"] = True
+
+
 class PassCost(Document):
     """Exact cost of one pass."""
 

@@ -16,6 +16,7 @@ from topoloom.app.documents.base import (
     Subject,
     assumed_field,
     omitted,
+    renamed_to,
 )
 from topoloom.synth.topology.assumptions import assumed_members
 
@@ -35,7 +36,7 @@ class ComparedFabric:
     sizes: Sequence[int]
 
 
-class WayDocument(Document):
+class AlgorithmDocument(Document):
     """An algorithm for the collective."""
 
     name: str = Field(
@@ -89,9 +90,10 @@ class FabricDocument(Document):
     nodes: int = Field(description="number of ranks", ge=1)
     collective: str = Field(description="collective to run")
     root: Node = omitted("source of a broadcast or destination of a reduce")
-    ways: list[WayDocument] = Field(
-        description="algorithms; of equivalent algorithms only the first"
+    algorithms: list[AlgorithmDocument] = omitted(
+        "algorithms; of equivalent algorithms only the first"
     )
+    ways: list[AlgorithmDocument] = renamed_to("algorithms")
     switch_over: list[SwitchDocument] = Field(description="fastest algorithm by data size")
     sizes: list[SizeDocument] = Field(description="times for some data sizes")
     left_out: list[LeftOutDocument] = Field(
@@ -105,12 +107,14 @@ def fabric_document(answer: ComparedFabric) -> FabricDocument:
     more: dict[str, Any] = assumed_members(answer.subject.assumed)
     if answer.root is not None:
         more["root"] = answer.root
+    algorithms = [_algorithm(one) for one in found.ways]
     return FabricDocument(
         topology_id=answer.subject.id,
         name=answer.subject.name,
         nodes=answer.ranks,
         collective=answer.collective,
-        ways=[_way(one) for one in found.ways],
+        algorithms=algorithms,
+        ways=algorithms,
         switch_over=[
             SwitchDocument(from_bytes=one.first_bytes, start=str(one.start), name=one.name)
             for one in found.ranges
@@ -121,10 +125,10 @@ def fabric_document(answer: ComparedFabric) -> FabricDocument:
     )
 
 
-def _way(way: "ComparedAlgorithm") -> WayDocument:
+def _algorithm(way: "ComparedAlgorithm") -> AlgorithmDocument:
     trees = {} if way.trees_per_root is None else {"trees_per_root": way.trees_per_root}
     algbw = round(float(way.rate / 10**9), 6)
-    return WayDocument(name=way.name, kind=way.kind, hops=way.hops, algbw=algbw, **trees)
+    return AlgorithmDocument(name=way.name, kind=way.kind, hops=way.hops, algbw=algbw, **trees)
 
 
 def _size(found: "AlgorithmComparison", size: int) -> SizeDocument:

@@ -14,6 +14,7 @@ from topoloom.app.documents.frontier import PointDocument, algorithm_of, measure
 from topoloom.app.documents.patch_plan import GoalDocument
 from topoloom.app.documents.schedule import PartFacts, given_facts
 from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.requests.renamed import both_names
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.synth.recipes.recipe import Recipe
 
@@ -42,7 +43,7 @@ class TimedCost(PassCost):
 
 
 class MovesDocument(Document):
-    """Moves from the present wiring to a topology."""
+    """Moves from the current wiring to a topology."""
 
     moves: int | None = Field(
         description="removes plus adds; null if the topology does not fit the plant"
@@ -63,7 +64,7 @@ class TradeOff(Document):
     name: str = Field(description="short name of the topology")
     topology_id: Identity = Field(description="id of the topology")
     seconds: float = Field(description="time of the workload, the criterion of the best point")
-    moves: int = Field(description="moves from the present wiring", ge=0)
+    moves: int = Field(description="moves from the current wiring", ge=0)
     lower_bound: int = Field(description="lower bound of the moves", ge=0)
     rewiring_seconds: float = Field(
         description="time of the moves in one stage, from the speeds of the panels", ge=0
@@ -81,7 +82,7 @@ class TimedPoint(PointDocument):
         "fastest routing"
     )
     topology_id: Identity = Field(description="id of the topology")
-    rewiring: MovesDocument = omitted("moves from the present wiring, if given")
+    rewiring: MovesDocument = omitted("moves from the current wiring, if given")
 
 
 class BestSchedule(Document):
@@ -143,7 +144,7 @@ class DesignDocument(Document):
     bounds: TimedCost = Field(description="lower bounds for all topologies of these hosts")
     frontier: list[TimedPoint] = Field(description="Pareto frontier, sorted by steps")
     trade_off: list[TradeOff] = omitted(
-        "nondominated points in time and objective, fastest first, if the present wiring is given"
+        "nondominated points in time and objective, fastest first, if the current wiring is given"
     )
     best: Best = Field(
         description="point with the least time within the given limits, with its schedule"
@@ -186,7 +187,7 @@ def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
     return {
         "schema": "design/1",
         "id": identity,
-        "request": answer.request.canonical(),
+        "request": both_names(answer.request.canonical(), DesignRequest.former),
         "workload": _workload(design).given(),
         "bounds": bounds.given(),
         "frontier": [_point(answer, found, number).given() for number in range(len(points))],
@@ -216,7 +217,7 @@ def _workload(design: "Design") -> WorkloadDocument:
 
 
 def _trade_off(answer: DesignAnswer) -> dict[str, Any]:
-    """Return the trade-off of time and moves; empty without a present wiring."""
+    """Return the trade-off of time and moves; empty without a current wiring."""
     from topoloom.schedules.design.rewiring import pareto_front
 
     design = answer.design

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Node, omitted
+from topoloom.app.documents.base import Document, Exact, Node, omitted, renamed_to
 
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.link_values import LinkValue, RestoredRate
@@ -25,7 +25,8 @@ class LinkValueDocument(Document):
     """Values of equivalent links, in both directions and with parallel links."""
 
     ends: list[Node] = Field(description="two nodes joined by such links")
-    alike: int = Field(description="number of equivalent pairs of nodes", ge=1)
+    equivalent_pairs: int = omitted("number of equivalent pairs of nodes", ge=1)
+    alike: int = renamed_to("equivalent_pairs")
     capacity: Exact = Field(description="from the first node to the second, in bandwidth_unit")
     back: Exact = Field(description="from the second node to the first, in bandwidth_unit")
     more: Exact = omitted("algbw gained per additional unit of bandwidth between the two nodes")
@@ -74,6 +75,7 @@ def _values(values: "Sequence[LinkValue]") -> list[LinkValueDocument]:
         found.append(
             LinkValueDocument(
                 ends=list(value.pairs[0]),
+                equivalent_pairs=len(value.pairs),
                 alike=len(value.pairs),
                 capacity=str(there),
                 back=str(back),

@@ -17,6 +17,7 @@ from topoloom.app.documents.base import (
     Node,
     assumed_field,
     omitted,
+    renamed_to,
 )
 from topoloom.app.documents.comparison import ComparisonSummary
 from topoloom.app.documents.cost import CostSummary
@@ -32,7 +33,9 @@ from topoloom.app.documents.topology import TopologySummary
 from topoloom.app.documents.verification import VerificationSummary
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.renamed import MEMBERS, both_names
 from topoloom.app.requests.schedules import ForestRequest, SimulationRequest
+from topoloom.app.requests.sweeps import SweepKind
 from topoloom.app.store.artifacts import Listed
 
 
@@ -108,14 +111,20 @@ class AskedPatchPlan(Document):
     topology_id: Identity = Field(description="id of the topology")
     panels: str = omitted("per-port or single")
     hosts: int = omitted("number of cabled hosts", ge=1)
-    lanes: int = omitted("number of cabled ports per host", ge=1)
-    present: list[list[int]] = omitted("plugged pairs: panel, A port, B port")
-    plant: dict[str, Any] = omitted("plant/1 document with the present wiring, instead of panels")
-    spares: bool = omitted("true if the plan may use spare ports")
-    place: str = omitted("free if the plan may place nodes on any host")
+    ports_per_host: int = omitted("number of cabled ports per host", ge=1)
+    current_wiring: list[list[int]] = omitted("plugged pairs: panel, A port, B port")
+    plant: dict[str, Any] = omitted("plant/1 document with the current wiring, instead of panels")
+    use_spare_ports: bool = omitted("true if the plan may use spare ports")
+    host_assignment: str = omitted("free if the plan may assign nodes to any host")
+    objective: str = omitted("quantity to minimize before the number of moves")
     max_links_down: int = omitted("limit of links down in one stage", ge=1)
     stay_connected: bool = omitted("true if the hosts must stay connected")
-    make_first: bool = omitted("true if links with free ports come first")
+    make_before_break: bool = omitted("true if links with free ports come first")
+    lanes: int = renamed_to("ports_per_host")
+    present: list[list[int]] = renamed_to("current_wiring")
+    spares: bool = renamed_to("use_spare_ports")
+    place: str = renamed_to("host_assignment")
+    make_first: bool = renamed_to("make_before_break")
 
 
 class AskedCost(Document):
@@ -177,12 +186,14 @@ class AskedPlot(Document):
 class AskedSweep(Document):
     """The request of a stored sweep."""
 
-    over: str = Field(description="what differs between the requests: sizes, time or faults")
-    nodes: list[int] = omitted("sizes, time: numbers of hosts")
-    degrees: list[int] = omitted("sizes, time: ports of each host")
-    topology_id: Identity = omitted("faults: id of the topology")
-    lost: list[str] = omitted("faults: kinds of lost parts, one part at a time")
-    question: dict[str, Any] = Field(description="other members of each request")
+    kind: SweepKind = Field(description="what differs between the requests")
+    nodes: list[int] = omitted("sizes, workload: numbers of hosts")
+    degrees: list[int] = omitted("sizes, workload: ports of each host")
+    topology_id: Identity = omitted("fault-analysis: id of the topology")
+    lost: list[str] = omitted("fault-analysis: kinds of lost parts, one part at a time")
+    template: dict[str, Any] = Field(description="other members of each request")
+    over: str = renamed_to("kind")
+    question: dict[str, Any] = renamed_to("template")
 
 
 PAGES: dict[str, type[Page]] = {
@@ -215,7 +226,7 @@ def of(entries: Sequence[Listed], next_cursor: str | None) -> dict[str, Any]:
                 "id": entry.id,
                 "kernel_version": entry.kernel_version,
                 "created_at": _moment(entry.created_at),
-                "request": entry.request,
+                "request": both_names(entry.request, MEMBERS),
                 "summary": entry.summary,
                 "pinned": entry.pinned,
                 "labels": list(entry.labels),

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.documents.base import Document, Identity, omitted, renamed_to
 from topoloom.app.requests.lr_sessions import Loss
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
 from topoloom.app.store.lr_sessions import Point, Reply, Session
@@ -22,12 +22,13 @@ CSV_HEAD = "run,step,lr,loss,stage,trial,kept,unasked\n"
 class ActionDocument(Document):
     """The next action of the trainer."""
 
-    do: Literal["set_lr", "go_on", "save", "restore", "evaluate", "stop"] = Field(
-        description="set_lr, go_on: run steps; save, restore: a checkpoint; evaluate: report the "
-        "validation loss; stop: end the run"
+    type: Literal["set_lr", "continue", "save", "restore", "evaluate", "stop"] = Field(
+        description="set_lr, continue: run steps; save, restore: a checkpoint; evaluate: report "
+        "the validation loss; stop: end the run"
     )
-    lr: float = omitted("set_lr, go_on: learning rate")
-    steps: int = omitted("set_lr, go_on: number of steps before the report", ge=1)
+    do: Literal["set_lr", "go_on", "save", "restore", "evaluate", "stop"] = renamed_to("type")
+    lr: float = omitted("set_lr, continue: learning rate")
+    steps: int = omitted("set_lr, continue: number of steps before the report", ge=1)
     slot: str = omitted("save, restore: checkpoint")
     keep: list[str] = omitted("save, restore: checkpoints to keep for a later restore")
     reason: Literal["finished", "diverged"] = omitted("stop: reason")
@@ -36,7 +37,12 @@ class ActionDocument(Document):
     def of(cls, action: Action) -> "ActionDocument":
         """Return the document of an action."""
         members = encode(action).items()
-        return cls(**{name: value for name, value in members if value not in (None, 0, [])})
+        known = {name: value for name, value in members if value not in (None, 0, [])}
+        return cls(type=_type(action), **known)
+
+
+def _type(action: Action) -> Any:
+    return {"go_on": "continue"}.get(action.do, action.do)
 
 
 class LrReply(Document):
@@ -143,14 +149,16 @@ class EntryDocument(Document):
     """One observation."""
 
     sequence: int = Field(description="number of the observation", ge=1)
-    do: str = Field(description="action")
+    type: str = Field(description="action")
+    do: str = renamed_to("type")
     slot: str = omitted("saved or restored checkpoint")
     lr: float = omitted("learning rate of the steps")
     stage: int = Field(description="stage number from 0; -1 in warm-up")
     trial: int = omitted("candidate number from 0; absent on the kept branch", ge=0)
     step: int = Field(description="step before the observation", ge=0)
     losses: list[Loss] = Field(description="reported losses")
-    unasked: bool = Field(description="whether the steps had no action")
+    unsolicited: bool = Field(description="whether the steps had no action")
+    unasked: bool = renamed_to("unsolicited")
     kept: bool = Field(description="whether the steps belong to the kept run")
 
 
@@ -250,10 +258,12 @@ def _entry(point: Point) -> dict[str, Any]:
     optional = {"slot": entry.action.slot, "lr": point.lr, "trial": entry.trial}
     return {
         "sequence": entry.sequence,
+        "type": _type(entry.action),
         "do": entry.action.do,
         "stage": entry.stage,
         "step": entry.start,
         "losses": encode(entry.losses),
+        "unsolicited": entry.unasked,
         "unasked": entry.unasked,
         "kept": point.kept,
     } | {name: value for name, value in optional.items() if value is not None}

@@ -42,7 +42,7 @@ class PanelProgress(Document):
     stages_done: int = Field(description="number of complete stages, from the first", ge=0)
     exact: bool = Field(description="whether the panel is exactly in the state after that stage")
     moves_left: int = Field(
-        description="moves from the present wiring to the end of the plan, including the repair",
+        description="moves from the current wiring to the end of the plan, including the repair",
         ge=0,
     )
     missing: list[SeenPair] = Field(

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Digest, Document, Exact, Presented, omitted
+from topoloom.app.documents.base import Digest, Document, Exact, Presented, omitted, renamed_to
 from topoloom.app.documents.patch_plan import PlainPlanDocument
+from topoloom.app.requests.options.patch_plans import RepairName
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring.devices import Script
     from topoloom.synth.wiring.operations.repair import Repair
     from topoloom.synth.wiring.plans.stages import Stage
-
-WayName = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 
 
 class RateLeft(NamedTuple):
@@ -45,10 +44,11 @@ class LeftSchedule(Document):
 class RepairDocument(Document):
     """A repair."""
 
-    way: WayName = Field(
+    repair: RepairName = Field(
         description="re-patch: use free ports; spare-ports: use spare ports also; spare-host: "
         "replace hosts that are dead or have dead ports; left-out: drop the dead parts"
     )
+    way: RepairName = renamed_to("repair")
     moves: int = Field(description="removes plus adds", ge=0)
     removes: int = Field(description="removed pairs", ge=0)
     adds: int = Field(description="added pairs", ge=0)
@@ -86,6 +86,7 @@ def of(
 def _row(way: Weighed, nodes: int) -> dict[str, Any]:
     plan = way.repair.plan
     row: dict[str, Any] = {
+        "repair": way.repair.way.value,
         "way": way.repair.way.value,
         "moves": plan.moves,
         "removes": len(plan.removes),

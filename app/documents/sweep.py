@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted
+from topoloom.app.documents.base import Document, Exact, Identity, Node, omitted, renamed_to
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
-from topoloom.app.requests.sweeps import SweepName
+from topoloom.app.requests.renamed import both_names
+from topoloom.app.requests.sweeps import SweepKind, SweepRequest
 from topoloom.app.store.artifacts import Artefact, Asked, Computed, Kind
 
 if TYPE_CHECKING:
@@ -49,23 +50,26 @@ class SweepPoint(Document):
 class SweepRowDocument(Document):
     """One request with its answer, or with the reason of its absence."""
 
-    nodes: int = omitted("sizes, time: number of hosts", ge=2)
-    degree: int = omitted("sizes, time: ports of each host", ge=1)
+    nodes: int = omitted("sizes, workload: number of hosts", ge=2)
+    degree: int = omitted("sizes, workload: ports of each host", ge=1)
     part: PartName = omitted(
-        "faults: kind of the lost part: all links between two nodes, or a node"
+        "fault-analysis: kind of the lost part: all links between two nodes, or a node"
     )
-    link: list[Node] = omitted("faults: the two nodes of the lost links")
-    node: Node = omitted("faults: the lost host or switch")
-    alike: int = omitted("faults: number of equivalent faults, including this fault", ge=1)
+    link: list[Node] = omitted("fault-analysis: the two nodes of the lost links")
+    node: Node = omitted("fault-analysis: the lost host or switch")
+    equivalent_faults: int = omitted(
+        "fault-analysis: number of equivalent faults, including this fault", ge=1
+    )
+    alike: int = renamed_to("equivalent_faults")
     answer_id: Identity = omitted("id of the complete answer")
     points: list[SweepPoint] = omitted("sizes: the frontier, sorted by steps")
-    name: str = omitted("time: short name of the best topology")
+    name: str = omitted("workload: short name of the best topology")
     topology_id: Identity = omitted("id of the topology")
-    seconds: float = omitted("time: time of the workload on the best topology")
-    bound_seconds: float = omitted("time: lower bound for all topologies of these hosts")
-    inverse_rate: Exact = omitted("faults: time of a unit of data, exact")
-    algbw: float = omitted("faults: algorithm bandwidth, in the unit of the topology")
-    left: Exact = omitted("faults: remaining share of the healthy algbw")
+    seconds: float = omitted("workload: time of the workload on the best topology")
+    bound_seconds: float = omitted("workload: lower bound for all topologies of these hosts")
+    inverse_rate: Exact = omitted("fault-analysis: time of a unit of data, exact")
+    algbw: float = omitted("fault-analysis: algorithm bandwidth, in the unit of the topology")
+    left: Exact = omitted("fault-analysis: remaining share of the healthy algbw")
     problem: str = omitted("reason for the absence of an answer")
 
 
@@ -74,24 +78,27 @@ class SweepDocument(Document):
 
     schema_: Literal["sweep/1"] = Field(alias="schema", description="sweep/1")
     id: Identity = Field(description="id of the answer")
-    over: SweepName = Field(description="what differs between the requests: sizes, time or faults")
-    topology_id: Identity = omitted("faults: id of the topology")
-    lost: list[PartName] = omitted("faults: kinds of lost parts, one part at a time")
-    question: dict[str, Any] = Field(description="other members of each request, with defaults")
+    kind: SweepKind = omitted("what differs between the requests; absent in stored documents")
+    topology_id: Identity = omitted("fault-analysis: id of the topology")
+    lost: list[PartName] = omitted("fault-analysis: kinds of lost parts, one part at a time")
+    template: dict[str, Any] = omitted("other members of each request, with defaults")
+    over: str = renamed_to("kind")
+    question: dict[str, Any] = renamed_to("template")
     rows: list[SweepRowDocument] = Field(description="one row per request")
 
 
 class SweepSummary(Document):
     """Summary of a sweep in lists."""
 
-    over: SweepName = Field(description="what differs between the requests: sizes, time or faults")
+    kind: SweepKind = omitted("what differs between the requests; absent in stored documents")
+    over: str = renamed_to("kind")
     rows: int = Field(description="number of requests", ge=1)
     without_answer: int = Field(description="number of requests without an answer", ge=0)
 
 
-def over_of(document: Mapping[str, Any]) -> SweepName:
+def kind_of(document: Mapping[str, Any]) -> SweepKind:
     """Return the kind of a sweep/1 document."""
-    return document["over"]
+    return both_names(document, SweepRequest.former)["kind"]
 
 
 def _row(part: Part) -> SweepRowDocument:
@@ -100,7 +107,7 @@ def _row(part: Part) -> SweepRowDocument:
     if part.fault is not None:
         kind, lost, alike = part.fault
         part_id = {"link": list(lost)} if kind == "link" else {"node": lost[0]}
-        place = {"part": kind, "alike": alike, **part_id}
+        place = {"part": kind, "equivalent_faults": alike, "alike": alike, **part_id}
     if part.answer is None:
         return SweepRowDocument(**place, problem=part.rule)
     figures = _FIGURES[part.answer.kind](part.answer.document())
@@ -128,15 +135,14 @@ _FIGURES = {"frontier": _frontier, "design": _design, "optimum": _optimum}
 
 
 def _encode(answer: SweepAnswer, identity: str) -> Computed:
-    head = {
-        name: answer.asked[name] for name in ("over", "topology_id", "lost") if name in answer.asked
-    }
+    asked = both_names(answer.asked, SweepRequest.former)
+    head = {name: asked[name] for name in asked if name not in ("nodes", "degrees")}
     rows = [_row(part) for part in answer.parts]
-    document = SweepDocument(
-        schema="sweep/1", id=identity, **head, question=answer.asked["question"], rows=rows
-    )
+    document = SweepDocument(schema="sweep/1", id=identity, **head, rows=rows)
     missing = sum(part.answer is None for part in answer.parts)
-    summary = SweepSummary(over=answer.asked["over"], rows=len(rows), without_answer=missing)
+    summary = SweepSummary(
+        kind=asked["kind"], over=asked["over"], rows=len(rows), without_answer=missing
+    )
     return Computed.json(document.given(), summary.given())
 
 

@@ -179,8 +179,8 @@ def read_plant_file(path: Path, settings: Settings) -> dict[str, Any]:
         raise UnusableFile(path, str(error).removeprefix(": ")) from None
 
 
-def read_present_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
-    """Return the present wiring of a JSON or CSV file, as a request value."""
+def read_wiring_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
+    """Return the current wiring of a JSON or CSV file, as a request value."""
     text = read_text(path, settings)
     if path.suffix != ".csv" and not (is_stream(path) and text.lstrip()[:1] not in ("[", "{")):
         return parse_json(path, text)

@@ -98,9 +98,9 @@ def place(operation: str, made: str) -> str:
     ('/v1/patch-plans/3f2a91', '/v1/plots/3f2a91')
     """
     kind = "plot" if operation.startswith("plot-") else operation
-    # Verifications are the only documents whose route is a verb.
-    path = "verify" if kind == "verification" else KINDS.get(kind, kind).replace("_", "-")
-    return f"/v1/{path}/{made}"
+    # As the `Location` of POST /v1/schedules: schedules may be large.
+    query = "?format=summary" if kind == "schedule" else ""
+    return f"/v1/{KINDS.get(kind, kind).replace('_', '-')}/{made}{query}"
 
 
 def of(job: Job) -> dict[str, Any]:

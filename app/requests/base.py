@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -12,12 +12,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     WithJsonSchema,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from topoloom.app.requests.field_errors import PlacedError
+from topoloom.app.requests.renamed import MEMBERS, current_names, former_names
 
 FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 
@@ -26,10 +30,12 @@ class Request(BaseModel):
     """Base of all requests: immutable, without unknown fields.
 
     Texts hold neither NUL, which PostgreSQL refuses, nor surrogates, which UTF-8 cannot encode;
-    JSON escapes can express both.
+    JSON escapes can express both.  ``former`` lists the former names of members, which the request
+    accepts, too.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    former: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -37,7 +43,19 @@ class Request(BaseModel):
         for name, part in value.items() if isinstance(value, dict) else ():
             if (place := _unencodable(part, f"/{name}")) is not None:
                 raise PlacedError(place, "must be text that UTF-8 can encode, without NUL")
-        return value
+        return current_names(value, cls.former) if cls.former else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema with the former names of members, as deprecated."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for old in cls.former:
+            described = {"deprecated": True, "description": f"former name of {MEMBERS[old]}"}
+            properties[old] = properties[MEMBERS[old]] | described
+        return schema
 
     def replace(self, **values: Any) -> None:
         """Set members during validation, as if the client had sent them; None removes a member."""
@@ -49,8 +67,11 @@ class Request(BaseModel):
                 self.__pydantic_fields_set__.add(name)
 
     def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, with defaults."""
-        return self.model_dump(mode="json", exclude_none=True)
+        """Return the request as plain JSON values, with defaults and former names.
+
+        The former names keep the ids of stored documents.
+        """
+        return former_names(self.model_dump(mode="json", exclude_none=True), self.former)
 
     def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the named members that are not null, as plain JSON values."""

@@ -17,7 +17,7 @@ from topoloom.app.requests.measured_times import MeasuredRow, fitted
 from topoloom.app.requests.options import cluster, patch_plans
 from topoloom.app.requests.options.cluster import JudgeName, LinkKind
 from topoloom.app.requests.options.collectives import CollectiveName
-from topoloom.app.requests.options.patch_plans import ObjectiveName, PanelKind, PlaceKind
+from topoloom.app.requests.options.patch_plans import AssignmentKind, ObjectiveName, PanelKind
 from topoloom.app.requests.plant_source import PlantSource
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from topoloom.schedules.workloads.tasks import Workload
     from topoloom.synth.search.hosts import Hosts
 
-PresentValues = Annotated[dict[str, Any], Field(title="Present")]
+WiringValues = Annotated[dict[str, Any], Field(title="Current wiring")]
 
 
 def put_node_rate(request: Any) -> None:
@@ -154,9 +154,9 @@ class TaskRequest(Request):
         return {"collective": collective, "bytes": rest[0], "count": int(count)}
 
 
-_OF_PRESENT_WIRING = (
-    "place",
-    "spares",
+_OF_CURRENT_WIRING = (
+    "host_assignment",
+    "use_spare_ports",
     "objective",
     "max_moves",
     "max_rewiring_seconds",
@@ -180,15 +180,17 @@ class DesignRequest(TimedRequest):
         },
     )
 
+    former = ("present", "place", "spares")
+
     collective: CollectiveName = cluster.COLLECTIVE.field()
     bytes: Bytes = cluster.DESIGN_BYTES.field()
     workload: list[TaskRequest] = cluster.WORKLOAD.field()
     preset: str = cluster.PRESET.field(min_length=1, max_length=100)
     panels: PanelKind = patch_plans.DESIGN_PANELS.field()
     plant: PlantSource = patch_plans.DESIGN_PLANT.field()
-    present: list[PresentValues] | PresentValues = patch_plans.DESIGN_PRESENT.field()
-    place: PlaceKind = patch_plans.DESIGN_PLACE.field()
-    spares: StrictBool = patch_plans.DESIGN_SPARES.field()
+    current_wiring: list[WiringValues] | WiringValues = patch_plans.DESIGN_CURRENT_WIRING.field()
+    host_assignment: AssignmentKind = patch_plans.DESIGN_HOST_ASSIGNMENT.field()
+    use_spare_ports: StrictBool = patch_plans.DESIGN_USE_SPARE_PORTS.field()
     objective: ObjectiveName = patch_plans.DESIGN_OBJECTIVE.field()
     max_moves: StrictInt = patch_plans.MAX_MOVES.field()
     max_rewiring_seconds: NotNegative = patch_plans.MAX_REWIRING_SECONDS.field()
@@ -199,8 +201,9 @@ class DesignRequest(TimedRequest):
 
     @property
     def rewired(self) -> bool:
-        """Whether the request has a present wiring."""
-        return any(member is not None for member in (self.panels, self.plant, self.present))
+        """Whether the request has a current wiring."""
+        given = (self.panels, self.plant, self.current_wiring)
+        return any(member is not None for member in given)
 
     @field_validator("objective")
     @classmethod
@@ -208,19 +211,19 @@ class DesignRequest(TimedRequest):
         # The default and an absent objective are the same request.
         return None if objective == "moves" else objective
 
-    @field_validator("spares")
+    @field_validator("use_spare_ports")
     @classmethod
-    def _absent_if_unused(cls, spares: bool | None) -> bool | None:
+    def _absent_if_unused(cls, used: bool | None) -> bool | None:
         # False and absent are the same request.
-        return spares or None
+        return used or None
 
     @model_validator(mode="after")
-    def _of_present_wiring(self) -> "DesignRequest":
+    def _of_current_wiring(self) -> "DesignRequest":
         if self.panels is not None and self.plant is not None:
             raise ValueError("must have only one of panels and plant")
-        given = [name for name in _OF_PRESENT_WIRING if getattr(self, name) is not None]
+        given = [name for name in _OF_CURRENT_WIRING if getattr(self, name) is not None]
         if not self.rewired and given:
-            raise ValueError(f"must have present, plant or panels together with {given[0]}")
+            raise ValueError(f"must have current_wiring, plant or panels together with {given[0]}")
         return self
 
     @model_validator(mode="after")

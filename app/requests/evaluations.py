@@ -182,11 +182,11 @@ class LoadPlotRequest(Request):
     )
 
 
-class SurveyPlotRequest(Request):
-    """Stored fault survey to draw."""
+class FaultPlotRequest(Request):
+    """Stored fault analysis to draw."""
 
     sweep_id: IdPrefix = Field(
-        description="id of a stored sweep over faults, or its first 6 or more characters"
+        description="id of a stored fault analysis, or its first 6 or more characters"
     )
 
 

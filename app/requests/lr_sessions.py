@@ -108,15 +108,17 @@ class LrObservationRequest(Request):
         },
     )
 
+    former = ("unasked",)
+
     lease: Annotated[str, Field(max_length=100)] = table.LEASE.field()
     sequence: StrictInt = table.SEQUENCE.field()
     losses: list[Loss] = table.LOSSES.field()
-    unasked: StrictBool = table.UNASKED.field()
+    unsolicited: StrictBool = table.UNSOLICITED.field()
 
     @property
     def observation(self) -> Observation:
         """The observation as a value."""
-        return Observation(self.lease, self.sequence, tuple(self.losses or ()), self.unasked)
+        return Observation(self.lease, self.sequence, tuple(self.losses or ()), self.unsolicited)
 
 
 class LrLeaseRequest(Request):

@@ -6,13 +6,18 @@ from pydantic import ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_
 
 from topoloom.app.requests.base import Request, optional
 from topoloom.app.requests.options import patch_plans
-from topoloom.app.requests.options.patch_plans import ObjectiveName, PanelKind, PlaceKind, WayName
+from topoloom.app.requests.options.patch_plans import (
+    AssignmentKind,
+    ObjectiveName,
+    PanelKind,
+    RepairName,
+)
 from topoloom.app.requests.plant_source import PlantSource
 from topoloom.app.requests.topology_source import TopologySource
 
 
 class PatchPlanRequest(Request):
-    """Topology, panels and present wiring of a patch plan."""
+    """Topology, panels and current wiring of a patch plan."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -22,25 +27,27 @@ class PatchPlanRequest(Request):
         },
     )
 
+    former = ("present", "place", "lanes", "spares", "make_first")
+
     topology: TopologySource
     panels: PanelKind = patch_plans.PANELS.field()
     hosts: StrictInt = patch_plans.HOSTS.field()
-    lanes: StrictInt = patch_plans.LANES.field()
+    ports_per_host: StrictInt = patch_plans.PORTS_PER_HOST.field()
     plant: PlantSource = patch_plans.PLANT.field()
-    spares: StrictBool = patch_plans.SPARES.field()
-    place: PlaceKind = patch_plans.PLACE.field()
+    use_spare_ports: StrictBool = patch_plans.USE_SPARE_PORTS.field()
+    host_assignment: AssignmentKind = patch_plans.HOST_ASSIGNMENT.field()
     objective: ObjectiveName = patch_plans.OBJECTIVE.field()
     max_links_down: StrictInt = patch_plans.MAX_LINKS_DOWN.field()
     stay_connected: StrictBool = patch_plans.STAY_CONNECTED.field()
-    make_first: StrictBool = patch_plans.MAKE_FIRST.field()
-    present: list[Any] | dict[str, Any] = patch_plans.PRESENT.field()
+    make_before_break: StrictBool = patch_plans.MAKE_BEFORE_BREAK.field()
+    current_wiring: list[Any] | dict[str, Any] = patch_plans.CURRENT_WIRING.field()
 
     @model_validator(mode="after")
     def _one_plant(self) -> "PatchPlanRequest":
         # The command line always sends a layout, at least the default.
-        regular = (self.panels, self.hosts, self.lanes) != (patch_plans.PANELS.default, None, None)
-        if self.plant is not None and regular:
-            raise ValueError("must have no panels, hosts or lanes together with a plant")
+        layout = (self.panels, self.hosts, self.ports_per_host)
+        if self.plant is not None and layout != (patch_plans.PANELS.default, None, None):
+            raise ValueError("must have no panels, hosts or ports_per_host together with a plant")
         return self
 
 
@@ -55,14 +62,21 @@ class CrossWiringRequest(Request):
 class RepairsRequest(Request):
     """Dead parts of a wired plan, and the repair to plan."""
 
+    former = ("way",)
+
     hosts: list[str] = patch_plans.DEAD_HOSTS.field()
     host_ports: list[str] = patch_plans.DEAD_HOST_PORTS.field()
     ports: list[str] = patch_plans.DEAD_PORTS.field()
     pairs: list[str] = patch_plans.DEAD_PAIRS.field()
-    way: WayName = patch_plans.WAY.field()
+    repair: RepairName = patch_plans.REPAIR.field()
+
+    @property
+    def faults(self) -> dict[str, list[str]]:
+        """The dead parts by kind."""
+        return self.canonical_part(("hosts", "host_ports", "ports", "pairs"))
 
 
-class SurveyRequest(Request):
+class FaultAnalysisRequest(Request):
     """Failures of a wired plan to examine, and the number of reported failures."""
 
     at_once: StrictInt = patch_plans.AT_ONCE.field()
@@ -77,7 +91,7 @@ class SeenPairRequest(Request):
     light: StrictBool = Field(default=True, description="whether the pair carries light")
 
     def on(self, panel: str) -> dict[str, Any]:
-        """Return the pair as a row of the present wiring."""
+        """Return the pair as a row of the current wiring."""
         return {"panel": panel, "a": self.a, "b": self.b}
 
 

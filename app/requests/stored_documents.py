@@ -6,8 +6,8 @@ from pydantic import Field
 
 from topoloom.app.requests.base import Request
 from topoloom.app.requests.document_ids import IdPrefix
-from topoloom.app.requests.patch_plans import RepairsRequest, SurveyRequest
-from topoloom.app.requests.schedules import ExportRequest, SimulationRequest
+from topoloom.app.requests.patch_plans import FaultAnalysisRequest, RepairsRequest
+from topoloom.app.requests.schedules import ExportRequest
 
 
 class StoredQuestion(Request):
@@ -23,13 +23,6 @@ class PartQuestion(StoredQuestion):
     paths: list[str] = Field(description="members, with dots for nested members")
 
 
-class SimulationQuestion(Request):
-    """Stored schedule to simulate, and the fabric."""
-
-    id: IdPrefix = Field(description="id of the schedule, or a prefix")
-    on: SimulationRequest
-
-
 class RepairsQuestion(Request):
     """Stored plan, wired, and its dead parts."""
 
@@ -37,11 +30,11 @@ class RepairsQuestion(Request):
     on: RepairsRequest
 
 
-class SurveyQuestion(Request):
+class FaultAnalysisQuestion(Request):
     """Stored plan, wired, and the failures to examine."""
 
     id: IdPrefix = Field(description="id of the plan, or a prefix")
-    on: SurveyRequest
+    on: FaultAnalysisRequest
 
 
 class ExportQuestion(Request):

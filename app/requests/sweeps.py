@@ -25,7 +25,7 @@ from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 
-SweepName = Literal["sizes", "time", "faults"]
+SweepKind = Literal["sizes", "workload", "fault-analysis"]
 
 MAX_PARTS = 2_000
 """Limit of the requests in one sweep."""
@@ -88,7 +88,8 @@ Degrees = Annotated[
 _RATE = TypeAdapter(Positive)
 _OF_EVERY = {"/nodes": "/nodes", "/degree": "/degrees"}
 """Pointer in one request of a sweep -> pointer in the sweep, for members that the sweep sets."""
-_TAKEN = {"sizes": ("nodes", "degrees"), "time": ("nodes", "degrees"), "faults": ("topology",)}
+_HOSTS = ("nodes", "degrees")
+_TAKEN = {"sizes": _HOSTS, "workload": _HOSTS, "fault-analysis": ("topology",)}
 
 
 class SweepRequest(Request):
@@ -99,66 +100,69 @@ class SweepRequest(Request):
         frozen=True,
         json_schema_extra={
             "examples": [
-                {"over": "sizes", "nodes": ["8:32:8"], "degrees": [2, 4]},
+                {"kind": "sizes", "nodes": ["8:32:8"], "degrees": [2, 4]},
                 {
-                    "over": "time",
+                    "kind": "workload",
                     "nodes": [8, 12],
                     "degrees": [4],
-                    "question": {"collective": "allreduce", "bytes": "1MB"},
+                    "template": {"collective": "allreduce", "bytes": "1MB"},
                 },
-                {"over": "faults", "topology": {"fabric": "dgx-a100-2"}},
+                {"kind": "fault-analysis", "topology": {"fabric": "dgx-a100-2"}},
             ]
         },
     )
 
-    over: SweepName = Field(
-        description="sizes: the frontier of each size; time: the best design of each size for a "
-        "workload; faults: the optimum after the loss of each single link, host or switch"
+    former = ("over", "question")
+
+    kind: SweepKind = Field(
+        description="sizes: the frontier of each size; workload: the best design of each size for "
+        "a workload; fault-analysis: the optimum after the loss of each single link, host or switch"
     )
     nodes: Sizes = sweeps_and_jobs.SWEEP_NODES.field(min_length=1)
     degrees: Degrees = sweeps_and_jobs.SWEEP_DEGREES.field(min_length=1)
-    topology: TopologySource = optional("faults: topology that loses parts")
+    topology: TopologySource = optional("fault-analysis: topology that loses parts")
     lost: list[PartName] = sweeps_and_jobs.LOST.field(min_length=1)
-    question: dict[str, Any] = Field(
+    template: dict[str, Any] = Field(
         default={},
-        description="other members of each request: for sizes, of POST /v1/frontiers; for time, "
-        "of POST /v1/designs; for faults, of the optimum of a topology",
+        description="other members of each request: for sizes, of POST /v1/frontiers; for "
+        "workload, of POST /v1/designs; for fault-analysis, of POST /v1/optima",
     )
 
     @model_validator(mode="after")
     def _whole(self) -> "SweepRequest":
-        required = _TAKEN[self.over]
+        required = _TAKEN[self.kind]
         for name in ("nodes", "degrees", "topology"):
             if (getattr(self, name) is None) == (name in required):
                 rule = "must have" if name in required else "must not have"
-                raise ValueError(f"{rule} {name} if over is {self.over}")
-        if self.over != "faults" and self.lost is not None:
-            raise ValueError(f"must not have lost if over is {self.over}")
-        if self.over != "faults" and len(self.nodes) * len(self.degrees) > MAX_PARTS:
+                raise ValueError(f"{rule} {name} if kind is {self.kind}")
+        of_hosts = self.kind != "fault-analysis"
+        if of_hosts and self.lost is not None:
+            raise ValueError(f"must not have lost if kind is {self.kind}")
+        if of_hosts and len(self.nodes) * len(self.degrees) > MAX_PARTS:
             raise ValueError(f"must have at most {MAX_PARTS} requests, nodes times degrees")
         try:
             request = next(self.host_requests(), None) or self.optimum_request()
         except ValidationError as error:
             first = field_errors(error)[0]
-            place = _OF_EVERY.get(first.pointer, f"/question{first.pointer}")
+            place = _OF_EVERY.get(first.pointer, f"/template{first.pointer}")
             raise PlacedError(place, first.detail) from None
         if isinstance(request, OptimumRequest) and request.collective == "all-to-all":
-            raise PlacedError("/question/collective", "must not be all-to-all")
+            raise PlacedError("/template/collective", "must not be all-to-all")
         if isinstance(request, OptimumRequest) and request.values is not None:
-            raise PlacedError("/question/values", "must be absent")
+            raise PlacedError("/template/values", "must be absent")
         return self
 
     def host_requests(self) -> "Iterator[FrontierRequest | DesignRequest]":
-        """Yield the request of each size; nothing for faults."""
-        if self.over == "faults":
+        """Yield the request of each size; nothing for a fault analysis."""
+        if self.kind == "fault-analysis":
             return
-        model = FrontierRequest if self.over == "sizes" else DesignRequest
+        model = FrontierRequest if self.kind == "sizes" else DesignRequest
         for degree, nodes in product(self.degrees, self.nodes):
-            yield model.model_validate({**self.question, "nodes": nodes, "degree": degree})
+            yield model.model_validate({**self.template, "nodes": nodes, "degree": degree})
 
     def optimum_request(self) -> OptimumRequest:
         """Return the optimum request for the topologies with a fault."""
-        return OptimumRequest.model_validate(self.question)
+        return OptimumRequest.model_validate(self.template)
 
     @property
     def parts_lost(self) -> list[PartName]:
@@ -167,15 +171,15 @@ class SweepRequest(Request):
         return [part for part in every if self.lost is None or part in self.lost]
 
     def canonical(self) -> dict[str, Any]:
-        """Return the request as plain JSON values, with defaults, also in the question."""
+        """Return the request as plain JSON values, with defaults, also in the template."""
         request = next(self.host_requests(), None) or self.optimum_request()
         rest = request.canonical()
         for name in ("nodes", "degree"):
             rest.pop(name, None)
-        if "port_gbps" in self.question and len(self.degrees) > 1:
+        if "port_gbps" in self.template and len(self.degrees) > 1:
             # node_gbps depends on the degree.
             del rest["node_gbps"]
-            port = _RATE.validate_python(self.question["port_gbps"])
+            port = _RATE.validate_python(self.template["port_gbps"])
             rest["port_gbps"] = _RATE.dump_python(port, mode="json")
-        lost = {"lost": self.parts_lost} if self.over == "faults" else {}
+        lost = {"lost": self.parts_lost} if self.kind == "fault-analysis" else {}
         return {**super().canonical(), **lost, "question": rest}

@@ -43,13 +43,13 @@ def today_of(request: DesignRequest) -> "CurrentWiring | None":
         request.panels or PANELS.default,
         request.nodes,
         request.degree,
-        request.present,
+        request.current_wiring,
     )
     seconds = request.max_rewiring_seconds
     return CurrentWiring(
         plant,
-        request.place == "free",
-        bool(request.spares),
+        request.host_assignment == "free",
+        bool(request.use_spare_ports),
         request.max_moves,
         None if seconds is None else Fraction(seconds),
         request.max_drained,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
 from topoloom.app.requests.patch_plans import PatchPlanRequest
+from topoloom.app.requests.renamed import MEMBERS
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.plants import plant_of
@@ -40,8 +41,6 @@ FORMATS = {
 
 def create(context: Context, request: PatchPlanRequest) -> Artefact:
     """Return the stored patch-plan/1 document that answers a request."""
-    from topoloom.synth.wiring.plans.stages import Limits
-
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
     plant = _plant(request, topology)
@@ -50,7 +49,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
 
     def compute() -> PlanAnswer:
         plan = _planned(request, topology, plant)
-        limits = Limits(request.max_links_down, request.stay_connected, request.make_first)
+        limits = _limits(request)
         return PlanAnswer(
             Subject.of(loaded.id, topology), plan, limits, _rate(context, topology, limits)
         )
@@ -58,13 +57,20 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     return context.answer(PATCH_PLAN, asked, compute).artefact
 
 
+def _limits(request: PatchPlanRequest) -> "Limits":
+    from topoloom.synth.wiring.plans.stages import Limits
+
+    return Limits(request.max_links_down, request.stay_connected, request.make_before_break)
+
+
 def _planned(request: PatchPlanRequest, topology: "Topology", plant: "Plant") -> "PatchPlan":
     from topoloom.synth.wiring import Objective, plan_moves
     from topoloom.synth.wiring.placement.host_placement import plan_placed
 
-    plan = plan_placed if request.place == "free" else plan_moves
+    plan = plan_placed if request.host_assignment == "free" else plan_moves
+    goal = Objective(request.objective)
     try:
-        return plan(topology, plant, spares=request.spares, objective=Objective(request.objective))
+        return plan(topology, plant, spares=request.use_spare_ports, objective=goal)
     except DoesNotFit as error:
         raise DoesNotFit("/topology", error.rule) from None
 
@@ -113,8 +119,9 @@ def require_available(form: str) -> None:
 
 def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
     hosts = topology.node_count if request.hosts is None else request.hosts
-    lanes = max(1, topology.degree) if request.lanes is None else request.lanes
-    return plant_of(request.plant, request.panels, hosts, lanes, request.present)
+    ports = request.ports_per_host
+    ports = max(1, topology.degree) if ports is None else ports
+    return plant_of(request.plant, request.panels, hosts, ports, request.current_wiring)
 
 
 def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
@@ -122,7 +129,7 @@ def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
     from topoloom.synth.wiring.plant import plant_document
 
     made = plant.uniform
-    # The key omits default values, so that earlier plans keep their ids.
+    # The key omits default values and has former names, so that earlier plans keep their ids.
     chosen = {
         name: value
         for name in (
@@ -133,7 +140,8 @@ def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:
             "stay_connected",
             "make_first",
         )
-        if (value := getattr(request, name)) not in (None, False, "fixed", "moves")
+        if (value := getattr(request, MEMBERS.get(name, name)))
+        not in (None, False, "fixed", "moves")
     }
     if made is None:
         return {"plant": plant_document(plant), **chosen}

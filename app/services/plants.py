@@ -1,4 +1,4 @@
-"""The plant of a request: given or of a regular layout, with its present wiring."""
+"""The plant of a request: given or of a regular layout, with its current wiring."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring import Plant
 
 
-def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "Plant":
-    """Return a plant with its present wiring.
+def plant_of(given: Any, layout: str, hosts: int, ports: int, wiring: Any) -> "Plant":
+    """Return a plant with its current wiring.
 
     Parameters
     ----------
     given : JSON values, PlantText or None
         The request's ``plant``.
-    layout, hosts, lanes
+    layout, hosts, ports
         The regular plant if ``given`` is None.
-    present : JSON values or None
-        The request's ``present``; None for the wiring in the plant.
+    wiring : JSON values or None
+        The request's ``current_wiring``; None for the wiring in the plant.
 
     Raises
     ------
@@ -31,11 +31,11 @@ def plant_of(given: Any, layout: str, hosts: int, lanes: int, present: Any) -> "
     from topoloom.synth.wiring import uniform
     from topoloom.synth.wiring.plant.current_wiring import read_present
 
-    plant = uniform(layout, hosts, lanes) if given is None else given_plant(given)
-    if present is None:
+    plant = uniform(layout, hosts, ports) if given is None else given_plant(given)
+    if wiring is None:
         return plant
-    with _within("/present"):
-        return plant.with_present(read_present(present, plant))
+    with _within("/current_wiring"):
+        return plant.with_present(read_present(wiring, plant))
 
 
 def given_plant(given: Any) -> "Plant":

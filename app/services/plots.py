@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from topoloom.app.documents.plot import PLOT, Drawing
 from topoloom.app.documents.schedule import SCHEDULE, Kept
-from topoloom.app.documents.sweep import over_of
+from topoloom.app.documents.sweep import kind_of
 from topoloom.app.extras import require_extra
 from topoloom.app.requests.designs import FrontierRequest
-from topoloom.app.requests.evaluations import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
+from topoloom.app.requests.evaluations import FaultPlotRequest, LoadPlotRequest, TreePlotRequest
 from topoloom.app.requests.message_sizes import SizesRequest, sizes
 from topoloom.app.services import frontiers, topologies
 from topoloom.app.services.context import Context
@@ -73,18 +73,18 @@ def draw_load(context: Context, request: LoadPlotRequest) -> Artefact:
     return _kept(context, {"plot": "load", "of": {"schedule": [kept.id]}}, compute)
 
 
-def draw_survey(context: Context, request: SurveyPlotRequest) -> Artefact:
-    """Return the stored drawing of a stored survey.
+def draw_faults(context: Context, request: FaultPlotRequest) -> Artefact:
+    """Return the stored drawing of a stored fault analysis.
 
     Raises
     ------
     NoSchedule
-        The sweep is not over faults.
+        The sweep is no fault analysis.
     """
     found = context.read("sweep", request.sweep_id)
     document = found.document()
-    if (over := over_of(document)) != "faults":
-        raise NoSchedule("/sweep_id", f"must be of a sweep over faults; not {over}")
+    if (kind := kind_of(document)) != "fault-analysis":
+        raise NoSchedule("/sweep_id", f"must be of a fault analysis; not of a sweep over {kind}")
 
     def compute() -> Drawing:
         from topoloom.app.plots import faults as plot

@@ -10,8 +10,8 @@ from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.evaluations import (
     ComparisonRequest,
     CostRequest,
+    FaultPlotRequest,
     LoadPlotRequest,
-    SurveyPlotRequest,
     TimedScheduleRequest,
     TopologyOptimumRequest,
     TreePlotRequest,
@@ -95,7 +95,7 @@ _REQUESTS = MappingProxyType(
         "plot-frontier": (FrontierRequest, plots.draw_frontier),
         "plot-sizes": (SizesRequest, plots.draw_sizes),
         "plot-load": (LoadPlotRequest, plots.draw_load),
-        "plot-survey": (SurveyPlotRequest, plots.draw_survey),
+        "plot-survey": (FaultPlotRequest, plots.draw_faults),
         "plot-tree": (TreePlotRequest, plots.draw_tree),
     }
 )

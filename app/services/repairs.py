@@ -9,7 +9,8 @@ from topoloom.app.documents import survey as survey_documents
 from topoloom.app.documents.base import Presented
 from topoloom.app.documents.patch_plan import content_of, subject_of
 from topoloom.app.documents.repairs import RateLeft, Weighed
-from topoloom.app.requests.stored_documents import RepairsQuestion, SurveyQuestion
+from topoloom.app.requests.patch_plans import RepairsRequest
+from topoloom.app.requests.stored_documents import FaultAnalysisQuestion, RepairsQuestion
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.patch_plans import MOST_RATED
@@ -34,19 +35,17 @@ def of_stored(context: Context, question: RepairsQuestion) -> Presented:
         The requested repair is not possible.
     """
     script, plan = _carried_out(context, question.id)
-    faults = question.on.canonical()
-    way = faults.pop("way", None)
     most = min(MOST_RATED, context.settings.max_optimum_nodes)
-    return with_chosen(script, plan, faults, way, most)
+    return with_chosen(script, plan, question.on, most)
 
 
-def survey_of_stored(context: Context, question: SurveyQuestion) -> Presented:
+def fault_analysis_of_stored(context: Context, question: FaultAnalysisQuestion) -> Presented:
     """Return the survey/1 document of a stored plan.
 
     Raises
     ------
     DoesNotFit
-        The number of failures exceeds the limit of a survey.
+        The number of failures exceeds the limit of an analysis.
     """
     script, plan = _carried_out(context, question.id)
     asked = question.on
@@ -68,25 +67,24 @@ def _carried_out(context: Context, identity: str) -> "tuple[Script, PatchPlan]":
 def with_chosen(
     script: "Script",
     plan: "PatchPlan",
-    faults: Mapping[str, Sequence[str]],
-    way: str | None,
+    asked: RepairsRequest,
     most_rated: int,
 ) -> Presented:
     """Return the repairs/1 document of a plan, with the plan of the chosen repair."""
     from topoloom.synth.wiring import to_document
     from topoloom.synth.wiring.plant import plant_document
 
-    ways = weighed(plan, faults, most_rated)
+    possible = weighed(plan, asked.faults, most_rated)
     nodes = plan.topology.node_count
-    if way is None:
-        return documents.of(script, ways, nodes)
-    chosen = next((found for found in ways if found.repair.way == way), None)
+    if asked.repair is None:
+        return documents.of(script, possible, nodes)
+    chosen = next((found for found in possible if found.repair.way == asked.repair), None)
     if chosen is None:
-        there = ", ".join(found.repair.way.value for found in ways) or "none"
-        raise DoesNotFit("/way", f"{way} is not possible here; there is {there}")
+        there = ", ".join(found.repair.way.value for found in possible) or "none"
+        raise DoesNotFit("/repair", f"{asked.repair} is not possible here; there is {there}")
     repaired = chosen.repair.plan
     told = {"plan": to_document(repaired), "plant": plant_document(repaired.plant)}
-    return documents.of(script, ways, nodes, told)
+    return documents.of(script, possible, nodes, told)
 
 
 def weighed(

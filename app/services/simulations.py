@@ -5,11 +5,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents.base import Presented
-from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.documents.simulation import SIMULATION, Simulated, of
 from topoloom.app.requests.evaluations import TimedScheduleRequest
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.services import schedules, topologies
+from topoloom.app.services import schedules
 from topoloom.app.services.context import Context
 from topoloom.app.services.submitted_schedules import given
 from topoloom.app.store.artifacts import Artefact
@@ -36,13 +35,6 @@ def create(context: Context, request: TimedScheduleRequest) -> Artefact:
     return context.answer(
         SIMULATION, {**found.asked, "simulation": asked.canonical()}, compute
     ).artefact
-
-
-def of_stored(context: Context, identity: str, request: SimulationRequest) -> Presented:
-    """Return the simulation/1 document of a stored schedule."""
-    kept = context.stored(SCHEDULE, identity)
-    topology = topologies.load_subject(context, kept.value.subject).topology
-    return _simulated(kept.value.load(), topology, request, kept.id)
 
 
 def of_document(document: Any, topology: Topology, request: SimulationRequest) -> Presented:

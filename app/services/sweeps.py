@@ -92,16 +92,16 @@ def create(context: Context, request: SweepRequest) -> Artefact:
 def parts(context: Context, request: SweepRequest) -> list[Question]:
     """Return the questions of a sweep that can run separately.
 
-    A sweep over faults has none: its questions depend on the symmetry of the topology, which only
+    A fault analysis has none: its questions depend on the symmetry of the topology, which only
     the sweep itself computes.  This call stores the topology.
     """
     _, questions = _asked(context, request)
-    return [] if request.over == "faults" else list(questions)
+    return [] if request.kind == "fault-analysis" else list(questions)
 
 
 def _asked(context: Context, request: SweepRequest) -> tuple[Asked, Iterator[Question]]:
     """Return the cache key of a sweep, and its questions."""
-    if request.over != "faults":
+    if request.kind != "fault-analysis":
         return request.canonical(), (Question(one) for one in request.host_requests())
     loaded = topologies.load(context, request.topology, field="/topology")
     pairs = joined_pairs(loaded.topology)

@@ -25,7 +25,8 @@ def running(url, **settings):
 
 
 def action_of(told):
-    return Action(**told | {"keep": tuple(told.get("keep", ()))})
+    members = {name: value for name, value in told.items() if name != "type"}
+    return Action(**members | {"keep": tuple(told.get("keep", ()))})
 
 
 class Job:

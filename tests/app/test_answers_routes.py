@@ -71,11 +71,11 @@ def test_a_schedule_is_checked_in_every_form_it_comes_in(client, schedule):
         {"text": plan, "format": "mscclpp-json", "topology": RING},
     ]
     for way in ways:
-        answer = client.post("/v1/verify", json=way)
+        answer = client.post("/v1/verifications", json=way)
         assert answer.status_code == 201, answer.text
-        found = require_published("post", "/v1/verify", answer)
+        found = require_published("post", "/v1/verifications", answer)
         assert (found["valid"], found["found"], found["violations"]) == (True, 0, [])
-    listed = require_published("get", "/v1/verify", client.get("/v1/verify"))
+    listed = require_published("get", "/v1/verifications", client.get("/v1/verifications"))
     assert {entry["summary"]["valid"] for entry in listed["items"]} == {True}
 
 
@@ -89,8 +89,8 @@ def test_chakra_traces_are_checked_rank_by_rank(client, schedule, tmp_path):
         traces = [archive.read(f"schedule.{rank}.et") for rank in range(5)]
     encoded = [base64.b64encode(trace).decode() for trace in traces]
     asked = {"topology": RING, "traces": encoded}
-    assert client.post("/v1/verify", json=asked).json()["valid"] is True
-    broken = client.post("/v1/verify", json={**asked, "traces": encoded[::-1]})
+    assert client.post("/v1/verifications", json=asked).json()["valid"] is True
+    broken = client.post("/v1/verifications", json={**asked, "traces": encoded[::-1]})
     assert broken.status_code in (201, 422)
     assert broken.status_code == 422 or broken.json()["valid"] is False
 
@@ -98,8 +98,8 @@ def test_chakra_traces_are_checked_rank_by_rank(client, schedule, tmp_path):
 def test_a_schedule_that_does_not_do_what_it_says_is_an_answer(client, schedule):
     document = client.get(f"/v1/schedules/{schedule['id']}").json()
     document["steps"].pop()
-    answer = client.post("/v1/verify", json={"topology": RING, "schedule": document})
-    found = require_published("post", "/v1/verify", answer)
+    answer = client.post("/v1/verifications", json={"topology": RING, "schedule": document})
+    found = require_published("post", "/v1/verifications", answer)
     assert found["valid"] is False and found["found"] == len(found["violations"]) > 0
     assert "schedule_id" not in found
 
@@ -120,7 +120,7 @@ def test_a_schedule_that_does_not_do_what_it_says_is_an_answer(client, schedule)
     ],
 )
 def test_what_is_no_schedule_is_refused_with_its_place(client, body, pointer):
-    for path, more in (("/v1/verify", {}), ("/v1/simulations", {"bytes": 1})):
+    for path, more in (("/v1/verifications", {}), ("/v1/simulations", {"bytes": 1})):
         refused = client.post(path, json=body | more)
         assert refused.status_code in (404, 422), refused.text
         found = [error["pointer"] for error in refused.json()["errors"]]
@@ -129,16 +129,18 @@ def test_what_is_no_schedule_is_refused_with_its_place(client, body, pointer):
 
 def test_numbers_that_are_none_do_no_harm(client):
     body = '{"topology": {"recipe": "BiRing(5)"}, "schedule": {"schema": "schedule/1", "x": NaN}}'
-    refused = client.post("/v1/verify", content=body, headers={"Content-Type": "application/json"})
+    refused = client.post(
+        "/v1/verifications", content=body, headers={"Content-Type": "application/json"}
+    )
     assert refused.status_code == 422
 
 
-def test_a_stored_simulation_says_what_an_unstored_one_says(client, schedule):
+def test_both_routes_of_simulations_give_one_answer(client, schedule):
     asked = {"bytes": "1MiB", "alpha_us": 2, "synchronous": True}
     answer = client.post("/v1/simulations", json={"schedule_id": schedule["id"], **asked})
     stored = require_published("post", "/v1/simulations", answer)
     once = client.post(f"/v1/schedules/{schedule['id']}/simulation", json=asked).json()
-    assert stored.pop("id") == answer.headers["Location"].split("/")[-1]
+    assert stored["id"] == answer.headers["Location"].split("/")[-1]
     assert stored == once
     document = client.get(f"/v1/schedules/{schedule['id']}").json()
     sent = client.post("/v1/simulations", json={"schedule": document, "topology": RING, **asked})

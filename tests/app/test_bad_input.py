@@ -220,7 +220,7 @@ def test_files_that_cannot_be_read_are_one_line(topoloom, tmp_path):
         ["schedule", "dgx-a100-2", "--collective", "allgather", "--algorithm", "bfb"],
         ["patch", "dgx-a100-2"],
         ["patch", "BiRing(5)", "--panels", "many"],
-        ["patch", "BiRing(5)", "--lanes", "1"],
+        ["patch", "BiRing(5)", "--ports-per-host", "1"],
         ["patch", "BiRing(5)", "--format", "png"],
         ["db", "migrate", "--revision", "9999"],
     ],

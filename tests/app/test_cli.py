@@ -242,9 +242,10 @@ def test_what_cannot_be_read_as_any_schedule_is_bad_input(topoloom, tmp_path, na
 def test_a_patch_plan_starts_from_the_plan_before_it(topoloom, tmp_path):
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     assert topoloom("patch", "BiRing(6)", "--out", str(first)).code == 0
-    again = topoloom("patch", "BiRing(6)", "--present", str(first))
+    again = topoloom("patch", "BiRing(6)", "--current-wiring", str(first))
     assert json.loads(again.out)["summary"]["moves"] == 0
-    moved = topoloom("patch", "Circulant(6, 1, 2)", "--present", str(first), "--out", str(second))
+    asked = ("--current-wiring", str(first), "--out", str(second))
+    moved = topoloom("patch", "Circulant(6, 1, 2)", *asked)
     assert moved.code == 0
     plan = json.loads(second.read_text())
     panels = uniform(**plan["panels"])
@@ -256,13 +257,13 @@ def test_a_patch_plan_starts_from_the_plan_before_it(topoloom, tmp_path):
 def test_a_patch_plan_reads_the_wiring_of_today_from_csv(topoloom, tmp_path):
     file = tmp_path / "today.csv"
     file.write_text("panel,a,b,remark\n0,0A,1B,\n0,1,2,x\n")
-    made = topoloom("patch", "UniRing(3)", "--present", str(file), "--format", "csv")
+    made = topoloom("patch", "UniRing(3)", "--current-wiring", str(file), "--format", "csv")
     assert made.code == 0
     rows = made.out.strip().splitlines()[1:]
     assert len(rows) == 1
     assert "add" in rows[0]
     file.write_text("a,b\n0,1\n")
-    refused = topoloom("patch", "UniRing(3)", "--present", str(file))
+    refused = topoloom("patch", "UniRing(3)", "--current-wiring", str(file))
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
@@ -275,7 +276,11 @@ def test_migrate_brings_postgresql_to_head(topoloom, monkeypatch, postgres_url):
     made = topoloom("measure", "BiRing(5)", "--json")
     assert json.loads(made.out)["bandwidth"] == "4/5"
     assert topoloom("measure", "BiRing(5)", "--json") == made
-    assert "at revision None" in topoloom("db", "migrate", "--revision", "base").out
+    refused = topoloom("db", "migrate", "--revision", "base")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "--yes: must be given, because the migration removes all tables" in refused.err
+    assert topoloom("measure", "BiRing(5)", "--json") == made
+    assert "at revision None" in topoloom("db", "migrate", "--revision", "base", "--yes").out
 
 
 def test_the_second_answer_does_not_compute(topoloom, monkeypatch):

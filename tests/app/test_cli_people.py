@@ -203,7 +203,7 @@ def about_answers(client):
     asked = {"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
     schedule = client.post("/v1/schedules", json=asked).json()["id"]
     pair = {"schedules": [schedule, schedule]}
-    client.post("/v1/verify", json={"schedule_id": schedule})
+    client.post("/v1/verifications", json={"schedule_id": schedule})
     client.post("/v1/simulations", json={"schedule_id": schedule, "bytes": 1})
     client.post("/v1/comparisons", json=pair)
     client.get("/v1/plots/load", params={"schedule_id": schedule})

@@ -154,6 +154,8 @@ OPERATIONS = {
     operation["operationId"]: (method.upper(), path, operation)
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
+    # The client asks for what replaces a deprecated operation.
+    if not operation.get("deprecated")
 }
 
 

@@ -38,7 +38,7 @@ def plugged(client):
 
 def test_a_design_says_how_each_point_is_reached_and_what_less_change_costs(client, plugged):
     frontier, plan = plugged
-    made = client.post("/v1/designs", json=QUESTION | {"present": plan})
+    made = client.post("/v1/designs", json=QUESTION | {"current_wiring": plan})
     assert made.status_code == 201, made.text
     found = made.json()
     moves = [point["rewiring"]["moves"] for point in found["frontier"]]
@@ -47,7 +47,8 @@ def test_a_design_says_how_each_point_is_reached_and_what_less_change_costs(clie
     listed = [(row["seconds"], row["moves"]) for row in found["trade_off"]]
     assert set(listed) <= set(zip(seconds, moves, strict=True)) and (seconds[-1], 0) in listed
     assert found["best"]["seconds"] == min(seconds)
-    stay = client.post("/v1/designs", json=QUESTION | {"present": plan, "max_moves": 0}).json()
+    unmoved = QUESTION | {"current_wiring": plan, "max_moves": 0}
+    stay = client.post("/v1/designs", json=unmoved).json()
     assert stay["best"]["topology_id"] == frontier[-1]["topology_id"]
     assert stay["id"] != found["id"]
     plain = client.post("/v1/designs", json=QUESTION).json()
@@ -65,7 +66,7 @@ def test_seconds_and_drained_hosts_are_weighed_as_moves_are(
     client, plugged, weighed, member, limit
 ):
     frontier, plan = plugged
-    question = QUESTION | {"present": plan, "plant": PLANT, "objective": weighed}
+    question = QUESTION | {"current_wiring": plan, "plant": PLANT, "objective": weighed}
     made = client.post("/v1/designs", json=question)
     assert made.status_code == 201, made.text
     found = made.json()
@@ -82,7 +83,7 @@ def test_seconds_and_drained_hosts_are_weighed_as_moves_are(
 
 
 def test_moves_are_weighed_where_nothing_else_is_said(client, plugged):
-    question = QUESTION | {"present": plugged[1]}
+    question = QUESTION | {"current_wiring": plugged[1]}
     first, said = (
         client.post("/v1/designs", json=question | more) for more in ({}, {"objective": "moves"})
     )
@@ -101,9 +102,9 @@ def test_moves_are_weighed_where_nothing_else_is_said(client, plugged):
         ({"panels": "per-port", "max_drained": 1.5}, "/max_drained"),
         ({"panels": "per-port", "max_rewiring_seconds": -0.5}, "/max_rewiring_seconds"),
         ({"plant": PLANT, "max_rewiring_seconds": 0}, "/max_rewiring_seconds"),
-        ({"place": "free"}, ""),
+        ({"host_assignment": "free"}, ""),
         ({"panels": "single", "plant": {}}, ""),
-        ({"present": [{"panel": 9, "a": 0, "b": 0}]}, "/present/0/panel"),
+        ({"current_wiring": [{"panel": 9, "a": 0, "b": 0}]}, "/current_wiring/0/panel"),
         ({"plant": {"schema": "plant/2"}}, "/plant/schema"),
         ({"panels": "per-port", "max_moves": 1}, "/max_moves"),
     ],
@@ -118,7 +119,8 @@ def test_the_command_line_reads_files_and_shows_moves_beside_times(client, plugg
     _, plan = plugged
     (tmp_path / "today.json").write_text(json.dumps(plan))
     asked = ["design", "--nodes", "18", "--degree", "4", "--collective", "allgather"]
-    asked += ["--bytes", "1MB", "--present", str(tmp_path / "today.json"), "--max-moves", "0"]
+    asked += ["--bytes", "1MB", "--max-moves", "0"]
+    asked += ["--current-wiring", str(tmp_path / "today.json")]
     shown = CliRunner().invoke(app, asked)
     assert shown.exit_code == 0, shown.output
     assert "0 moves (at least 0): " in shown.output
@@ -132,7 +134,7 @@ def test_the_command_line_shows_what_is_weighed_and_refuses_a_limit_below_nothin
     today.write_text(json.dumps(plan))
     plant.write_text(json.dumps(PLANT))
     asked = ["design", "--nodes", "18", "--degree", "4", "--collective", "allgather"]
-    asked += ["--bytes", "1MB", "--present", str(today), "--plant", str(plant)]
+    asked += ["--bytes", "1MB", "--current-wiring", str(today), "--plant", str(plant)]
     for limit, weighed, said in (
         ("--max-rewiring-seconds", "seconds", "0 ns of 0 moves (at least 0 ns): "),
         ("--max-drained", "drained", "0 hosts drained by 0 moves (at least 0): "),

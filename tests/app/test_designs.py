@@ -222,7 +222,7 @@ def test_a_sweep_over_degrees_keeps_the_rate_of_a_port(topoloom):
     sweep = json.loads(
         topoloom("sweep", "time", "--degree", "2", "--degree", "4", *flags, "--json").out
     )
-    assert sweep["question"]["port_gbps"] == 25
+    assert sweep["template"]["port_gbps"] == 25
     for row in sweep["rows"]:
         hosts = ["--nodes", "8", "--degree", str(row["degree"])]
         assert (

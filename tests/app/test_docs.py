@@ -98,7 +98,7 @@ def test_the_documentation_shows_a_request_of_every_kind():
         "/v1/comparisons",
         "/v1/costs",
         "/v1/optima",
-        "/v1/verify",
+        "/v1/verifications",
         "/v1/simulations",
     }
 

@@ -70,9 +70,8 @@ def test_every_operation_publishes_what_it_answers():
     everything = {
         (method, path) for path, operations in OPENAPI["paths"].items() for method in operations
     }
-    drawings = {
-        ("get", f"/v1/plots/{name}") for name in ("frontier", "sizes", "load", "tree", "survey")
-    }
+    plots = ("frontier", "sizes", "load", "tree", "fault-analysis")
+    drawings = {("get", f"/v1/plots/{name}") for name in plots}
     streams = {("get", "/metrics"), ("get", "/v1/jobs/{id}/events")}
     drawings.add(("get", "/v1/plots/{id}"))
     deletions = {one for one in everything if one[0] == "delete" and one[1].endswith("/{id}")}
@@ -86,7 +85,7 @@ def test_no_answer_is_a_bare_object():
     for part in parts_of_all_answers():
         # docs/reference/plant.md has the schema of plant/1; today's wiring has several forms, and
         # the question of a sweep is one of three.
-        named = part.get("title") in ("Plant", "Present", "Question")
+        named = part.get("title") in ("Plant", "Current wiring", "Template", "Question")
         if part.get("type") == "object" and not named:
             assert part.get("properties") or isinstance(part.get("additionalProperties"), dict)
         # An empty schema allows anything.

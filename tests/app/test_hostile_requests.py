@@ -30,11 +30,16 @@ EXAMPLES = {
     "/v1/optima": {"topology": {"recipe": "UniRing(3)"}},
     "/v1/schedules": {"topology": {"recipe": "UniRing(3)"}, "collective": "allgather"},
     "/v1/simulations": {"topology": {"recipe": "UniRing(3)"}, "schedule": {}, "bytes": 9},
-    "/v1/verify": {"topology": {"recipe": "UniRing(3)"}, "schedule": {}},
+    "/v1/verifications": {"topology": {"recipe": "UniRing(3)"}, "schedule": {}},
     "/v1/comparisons": {"topology": {"recipe": "UniRing(3)"}, "collective": "allgather"},
     "/v1/patch-plans": {"topology": {"recipe": "BiRing(3)"}},
     "/v1/patch-plans/cross-wiring": {"plant": {}},
-    "/v1/sweeps": {"over": "sizes", "nodes": [6], "degrees": [2]},
+    "/v1/plots/frontier": {"nodes": 6, "degree": 2},
+    "/v1/plots/sizes": {"nodes": 6, "degree": 2, "collective": "allreduce"},
+    "/v1/plots/load": {"schedule_id": "abcdef"},
+    "/v1/plots/tree": {"schedule_id": "abcdef", "root": "0"},
+    "/v1/plots/fault-analysis": {"sweep_id": "abcdef"},
+    "/v1/sweeps": {"kind": "sizes", "nodes": [6], "degrees": [2]},
     "/v1/lr-sessions": {"min_lr": 0.1, "max_lr": 1.0, "total_steps": 100},
 }
 """A body for every route that takes one, right but small."""

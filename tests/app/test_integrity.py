@@ -177,8 +177,8 @@ def everything(client):
     forest = {"topology": DEEP[1][1], "collective": "broadcast", "root": "0.gpu0"}
     assert client.post("/v1/schedules", json=forest).status_code == 201
     for asked in (
-        {"over": "sizes", "nodes": [6], "degrees": [2]},
-        {"over": "faults", "topology": {"recipe": "BiRing(4)"}},
+        {"kind": "sizes", "nodes": [6], "degrees": [2]},
+        {"kind": "fault-analysis", "topology": {"recipe": "BiRing(4)"}},
     ):
         sweeps.create(client.app.state.context, SweepRequest.model_validate(asked))
     about_answers(client)

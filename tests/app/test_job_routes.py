@@ -16,7 +16,7 @@ from topoloom.app.jobs.model import Task
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
 
-SIZES = {"over": "sizes", "nodes": ["6:10:2"], "degrees": [2]}
+SIZES = {"kind": "sizes", "nodes": ["6:10:2"], "degrees": [2]}
 NOBODY = {"run_worker": False}
 AT_ONCE = {"Prefer": "respond-async"}
 
@@ -58,7 +58,7 @@ def test_an_answer_that_is_not_at_hand_is_promised_and_then_there(client):
             point["name"] for point in frontier["frontier"]
         ]
     (entry,) = client.get("/v1/sweeps").json()["items"]
-    assert entry["summary"] == {"over": "sizes", "rows": 3, "without_answer": 0}
+    assert entry["summary"] == {"kind": "sizes", "over": "sizes", "rows": 3, "without_answer": 0}
 
 
 def test_a_client_that_does_not_say_waits_and_then_hears_of_the_job(settings):
@@ -184,19 +184,19 @@ def test_who_asks_too_much_of_all_is_told_when_to_come_again(settings):
 @pytest.mark.parametrize(
     ("body", "word"),
     [
-        ({"over": "sizes", "nodes": [8]}, "degrees"),
-        ({"over": "faults", "nodes": [8], "degrees": [2]}, "must not have nodes"),
-        ({"over": "faults"}, "topology"),
-        ({"over": "sizes", "nodes": ["8:4000"], "degrees": [2]}, "2000"),
-        ({"over": "sizes", "nodes": ["2:1900"], "degrees": [2, 3]}, "2000"),
-        ({"over": "sizes", "nodes": ["8:x"], "degrees": [2]}, "ranges"),
-        ({"over": "sizes", "nodes": [1], "degrees": [2]}, "nodes"),
-        ({"over": "time", "nodes": [8], "degrees": [2]}, "exactly one workload"),
-        ({"over": "time", "nodes": [8], "degrees": [2], "question": {"nope": 1}}, "nope"),
-        ({"over": "faults", "topology": {"recipe": "BiRing(5)"},
-          "question": {"collective": "all-to-all"}}, "all-to-all"),
-        ({"over": "faults", "topology": {"recipe": "Complete(300)"}}, "20000"),
-        ({"over": "sizes", "nodes": [8], "degrees": [2], "lost": ["link"]}, "must not have lost"),
+        ({"kind": "sizes", "nodes": [8]}, "degrees"),
+        ({"kind": "fault-analysis", "nodes": [8], "degrees": [2]}, "must not have nodes"),
+        ({"kind": "fault-analysis"}, "topology"),
+        ({"kind": "sizes", "nodes": ["8:4000"], "degrees": [2]}, "2000"),
+        ({"kind": "sizes", "nodes": ["2:1900"], "degrees": [2, 3]}, "2000"),
+        ({"kind": "sizes", "nodes": ["8:x"], "degrees": [2]}, "ranges"),
+        ({"kind": "sizes", "nodes": [1], "degrees": [2]}, "nodes"),
+        ({"kind": "workload", "nodes": [8], "degrees": [2]}, "exactly one workload"),
+        ({"kind": "workload", "nodes": [8], "degrees": [2], "template": {"nope": 1}}, "nope"),
+        ({"kind": "fault-analysis", "topology": {"recipe": "BiRing(5)"},
+          "template": {"collective": "all-to-all"}}, "all-to-all"),
+        ({"kind": "fault-analysis", "topology": {"recipe": "Complete(300)"}}, "20000"),
+        ({"kind": "sizes", "nodes": [8], "degrees": [2], "lost": ["link"]}, "must not have lost"),
     ],
 )  # fmt: skip
 def test_a_sweep_that_cannot_be_is_refused_with_the_rule(idle, body, word):
@@ -208,7 +208,7 @@ def test_a_sweep_that_cannot_be_is_refused_with_the_rule(idle, body, word):
 
 @pytest.mark.slow
 def test_a_fault_sweep_says_what_every_kind_of_fault_leaves(client):
-    body = {"over": "faults", "topology": {"recipe": "BiRing(4)"}}
+    body = {"kind": "fault-analysis", "topology": {"recipe": "BiRing(4)"}}
     answer = client.post("/v1/sweeps", json=body, headers={"Prefer": "wait=60"})
     assert answer.status_code == 201, answer.text
     link, host = answer.json()["rows"]
@@ -219,7 +219,7 @@ def test_a_fault_sweep_says_what_every_kind_of_fault_leaves(client):
 
 @pytest.mark.slow
 def test_a_question_without_answer_is_a_row_that_says_why(client):
-    body = {"over": "sizes", "nodes": [4, 8], "degrees": [5]}
+    body = {"kind": "sizes", "nodes": [4, 8], "degrees": [5]}
     answer = client.post("/v1/sweeps", json=body, headers={"Prefer": "wait=60"})
     assert answer.status_code == 201, answer.text
     without, found = answer.json()["rows"]
@@ -262,7 +262,7 @@ def test_hosts_of_webhooks_need_a_secret():
 
 def test_jobs_and_sweeps_are_as_published(idle):
     context = idle.app.state.context
-    for asked in (SIZES, {"over": "faults", "topology": {"recipe": "BiRing(4)"}}):
+    for asked in (SIZES, {"kind": "fault-analysis", "topology": {"recipe": "BiRing(4)"}}):
         sweeps.create(context, SweepRequest.model_validate(asked))
         answer = idle.post("/v1/sweeps", json=asked)
         require_published("post", "/v1/sweeps", answer)

@@ -50,10 +50,11 @@ def test_values_of_what_has_none_are_refused(client, more):
 
 
 def test_a_survey_has_no_values(client):
-    body = {"over": "faults", "topology": {"fabric": "dgx-1v"}, "question": {"values": True}}
+    body = {"kind": "fault-analysis", "topology": {"fabric": "dgx-1v"}}
+    body["template"] = {"values": True}
     answer = client.post("/v1/sweeps", json=body)
     assert answer.status_code == 422
-    assert "/question/values: must be absent" in answer.text
+    assert "/template/values: must be absent" in answer.text
 
 
 def test_what_changes_nothing_is_one_line(topoloom):

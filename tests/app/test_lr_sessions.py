@@ -84,7 +84,7 @@ def test_steps_that_nobody_asked_for_are_taken_as_the_machine_takes_them(job):
         state = observe(state, toy.carry_out(state.action))
     losses = [1.5, 1.4, 1.3]
     state = overrun(state, losses)
-    told = job.report(losses, unasked=True)
+    told = job.report(losses, unsolicited=True)
     assert (told["step"], told["spent"]) == (state.step, state.spent)
     assert told["action"]["do"] == state.action.do
 

@@ -49,7 +49,7 @@ REQUESTS = {
     "probe": [ProbeOptions],
     "patch plan": [patch_plans.PatchPlanRequest],
     "patch repair": [patch_plans.RepairsRequest],
-    "patch survey": [patch_plans.SurveyRequest],
+    "patch faults": [patch_plans.FaultAnalysisRequest],
     "list": [listing.ListRequest],
     "best": [listing.BestRequest],
     "atlas export": [listing.AtlasRequest],
@@ -200,7 +200,7 @@ def test_every_command_with_a_request_is_looked_at():
     }
     assert asking - set(REQUESTS) == others | {
         "sweep sizes",
-        "sweep time",
+        "sweep workload",
         "faults",
         "compare heights",
         "sweep gaps",

@@ -41,7 +41,7 @@ MINIMAL = {
     "atlas discover": "--nodes 8 --degree 2 --seconds 1",
     "patch plan": "FILE --from edgelist",
     "patch render": "PLAN",
-    "patch survey": "PLAN",
+    "patch faults": "PLAN",
     "patch repair": "PLAN",
     "plot frontier": "--nodes 8 --degree 2 --out x.svg",
     "plot sizes": "--nodes 8 --degree 2 --collective allreduce --out x.svg",
@@ -53,7 +53,7 @@ MINIMAL = {
     "lr observe": "SESSION --lease x --sequence 1",
     "lr create": "--min-lr 0.001 --max-lr 0.1 --total-steps 100",
     "sweep sizes": "--nodes 8 --degree 2",
-    "sweep time": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB",
+    "sweep workload": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB",
     "jobs list": "",
 }
 """What each command needs beside the option that is wrong."""

@@ -38,7 +38,7 @@ def test_carrying_out_a_plan_gives_the_wiring_it_promises(client, layout):
 def test_the_work_order_has_a_row_for_every_move(client):
     present = [{"panel": 0, "a": 0, "b": 1}, {"panel": 0, "a": 1, "b": 0}]
     made = client.post(
-        "/v1/patch-plans", json={"topology": {"recipe": "UniRing(3)"}, "present": present}
+        "/v1/patch-plans", json={"topology": {"recipe": "UniRing(3)"}, "current_wiring": present}
     )
     assert made.json()["summary"]["removes"] == 1
     assert made.json()["summary"]["adds"] == 2
@@ -53,7 +53,7 @@ def test_the_work_order_has_a_row_for_every_move(client):
 def test_a_plan_may_start_from_the_plan_before_it(client):
     source = {"topology": {"recipe": "BiRing(6)"}}
     first = client.post("/v1/patch-plans", json=source).json()
-    second = client.post("/v1/patch-plans", json=source | {"present": first})
+    second = client.post("/v1/patch-plans", json=source | {"current_wiring": first})
     assert second.json()["summary"]["moves"] == 0
 
 
@@ -61,15 +61,15 @@ def test_a_plan_may_start_from_the_plan_before_it(client):
     ("changes", "pointer"),
     [
         ({"topology": {"fabric": "dgx-a100-2"}}, "/topology"),
-        ({"lanes": 1}, "/topology"),
+        ({"ports_per_host": 1}, "/topology"),
         ({"hosts": 3}, "/topology"),
         ({"panels": "many"}, "/panels"),
-        ({"present": [{"panel": 9, "a": 0, "b": 1}]}, "/present/0/panel"),
-        ({"present": [{"panel": 0, "a": 0, "b": 99}]}, "/present/0/b"),
-        ({"present": [{"panel": 0, "a": 0, "b": 1}] * 2}, "/present/1/a"),
-        ({"present": {}}, "/present/schema"),
-        ({"present": "none"}, "/present"),
-        ({"hosts": 10**6, "lanes": 10**4}, "/hosts"),
+        ({"current_wiring": [{"panel": 9, "a": 0, "b": 1}]}, "/current_wiring/0/panel"),
+        ({"current_wiring": [{"panel": 0, "a": 0, "b": 99}]}, "/current_wiring/0/b"),
+        ({"current_wiring": [{"panel": 0, "a": 0, "b": 1}] * 2}, "/current_wiring/1/a"),
+        ({"current_wiring": {}}, "/current_wiring/schema"),
+        ({"current_wiring": "none"}, "/current_wiring"),
+        ({"hosts": 10**6, "ports_per_host": 10**4}, "/hosts"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_its_place(client, changes, pointer):
@@ -92,17 +92,17 @@ def test_a_plan_on_a_plant_of_ones_own_names_its_hosts_and_is_read_back(client):
     assert plan["ports"][0]["endpoint"] == {"node": 0, "host": "0", "port": "0"}
     listed = client.get("/v1/patch-plans").json()["items"][0]["request"]
     assert listed["plant"]["schema"] == "plant/1"
-    again = client.post("/v1/patch-plans", json=body | {"present": plan})
+    again = client.post("/v1/patch-plans", json=body | {"current_wiring": plan})
     assert again.json()["summary"]["moves"] == 0
 
 
 @pytest.mark.parametrize(
     ("changes", "pointer"),
     [
-        ({"plant": {"schema": "plant/1"}, "lanes": 2}, ""),
+        ({"plant": {"schema": "plant/1"}, "ports_per_host": 2}, ""),
         ({"plant": {"schema": "plant/2"}}, "/plant/schema"),
         ({"plant": plant_of(4, 2)}, "/topology"),
-        ({"place": "anywhere"}, "/place"),
+        ({"host_assignment": "anywhere"}, "/host_assignment"),
         ({"max_links_down": 0}, "/max_links_down"),
         ({"stay_connected": True}, "/stay_connected"),
     ],
@@ -116,7 +116,7 @@ def test_a_plant_or_a_limit_that_cannot_be_is_refused_by_its_place(client, chang
 def test_stages_keep_their_limits_and_say_what_throughput_is_left(client):
     ring = {"topology": {"recipe": "Circulant(8, 1, 2)"}}
     first = client.post("/v1/patch-plans", json=ring).json()
-    other = {"topology": {"recipe": "Circulant(8, 1, 3)"}, "present": first}
+    other = {"topology": {"recipe": "Circulant(8, 1, 3)"}, "current_wiring": first}
     limits = {"max_links_down": 4, "stay_connected": True}
     plan = client.post("/v1/patch-plans", json=other | limits).json()
     assert plan["summary"]["stages"] == len(plan["stages"]) > 1
@@ -131,9 +131,9 @@ def test_stages_keep_their_limits_and_say_what_throughput_is_left(client):
 
 def test_nodes_may_be_placed_freely(client):
     first = client.post("/v1/patch-plans", json={"topology": {"recipe": "UniRing(7)"}}).json()
-    other = {"topology": {"recipe": "DirectedCirculant(7, 3)"}, "present": first}
+    other = {"topology": {"recipe": "DirectedCirculant(7, 3)"}, "current_wiring": first}
     assert client.post("/v1/patch-plans", json=other).json()["summary"]["moves"] == 14
-    free = client.post("/v1/patch-plans", json=other | {"place": "free"}).json()
+    free = client.post("/v1/patch-plans", json=other | {"host_assignment": "free"}).json()
     assert free["summary"]["moves"] == 0
 
 
@@ -154,7 +154,7 @@ def test_a_plan_may_be_chosen_for_time_or_for_drained_hosts(client, topoloom, tm
     (tmp_path / "plant.json").write_text(json.dumps(plant))
     (tmp_path / "today.json").write_text(json.dumps(few))
     asked = ["patch", "UniRing(5)", "--plant", str(tmp_path / "plant.json"), "--objective"]
-    asked += ["drained", "--present", str(tmp_path / "today.json")]
+    asked += ["drained", "--current-wiring", str(tmp_path / "today.json")]
     assert topoloom(*asked, "--out", str(tmp_path / "plan.json")).code == 0
     shown = topoloom(
         "patch", "show", str(tmp_path / "plan.json"), "--plant", str(tmp_path / "plant.json")
@@ -242,7 +242,7 @@ def test_the_command_line_renders_and_verifies_a_plan_of_a_given_plant(topoloom,
 
 
 def carried_out(client):
-    body = {"topology": {"recipe": "UniRing(4)"}, "hosts": 5, "lanes": 2}
+    body = {"topology": {"recipe": "UniRing(4)"}, "hosts": 5, "ports_per_host": 2}
     return client.post("/v1/patch-plans", json=body).json()
 
 
@@ -253,13 +253,13 @@ def test_repairs_stand_side_by_side_with_what_they_cost(client):
     answer = client.post(place, json=dead)
     assert answer.status_code == 200, answer.text
     ways = answer.json()["repairs"]
-    assert [way["way"] for way in ways] == ["re-patch", "spare-host"]
+    assert [way["repair"] for way in ways] == ["re-patch", "spare-host"]
     assert [way["moves"] for way in ways] == sorted(way["moves"] for way in ways)
     assert all(way["lower_bound"] <= way["moves"] for way in ways)
     assert all(way["schedule"]["share"] == "1" and not way["lost_links"] for way in ways)
     assert "plan" not in answer.json()
     host = client.post(place, json={"hosts": ["3"]}).json()["repairs"]
-    assert [way["way"] for way in host] == ["spare-host"]
+    assert [way["repair"] for way in host] == ["spare-host"]
 
 
 def test_the_plan_of_a_way_leads_from_todays_wiring_around_what_is_dead(client):
@@ -267,7 +267,7 @@ def test_the_plan_of_a_way_leads_from_todays_wiring_around_what_is_dead(client):
 
     plan = carried_out(client)
     place = f"/v1/patch-plans/{plan['id']}/repairs"
-    dead = {"pairs": ["panel-0/1A-2B"], "way": "re-patch"}
+    dead = {"pairs": ["panel-0/1A-2B"], "repair": "re-patch"}
     answer = client.post(place, json=dead).json()
     plant = read_plant(answer["plant"])
     today = read_present(plan, uniform(**plan["panels"]))
@@ -285,8 +285,8 @@ def test_the_plan_of_a_way_leads_from_todays_wiring_around_what_is_dead(client):
         ({"pairs": ["panel-0/1A-1B"]}, "/pairs/0"),
         ({"ports": ["panel-0/0A", "panel-9/0A"]}, "/ports/1"),
         ({"host_ports": ["0/7"]}, "/host_ports/0"),
-        ({"hosts": ["3"], "way": "re-patch"}, "/way"),
-        ({"hosts": ["3"], "way": "prayer"}, "/way"),
+        ({"hosts": ["3"], "repair": "re-patch"}, "/repair"),
+        ({"hosts": ["3"], "repair": "prayer"}, "/repair"),
         ({"hosts": 3}, "/hosts"),
     ],
 )
@@ -299,14 +299,14 @@ def test_faults_that_cannot_be_are_refused_by_their_place(client, body, pointer)
 
 def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path):
     plan, repaired, plant = (str(tmp_path / name) for name in ("p.json", "r.json", "plant.json"))
-    assert topoloom("patch", "UniRing(4)", "--lanes", "2", "--out", plan).code == 0
+    assert topoloom("patch", "UniRing(4)", "--ports-per-host", "2", "--out", plan).code == 0
     shown = topoloom("patch", "show", plan)
     assert shown.code == 0 and "4 moves: 0 removed, 4 added" in shown.out
     identity = json.loads(Path(plan).read_text())["id"]
     assert topoloom("patch", "show", identity[:12]).out == shown.out
     assert json.loads(topoloom("patch", "show", plan, "--json").out)["id"] == identity
     dead = ("--dead-pair", "panel-0/0A-1B")
-    told = ("--way", "re-patch", "--out", repaired, "--plant-out", plant)
+    told = ("--repair", "re-patch", "--out", repaired, "--plant-out", plant)
     for named in (plan, identity):
         found = topoloom("patch", "repair", named, *dead, *told)
         assert found.code == 0 and "re-patch" in found.out, found.err
@@ -316,7 +316,7 @@ def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path)
     dead = [word for host in range(4) for word in ("--dead-host", str(host))]
     none = topoloom("patch", "repair", plan, *dead)
     assert none.code == 1
-    halfway = topoloom("patch", "repair", plan, "--dead-host", "0", "--way", "left-out")
+    halfway = topoloom("patch", "repair", plan, "--dead-host", "0", "--repair", "left-out")
     assert halfway.code == 2 and "must be given together" in halfway.err
 
 

@@ -77,12 +77,12 @@ def test_pairs_of_a_panel_that_there_is_not_are_refused_without_its_line_breaks(
     assert refused.status_code == 422
     seen = tmp_path / "seen.json"
     seen.write_text(json.dumps([pair]))
-    for asked in (["BiRing(4)", "--present"], ["verify", str(ring), "--observed"]):
+    for asked in (["BiRing(4)", "--current-wiring"], ["verify", str(ring), "--observed"]):
         said = topoloom("patch", *asked, str(seen))
         assert said.code == 2 and said.err.count("\n") == 1 and "\x1b" not in said.err
     port = [pair | {"panel": "panel-0", "a": "0A\x1b[2J"}]
     seen.write_text(json.dumps(port))
-    said = topoloom("patch", "BiRing(4)", "--present", str(seen))
+    said = topoloom("patch", "BiRing(4)", "--current-wiring", str(seen))
     assert said.code == 2 and "\x1b" not in said.err and r"0A\x1b[2J" in said.err
 
 

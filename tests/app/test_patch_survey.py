@@ -16,7 +16,7 @@ def plan(client):
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_the_worst_failures_are_those_of_the_plan(client, plan, at_once):
-    place = f"/v1/patch-plans/{plan['id']}/survey"
+    place = f"/v1/patch-plans/{plan['id']}/fault-analysis"
     answer = client.post(place, json={"at_once": at_once, "worst": 12})
     assert answer.status_code == 200, answer.text
     told = answer.json()
@@ -36,6 +36,6 @@ def test_the_worst_failures_are_those_of_the_plan(client, plan, at_once):
 
 @pytest.mark.parametrize("body", [{"at_once": 3}, {"worst": 0}, {"most": 1}])
 def test_a_mistake_is_named(client, plan, body):
-    answer = client.post(f"/v1/patch-plans/{plan['id']}/survey", json=body)
+    answer = client.post(f"/v1/patch-plans/{plan['id']}/fault-analysis", json=body)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == f"/{next(iter(body))}"

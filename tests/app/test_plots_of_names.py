@@ -47,14 +47,14 @@ def pictures(tmp_path_factory):
         identity = schedule.headers["Location"].rpartition("/")[2]
         sweep = client.post(
             "/v1/sweeps",
-            json={"over": "faults", "topology": asked["topology"], "lost": ["host"],
-                  "question": {"collective": "allgather"}},
+            json={"kind": "fault-analysis", "topology": asked["topology"], "lost": ["host"],
+                  "template": {"collective": "allgather"}},
         )  # fmt: skip
         assert sweep.status_code == 201, sweep.text
         fault = sweep.headers["Location"].rpartition("/")[2]
         found = {
             "load": client.get("/v1/plots/load", params={"schedule_id": identity}),
-            "survey": client.get("/v1/plots/survey", params={"sweep_id": fault}),
+            "survey": client.get("/v1/plots/fault-analysis", params={"sweep_id": fault}),
         }
         for name in SHOWN[:2]:
             asked = {"schedule_id": identity, "root": name}

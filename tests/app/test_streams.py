@@ -50,7 +50,7 @@ def piped(settings, monkeypatch):
             "allgather",
         ),
         (PLAN, ("patch", "show", "-"), "10 moves"),
-        (PLAN, ("patch", "plan", "BiRing(5)", "--present", "-", "--format", "csv"), ""),
+        (PLAN, ("patch", "plan", "BiRing(5)", "--current-wiring", "-", "--format", "csv"), ""),
         (
             (*BASELINE, "--baseline", "nccl-ring", "--out", "-"),
             ("verify", "-", "--topology", "BiRing(4)"),

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-LINE = {"over": "faults", "topology": {"recipe": "BiRing(4)"}}
+LINE = {"kind": "fault-analysis", "topology": {"recipe": "BiRing(4)"}}
 
 
 def test_the_table_has_the_worst_first_and_counts_all_faults(topoloom):
@@ -60,10 +60,10 @@ def test_a_stored_survey_is_drawn_and_no_other_sweep_is(client):
     answer = client.post("/v1/sweeps", json=LINE, headers={"Prefer": "wait=60"})
     made = answer.json()
     assert answer.status_code == 201, made
-    drawn = client.get("/v1/plots/survey", params={"sweep_id": made["id"]})
+    drawn = client.get("/v1/plots/fault-analysis", params={"sweep_id": made["id"]})
     assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml")
     assert b"one of 4" in drawn.content
-    sizes = {"over": "sizes", "nodes": [4], "degrees": [2]}
+    sizes = {"kind": "sizes", "nodes": [4], "degrees": [2]}
     other = client.post("/v1/sweeps", json=sizes, headers={"Prefer": "wait=60"}).json()
-    refused = client.get("/v1/plots/survey", params={"sweep_id": other["id"]})
-    assert refused.status_code == 422 and "over faults" in refused.json()["detail"]
+    refused = client.get("/v1/plots/fault-analysis", params={"sweep_id": other["id"]})
+    assert refused.status_code == 422 and "fault analysis" in refused.json()["detail"]

@@ -18,6 +18,7 @@ from topoloom.app.documents.best import BestDocument
 from topoloom.app.jobs.worker_pool.operations import DESIGN, FRONTIER
 from topoloom.app.requests.listing import BestRequest
 from topoloom.app.requests.options import cluster, listing
+from topoloom.app.requests.renamed import note_former
 from topoloom.app.services.context import Context
 
 router = strict_router("/v1/best", tags=["best"])
@@ -51,9 +52,10 @@ QuestionDep = Annotated[
     },
 )
 async def find_best(request: Request, question: QuestionDep, context: ContextDep) -> Response:
-    """Return what the atlas and stored answers know; with `search` a search is made first."""
+    """Return what the atlas and stored answers know; deprecated: `search` searches first."""
     if question.search:
         require(request, COMPUTE)
+        note_former("search")
     if question.search and question.timed:
         await answered(request, DESIGN, question.design())
     elif question.search:

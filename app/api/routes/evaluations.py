@@ -1,4 +1,4 @@
-"""/v1/frontiers, costs, optima, verify, simulations, comparisons: answers to single questions."""
+"""/v1/frontiers, costs, optima, verifications, simulations, comparisons: single answers."""
 
 from typing import Any
 
@@ -102,7 +102,7 @@ routers = (
         "Stored",
     ),
     _router(
-        "verify",
+        "verifications",
         VERIFICATION,
         "Check a schedule, independently of how it was made",
         VerificationDocument,

@@ -21,6 +21,7 @@ from topoloom.app.requests.lr_sessions import LrLeaseRequest, LrObservationReque
 from topoloom.app.requests.options import lr_sessions as learning_rate
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.options.lr_sessions import HistoryFormat
+from topoloom.app.requests.renamed import SENT
 from topoloom.app.services import lr_sessions
 from topoloom.app.services.lr_sessions import PAGE, MustSearch, Tuning
 
@@ -151,7 +152,11 @@ async def observe(
         reply = await run_in_threadpool(lr_sessions.observe, tuning, id, seen, searching=False)
     except MustSearch:
         reply = await searches.run(lambda: lr_sessions.observe(tuning, id, seen))
-    return JSONResponse(documents.reply_of(reply))
+    told = documents.reply_of(reply)
+    if "unsolicited" in (SENT.get() or {}):
+        # A trainer of the release before would refuse the new member, in the middle of its run.
+        del told["action"]["type"]
+    return JSONResponse(told)
 
 
 @router.post(

@@ -29,15 +29,20 @@ from topoloom.app.documents.patch_plan import PatchPlanDocument
 from topoloom.app.documents.patch_progress import PatchProgress
 from topoloom.app.documents.repairs import RepairsDocument
 from topoloom.app.documents.survey import SurveyDocument
-from topoloom.app.jobs.worker_pool.operations import CROSS_WIRING, PATCH_PLAN, REPAIRS, SURVEY
+from topoloom.app.jobs.worker_pool.operations import (
+    CROSS_WIRING,
+    FAULT_ANALYSIS,
+    PATCH_PLAN,
+    REPAIRS,
+)
 from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.base import Request as Body
 from topoloom.app.requests.options.patch_plans import PlanFormat
 from topoloom.app.requests.patch_plans import (
     CrossWiringRequest,
+    FaultAnalysisRequest,
     ObservationRequest,
     RepairsRequest,
-    SurveyRequest,
 )
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services import patch_plans, patch_progress
@@ -159,7 +164,7 @@ def _asked_of_plan(
         dependencies=[JsonBody, PLAN],
         response_model=None,
         responses={
-            200: {"model": answer, "description": f"{path}/1"},
+            200: {"model": answer, "description": (answer.__doc__ or "").rstrip(".")},
             **responses(400, 404, 413, 415, 422, 503),
         },
     )
@@ -176,12 +181,12 @@ _asked_of_plan(
     "stored.",
 )
 _asked_of_plan(
-    "survey",
-    SURVEY,
-    SurveyRequest,
+    "fault-analysis",
+    FAULT_ANALYSIS,
+    FaultAnalysisRequest,
     SurveyDocument,
-    operation_id="surveyPatchPlan",
-    summary="Survey the failures of a plan",
+    operation_id="analyzePatchPlanFaults",
+    summary="Analyze the faults of a plan",
     description="Return the worst failures of a carried-out plan and what each leaves; nothing is "
     "stored.",
 )

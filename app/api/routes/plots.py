@@ -1,36 +1,40 @@
-"""/v1/plots: the drawings of `topoloom plot`, as SVG."""
+"""/v1/plots: the drawings of `topoloom plot`, as SVG.
+
+A POST draws.  A GET with a query draws, too, for one more release.
+"""
 
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 
-from topoloom.app.api.dependencies import IdDep, IfNoneMatchDep
-from topoloom.app.api.document_routes import list_route
+from topoloom.app.api.dependencies import CREATED, IdDep, IfNoneMatchDep
+from topoloom.app.api.document_routes import WorkRoute, create_route, list_route
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
 from topoloom.app.api.request_dispatcher import answered, document
-from topoloom.app.api.responses import representation
+from topoloom.app.api.responses import created, representation
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN, READ
 from topoloom.app.documents.plot import SVG
 from topoloom.app.jobs.worker_pool.operations import (
+    FAULT_PLOT,
     FRONTIER_PLOT,
     LOAD_PLOT,
     SIZES_PLOT,
-    SURVEY_PLOT,
     TREE_PLOT,
 )
 from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.requests.document_ids import IdPrefix
-from topoloom.app.requests.evaluations import LoadPlotRequest, SurveyPlotRequest, TreePlotRequest
+from topoloom.app.requests.evaluations import FaultPlotRequest, LoadPlotRequest, TreePlotRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 from topoloom.app.requests.options.option import REQUIRED, Option
+from topoloom.app.store.artifacts import Artefact
 
-router = strict_router("/v1/plots", tags=["plots"])
+router = strict_router("/v1/plots", tags=["plots"], route_class=WorkRoute)
 
 _HOSTS = (cluster.NODES, cluster.DEGREE, cluster.LINKS)
 _SCHEDULE = Option(
@@ -43,7 +47,7 @@ _SWEEP = Option(
     name="sweep_id",
     type=IdPrefix,
     default=REQUIRED,
-    help="id of a stored sweep over faults, or the first 6 or more of it",
+    help="id of a stored fault analysis, or the first 6 or more of it",
 )
 _TREE = (
     Option(name="root", type=str, default=REQUIRED, help="id of the rank whose shard is followed"),
@@ -55,26 +59,45 @@ _TREE = (
     ),
     Option(name="part", type=int, help="which part of an allreduce; default: the last"),
 )
-_DRAWN: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "the drawing; `Content-Location` is where it is stored",
-        "content": {SVG: {"schema": {"type": "string"}}},
-    },
+_SVG: dict[str, Any] = {"content": {SVG: {"schema": {"type": "string"}}}}
+_READ: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the drawing", **_SVG},
     **responses(404, 422, 501, 503),
 }
 
 
+async def _created(request: Request, artefact: Artefact) -> Response:
+    return await created(request, artefact, media_type=SVG, collection=router.prefix)
+
+
 def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., Any]) -> None:
-    """Add the route of a plot."""
+    """Add the routes of a plot."""
+    title = name.title().replace("-", "")
+    create_route(
+        router,
+        operation,
+        path=f"/{name}",
+        operation_id=f"draw{title}",
+        summary=does,
+        description="Draw, and store the drawing; `Location` is where it can be read.",
+        responses={
+            200: CREATED[200] | _SVG,
+            201: CREATED[201] | _SVG,
+            **responses(400, 404, 413, 415, 422, 501, 503),
+        },
+        shown=_created,
+        response_class=Response,
+    )
 
     @router.get(
         f"/{name}",
-        operation_id=f"draw{name.capitalize()}",
-        summary=does,
+        operation_id=f"get{title}Plot",
+        summary=f"Use POST /v1/plots/{name}",
+        deprecated=True,
         dependencies=[DESIGN],
         response_model=None,
         response_class=Response,
-        responses=_DRAWN,
+        responses=_READ,
     )
     async def draw_plot(
         request: Request,
@@ -113,10 +136,10 @@ _plot(
     asked_by_query(LoadPlotRequest, _SCHEDULE),
 )
 _plot(
-    "survey",
+    "fault-analysis",
     "Draw what every single fault leaves",
-    SURVEY_PLOT,
-    asked_by_query(SurveyPlotRequest, _SWEEP),
+    FAULT_PLOT,
+    asked_by_query(FaultPlotRequest, _SWEEP),
 )
 _plot(
     "tree",
@@ -135,7 +158,7 @@ list_route(router, "plot", "listPlots", "drawings")
     dependencies=[READ],
     response_model=None,
     response_class=Response,
-    responses=_DRAWN,
+    responses=_READ,
 )
 async def read_plot(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
     """Return a drawing by its id."""

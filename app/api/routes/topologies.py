@@ -141,7 +141,8 @@ async def read_topology(
 @router.get(
     "/{id}/cost",
     operation_id="readCost",
-    summary="Measure a topology",
+    summary="Use POST /v1/costs",
+    deprecated=True,
     dependencies=[DESIGN],
     response_model=None,
     responses={200: _document(CostDocument, "cost/1"), **responses(404, 422, 503)},
@@ -155,7 +156,8 @@ async def read_cost(request: Request, id: IdDep, if_none_match: IfNoneMatchDep =
 @router.get(
     "/{id}/optimum",
     operation_id="readOptimum",
-    summary="Find the best any collective could do",
+    summary="Use POST /v1/optima",
+    deprecated=True,
     dependencies=[DESIGN],
     response_model=None,
     responses={

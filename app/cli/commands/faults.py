@@ -48,7 +48,7 @@ def faults(
 
         canvas.require_drawable(picture, beside=True)
     with opened() as context:
-        answer = surveyed(context, source, reading, fields)
+        answer = analyzed(context, source, reading, fields)
     show(answer, as_json, as_csv)
     if picture is not None:
         from topoloom.app.plots import canvas
@@ -59,17 +59,17 @@ def faults(
             plot.draw(figure, document)
 
 
-def surveyed(
+def analyzed(
     context: "Context", source: str, reading: "Reading", fields: dict[str, Any]
 ) -> "Artefact":
-    """Return the sweep/1 document of a fault survey, stored or computed."""
+    """Return the sweep/1 document of a fault analysis, stored or computed."""
     from topoloom.app.requests.sweeps import SweepRequest
     from topoloom.app.services import sweeps
 
     lost = {"lost": fields.pop("lost")} if "lost" in fields else {}
-    question = with_lists(fields, context.settings)
+    template = with_lists(fields, context.settings)
     topology = source_of(source, reading, context).canonical()
     request = SweepRequest.model_validate(
-        {"over": "faults", "topology": topology, **lost, "question": question}
+        {"kind": "fault-analysis", "topology": topology, **lost, "template": template}
     )
     return sweeps.create(context, request)

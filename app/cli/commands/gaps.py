@@ -35,7 +35,7 @@ def gaps(fields: dict[str, Any], as_csv: AsCsv = False, plot: Plot = None) -> No
     if plot is not None:
         canvas.require_drawable(plot, beside=True)
     chosen = {name: fields.pop(name) for name in ("nodes", "degrees") if name in fields}
-    request = SweepRequest.model_validate({"over": "sizes", **chosen, "question": fields})
+    request = SweepRequest.model_validate({"kind": "sizes", **chosen, "template": fields})
     with opened() as context:
         rows = services.gaps(context, request)
     gap_table(rows).print(as_csv)

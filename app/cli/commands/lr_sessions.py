@@ -60,7 +60,7 @@ def create(fields: dict[str, Any], url: Url = None, as_json: AsJson = False) -> 
 
 
 @app.command()
-@request_options(table.LEASE, table.SEQUENCE, table.LOSSES, table.UNASKED)
+@request_options(table.LEASE, table.SEQUENCE, table.LOSSES, table.UNSOLICITED)
 def observe(
     identity: Identity, fields: dict[str, Any], url: Url = None, as_json: AsJson = False
 ) -> None:

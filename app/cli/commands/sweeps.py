@@ -41,19 +41,19 @@ def sizes(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
 @app.command()
 @request_options(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
-def time(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def workload(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best design for a workload, for each number of hosts and ports."""
     from topoloom.app.config import Settings
 
-    _of_hosts("time", with_tasks(fields, Settings()), as_json, as_csv)
+    _of_hosts("workload", with_tasks(fields, Settings()), as_json, as_csv)
 
 
-def _of_hosts(over: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> None:
+def _of_hosts(kind: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> None:
     from topoloom.app.requests.sweeps import SweepRequest
 
     require_one_form(as_json, as_csv)
     chosen = {name: fields.pop(name) for name in ("nodes", "degrees") if name in fields}
-    request = SweepRequest.model_validate({"over": over, **chosen, "question": fields})
+    request = SweepRequest.model_validate({"kind": kind, **chosen, "template": fields})
     answer = cache_lookup.answer("sweep", request.canonical())
     if answer is None:
         from topoloom.app.services import sweeps

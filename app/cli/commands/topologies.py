@@ -45,9 +45,9 @@ _SEARCH = (
 _TODAY = (
     patch_plans.DESIGN_PANELS,
     patch_plans.DESIGN_PLANT,
-    patch_plans.DESIGN_PRESENT,
-    patch_plans.DESIGN_PLACE,
-    patch_plans.DESIGN_SPARES,
+    patch_plans.DESIGN_CURRENT_WIRING,
+    patch_plans.DESIGN_HOST_ASSIGNMENT,
+    patch_plans.DESIGN_USE_SPARE_PORTS,
     patch_plans.DESIGN_OBJECTIVE,
     patch_plans.MAX_MOVES,
     patch_plans.MAX_REWIRING_SECONDS,

@@ -6,6 +6,7 @@ from typing import Any
 from topoloom.app.cli.output.formatting import fraction, seconds, short_id
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.documents.fault_rows import lost_of, worst_first
+from topoloom.app.documents.sweep import kind_of
 
 _HOSTS = (Column("nodes", "nodes"), Column("degree", "degree"))
 _TOPOLOGY = (
@@ -15,13 +16,13 @@ _TOPOLOGY = (
 _PROBLEM = (Column("problem", "problem", left=True),)
 _COLUMNS = {
     "sizes": (*_HOSTS, *_TOPOLOGY, Column("steps", "steps"), Column("T_B", "bandwidth", fraction)),
-    "time": (
+    "workload": (
         *_HOSTS,
         *_TOPOLOGY,
         Column("time", "seconds", seconds),
         Column("bound", "bound_seconds", seconds),
     ),
-    "faults": (
+    "fault-analysis": (
         Column("lost", "lost", left=True),
         Column(None, "part"),
         Column("count", "alike"),
@@ -34,12 +35,12 @@ _COLUMNS = {
 
 def sweep_table(sweep: dict[str, Any]) -> Table:
     """Return the table of a sweep/1 document; faults are sorted worst first."""
-    answers = sweep["rows"]
-    if sweep["over"] == "faults":
+    answers, kind = sweep["rows"], kind_of(sweep)
+    if kind == "fault-analysis":
         answers = worst_first(answers)
     rows = [row for answer in answers for row in _rows(answer)]
     problem = _PROBLEM if any("problem" in row for row in rows) else ()
-    return Table((*_COLUMNS[sweep["over"]], *problem), rows)
+    return Table((*_COLUMNS[kind], *problem), rows)
 
 
 def _rows(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:

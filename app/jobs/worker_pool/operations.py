@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from topoloom.app.documents.base import Presented
 from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.evaluations import (
     ComparisonRequest,
     CostRequest,
+    FaultPlotRequest,
     LoadPlotRequest,
-    SurveyPlotRequest,
     TimedScheduleRequest,
     TopologyOptimumRequest,
     TreePlotRequest,
@@ -22,11 +21,10 @@ from topoloom.app.requests.patch_plans import CrossWiringRequest, PatchPlanReque
 from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.requests.stored_documents import (
     ExportQuestion,
+    FaultAnalysisQuestion,
     PartQuestion,
     RepairsQuestion,
-    SimulationQuestion,
     StoredQuestion,
-    SurveyQuestion,
 )
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.requests.topology_source import TopologySource
@@ -63,10 +61,6 @@ def _stored(context: Context, asked: StoredQuestion) -> Artefact:
     return context.read(asked.kind, asked.id)
 
 
-def _simulated(context: Context, asked: SimulationQuestion) -> Presented:
-    return simulations.of_stored(context, asked.id, asked.on)
-
-
 DESIGN = Operation("design", DesignRequest, designs.create)
 FRONTIER = Operation("frontier", FrontierRequest, frontiers.frontier)
 TOPOLOGY = Operation("topology", TopologySource, topologies.create)
@@ -80,14 +74,18 @@ COMPARISON = Operation("comparison", ComparisonRequest, comparisons.create)
 FRONTIER_PLOT = Operation("plot-frontier", FrontierRequest, plots.draw_frontier)
 SIZES_PLOT = Operation("plot-sizes", SizesRequest, plots.draw_sizes)
 LOAD_PLOT = Operation("plot-load", LoadPlotRequest, plots.draw_load)
-SURVEY_PLOT = Operation("plot-survey", SurveyPlotRequest, plots.draw_survey)
+FAULT_PLOT = Operation("plot-survey", FaultPlotRequest, plots.draw_faults)
 TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
 EXPORT = Operation("export", ExportQuestion, exports.export)
 SWEEP = Operation("sweep", SweepRequest, sweeps.create)
 STORED = Operation("stored", StoredQuestion, _stored)
-SIMULATED = Operation("simulated", SimulationQuestion, _simulated, is_stored=False)
 REPAIRS = Operation("repairs", RepairsQuestion, repairs.of_stored, is_stored=False)
-SURVEY = Operation("survey", SurveyQuestion, repairs.survey_of_stored, is_stored=False)
+FAULT_ANALYSIS = Operation(
+    "fault-analysis",
+    FaultAnalysisQuestion,
+    repairs.fault_analysis_of_stored,
+    is_stored=False,
+)
 CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
 PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
 

@@ -137,15 +137,15 @@ TO_SEQUENCE = Option(
 LOSSES = Option(
     name="losses",
     type=list,
-    help="after set_lr or go_on: training losses of its steps; after evaluate: the validation "
+    help="after set_lr or continue: training losses of its steps; after evaluate: the validation "
     "loss; after save and restore: empty",
     least=0,
     most=MAX_OVERRUN,
     metavar="LIST",
     typed="2.31,2.29,nan",
 )
-UNASKED = Option(
-    name="unasked",
+UNSOLICITED = Option(
+    name="unsolicited",
     type=StrictBool,
     default=False,
     help="the losses belong to additional steps at the last rate, without an action",

@@ -22,7 +22,7 @@ TopologyFormat: TypeAlias = Literal[
 ]
 PanelKind: TypeAlias = Literal["per-port", "single"]
 ObjectiveName: TypeAlias = Literal["moves", "seconds", "drained"]
-PlaceKind: TypeAlias = Literal["fixed", "free"]
+AssignmentKind: TypeAlias = Literal["fixed", "free"]
 DeviceFormat: TypeAlias = Literal[
     "sonic-cli",
     "sonic-patch",
@@ -52,22 +52,25 @@ PANELS = Option(
     help="per-port: one panel for each port of a host; single: one panel for all ports",
 )
 HOSTS = whole("hosts", "number of cabled hosts; default: the nodes of the topology", 1, 10**6)
-LANES = whole(
-    "lanes", "number of cabled ports per host; default: the degree of the topology", 1, 10**4
+PORTS_PER_HOST = whole(
+    "ports_per_host",
+    "number of cabled ports per host; default: the degree of the topology",
+    1,
+    10**4,
 )
 PLANT = Option(
     name="plant",
     type=list,
-    help="existing hosts, panels and cables, instead of panels, hosts and lanes: plant/1, or a "
-    "list of cables from NetBox or Nautobot",
+    help="existing hosts, panels and cables, instead of panels, hosts and ports_per_host: plant/1, "
+    "or a list of cables from NetBox or Nautobot",
     metavar="FILE",
     typed="JSON, YAML or CSV",
 )
-PLACE = Option(
-    name="place",
-    type=PlaceKind,
+HOST_ASSIGNMENT = Option(
+    name="host_assignment",
+    type=AssignmentKind,
     default="fixed",
-    help="fixed: each node on the host with its name or number; free: the placement with the "
+    help="fixed: each node on the host with its name or number; free: the assignment with the "
     "fewest moves",
 )
 OBJECTIVE = Option(
@@ -81,40 +84,46 @@ MAX_LINKS_DOWN = whole(
     "max_links_down", "limit of links down in one stage; default: no limit", 1, 10**6
 )
 STAY_CONNECTED = switch("stay_connected", "keep all hosts connected to each other in every stage")
-MAKE_FIRST = switch("make_first", "plug links with free ports before the first link is removed")
-SPARES = switch("spares", "also use ports marked as spare")
-PRESENT = Option(
-    name="present",
+MAKE_BEFORE_BREAK = switch(
+    "make_before_break", "plug links with free ports before the first link is removed"
+)
+USE_SPARE_PORTS = switch("use_spare_ports", "also use ports marked as spare")
+CURRENT_WIRING = Option(
+    name="current_wiring",
     type=list,
-    help='present wiring: pairs {"panel", "a", "b"}, or a patch-plan/1 document for its final '
+    help='current wiring: pairs {"panel", "a", "b"}, or a patch-plan/1 document for its final '
     "wiring; default: the wiring in the plant, or none",
     metavar="FILE",
     typed="JSON, or CSV with these columns",
 )
 DESIGN_PANELS = replace(
-    PANELS, default=None, help=f"count moves from the present wiring; {PANELS.help}"
+    PANELS, default=None, help=f"count moves from the current wiring; {PANELS.help}"
 )
 DESIGN_PLANT = replace(
-    PLANT, help="count moves from the present wiring, on this plant: plant/1, or a list of cables"
+    PLANT, help="count moves from the current wiring, on this plant: plant/1, or a list of cables"
 )
-DESIGN_PRESENT = replace(PRESENT, help=f"count moves from the {PRESENT.help}")
-DESIGN_PLACE = replace(PLACE, default=None, help=f"with the present wiring; {PLACE.help}")
-DESIGN_SPARES = replace(SPARES, default=None, help=f"with the present wiring: {SPARES.help}")
+DESIGN_CURRENT_WIRING = replace(CURRENT_WIRING, help=f"count moves from the {CURRENT_WIRING.help}")
+DESIGN_HOST_ASSIGNMENT = replace(
+    HOST_ASSIGNMENT, default=None, help=f"with the current wiring; {HOST_ASSIGNMENT.help}"
+)
+DESIGN_USE_SPARE_PORTS = replace(
+    USE_SPARE_PORTS, default=None, help=f"with the current wiring: {USE_SPARE_PORTS.help}"
+)
 DESIGN_OBJECTIVE = replace(
     OBJECTIVE,
     default=None,
-    help="with the present wiring: quantity to trade against the time of the workload: moves; "
+    help="with the current wiring: quantity to trade against the time of the workload: moves; "
     "seconds: panel time; drained: hosts that lose a link during the work; default: moves",
 )
-MAX_MOVES = whole("max_moves", "limit of moves from the present wiring", 0, 10**7)
+MAX_MOVES = whole("max_moves", "limit of moves from the current wiring", 0, 10**7)
 MAX_REWIRING_SECONDS = duration(
     "max_rewiring_seconds",
-    "limit of the time to rewire from the present wiring, with all panels at work at once",
+    "limit of the time to rewire from the current wiring, with all panels at work at once",
     "seconds",
 )
 MAX_DRAINED = whole(
     "max_drained",
-    "limit of hosts that lose a link while the present wiring is changed",
+    "limit of hosts that lose a link while the current wiring is changed",
     0,
     10**6,
 )
@@ -134,7 +143,7 @@ DEVICE_FORMAT = Option(
 )
 AT_ONCE = whole("at_once", "number of simultaneous failures", 1, 2, default=1)
 WORST = whole("worst", "number of failures to list, worst first", 1, 20_000, default=10)
-WayName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
+RepairName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
 DEAD_HOSTS = Option(
     name="hosts",
     type=list[str],
@@ -175,8 +184,8 @@ DEAD_PAIRS = Option(
     least=1,
     most=1000,
 )
-WAY = Option(
-    name="way",
-    type=WayName,
+REPAIR = Option(
+    name="repair",
+    type=RepairName,
     help="also write the plan and the plant of this repair; default: only compare the repairs",
 )

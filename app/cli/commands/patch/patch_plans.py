@@ -36,7 +36,7 @@ class PlanFirst(TyperGroup):
 
 app = typer.Typer(
     cls=PlanFirst,
-    help="Plan the wiring of patch panels, write it for devices, check the present wiring.",
+    help="Plan the wiring of patch panels, write it for devices, check the current wiring.",
     no_args_is_help=True,
 )
 
@@ -53,16 +53,16 @@ PlantOption = Annotated[
 @reads_topology
 @request_options(
     patching.PANELS,
-    patching.PRESENT,
+    patching.CURRENT_WIRING,
     patching.HOSTS,
-    patching.LANES,
+    patching.PORTS_PER_HOST,
     patching.PLANT,
-    patching.SPARES,
-    patching.PLACE,
+    patching.USE_SPARE_PORTS,
+    patching.HOST_ASSIGNMENT,
     patching.OBJECTIVE,
     patching.MAX_LINKS_DOWN,
     patching.STAY_CONNECTED,
-    patching.MAKE_FIRST,
+    patching.MAKE_BEFORE_BREAK,
     patching.PLAN_FORMAT,
 )
 def plan(
@@ -73,7 +73,7 @@ def plan(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plan the wiring of a topology, with few moves from the present wiring.
+    """Plan the wiring of a topology, with few moves from the current wiring.
 
     Prints a table on a terminal; writes the document to a pipe, a file, or with --json or --format.
     """
@@ -199,18 +199,18 @@ def verify(
     plan: PlanFile,
     observed: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="present wiring, as --present of patch plan"),
+        typer.Option(metavar="FILE", help="current wiring, as --current-wiring of patch plan"),
     ],
     plant: PlantOption = None,
 ) -> None:
-    """Compare the present wiring with a plan; exit 1 and list the differences, if any."""
-    from topoloom.app.files.local_files import read_present_file
+    """Compare the current wiring with a plan; exit 1 and list the differences, if any."""
+    from topoloom.app.files.local_files import read_wiring_file
     from topoloom.synth.wiring.operations.observed_state import compared
     from topoloom.synth.wiring.plant.current_wiring import read_present
 
     plan_file = load_plan(plan, plant)
     script = plan_file.script
-    present = read_present(read_present_file(observed, plan_file.settings), script.plant)
+    present = read_present(read_wiring_file(observed, plan_file.settings), script.plant)
     differences = compared(script, present)
     for kind in ("missing", "outdated", "unexpected"):
         for pair in getattr(differences, kind):

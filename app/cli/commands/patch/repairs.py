@@ -1,4 +1,4 @@
-"""`topoloom patch survey` and `repair`: effects and repairs of dead parts of a wired plan."""
+"""`topoloom patch faults` and `repair`: effects and repairs of dead parts of a wired plan."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ Wired = Annotated[
 
 @app.command()
 @request_options(patch_plans.AT_ONCE, patch_plans.WORST)
-def survey(
+def faults(
     plan: PlanFile,
     fields: dict[str, Any],
     plant: PlantOption = None,
@@ -33,12 +33,12 @@ def survey(
 ) -> None:
     """List the effects of each possible failure on a wired plan, worst first."""
     from topoloom.app.cli.output.patch_plans import failures_table
-    from topoloom.app.requests.patch_plans import SurveyRequest
+    from topoloom.app.requests.patch_plans import FaultAnalysisRequest
     from topoloom.app.services.patch_plans import MOST_RATED
     from topoloom.app.services.repairs import surveyed
 
     plan_file = load_plan(plan, plant, wired)
-    request = SurveyRequest.model_validate(fields)
+    request = FaultAnalysisRequest.model_validate(fields)
     at_once = request.at_once
     most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
     failures = surveyed(plan_file.plan, at_once, most)
@@ -54,7 +54,7 @@ def survey(
     patch_plans.DEAD_HOST_PORTS,
     patch_plans.DEAD_PORTS,
     patch_plans.DEAD_PAIRS,
-    patch_plans.WAY,
+    patch_plans.REPAIR,
 )
 def repair(
     plan: PlanFile,
@@ -68,7 +68,7 @@ def repair(
         typer.Option(metavar="FILE", help="output file for the plant of the repair"),
     ] = None,
 ) -> None:
-    """Compare the repairs of a plan with dead parts; with --way, write the plan of one repair.
+    """Compare the repairs of a plan with dead parts; with --repair, write the plan of one repair.
 
     Exit 1 if no repair exists.
     """
@@ -79,16 +79,15 @@ def repair(
     from topoloom.app.services.repairs import with_chosen
     from topoloom.app.store.artifacts import compact
 
-    faults = RepairsRequest.model_validate(fields).canonical()
-    way = faults.pop("way", None)
-    if (way is None) != (out is None):
-        raise typer.BadParameter("--way and --out must be given together")
-    if plant_out is not None and way is None:
-        raise typer.BadParameter("--plant-out needs --way")
+    asked = RepairsRequest.model_validate(fields)
+    if (asked.repair is None) != (out is None):
+        raise typer.BadParameter("--repair and --out must be given together")
+    if plant_out is not None and asked.repair is None:
+        raise typer.BadParameter("--plant-out needs --repair")
     plan_file = load_plan(plan, plant, wired)
     most = min(MOST_RATED, plan_file.settings.max_optimum_nodes)
-    document = with_chosen(plan_file.script, plan_file.plan, faults, way, most)
-    if way is not None:
+    document = with_chosen(plan_file.script, plan_file.plan, asked, most)
+    if asked.repair is not None:
         write(compact(document["plan"]), out, "patch plan")
     if plant_out is not None:
         write(compact(document["plant"]), plant_out, "plant")
