@@ -1,6 +1,7 @@
 """Clients that send or take byte by byte, over real sockets."""
 
 import asyncio
+import logging
 import socket
 import threading
 import time
@@ -389,6 +390,22 @@ def asked(port, request, source="127.0.0.1"):
     with socket.create_connection(("127.0.0.1", port), 50, (source, 0)) as connection:
         connection.sendall(request + b"\r\n")
         return connection.recv(4096)
+
+
+def test_a_client_that_leaves_before_its_answer_is_no_error(settings, caplog):
+    with served(create_app(settings), stall_seconds=100) as (port, server):
+        with connected(port) as connection:
+            connection.sendall(HEAD + b"{")
+            wait_until(lambda: server.server_state.tasks)
+        wait_until(lambda: not server.server_state.tasks)
+        with connected(port) as connection:
+            connection.sendall(
+                b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            )
+            metrics = ended(connection)
+    assert b'status="499"' in metrics
+    assert b'status="500"' not in metrics
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 SLOWLY = {"header_seconds": 100, "stall_seconds": 100}
