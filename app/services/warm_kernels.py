@@ -4,6 +4,8 @@ from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+
 
 def warm() -> None:
     """Run every kernel once on small topologies; numba caches the machine code on disk."""
@@ -12,7 +14,7 @@ def warm() -> None:
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.routes import all_to_all
     from topoloom.schedules.simulate import Network, simulate
-    from topoloom.schedules.trees.forestcoll import optimum
+    from topoloom.schedules.trees.forestcoll import allgather, optimum
     from topoloom.schedules.verify import require_valid, step_cost
     from topoloom.synth.evaluation.cost import Links
     from topoloom.synth.fabrics import fabric
@@ -20,6 +22,7 @@ def warm() -> None:
     from topoloom.synth.recipes.recipe import parse
     from topoloom.synth.search.frontier import frontier
     from topoloom.synth.wiring import plan_moves, uniform
+    from topoloom.synth.wiring.coloring.kempe import coloured
     from topoloom.synth.wiring.placement.host_placement import plan_placed
 
     network = Network(Fraction(0), Fraction(1))
@@ -38,6 +41,7 @@ def warm() -> None:
         simulate(schedule, topology, network, size_bytes=1)
         pack(schedule)
     make(build(parse("RandomRegular(20, 3, 1, 4, 50)")), Collective.ALLREDUCE, "slack")
+    build(parse("RandomRegular(256, 3, 1, 4, 50)"))  # targeted swaps by walks
     for altered in ("Inserted(1, 2, 1, Kautz(2, 2))", "Removed(1, 9, 1, Kautz(2, 4))"):
         build(parse(f"Shortened(2, 9, 1, {altered})"))
     make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")
@@ -46,6 +50,8 @@ def warm() -> None:
         forest = make(topology, Collective.ALLREDUCE, "forestcoll")
         require_valid(forest, topology)
         simulate(forest, topology, network, size_bytes=1)
+    # Shares of 2^31 and more: trees with 64-bit capacities.
+    allgather(build(parse("BiRing(3)")), shards={0: 1 << 31, 1: 1, 2: 1})
     exchange = build(parse("GeneralizedKautz(3, 11)"))
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
     # Patch plans on panels without a free port, with fixed and with chosen hosts.
@@ -54,6 +60,7 @@ def warm() -> None:
     today = plan_moves(one, plant).final
     plan_moves(other, plant, today)
     plan_placed(other, plant, today)
+    coloured((np.arange(3), np.array([1, 2, 0])), np.ones((3, 3), np.int64), np.full(3, -1))
     # Without the linear program: the multiplicative-weights algorithm.
     all_to_all.optimum(exchange, max_variables=0)
 

@@ -238,7 +238,7 @@ def test_shortening_keeps_every_load_and_every_root_and_makes_no_forest_taller(
         rows.append([arcs[pair] for pair in pairs])
     ends = np.array(complete)
     before = np.array(rows), np.array(weights)
-    after = reduce_height(ends[:, 0], ends[:, 1], np.array(roots), before[1], before[0])
+    after = reduce_height(*ends.T.copy(), np.array(roots), before[1], before[0])
 
     def weight_of_roots(some_roots: np.ndarray, some_weights: np.ndarray) -> dict[int, int]:
         total = dict.fromkeys(range(7), 0)

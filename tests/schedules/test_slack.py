@@ -287,7 +287,7 @@ def test_breadth_first_broadcast_is_the_labels_that_are_distances():
     eager = bfb.allgather(graph)
     nodes = np.arange(graph.node_count)
     loads = tuple(load * graph.degree for load in step_loads(graph))
-    distances = arrivals(eager).step.T.astype(np.int8)
+    distances = arrivals(eager).step.T.astype(np.int8, order="C")
     found = SlackSchedule(nodes[None], nodes, distances, loads)
     assert check_slack_schedule(graph, found) == measure(graph)
     schedule = slack.from_slack_schedule(graph, found)

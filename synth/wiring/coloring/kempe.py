@@ -149,7 +149,8 @@ def coloured(
     """
     ends_u, ends_v = (np.ascontiguousarray(side, np.int64) for side in ends)
     for attempt in range(tries):
-        at = np.where(room.T > 0, FREE, ABSENT).astype(np.int64)
+        # One memory layout for all callers: a kernel is compiled once for each.
+        at = np.where(room.T > 0, FREE, ABSENT).astype(np.int64, order="C")
         colours = preferred.astype(np.int64)
         for edge in np.flatnonzero(colours >= 0).tolist():
             at[ends_u[edge], colours[edge]] = edge
