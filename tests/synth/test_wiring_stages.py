@@ -84,10 +84,10 @@ def ring_and_chords(lanes):
 
 def test_what_waits_for_nothing_is_made_first():
     plan = ring_and_chords(3)
-    stages = staged(plan, Limits(make_first=True))
+    stages = staged(plan, Limits(make_before_break=True))
     assert [(len(s.removes), len(s.adds)) for s in stages] == [(0, 6)]
     back = plan_moves(plan.topology.transpose(), plan.plant, plan.final)
-    first = staged(back, Limits(make_first=True, max_links_down=2))
+    first = staged(back, Limits(make_before_break=True, max_links_down=2))
     assert not first[0].removes and first[0].adds
     assert all(len(s.removes) <= 2 for s in first)
 

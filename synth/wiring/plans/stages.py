@@ -28,12 +28,12 @@ class Limits:
 
     A stage removes at most ``max_links_down`` links (pairs that move together count once); None
     means unlimited.  With ``stay_connected`` the plugged pairs connect all nodes at all times.
-    With ``make_first`` pairs whose ports are free are added before any removal.
+    With ``make_before_break`` pairs whose ports are free are added before any removal.
     """
 
     max_links_down: int | None = None
     stay_connected: bool = False
-    make_first: bool = False
+    make_before_break: bool = False
 
     @property
     def any(self) -> bool:
@@ -96,7 +96,7 @@ def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
     if limits.stay_connected and plan.moves and not connected(work.topology()):
         raise DoesNotFit("/stay_connected", "today's wiring does not connect the hosts")
     stages: list[Stage] = []
-    if limits.make_first and (ready := work.ready()):
+    if limits.make_before_break and (ready := work.ready()):
         stages.append(work.stage([], ready))
     total = len(work.removes) + len(work.adds)
     while work.removes or work.adds:
