@@ -37,6 +37,7 @@ from topoloom.wiring import plan_moves, plot
 if TYPE_CHECKING:
     from topoloom.app.client import Client
     from topoloom.app.client.remote_tuner import RemoteTuner
+    from topoloom.app.webhook_signatures import verify_webhook
     from topoloom.schedules.execute.runner import Runner
     from topoloom.synth.topology.topology import Topology
 
@@ -62,6 +63,7 @@ __all__ = [
     "simulate",
     "to_networkx",
     "verify",
+    "verify_webhook",
     "ways",
 ]
 
@@ -70,11 +72,12 @@ _CLASSES = {
     "Client": "topoloom.app.client",
     "RemoteTuner": "topoloom.app.client.remote_tuner",
     "Runner": "topoloom.schedules.execute.runner",
+    "verify_webhook": "topoloom.app.webhook_signatures",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Load a re-exported class on first access."""
+    """Load a re-exported class or function on first access."""
     if name not in _CLASSES:
         raise AttributeError(f"module 'topoloom' has no attribute {name!r}")
     from importlib import import_module

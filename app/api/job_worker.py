@@ -14,10 +14,15 @@ from topoloom.app.jobs.worker import Ended, Worker, WorkerLimits
 from topoloom.app.store.database import is_in_memory
 
 
-def jobs_on(engine: Engine, settings: Settings, added: Callable[[], object] = lambda: None) -> Jobs:
+def jobs_on(
+    engine: Engine,
+    settings: Settings,
+    added: Callable[[], object] = lambda: None,
+    ended: Callable[[], object] = lambda: None,
+) -> Jobs:
     """Return the job API of an open database, with the limits of the settings."""
     limits = QueueLimits(settings.max_queued_jobs, settings.max_queued_jobs_per_owner)
-    return Jobs(engine, limits, webhook_rules(settings), added)
+    return Jobs(engine, limits, webhook_rules(settings), added, ended)
 
 
 def webhook_rules(settings: Settings) -> WebhookRules:
@@ -57,7 +62,7 @@ class Host:
             ),
             self._ended,
         )
-        self.jobs = jobs_on(engine, settings, self._worker.wake)
+        self.jobs = jobs_on(engine, settings, self._worker.wake, self._messenger.wake)
         self.takes_jobs = not is_in_memory(engine.url)
         self._runs_jobs = settings.run_worker and self.takes_jobs
 

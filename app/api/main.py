@@ -22,6 +22,7 @@ from topoloom.app.api.routes import (
     best,
     cache,
     catalog,
+    deliveries,
     design_batches,
     designs,
     evaluations,
@@ -138,7 +139,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
-    modules += (plots, atlas, catalog, cache, lr_sessions, system, explanations)
+    modules += (plots, atlas, catalog, cache, lr_sessions, system, explanations, deliveries)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

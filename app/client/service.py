@@ -10,6 +10,8 @@ from topoloom.app.client.transport import Transport
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
         CacheDocument,
+        DeliveryDocument,
+        DeliveryList,
         Deprecations,
         FabricList,
         FamilyList,
@@ -83,6 +85,16 @@ class Running(Transport):
     def job_events(self, job_id: str) -> bytes:
         """Return all changes of a job until its end, as server-sent events."""
         return self._get(f"/v1/jobs/{part(job_id)}/events")
+
+    @operation("listDeliveries")
+    def deliveries(self, job_id: str) -> DeliveryList:
+        """Return the webhook deliveries of a job, as ``items``."""
+        return self._get_json(f"/v1/jobs/{part(job_id)}/deliveries")
+
+    @operation("resendDelivery")
+    def resend(self, job_id: str, delivery_id: str) -> DeliveryDocument:
+        """Send a webhook of an ended job again; return the delivery."""
+        return self._post(f"/v1/jobs/{part(job_id)}/deliveries/{part(delivery_id)}/resend", {})
 
     @operation("readProblem")
     def problem(self, name: str) -> ProblemPage:

@@ -590,6 +590,31 @@ class CutDocument(TypedDict):
     links: list[CrossingDocument]
 
 
+class DeliveryAttempt(TypedDict):
+    """An attempt to send a message."""
+
+    at: str
+    status: int | None
+    error: str | None
+
+
+class DeliveryDocument(TypedDict):
+    """The delivery of the end of a job to a webhook."""
+
+    id: str
+    job_id: str
+    url: str
+    state: Literal["held", "waiting", "sending", "delivered", "failed"]
+    attempts: list[DeliveryAttempt]
+    next_attempt_at: str | None
+
+
+class DeliveryList(TypedDict):
+    """The deliveries of a job."""
+
+    items: list[DeliveryDocument]
+
+
 class Deprecations(TypedDict):
     """Former names, each with the name that replaces it."""
 

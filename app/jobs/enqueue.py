@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, case, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from topoloom.app.jobs import history, queries
-from topoloom.app.jobs.errors import QueueFull, TooManyJobs
+from topoloom.app.jobs.errors import QueueFull, TooManyJobs, WebhookRefused
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, MAX_PRIORITY, JobId, State, Task
 from topoloom.app.store.tables import MAX_OWNER, JobRow, PartRow, WebhookRow
 
@@ -17,6 +17,9 @@ ATTEMPTS = 10
 """So often somebody else may begin one of the jobs just before us."""
 
 IN_ONE_QUERY = 500
+
+MAX_WEBHOOKS = 100
+"""Most webhooks of a job: a client may join a job with any number of URLs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +171,12 @@ def _values(task: Task, owner: str) -> dict[str, Any]:
 def _tell(connection: Connection, job: JobId, url: str | None) -> None:
     if url is None:
         return
-    known = select(WebhookRow.url).where(WebhookRow.job_id == job, WebhookRow.url == url)
-    if connection.execute(known).first() is None:
-        connection.execute(
-            insert(WebhookRow).values(job_id=job, url=url, state="held", attempts=0, due=0.0)
-        )
+    query = select(WebhookRow.url).where(WebhookRow.job_id == job)
+    known = connection.execute(query).scalars().all()
+    if url in known:
+        return
+    if len(known) >= MAX_WEBHOOKS:
+        raise WebhookRefused(f"must be one of at most {MAX_WEBHOOKS} URLs of a job")
+    connection.execute(
+        insert(WebhookRow).values(job_id=job, url=url, state="held", attempts=0, due=0.0)
+    )

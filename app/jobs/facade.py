@@ -23,6 +23,8 @@ from topoloom.app.jobs import queries, transitions
 from topoloom.app.jobs.enqueue import QueueLimits, Wish, add
 from topoloom.app.jobs.errors import JobEnded, NotEnded
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, Job, JobId, State, Task
+from topoloom.app.jobs.webhooks import deliveries
+from topoloom.app.jobs.webhooks.deliveries import Delivery
 from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.store.database import DatabaseNotReady, is_in_memory
 
@@ -33,7 +35,8 @@ WAIT_STEP_SECONDS = 0.1
 class Jobs:
     """The jobs of a database.
 
-    Every new job calls ``added``, which may wake a worker of this process.
+    Every new job calls ``added``, which may wake a worker of this process.  Every cancellation and
+    every resend calls ``ended``, which may wake the messenger.
     """
 
     def __init__(
@@ -42,8 +45,10 @@ class Jobs:
         limits: QueueLimits = LIMITS,
         webhooks: WebhookRules | None = None,
         added: Callable[[], object] = lambda: None,
+        ended: Callable[[], object] = lambda: None,
     ) -> None:
         self._engine, self._limits, self._added = engine, limits, added
+        self._ended = ended
         self._webhooks = webhooks or WebhookRules()
 
     def enqueue(
@@ -131,6 +136,7 @@ class Jobs:
         self.state(job)
         if not transitions.cancel(self._engine, job):
             raise JobEnded(self.state(job).state)
+        self._ended()
         return self.state(job)
 
     def forget(self, job: JobId) -> None:
@@ -145,6 +151,26 @@ class Jobs:
         """
         if not transitions.forget(self._engine, [job]):
             raise NotEnded(self.state(job).state)
+
+    def deliveries(self, job: JobId) -> Sequence[Delivery]:
+        """Return the webhook deliveries of a job, or raise `NotStored`."""
+        self.state(job)
+        return deliveries.of_job(self._engine, job)
+
+    def resend(self, job: JobId, delivery: str) -> Delivery:
+        """Send a webhook of an ended job again, under the same id.
+
+        Raises
+        ------
+        NotStored
+            There is no such job, or no such delivery.
+        NotEnded
+            The job has not ended.
+        """
+        self.state(job)
+        found = deliveries.resend(self._engine, job, delivery)
+        self._ended()
+        return found
 
     def wait(
         self, job: JobId, seconds: float, heard: Callable[[Job], object] = lambda _: None

@@ -21,7 +21,7 @@ from topoloom.app.jobs import document as document
 from topoloom.app.jobs.errors import NotEnded, WebhookRefused
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import Task
-from topoloom.app.jobs.webhooks import agenda, deliveries, messenger, post
+from topoloom.app.jobs.webhooks import agenda, deliveries, post
 from topoloom.app.jobs.webhooks.agenda import LEASE_SECONDS, Agenda
 from topoloom.app.jobs.webhooks.deliveries import ATTEMPTS, DeliveryState, Unsent, pause
 from topoloom.app.jobs.webhooks.messenger import MAX_SENDING_TO_HOST, Messenger
@@ -93,10 +93,11 @@ class Dripping:
         self.url = f"http://{self.host}/"
 
     def serve(self):
-        while not self._ended.is_set():
-            connection, _ = self.socket.accept()
-            self.accepted += 1
-            threading.Thread(target=self._drip, args=(connection,), daemon=True).start()
+        with self.socket:
+            while not self._ended.is_set():
+                connection, _ = self.socket.accept()
+                self.accepted += 1
+                threading.Thread(target=self._drip, args=(connection,), daemon=True).start()
 
     def _drip(self, connection):
         with connection:
@@ -108,8 +109,9 @@ class Dripping:
                     return
 
     def close(self):
-        self._ended.set()
-        socket.create_connection(self.socket.getsockname()).close()
+        if not self._ended.is_set():
+            self._ended.set()
+            socket.create_connection(self.socket.getsockname()).close()
 
 
 @pytest.fixture
@@ -120,7 +122,6 @@ def dripping():
     yield server
     server.close()
     thread.join()
-    server.socket.close()
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ def test_a_delivery_fails_after_the_last_attempt_and_can_be_sent_again(
         until(lambda: states(engine, job) == ["failed"])
         (delivery,) = deliveries.of_job(engine, job)
         assert [one.status for one in delivery.attempts] == [503] * ATTEMPTS
-        assert deliveries.resend(engine, job, delivery.id).state is DeliveryState.WAITING
+        assert deliveries.resend(engine, job, delivery.id).id == delivery.id
         running.wake()
         until(lambda: states(engine, job) == ["delivered"])
     assert receiver.ids == [delivery.id] * (ATTEMPTS + 1)
@@ -250,7 +251,6 @@ def test_a_receiver_that_drips_delays_no_other(
     engine, jobs, rules, receiver, dripping, monkeypatch
 ):
     monkeypatch.setattr(post, "TIMEOUT_SECONDS", 600.0)
-    monkeypatch.setattr(messenger, "STOP_SECONDS", 0.1)
     urls = [f"{dripping.url}{number}" for number in range(2 * MAX_SENDING_TO_HOST)]
     slow = ended(jobs, *urls, number=1)
     with messengers(engine, rules) as (running,):
@@ -263,6 +263,8 @@ def test_a_receiver_that_drips_delays_no_other(
             "waiting": MAX_SENDING_TO_HOST,
         }
         assert dripping.accepted == MAX_SENDING_TO_HOST
+        dripping.close()
+        until(lambda: "sending" not in states(engine, slow))
 
 
 def test_an_attempt_ends_though_the_receiver_sends_bytes_all_the_time(rules, dripping, monkeypatch):

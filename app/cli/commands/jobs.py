@@ -79,6 +79,8 @@ class _JobSource(Protocol):
     def list(self, query: dict[str, Any]) -> dict[str, Any]: ...
     def show(self, job: str) -> dict[str, Any]: ...
     def cancel(self, job: str) -> dict[str, Any]: ...
+    def deliveries(self, job: str) -> dict[str, Any]: ...
+    def resend(self, job: str, delivery: str) -> dict[str, Any]: ...
 
 
 class _Service:
@@ -97,6 +99,12 @@ class _Service:
 
     def cancel(self, job: str) -> dict[str, Any]:
         return dict(self._client.cancel_job(job))
+
+    def deliveries(self, job: str) -> dict[str, Any]:
+        return dict(self._client.deliveries(job))
+
+    def resend(self, job: str, delivery: str) -> dict[str, Any]:
+        return dict(self._client.resend(job, delivery))
 
 
 class _Database:
@@ -125,8 +133,18 @@ class _Database:
 
         return document.of(self._jobs.cancel(job))
 
+    def deliveries(self, job: str) -> dict[str, Any]:
+        from topoloom.app.jobs.webhooks import document as document
 
-def _queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
+        return document.listed(self._jobs.deliveries(job))
+
+    def resend(self, job: str, delivery: str) -> dict[str, Any]:
+        from topoloom.app.jobs.webhooks import document as document
+
+        return document.of(self._jobs.resend(job, delivery))
+
+
+def queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
     """Return the result of a query to the service at a URL, or to the database."""
     if url is not None:
         try:
@@ -163,7 +181,7 @@ def list_(
     )
     if (state := fields.get("state", STATES[0])) not in STATES:
         raise typer.BadParameter(one_of(state, STATES), param_hint="--state")
-    page = _queried(url, lambda jobs: jobs.list(fields))
+    page = queried(url, lambda jobs: jobs.list(fields))
     if as_json:
         typer.echo(json.dumps(page))
         return
@@ -178,13 +196,13 @@ def list_(
 @jobs_app.command()
 def show(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
     """Show the state and progress of a job."""
-    _print(_queried(url, lambda jobs: jobs.show(job)), as_json)
+    _print(queried(url, lambda jobs: jobs.show(job)), as_json)
 
 
 @jobs_app.command()
 def cancel(job: JobArgument, url: Url = None, as_json: AsJson = False) -> None:
     """Cancel a job and its parts."""
-    _print(_queried(url, lambda jobs: jobs.cancel(job)), as_json)
+    _print(queried(url, lambda jobs: jobs.cancel(job)), as_json)
 
 
 @jobs_app.command()
@@ -207,7 +225,7 @@ def wait(
                 return state
             time.sleep(min(0.5, max(0.0, end - time.monotonic())))
 
-    state = _queried(url, last_state)
+    state = queried(url, last_state)
     _print(state, as_json)
     if state["state"] != "done":
         raise typer.Exit(1)
