@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
@@ -93,6 +94,8 @@ def _serving(settings: Settings, engine: Engine, store: Store, metrics: Metrics)
     sockets = [endpoint.config.bind_socket()]
     thread = Thread(target=endpoint.run, args=(sockets,), name="endpoint", daemon=True)
     thread.start()
+    while thread.is_alive() and not endpoint.started:
+        time.sleep(0.01)
     try:
         yield
     finally:

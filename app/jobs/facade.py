@@ -26,6 +26,7 @@ from topoloom.app.jobs.model import DEFAULT_PRIORITY, Job, JobId, State, Task
 from topoloom.app.jobs.webhooks import deliveries
 from topoloom.app.jobs.webhooks.deliveries import Delivery
 from topoloom.app.jobs.webhooks.targets import WebhookRules
+from topoloom.app.observability.logs import note
 from topoloom.app.store.database import DatabaseNotReady, is_in_memory
 
 LIMITS = QueueLimits(10_000, 2_500)
@@ -90,6 +91,8 @@ class Jobs:
             raise DatabaseNotReady("database_url: jobs need a database that outlives the process")
         job = add(self._engine, Wish(task, owner, priority, webhook, parts), self._limits)
         self._added()
+        # The log line and the span of the request name the job.
+        note(job=job)
         return job
 
     def state(self, job: JobId) -> Job:

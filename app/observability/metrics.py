@@ -79,7 +79,7 @@ class Metrics:
         )
         self._refusals = self._counter(
             "topoloom_refusals_total",
-            "Responses with a problem, by the type of the problem",
+            "Responses with a problem, by the last part of its type, and closed connections",
             "reason",
         )
         self._answers = self._counter(

@@ -6,7 +6,6 @@ from asyncio import CancelledError
 from collections.abc import Callable
 
 from fastapi.responses import JSONResponse
-from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
@@ -15,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.observability.logs import Fact, begin, well_formed
 from topoloom.app.observability.metrics import Metrics
+from topoloom.app.observability.telemetry import annotate
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,8 @@ class Observe:
                 # Nobody receives an answer that begins after the client has left.
                 status = GONE if gone else message["status"]
                 MutableHeaders(scope=message)["X-Request-ID"] = identity
+                facts["owner"] = _owner(scope)
+                annotate(facts)
             await send(message)
 
         try:
@@ -88,11 +90,8 @@ class Observe:
         # Use the template of the route, not the path, to bound the label values.
         route = _template(scope)
         self.metrics.requested(method, route, status, seconds)
-        if status >= 400 and "problem" in facts:
+        if status != GONE and "problem" in facts:
             self.metrics.refused(str(facts["problem"]))
-        span = trace.get_current_span()
-        if span.is_recording():
-            span.set_attributes({f"topoloom.{name}": fact for name, fact in facts.items()})
         level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
         if log.isEnabledFor(level):
             line = {"method": method, "route": route, "status": status}

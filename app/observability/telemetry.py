@@ -72,20 +72,26 @@ def trace_ids() -> dict[str, Fact]:
     }
 
 
+def annotate(facts: Mapping[str, Fact]) -> None:
+    """Add facts to the current span as attributes with the prefix ``topoloom.``."""
+    current = trace.get_current_span()
+    if current.is_recording():
+        current.set_attributes({f"topoloom.{name}": fact for name, fact in facts.items()})
+
+
 @contextmanager
-def span(name: str, **attributes: Fact) -> Iterator[None]:
-    """Trace this block as a span; attributes get the prefix ``topoloom.``."""
-    named = {f"topoloom.{attribute}": value for attribute, value in attributes.items()}
-    with trace.get_tracer("topoloom").start_as_current_span(name, attributes=named):
+def span(name: str, **facts: Fact) -> Iterator[None]:
+    """Trace this block as a span with facts."""
+    with trace.get_tracer("topoloom").start_as_current_span(name):
+        annotate(facts)
         yield
 
 
-def past_span(name: str, seconds: float, **attributes: Fact) -> None:
+def past_span(name: str, seconds: float) -> None:
     """Record a span that ends now and took ``seconds``."""
     now = time.time_ns()
-    named = {f"topoloom.{attribute}": value for attribute, value in attributes.items()}
     tracer = trace.get_tracer("topoloom")
-    tracer.start_span(name, attributes=named, start_time=now - int(seconds * 1e9)).end(now)
+    tracer.start_span(name, start_time=now - int(seconds * 1e9)).end(now)
 
 
 def export_spans() -> None:

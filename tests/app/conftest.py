@@ -1,15 +1,19 @@
 """Fixtures: a real database, the service around it, the command line, PostgreSQL."""
 
+import io
+import json
+import logging
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from fastapi.testclient import TestClient
@@ -19,6 +23,8 @@ from sqlalchemy.engine import make_url
 from topoloom.app import cli
 from topoloom.app.api.main import create_app
 from topoloom.app.config import Settings
+from topoloom.app.observability import logs
+from topoloom.app.observability.telemetry import trace_ids
 from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import open_context
 from topoloom.app.store.database import migrate, open_engine
@@ -58,6 +64,30 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     app = create_app(Settings(database_url=url))
     with TestClient(app, base_url="http://localhost") as opened:
         yield opened
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Return a function that reads the lines that were logged since, as objects."""
+    root, stream = logging.getLogger(), io.StringIO()
+    handlers, level = root.handlers[:], root.level
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    monkeypatch.setattr(logs, "_trace", dict)
+    logs.configure("json", trace=trace_ids)
+    [handler] = root.handlers
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(stream)
+
+    def read() -> list[dict[str, Any]]:
+        said = [json.loads(line) for line in stream.getvalue().splitlines()]
+        stream.truncate(0)
+        stream.seek(0)
+        return said
+
+    yield read
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
 
 
 class Answer(NamedTuple):

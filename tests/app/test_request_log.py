@@ -1,6 +1,5 @@
 """What operators see: ids, lines of logs, metrics, traces."""
 
-import io
 import json
 import logging
 import re
@@ -21,27 +20,6 @@ from topoloom.app.observability import logs, request_log
 from topoloom.app.observability.telemetry import trace_statements
 from topoloom.app.store.database import open_engine
 from topoloom.app.store.document_store import Store
-
-
-@pytest.fixture
-def lines():
-    """Return a function that reads the lines that were logged since, as objects."""
-    stream, handler = io.StringIO(), None
-    root, before = logging.getLogger(), logging.getLogger().handlers[:]
-    level = root.level
-    logs.configure("json")
-    [handler] = root.handlers
-    handler.setStream(stream)
-
-    def read():
-        said = [json.loads(line) for line in stream.getvalue().splitlines()]
-        stream.truncate(0)
-        stream.seek(0)
-        return said
-
-    yield read
-    root.handlers[:] = before
-    root.setLevel(level)
 
 
 def of_requests(said):
@@ -101,13 +79,63 @@ def test_problems_name_the_request_as_the_log_does(client, lines, method, path, 
     assert line["status"] == status
 
 
-@pytest.mark.parametrize(
-    "headers", [{"Host": "evil.example"}, {"Content-Length": "99999999999"}], ids=str
-)
-def test_what_is_refused_before_the_routes_is_seen_too(client, lines, headers):
-    refused = client.post("/v1/designs", headers=headers, content=b"{}")
-    assert refused.json()["request_id"] == refused.headers["X-Request-ID"]
-    assert of_requests(lines())[0]["status"] == refused.status_code
+REFUSED = [
+    ("POST", "/v1/designs", "/v1/designs", {"Host": "evil.example"}),
+    ("POST", "/v1/designs", "/v1/designs", {"Content-Length": "99999999999"}),
+    ("GET", "/v1/designs/0123456789ab", "/v1/designs/{id}", {"Authorization": "Bearer tl_secret"}),
+    ("HEAD", "/v1/jobs", "/v1/jobs", {}),
+    ("DELETE", "/version", "/version", {}),
+    ("GET", "/no/such", "other", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "route", "headers"), REFUSED)
+def test_a_refusal_is_a_line_with_method_route_owner_and_problem(
+    settings, lines, method, path, route, headers
+):
+    app = create_app(settings.model_copy(update={"auth": "keys"}))
+    with TestClient(app, base_url="http://localhost") as client:
+        refused = client.request(method, path, headers=headers, content=b"{}")
+        metrics = app.state.metrics.text("")[0].decode()
+    said = lines()
+    [line] = of_requests(said)
+    assert line["message"] == f"{method} {route} {refused.status_code}"
+    assert (line["method"], line["route"]) == (method, route)
+    assert line["owner"] == "address:testclient"
+    assert f'topoloom_refusals_total{{reason="{line["problem"]}"}} 1.0' in metrics
+    if method != "HEAD":
+        assert refused.json()["type"] == f"/problems/{line['problem']}"
+        assert refused.json()["request_id"] == refused.headers["X-Request-ID"]
+    assert "tl_secret" not in json.dumps(said)
+
+
+PARTLY = {"type": "http.request", "body": b'{"nodes":', "more_body": True}
+WHOLE = {"type": "http.request", "body": json.dumps(
+    {"nodes": 1024, "degree": 8, "collective": "allreduce", "bytes": "1GB"}).encode()}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [PARTLY, WHOLE], ids=["in its body", "before its answer"])
+def test_a_client_that_disconnects_is_no_error_and_is_counted_apart(client, lines, first):
+    messages = [first]
+
+    async def receive():
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    async def send(message):
+        pass
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/designs", "raw_path": b"/v1/designs",
+             "query_string": b"", "headers": headers, "client": ("testclient", 1),
+             "http_version": "1.1", "scheme": "http", "server": ("localhost", 80)}  # fmt: skip
+    client.portal.call(client.app, scope, receive, send)
+    said = lines()
+    [line] = of_requests(said)
+    assert line["message"] == "POST /v1/designs 499"
+    assert {line["level"] for line in said} <= {"info", "debug"}
+    counted = client.get("/metrics").text
+    assert 'method="POST",route="/v1/designs",status="499"' in counted
+    assert "topoloom_refusals_total{" not in counted
 
 
 def test_an_unexpected_error_has_an_id_headers_and_is_counted(settings, lines):
