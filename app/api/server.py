@@ -2,13 +2,17 @@
 
 import asyncio
 import logging
+import os
 import resource
+import sys
 from contextlib import suppress
 from socket import socket
+from threading import Timer
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
 
 from topoloom.app.api.connection_limits import SPARE, ConnectionLimits
 from topoloom.app.api.connection_timeouts import patient
@@ -29,7 +33,10 @@ DRAIN_SECONDS = 1.0
 """Seconds at shutdown until clients that wait for computations are told of a job (202), or 503."""
 
 GRACE_SECONDS = 2
-"""Seconds for running requests at shutdown; the whole shutdown takes 5."""
+"""Seconds for running requests at shutdown."""
+
+SHUTDOWN_SECONDS = 4.5
+"""Seconds after a signal until the process ends, whatever still runs."""
 
 
 class OpenToOthers(ValueError):
@@ -69,19 +76,40 @@ def serve(settings: Settings) -> None:
     server = GracefulServer(uvicorn.Config(app, **uvicorn_options(app, settings)))
     with suppress(KeyboardInterrupt):
         server.run()
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
 
 
 class GracefulServer(uvicorn.Server):
     """Uvicorn server whose waiting clients get an answer before the shutdown cancels them."""
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Answer waiting clients after `DRAIN_SECONDS`, and stop as uvicorn does."""
+        """Hand back jobs; answer waiting clients after `DRAIN_SECONDS`; stop as uvicorn does."""
+        end_within(SHUTDOWN_SECONDS)
         assert isinstance(self.config.app, FastAPI)
         state = self.config.app.state
         loop = asyncio.get_running_loop()
         for stop in (state.computations.stop_waiting, state.watcher.stop):
             loop.call_later(DRAIN_SECONDS, stop)
+        # Now, not after the grace: other processes continue the jobs at once.
+        handing_back = asyncio.create_task(asyncio.to_thread(state.host.stop))
         await super().shutdown(sockets)
+        await handing_back
+
+
+def end_within(seconds: float) -> None:
+    """End this process after so many seconds, for instance while the database is locked.
+
+    Other processes then take over its jobs, as those of a lost worker.
+    """
+
+    def end() -> None:
+        log.warning("the shutdown takes more than %g s; the rest is broken off", seconds)
+        os._exit(0)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
 
 
 def require_private(settings: Settings) -> None:

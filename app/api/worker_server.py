@@ -16,7 +16,13 @@ from topoloom.app.api import problems
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.main import add_middleware
 from topoloom.app.api.routes import system
-from topoloom.app.api.server import prepare_process, require_private, uvicorn_options
+from topoloom.app.api.server import (
+    SHUTDOWN_SECONDS,
+    end_within,
+    prepare_process,
+    require_private,
+    uvicorn_options,
+)
 from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.config import Settings
 from topoloom.app.jobs.executor import perform_by
@@ -70,6 +76,7 @@ def work(settings: Settings) -> None:
         )
         while not ended.wait(0.2):
             pass  # A wait without a limit misses a signal that another thread receives.
+        end_within(SHUTDOWN_SECONDS)
         all_ended = host.stop()
     log.info("stopped")
     if not all_ended:

@@ -77,6 +77,17 @@ def test_a_worker_ends_on_sigterm_and_another_continues(ready_url, engine, jobs)
 
 
 @pytest.mark.slow
+def test_a_process_that_shuts_down_ends_whatever_still_runs():
+    runs = "from topoloom.app.api.server import end_within; end_within(0.1); input()"
+    process = subprocess.Popen([sys.executable, "-c", runs], stdin=subprocess.PIPE, cwd=ROOT)
+    try:
+        assert process.wait(200) == 0
+    finally:
+        process.kill()
+        process.stdin.close()
+
+
+@pytest.mark.slow
 def test_a_signal_to_the_whole_group_ends_no_job(settings):
     engine = open_engine(settings.database_url)
     migrate(engine)
