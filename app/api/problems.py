@@ -60,6 +60,9 @@ from topoloom.synth import errors as synth_errors
 
 MEDIA_TYPE = "application/problem+json"
 
+RETRY_SECONDS = 5
+"""Value of ``Retry-After`` of an answer with status 503 whose error states no other."""
+
 MAX_TEXT = 4_000
 """Longest single text of a problem, in bytes."""
 
@@ -233,9 +236,9 @@ def answer_to(path: str, error: Exception) -> JSONResponse:
     """Return the answer to a request for a path that ended in an error."""
     document = described(error, path)
     headers = error.headers if isinstance(error, AccessError) else {}
-    retry_after = getattr(error, "retry_after", None)
+    retry_after = getattr(error, "retry_after", RETRY_SECONDS if document.status == 503 else None)
     if retry_after is not None:
-        headers = {**headers, "Retry-After": str(retry_after)}
+        headers = {"Retry-After": str(retry_after), **headers}
     return _sent(document, headers)
 
 

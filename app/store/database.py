@@ -28,12 +28,16 @@ from sqlalchemy.pool import StaticPool
 
 from topoloom.app.config import HEAD
 from topoloom.app.store.embedded_reader import PRAGMAS
+from topoloom.app.store.lock_waits import LIMIT, LOCK_SECONDS, limit_lock_waits
 
 CONNECT_SECONDS = 5
 """Timeout of a connection to PostgreSQL."""
 
 STATEMENT_SECONDS = 60
 """Timeout of a statement on PostgreSQL; the largest document takes a few seconds."""
+
+MIGRATION_SECONDS = 60
+"""Longest wait for the migration of another process on SQLite."""
 
 _MIGRATION_LOCK = 7_063_411
 _VERSION = Table(
@@ -61,12 +65,10 @@ def open_engine(url: str) -> Engine:
     """
     try:
         parsed = make_url(url)
-        if not is_embedded(parsed):
-            return _open_server(_with_driver(parsed))
-        engine = _open_sqlite(parsed)
+        engine = _open_sqlite(parsed) if is_embedded(parsed) else _open_server(parsed)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise DatabaseNotReady(f"database_url: cannot be used: {_first_line(error)}") from None
-    event.listen(engine, "connect", _prepare_sqlite)
+    limit_lock_waits(engine)
     return engine
 
 
@@ -170,10 +172,13 @@ def _alembic_config() -> Any:
 def _lock(connection: Connection) -> None:
     """Take the migration lock, which ends with the transaction."""
     if is_embedded(connection.engine.url):
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {MIGRATION_SECONDS * 1000}")
+        connection.info.pop(LIMIT, None)
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         # No timeout: a migration may rewrite a large table.
         connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
 
@@ -212,6 +217,7 @@ def _with_driver(url: URL) -> URL:
 
 def _open_server(url: URL) -> Engine:
     """Return an engine for a database server, with timeouts."""
+    url = _with_driver(url)
     limits: dict[str, Any] = {}
     if url.get_backend_name() == "postgresql":
         asked = url.query.get("options", "")
@@ -219,20 +225,31 @@ def _open_server(url: URL) -> Engine:
         limits = {"options": options}
         if "connect_timeout" not in url.query:
             limits["connect_timeout"] = CONNECT_SECONDS
-    return create_engine(url, pool_pre_ping=True, connect_args=limits, hide_parameters=True)
+    return create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_timeout=LOCK_SECONDS,
+        connect_args=limits,
+        hide_parameters=True,
+    )
 
 
 def _open_sqlite(url: URL) -> Engine:
     if is_in_memory(url):
         # One connection for all threads: a second connection would see an empty database.
         threads = {"check_same_thread": False}
-        return create_engine(url, poolclass=StaticPool, connect_args=threads, hide_parameters=True)
-    folder = Path(url.database or "").parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
-    return create_engine(url, hide_parameters=True)
+        engine = create_engine(
+            url, poolclass=StaticPool, connect_args=threads, hide_parameters=True
+        )
+    else:
+        folder = Path(url.database or "").parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
+        engine = create_engine(url, pool_timeout=LOCK_SECONDS, hide_parameters=True)
+    event.listen(engine, "connect", _prepare_sqlite)
+    return engine
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

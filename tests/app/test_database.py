@@ -8,7 +8,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
+from sqlalchemy.exc import OperationalError
 
+from topoloom.app.store import lock_waits
 from topoloom.app.store.database import (
     HEAD,
     DatabaseNotReady,
@@ -77,7 +79,34 @@ def test_an_embedded_database_is_migrated_when_opened(tmp_path):
     with engine.connect() as connection:
         assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
-        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 10_000
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 5_000
+    engine.dispose()
+
+
+def test_a_wait_for_a_lock_that_failed_makes_the_next_waits_short(database_url, monkeypatch):
+    monkeypatch.setattr(lock_waits, "LOCK_SECONDS", 0.3)
+    monkeypatch.setattr(lock_waits, "LOCKED_SECONDS", 0.1)
+    monkeypatch.setattr(lock_waits, "LOCKED_FOR", 1000)
+    engine = open_engine(database_url)
+    migrate(engine)
+    embedded = engine.dialect.name == "sqlite"
+    limit = text("PRAGMA busy_timeout" if embedded else "SHOW lock_timeout")
+    write = text("UPDATE topologies SET name = ''")
+    with engine.connect() as holder, engine.connect() as other:
+        assert other.execute(limit).scalar() in (300, "300ms")
+        lock = "BEGIN EXCLUSIVE" if embedded else "LOCK TABLE topologies IN EXCLUSIVE MODE"
+        holder.exec_driver_sql(lock)
+        with pytest.raises(OperationalError):
+            other.execute(write)
+        other.rollback()
+        # Reads go on.
+        assert other.execute(text("SELECT count(*) FROM topologies")).scalar() == 0
+    with engine.begin() as connection:
+        assert connection.execute(limit).scalar() in (100, "100ms")
+        connection.execute(write)
+    monkeypatch.setattr(lock_waits.time, "monotonic", lambda: float("inf"))
+    with engine.connect() as connection:
+        assert connection.execute(limit).scalar() in (300, "300ms")
     engine.dispose()
 
 

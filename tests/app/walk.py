@@ -2,7 +2,8 @@
 
 The walk begins in the route, behind the middleware, and continues in threads and in the worker
 process.  ``app/observability/`` does not count,
-nor does ``app/store/database.py``, which runs when the pool happens to open a connection.
+nor do ``app/store/database.py`` and ``lock_waits.py``, which run when the pool happens to open a
+connection.
 
 A *file* is entered when one of its functions runs.  A *step* is a function during which a
 function of another file runs for the first time: what a reader has to follow, not a helper.  A
@@ -32,7 +33,13 @@ from topoloom.app.jobs.worker_pool import worker_process
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("app/store/database.py", "app/observability/", "app/observability/logs.py", "app/observability/metrics.py")
+LEFT_OUT = (
+    "app/store/database.py",
+    "app/store/lock_waits.py",
+    "app/observability/",
+    "app/observability/logs.py",
+    "app/observability/metrics.py",
+)
 
 followed: ContextVar[bool] = ContextVar("followed", default=False)
 
