@@ -121,6 +121,8 @@ class ComputationQueue:
     ) -> Done | None:
         """Return the result; None if it takes more than ``seconds``, or the service stops.
 
+        None also after the time limit of a computation whose job goes on with its own limit.
+
         Raises
         ------
         Cancelled
@@ -135,6 +137,8 @@ class ComputationQueue:
         finally:
             gone.cancel()
         if one.result.done():
+            if one.followed and isinstance(one.result.exception(), TookTooLong):
+                return None
             one.told += 1
             done = one.result.result()
             return done if one.told == 1 else done.known()

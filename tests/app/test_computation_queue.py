@@ -5,19 +5,21 @@ from contextlib import ExitStack
 from threading import Event
 
 import pytest
+from fastapi import Request
 
 from topoloom.app.api import computation_queue
 from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting
 from topoloom.app.jobs.worker_pool.pool import Done
 from topoloom.app.jobs.worker_pool.task import Task
+from topoloom.schedules.errors import TookTooLong
 
 
 class Pool:
     """A pool whose computations end when the test says, or when they are cancelled."""
 
     def __init__(self):
-        self.begun, self.finish = [], {}
+        self.begun, self.finish, self.error = [], {}, None
 
     def run(self, task, cancelled, report=None):
         self.begun.append(task.operation)
@@ -25,6 +27,8 @@ class Pool:
         while not finished.wait(0.005):
             if cancelled.is_set():
                 raise Cancelled
+        if self.error is not None:
+            raise self.error
         return Done({}, ())
 
     def end(self, name):
@@ -185,6 +189,30 @@ def test_a_computation_that_a_job_follows_runs_until_the_job_ends(pool, queue_of
         assert queue.running == 1 and not one.cancelled.is_set()
         wanted = False
         await until(lambda: not queue.running)
+        queue.close()
+
+    asyncio.run(run())
+
+
+def test_a_time_limit_is_no_answer_while_a_job_goes_on(pool, queue_of):
+    async def forever():
+        return {"type": await asyncio.Event().wait()}
+
+    async def goes_on():
+        return True
+
+    async def run():
+        queue = queue_of(max_working=2)
+        with ExitStack() as clients:
+            refused, followed = ask(clients, queue, "owner", "c1", "c2")
+            queue.follow(followed, goes_on, 60)
+            pool.error = TookTooLong("", "must be done sooner")
+            pool.end("c1")
+            pool.end("c2")
+            client = Request({"type": "http"}, forever)
+            with pytest.raises(TookTooLong):
+                await queue.completed(refused, client)
+            assert await queue.completed(followed, client) is None
         queue.close()
 
     asyncio.run(run())

@@ -34,6 +34,7 @@ def test_the_limit_of_the_service_is_kept_by_a_search_that_says_nothing(settings
         answer = client.post("/v1/designs", json=BIG)
         assert answer.status_code == 422
         assert answer.json()["type"] == "/problems/took-too-long"
+        assert client.get("/v1/jobs").json()["items"] == []
         assert time.monotonic() - start < 1 + ENDED * slowdown()
 
 
