@@ -14,7 +14,6 @@ from topoloom.app.documents.frontier import PointDocument, algorithm_of, measure
 from topoloom.app.documents.patch_plan import GoalDocument
 from topoloom.app.documents.schedule import PartFacts, given_facts
 from topoloom.app.requests.designs import DesignRequest
-from topoloom.app.requests.renamed import both_names
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.synth.recipes.recipe import Recipe
 
@@ -187,7 +186,7 @@ def of(answer: DesignAnswer, identity: str) -> dict[str, Any]:
     return {
         "schema": "design/1",
         "id": identity,
-        "request": both_names(answer.request.canonical(), DesignRequest.former),
+        "request": answer.request.shown(),
         "workload": _workload(design).given(),
         "bounds": bounds.given(),
         "frontier": [_point(answer, found, number).given() for number in range(len(points))],

@@ -21,7 +21,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from topoloom.app.requests.field_errors import PlacedError
-from topoloom.app.requests.renamed import MEMBERS, current_names, former_names
+from topoloom.app.requests.renamed import MEMBERS, both_names, current_names, former_names
 
 FRACTION = re.compile(r"^[0-9]{1,9}(/[0-9]{0,8}[1-9][0-9]{0,8}|\.[0-9]{1,9})?$", re.ASCII)
 
@@ -43,7 +43,7 @@ class Request(BaseModel):
         for name, part in value.items() if isinstance(value, dict) else ():
             if (place := _unencodable(part, f"/{name}")) is not None:
                 raise PlacedError(place, "must be text that UTF-8 can encode, without NUL")
-        return current_names(value, cls.former) if cls.former else value
+        return current_names(value, cls.former) if cls._has_renamed(value) else value
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -71,7 +71,19 @@ class Request(BaseModel):
 
         The former names keep the ids of stored documents.
         """
-        return former_names(self.model_dump(mode="json", exclude_none=True), self.former)
+        members = self.model_dump(mode="json", exclude_none=True)
+        return former_names(members, self.former) if self._has_renamed(members) else members
+
+    def shown(self) -> dict[str, Any]:
+        """Return the canonical request with current and former names, for an answer."""
+        members = self.canonical()
+        return both_names(members, self.former) if self._has_renamed(members) else members
+
+    @classmethod
+    def _has_renamed(cls, members: Any) -> bool:
+        return isinstance(members, dict) and any(
+            old in members or MEMBERS[old] in members for old in cls.former
+        )
 
     def canonical_part(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the named members that are not null, as plain JSON values."""

@@ -53,7 +53,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 """Former option of the command line -> option."""
 
 
-def current_names(value: Any, former: Iterable[str]) -> Any:
+def current_names(value: Mapping[str, Any], former: Iterable[str]) -> dict[str, Any]:
     """Return the members of a request with current names and words; note former ones in `SENT`.
 
     >>> current_names({"over": "time", "nodes": [8]}, ("over",))
@@ -64,8 +64,6 @@ def current_names(value: Any, former: Iterable[str]) -> Any:
     PlacedError
         A member has different values under its two names.
     """
-    if not isinstance(value, dict):
-        return value
     members = dict(value)
     for old in former:
         new = MEMBERS[old]

@@ -6,7 +6,7 @@ from typing import Any
 from topoloom.app.cli.output.formatting import fraction, seconds, short_id
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.documents.fault_rows import lost_of, worst_first
-from topoloom.app.documents.sweep import kind_of
+from topoloom.app.requests.renamed import both_names
 
 _HOSTS = (Column("nodes", "nodes"), Column("degree", "degree"))
 _TOPOLOGY = (
@@ -35,7 +35,7 @@ _COLUMNS = {
 
 def sweep_table(sweep: dict[str, Any]) -> Table:
     """Return the table of a sweep/1 document; faults are sorted worst first."""
-    answers, kind = sweep["rows"], kind_of(sweep)
+    answers, kind = sweep["rows"], both_names(sweep, ("over",))["kind"]
     if kind == "fault-analysis":
         answers = worst_first(answers)
     rows = [row for answer in answers for row in _rows(answer)]
