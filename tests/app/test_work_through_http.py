@@ -43,7 +43,7 @@ def test_the_same_question_is_refused_again_without_work(client, monkeypatch):
     made = client.post(
         "/v1/schedules", json={"topology": topology, "collective": "broadcast", "root": 0}
     )
-    place = made.headers["Location"] + "?format=msccl-xml"
+    place = made.headers["Location"].partition("?")[0] + "?format=msccl-xml"
     first = client.get(place)
     assert first.status_code == 422 and first.json()["type"] == "/problems/not-exportable"
     monkeypatch.setattr(WorkerPool, "run", None)
@@ -55,7 +55,8 @@ def test_an_export_is_written_once(client, monkeypatch):
         "/v1/schedules", json={"topology": {"recipe": "BiRing(5)"}, "collective": "allgather"}
     )
     places = [
-        made.headers["Location"] + query for query in ("", "?format=dot", "?format=msccl-xml")
+        made.headers["Location"].partition("?")[0] + query
+        for query in ("", "?format=dot", "?format=msccl-xml")
     ]
     first = [client.get(place) for place in places]
     assert [answer.status_code for answer in first] == [200, 422, 200]
