@@ -23,6 +23,7 @@ from topoloom.designs import design, files, runnable
 from topoloom.execution import execute, schedule, simulate, verify
 from topoloom.topologies import (
     build,
+    compare,
     from_networkx,
     frontier,
     link_values,
@@ -30,7 +31,6 @@ from topoloom.topologies import (
     optimum,
     read,
     to_networkx,
-    ways,
 )
 from topoloom.wiring import plan_moves, plot
 
@@ -47,6 +47,7 @@ __all__ = [
     "Runner",
     "Topology",
     "build",
+    "compare",
     "design",
     "execute",
     "files",
@@ -64,7 +65,6 @@ __all__ = [
     "to_networkx",
     "verify",
     "verify_webhook",
-    "ways",
 ]
 
 _CLASSES = {
@@ -78,6 +78,11 @@ _CLASSES = {
 
 def __getattr__(name: str) -> Any:
     """Load a re-exported class or function on first access."""
+    if name == "ways":
+        from warnings import warn
+
+        warn("topoloom.ways is now topoloom.compare", DeprecationWarning, stacklevel=2)
+        return compare
     if name not in _CLASSES:
         raise AttributeError(f"module 'topoloom' has no attribute {name!r}")
     from importlib import import_module

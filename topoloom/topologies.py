@@ -213,7 +213,7 @@ def link_values(
     return found(topology_of(source), Collective.of(collective), options)
 
 
-def ways(
+def compare(
     source: "Source",
     collective: str,
     *,
@@ -236,7 +236,7 @@ def ways(
 
     Examples
     --------
-    >>> found = ways("Torus(4, 4)", "allreduce")
+    >>> found = compare("Torus(4, 4)", "allreduce")
     >>> [(part.name, part.first_bytes) for part in found.ranges]
     [('bfb-one-shot', 1), ('bfb', 38096)]
     >>> found.fastest(2**30).rate

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import topoloom as topoloom_package
 from tests.app.lr_jobs import Job
 from topoloom.app.api.deprecation import PAGE, SINCE
 from topoloom.app.auth.scopes import scope_of
@@ -230,6 +231,12 @@ def test_a_former_option_works_with_one_note(topoloom, tmp_path):
         "note: `--place` is now `--host-assignment`; the next release removes the old name",
     ]
     assert now.err == ""
+
+
+def test_the_former_name_of_a_python_function_warns():
+    with pytest.warns(DeprecationWarning, match=r"topoloom\.compare"):
+        found = topoloom_package.ways
+    assert found is topoloom_package.compare
 
 
 def test_an_option_under_both_names_is_refused(topoloom):
