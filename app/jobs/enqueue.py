@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from topoloom.app.jobs import history, queries
 from topoloom.app.jobs.errors import QueueFull, TooManyJobs, WebhookRefused
 from topoloom.app.jobs.model import DEFAULT_PRIORITY, MAX_PRIORITY, JobId, State, Task
+from topoloom.app.jobs.webhooks.targets import host_and_port
 from topoloom.app.store.tables import MAX_OWNER, JobRow, PartRow, WebhookRow
 
 ATTEMPTS = 10
@@ -178,5 +179,7 @@ def _tell(connection: Connection, job: JobId, url: str | None) -> None:
     if len(known) >= MAX_WEBHOOKS:
         raise WebhookRefused(f"must be one of at most {MAX_WEBHOOKS} URLs of a job")
     connection.execute(
-        insert(WebhookRow).values(job_id=job, url=url, state="held", attempts=0, due=0.0)
+        insert(WebhookRow).values(
+            job_id=job, url=url, host=host_and_port(url), state="held", attempts=0, due=0.0
+        )
     )

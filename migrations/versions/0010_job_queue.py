@@ -26,8 +26,8 @@ def downgrade() -> None:
     op.drop_index("ix_jobs_worker", "jobs")
     op.create_index("ix_jobs_worker", "jobs", ["worker"])
     op.drop_index(op.f("ix_jobs_owner_started_at"), "jobs")
-    with op.batch_alter_table("jobs") as batch:
-        batch.drop_column("losses")
+    # A batch would make the table anew, and rows of other tables refer to its rows.
+    op.drop_column("jobs", "losses")
 
 
 def _index(name: str, columns: list[str], condition: str) -> None:

@@ -267,6 +267,17 @@ def test_a_receiver_that_drips_delays_no_other(
         until(lambda: "sending" not in states(engine, slow))
 
 
+def test_many_messages_to_one_host_hide_no_message_to_another(
+    engine, jobs, rules, receiver, dripping, monkeypatch
+):
+    monkeypatch.setattr(deliveries, "MAX_READ_OF_HOST", 2)
+    for number in range(5):
+        ended(jobs, dripping.url, number=number)
+    ended(jobs, receiver.url, number=5)
+    found = Counter(one.url for one in deliveries.unsent(engine))
+    assert found == {dripping.url: 2, receiver.url: 1}
+
+
 def test_an_attempt_ends_though_the_receiver_sends_bytes_all_the_time(rules, dripping, monkeypatch):
     monkeypatch.setattr(post, "TIMEOUT_SECONDS", 0.5)
     with pytest.raises(NoAnswer, match=r"no answer within 0\.5 s"):
@@ -278,7 +289,7 @@ HOUR = 3_600.0
 
 @pytest.mark.parametrize("jump", [-HOUR, 0.0, HOUR])
 def test_a_jump_of_the_wall_clock_neither_resends_nor_holds_back(jump):
-    tried = Unsent("1", "job", "http://a/", DeliveryState.WAITING, turn=3, attempts=4, due=1e9)
+    tried = Unsent("1", "job", "http://a/", "a:80", DeliveryState.WAITING, 3, attempts=4, due=1e9)
     claimed = tried._replace(id="2", state=DeliveryState.SENDING)
     running = Agenda()
     running.read([], now=0.0, wall=1e9)
@@ -355,7 +366,7 @@ def test_webhooks_need_one_secret_or_two(secret):
 
 def test_deliveries_of_an_earlier_version_stay_due(database_url):
     engine = open_engine(database_url)
-    migrate(engine, "0011")
+    migrate(engine, "0009")
     with engine.begin() as connection:
         connection.execute(
             text(
@@ -366,14 +377,16 @@ def test_deliveries_of_an_earlier_version_stay_due(database_url):
         )
         for url, state in (("a", "sent"), ("b", "waiting"), ("c", "given up"), ("d", "held")):
             connection.execute(
-                text(f"INSERT INTO job_webhooks VALUES ('j', '{url}', '{state}', 1, 5.0)")
+                text(f"INSERT INTO job_webhooks VALUES ('j', 'http://{url}/', '{state}', 1, 5.0)")
             )
     migrate(engine)
     listed = deliveries.of_job(engine, "j")
     assert [one.state.value for one in listed] == ["delivered", "waiting", "failed", "held"]
     assert len({one.id for one in listed}) == 4
-    assert deliveries.claim(engine, deliveries.unsent(engine)[0]) is not None
-    migrate(engine, "0011")
+    (unsent,) = deliveries.unsent(engine)
+    assert unsent.host == "b:80"
+    assert deliveries.claim(engine, unsent) is not None
+    migrate(engine, "0009")
     with engine.connect() as connection:
         rows = connection.execute(text("SELECT url, state FROM job_webhooks ORDER BY url")).all()
     assert [row.state for row in rows] == ["sent", "waiting", "given up", "held"]

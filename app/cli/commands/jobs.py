@@ -55,9 +55,7 @@ def worker(
 ) -> None:
     """Run jobs until stopped; any number of workers can share a database."""
     settings = Settings(
-        **given(
-            worker_concurrency=concurrency, worker_host=metrics_host, worker_port=metrics_port
-        ),
+        **given(worker_concurrency=concurrency, worker_host=metrics_host, worker_port=metrics_port),
         run_worker=True,
     )
     from topoloom.app.jobs.worker_pool.fork_server import prepare

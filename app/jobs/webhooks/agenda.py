@@ -22,7 +22,7 @@ class _Entry(NamedTuple):
 class Agenda:
     """Unsent deliveries, in the order in which they are due.
 
-    >>> new = Unsent("1", "job", "http://a/", DeliveryState.WAITING, turn=1, attempts=0, due=0)
+    >>> new = Unsent("1", "job", "http://a/", "a:80", DeliveryState.WAITING, 1, attempts=0, due=0)
     >>> tried = new._replace(id="2", attempts=1)
     >>> agenda = Agenda()
     >>> agenda.read([], now=100.0, wall=9e9)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine, func, select, update
 
 from topoloom.app.jobs import queries
 from topoloom.app.jobs.errors import NotEnded
@@ -18,7 +18,7 @@ ATTEMPTS = 8
 
 FIRST_PAUSE_SECONDS = 10.0
 MAX_LOGGED = 50
-MAX_READ = 10_000
+MAX_READ_OF_HOST = 200
 
 
 class DeliveryState(StrEnum):
@@ -53,6 +53,7 @@ class Unsent(NamedTuple):
     id: str
     job: JobId
     url: str
+    host: str
     state: DeliveryState
     turn: int
     attempts: int
@@ -65,6 +66,7 @@ class Claimed(NamedTuple):
     id: str
     job: JobId
     url: str
+    host: str
     turn: int
     attempts: int
     log: list[dict[str, Any]]
@@ -92,24 +94,40 @@ def pause(attempts: int) -> float:
 
 
 def unsent(engine: Engine) -> list[Unsent]:
-    """Return the deliveries that wait for an attempt or are sent now, the least tried first."""
-    query = (
+    """Return the deliveries that wait or are sent now; of each host the least tried ones."""
+    place = func.row_number().over(
+        partition_by=WebhookRow.host, order_by=(WebhookRow.attempts, WebhookRow.id)
+    )
+    ranked = (
         select(
             WebhookRow.id,
             WebhookRow.job_id,
             WebhookRow.url,
+            WebhookRow.host,
             WebhookRow.state,
             WebhookRow.turn,
             WebhookRow.attempts,
             WebhookRow.due,
+            place.label("place"),
         )
         .where(WebhookRow.state.in_(UNSENT))
-        .order_by(WebhookRow.attempts, WebhookRow.id)
-        .limit(MAX_READ)
+        .subquery()
     )
     with engine.connect() as connection:
-        rows = connection.execute(query).all()
-    return [Unsent(*row[:3], DeliveryState(row.state), *row[4:]) for row in rows]
+        rows = connection.execute(select(ranked).where(ranked.c.place <= MAX_READ_OF_HOST)).all()
+    return [
+        Unsent(
+            id=row.id,
+            job=row.job_id,
+            url=row.url,
+            host=row.host,
+            state=DeliveryState(row.state),
+            turn=row.turn,
+            attempts=row.attempts,
+            due=row.due,
+        )
+        for row in rows
+    ]
 
 
 def claim(engine: Engine, found: Unsent) -> Claimed | None:
@@ -134,7 +152,7 @@ def claim(engine: Engine, found: Unsent) -> Claimed | None:
         return None
     lost = Attempt(found.due, error="the sender ended before it knew the answer")
     log = [*row.log, asdict(lost)] if found.state is DeliveryState.SENDING else row.log
-    return Claimed(found.id, found.job, found.url, found.turn + 1, found.attempts + 1, log)
+    return Claimed(*found[:4], found.turn + 1, found.attempts + 1, log)
 
 
 def record(engine: Engine, claimed: Claimed, attempt: Attempt) -> DeliveryState:

@@ -22,7 +22,7 @@ from topoloom.app.jobs.webhooks import deliveries
 from topoloom.app.jobs.webhooks.agenda import LEASE_SECONDS, Agenda
 from topoloom.app.jobs.webhooks.deliveries import Attempt, Claimed, DeliveryState, Unsent
 from topoloom.app.jobs.webhooks.post import NoAnswer, send
-from topoloom.app.jobs.webhooks.targets import WebhookRules, host_and_port
+from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.store.errors import NotStored
 from topoloom.app.webhook_signatures import signed_headers
 
@@ -102,14 +102,13 @@ class Messenger:
 
     def _start_due(self, engine: Engine) -> None:
         """Start the attempts that are due, within the limits."""
-        hosts = Counter(host_and_port(one.url) for one in list(self._sending.values()))
+        hosts = Counter(one.host for one in list(self._sending.values()))
         taken = []
         for one in self._agenda.due(time.monotonic()):
-            host = host_and_port(one.url)
             if hosts.total() >= MAX_SENDING:
                 break
-            if hosts[host] < MAX_SENDING_TO_HOST:
-                hosts[host] += 1
+            if hosts[one.host] < MAX_SENDING_TO_HOST:
+                hosts[one.host] += 1
                 taken.append(one)
         self._agenda.remove(taken)
         for one in taken:
@@ -170,7 +169,7 @@ class Messenger:
             # The next pause begins when the agenda sees the new turn.
             self._woken.set()
             level = logging.ERROR if state is DeliveryState.FAILED else logging.WARNING
-            shown = (claimed.id, claimed.job, host_and_port(claimed.url), claimed.attempts)
+            shown = (claimed.id, claimed.job, claimed.host, claimed.attempts)
             text = "delivery %s of the job %s to %s: attempt %d: %s; it is %s"
             log.log(level, text, *shown, attempt.error, state.value)
 

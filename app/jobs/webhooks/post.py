@@ -8,6 +8,7 @@ import socket
 import ssl
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from importlib.metadata import version
 
@@ -56,17 +57,19 @@ def _left(end: float) -> float:
 
 def _connected(target: Target, addresses: Sequence[str], end: float) -> socket.socket:
     """Return a connection to the first address that accepts one."""
-    for address in addresses:
-        try:
-            plain = socket.create_connection((address, target.port), _left(end))
-            break
-        except OSError:
-            if address == addresses[-1]:
-                raise
+    plain = _first_connection(addresses, target.port, end)
     if target.scheme == "http":
         return plain
     plain.settimeout(_left(end))
     return _tls().wrap_socket(plain, server_hostname=target.host)
+
+
+def _first_connection(addresses: Sequence[str], port: int, end: float) -> socket.socket:
+    """Connect to one address after the other; each gets its share of the time."""
+    first, *others = addresses
+    with suppress(OSError) if others else nullcontext():
+        return socket.create_connection((first, port), _left(end) / len(addresses))
+    return _first_connection(others, port, end)
 
 
 @lru_cache(maxsize=1)

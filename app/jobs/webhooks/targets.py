@@ -40,12 +40,17 @@ def without_credentials(url: str) -> str:
     'https://ci.example:8443/done'
     """
     parts = urlsplit(url)
-    return f"{parts.scheme}://{host_and_port(url)}{parts.path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def host_and_port(url: str) -> str:
-    """Return the host of a URL, with its port if the URL names the port."""
-    return urlsplit(url).netloc.rpartition("@")[2]
+    """Return the host of a URL with its port.
+
+    >>> host_and_port("https://Hooks.example/done?token=1")
+    'hooks.example:443'
+    """
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or PORTS[parts.scheme]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ MAX_URL = 2_000
 class WebhookRow(Base):
     """The delivery of the end of a job to a URL.
 
-    ``turn`` grows with every change: a claim names the turn that the claimant saw.  ``attempts``
+    ``host`` is the host of the URL with its port: one host must not delay the others.  ``turn`` grows with every change: a claim names the turn that the claimant saw.  ``attempts``
     counts since the job ended, or since the last request to resend; ``log`` lists all of them.
     ``due`` is the planned time of the next attempt, in seconds since 1970.
     """
@@ -27,6 +27,7 @@ class WebhookRow(Base):
     )
     job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id"))
     url: Mapped[str] = mapped_column(String(MAX_URL))
+    host: Mapped[str] = mapped_column(String(300))
     state: Mapped[str] = mapped_column(String(10), index=True)
     turn: Mapped[int] = mapped_column(Integer, default=0)
     attempts: Mapped[int] = mapped_column(Integer)
