@@ -99,7 +99,7 @@ class Transport:
     def _result_of(self, job: Any, deadline: float, read: Callable[..., Any] | None = None) -> Any:
         """Return the answer of a job that has ended; ``read`` gets a path, by default as JSON."""
         if job["state"] == "done":
-            return (read or self._get_json)(job["result"], deadline=deadline)
+            return (read or self._get_json)(job["result_url"], deadline=deadline)
         if job["problem"] is not None:
             raise problem_of(job["problem"]["status"], json.dumps(job["problem"]).encode())
         raise Refused(409, "about:blank", "Cancelled", f"the job {job['id']} was cancelled", ())

@@ -1022,14 +1022,16 @@ class JobDocument(TypedDict):
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     revision: int
     progress: float | None
-    message: str
+    phase: str
+    message: NotRequired[str]
     parts: JobParts | None
     parent: str | None
     created_at: str
     started_at: str | None
     ended_at: str | None
     estimate_seconds: float | None
-    result: str | None
+    result_url: str | None
+    result: NotRequired[str | None]
     result_id: str | None
     problem: ProblemDocument | None
     attempts: list[JobAttempt]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity, omitted
+from topoloom.app.documents.base import Document, Identity, omitted, renamed_to
 from topoloom.app.documents.problem import ProblemDocument
 from topoloom.app.jobs import history
 from topoloom.app.jobs.model import Job
@@ -65,7 +65,8 @@ class JobDocument(Document):
         ge=0,
         le=1,
     )
-    message: str = Field(description="what is being done; empty where that is not known")
+    phase: str = Field(description="what is being done; empty where that is not known")
+    message: str = renamed_to("phase")
     parts: JobParts | None = Field(description="of a sweep; null of any other")
     parent: JobIdentity | None = Field(description="the sweep that it is a part of; null for none")
     created_at: datetime = Field(description="when it was asked for, UTC")
@@ -74,7 +75,8 @@ class JobDocument(Document):
     estimate_seconds: float | None = Field(
         description="median time of the last runs of the operation; null before the first", ge=0
     )
-    result: str | None = Field(description="path of the answer of a job that is done, or null")
+    result_url: str | None = Field(description="path of the answer of a job that is done, or null")
+    result: str | None = renamed_to("result_url")
     result_id: Identity | None = Field(description="what the answer is stored under, or null")
     problem: ProblemDocument | None = Field(
         description="problem+json document of a job that failed, or null"
@@ -106,6 +108,7 @@ def place(operation: str, made: str) -> str:
 def of(job: Job) -> dict[str, Any]:
     """Return the job/1 document."""
     changes = history.read(job.history)
+    result_url = None if job.made is None else place(job.task.operation, job.made)
     return {
         "schema": "job/1",
         "id": job.id,
@@ -115,6 +118,7 @@ def of(job: Job) -> dict[str, Any]:
         "state": job.state.value,
         "revision": job.revision,
         "progress": None if job.progress is None else round(job.progress, 4),
+        "phase": job.phase,
         "message": job.phase,
         "parts": {"total": job.parts, "ended": job.parts_ended} if job.parts else None,
         "parent": job.parent,
@@ -122,7 +126,8 @@ def of(job: Job) -> dict[str, Any]:
         "started_at": _moment(job.started_at),
         "ended_at": _moment(job.ended_at),
         "estimate_seconds": job.estimate_seconds,
-        "result": None if job.made is None else place(job.task.operation, job.made),
+        "result_url": result_url,
+        "result": result_url,
         "result_id": job.made,
         "problem": None if job.problem is None else dict(job.problem),
         "attempts": [

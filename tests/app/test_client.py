@@ -4,11 +4,15 @@ import functools
 import inspect
 import json
 import operator
+import os
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Unpack, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -21,6 +25,8 @@ from topoloom.app.auth import api_keys
 from topoloom.app.client import Client, Handle, NotFound, Refused, ServiceError, Unreachable, types
 from topoloom.app.codegen import client_types
 from topoloom.app.store.database import open_database
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -362,6 +368,62 @@ def test_the_key_goes_to_the_service_and_nowhere_else(busy):
 def test_what_can_be_no_key_is_refused(key):
     with pytest.raises(ValueError, match=r"^key: "):
         Client(key=key)
+
+
+def test_the_programs_of_the_documentation_run(client):
+    page = (DOCS / "how-to" / "use-the-client.md").read_text()
+    programs = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    names = {}
+    for program in programs:
+        exec(program.replace("http://127.0.0.1:8765", client.base_url), names)
+    assert names["program"].startswith(b"<algo")
+    assert names["design"]["schema"] == "design/1"
+    assert names["handle"].id in names["finished"] or names["handle"].state() == "done"
+
+
+@pytest.mark.slow
+def test_the_answers_of_the_client_have_types(tmp_path):
+    pytest.importorskip("pyright")
+    program = DOCS.parent / "tests" / "app" / "data" / "typed_client.py"
+    checked = subprocess.run(
+        [sys.executable, "-m", "pyright", str(program)],
+        cwd=DOCS.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.slow
+def test_a_client_asks_through_a_restart(tmp_path):
+    """The service is killed in the middle of a request, and started again at the same address."""
+    database = tmp_path / "t.db"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    client, answers = Client(f"http://127.0.0.1:{port}", attempts=40), []
+    process = started(database, port)
+    question = {"nodes": 300, "degree": 4, "preset": "gpt2-xl-ddp"}
+    asking = threading.Thread(target=lambda: answers.append(client.design(**question)))
+    try:
+        assert Client(client.base_url, attempts=40).version()
+        asking.start()
+        for _ in range(3):
+            time.sleep(1)
+            process.kill()
+            process.wait()
+            process = started(database, port)
+        asking.join(300)
+        assert [answer["schema"] for answer in answers] == ["design/1"]
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def started(database, port):
+    return subprocess.Popen(
+        [sys.executable, "-m", "topoloom", "serve", "--port", str(port)],
+        env=os.environ | {"TOPOLOOM_DATABASE_URL": f"sqlite:///{database}"},
+        cwd=DOCS.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 @pytest.mark.slow

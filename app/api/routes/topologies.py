@@ -36,6 +36,7 @@ FormatDep = Annotated[
     Query(alias="format", description="representation; goes before the Accept header"),
 ]
 
+CollectiveDep = Annotated[AnyCollectiveName, collectives.OPTIMUM_COLLECTIVE.query()]
 TreesDep = Annotated[int | None, collectives.TREES_PER_ROOT.query()]
 GapDep = Annotated[Gap | None, collectives.MAX_GAP.query()]
 RootDep = Annotated[str | None, collectives.ROOT.query(max_length=1000)]
@@ -45,7 +46,7 @@ ParticipantsDep = Annotated[list[str] | None, collectives.PARTICIPANTS.query()]
 
 
 async def _question(
-    collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.default,
+    collective: CollectiveDep = collectives.OPTIMUM_COLLECTIVE.default,
     trees_per_root: TreesDep = None,
     max_gap: GapDep = None,
     root: RootDep = None,
