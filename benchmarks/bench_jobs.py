@@ -231,12 +231,12 @@ def warm(jobs: Jobs, count: int) -> None:
         assert jobs.wait(jobs.enqueue(task), 120).state == "done"
 
 
-def stopped(processes: list[subprocess.Popen[bytes]]) -> None:
+def stopped(processes: list[subprocess.Popen[bytes]], seconds: float = 6) -> None:
     """End processes within a time limit."""
     for process in processes:
         process.send_signal(signal.SIGTERM)
     for process in processes:
-        process.wait(timeout=6)
+        process.wait(timeout=seconds)
 
 
 def main() -> None:

@@ -159,7 +159,7 @@ def restarted(engine: Engine, restarts: int, clients: int) -> str:
         with suppress(AssertionError):
             calm(ends)
     finally:
-        stopped(list(running.values()))
+        stopped(list(running.values()), 60)
     for failure in load.failures:
         print(failure, file=sys.stderr)
     lost = len(load.jobs - ends.seen.keys()) + ends.left

@@ -30,7 +30,12 @@ from topoloom.app.jobs.gauges import database_gauges
 from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.observability.metrics import Metrics
-from topoloom.app.observability.telemetry import export_spans, is_wanted, trace_statements
+from topoloom.app.observability.telemetry import (
+    export_spans,
+    flush_spans,
+    is_wanted,
+    trace_statements,
+)
 from topoloom.app.store.database import open_database, shown
 from topoloom.app.store.document_store import Store
 
@@ -78,12 +83,13 @@ def work(settings: Settings) -> None:
             pass  # A wait without a limit misses a signal that another thread receives.
         end_within(SHUTDOWN_SECONDS)
         all_ended = host.stop()
+    if all_ended:
+        claims.close()
+        engine.dispose()
+    flush_spans()
     log.info("stopped")
-    if not all_ended:
-        # An unfinished job holds a thread; other workers have taken the job over.
-        os._exit(0)
-    claims.close()
-    engine.dispose()
+    # The interpreter would wait for work that does not end, and free all memory piece by piece.
+    os._exit(0)
 
 
 @contextmanager

@@ -106,6 +106,13 @@ def export_spans() -> None:
     trace.set_tracer_provider(provider)
 
 
+def flush_spans() -> None:
+    """Export the spans that wait for their batch, before the process ends without a teardown."""
+    flush = getattr(trace.get_tracer_provider(), "force_flush", None)
+    if flush is not None:
+        flush()
+
+
 def trace_statements(engine: Engine, provider: trace.TracerProvider | None = None) -> None:
     """Trace each database statement as a span, with its text but without its values.
 
