@@ -195,8 +195,7 @@ class Settings(BaseModel):
         default=2,
         ge=1,
         le=1_000,
-        description="jobs that a worker carries out at a time; that of the worker of a database "
-        "that started last holds for all of its workers",
+        description="jobs that a worker carries out at a time",
     )
     worker_host: str = Field(
         default="127.0.0.1", description="address of the endpoint of `topoloom worker`"
