@@ -79,7 +79,7 @@ async def _headers(
         str | None, Header(description=sweeps_and_jobs.WEBHOOK.text)
     ] = None,
 ) -> None:
-    """Declare the headers for OpenAPI; `answered_or_promised` reads them from the request."""
+    """Declare the headers for OpenAPI; `answered_or_accepted` reads them from the request."""
 
 
 Waits = Depends(_headers)
@@ -123,10 +123,10 @@ async def answer_or_accept(
     watcher: Watcher = request.app.state.watcher
     found = await watcher.ended(job.id, preferred(request).wait_seconds)
     if found.state is State.DONE:
-        return heard(request, await look_up())
+        return with_preference(request, await look_up())
     if found.state is State.FAILED and found.problem is not None:
-        return heard(request, _failed(found))
-    return heard(request, promised(found))
+        return with_preference(request, _failed(found))
+    return with_preference(request, accepted(found))
 
 
 def _failed(job: Job) -> JSONResponse:
@@ -134,13 +134,13 @@ def _failed(job: Job) -> JSONResponse:
     return JSONResponse(problem, status_code=problem["status"], media_type=MEDIA_TYPE)
 
 
-def promised(job: Job) -> Response:
+def accepted(job: Job) -> Response:
     """Return 202 with a job and its URL."""
     place = {"Location": f"/v1/jobs/{job.id}", "Vary": "Prefer"}
     return JSONResponse(document.of(job), status_code=202, headers=place)
 
 
-def heard(request: Request, answer: Response) -> Response:
+def with_preference(request: Request, answer: Response) -> Response:
     """Return an answer that names the applied preference, if the client sent one (RFC 7240)."""
     if applied := preferred(request).applied:
         answer.headers["Preference-Applied"] = applied

@@ -15,15 +15,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
-from topoloom.app.api.async_reply import ACCEPTED, Waits, heard
+from topoloom.app.api.async_reply import ACCEPTED, Waits, with_preference
 from topoloom.app.api.dependencies import JsonBody, require_json
 from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
 from topoloom.app.api.request_dispatcher import (
-    answered_or_promised,
+    answered_or_accepted,
     document,
-    unread_or_promised,
+    unparsed_or_accepted,
 )
 from topoloom.app.api.responses import created, representation
 from topoloom.app.api.strict_http import refuse_unknown_query
@@ -142,10 +142,10 @@ def create_route(
 
     async def _shown(request: Request, found: Artefact | Response) -> Response:
         answer = await respond(request, found) if isinstance(found, Artefact) else found
-        return heard(request, answer) if "prefer" in request.headers else answer
+        return with_preference(request, answer) if "prefer" in request.headers else answer
 
     async def create(request: Request, body: Any) -> Response:
-        return await _shown(request, await answered_or_promised(request, operation, body))
+        return await _shown(request, await answered_or_accepted(request, operation, body))
 
     async def create_plain(request: Request) -> Response | None:
         if request.headers.get("content-type") != JSON:
@@ -162,7 +162,7 @@ def create_route(
         await require_json(request.headers.get("content-type"))
         await refuse_unknown_query(request)
         body = await request.body()
-        return await _shown(request, await unread_or_promised(request, operation, body))
+        return await _shown(request, await unparsed_or_accepted(request, operation, body))
 
     create.__annotations__["body"] = operation.body
     create.plain = create_plain  # pyright: ignore[reportFunctionMemberAccess]

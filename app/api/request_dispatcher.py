@@ -15,7 +15,7 @@ from fastapi import Request, Response
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from topoloom.app.api.async_reply import enqueued, preferred, promised
+from topoloom.app.api.async_reply import accepted, enqueued, preferred
 from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.job_worker import Host
 from topoloom.app.auth.errors import ShuttingDown
@@ -91,7 +91,7 @@ async def document(request: Request, kind: str, identity: str) -> Artefact:
     return await answered(request, STORED, StoredQuestion(kind=kind, id=identity))
 
 
-async def answered_or_promised(
+async def answered_or_accepted(
     request: Request, operation: Operation[B], body: B
 ) -> Artefact | Response:
     """Return the stored or quickly computed answer to a request; else 202 and a job.
@@ -109,7 +109,7 @@ async def answered_or_promised(
         return await _computed(request, Task.of(operation.name, body))
 
 
-async def unread_or_promised(
+async def unparsed_or_accepted(
     request: Request, operation: Operation[B], body: bytes
 ) -> Artefact | Response:
     """Do the same for a body that is too large to parse on the event loop."""
@@ -128,7 +128,7 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
         return _answer(await queue.compute(task, request))
     of_job = JobTask(task.operation, task.text(), task.identity)
     if wait_seconds == 0:
-        return promised(await enqueued(request, of_job))
+        return accepted(await enqueued(request, of_job))
     with queue.joined(task, request.state.owner) as computation:
         done = await queue.completed(computation, request, wait_seconds)
         if done is not None:
@@ -143,7 +143,7 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
             return _answer(done)
         if settings.run_worker:
             queue.follow(computation, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
-    return promised(job)
+    return accepted(job)
 
 
 def _answer(done: Done) -> Artefact:
