@@ -2,7 +2,10 @@
 
 import json
 import logging
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -38,6 +41,9 @@ class Receiver(ThreadingHTTPServer):
     """Notes the messages, and answers with the statuses of the test, then with 204."""
 
     daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Say nothing of a connection that the sender breaks off."""
 
     def __init__(self):
         self.messages, self.statuses = [], []
@@ -282,6 +288,33 @@ def test_an_attempt_ends_though_the_receiver_sends_bytes_all_the_time(rules, dri
     monkeypatch.setattr(post, "TIMEOUT_SECONDS", 0.5)
     with pytest.raises(NoAnswer, match=r"no answer within 0\.5 s"):
         send(rules, dripping.url, b"{}", {})
+
+
+@pytest.mark.parametrize("name", ["localhost", "hooks.example"])
+def test_a_certificate_must_name_the_host_of_the_url(receiver, tmp_path, monkeypatch, name):
+    if (openssl := shutil.which("openssl")) is None:
+        pytest.skip("openssl is not installed")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    command += ["-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=x"]
+    command += ["-addext", f"subjectAltName=DNS:{name}"]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    # The handshake belongs to the thread of the connection.
+    receiver.socket = context.wrap_socket(
+        receiver.socket, server_side=True, do_handshake_on_connect=False
+    )
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    post.tls_context.cache_clear()
+    rules = WebhookRules((receiver.host,), SECRET, private=True)
+    url = receiver.url.replace("http:", "https:")
+    if name == "localhost":
+        assert send(rules, url, b"{}", {}) == 204
+    else:
+        with pytest.raises(ssl.SSLCertVerificationError):
+            send(rules, url, b"{}", {})
+    post.tls_context.cache_clear()
 
 
 HOUR = 3_600.0

@@ -61,7 +61,7 @@ def _connected(target: Target, addresses: Sequence[str], end: float) -> socket.s
     if target.scheme == "http":
         return plain
     plain.settimeout(_left(end))
-    return _tls().wrap_socket(plain, server_hostname=target.host)
+    return tls_context().wrap_socket(plain, server_hostname=target.host)
 
 
 def _first_connection(addresses: Sequence[str], port: int, end: float) -> socket.socket:
@@ -73,7 +73,8 @@ def _first_connection(addresses: Sequence[str], port: int, end: float) -> socket
 
 
 @lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
+    """Return the context of all connections; reading the certificates takes a while."""
     return ssl.create_default_context()
 
 
