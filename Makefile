@@ -25,7 +25,7 @@ help:
 	@echo "make bench      measure"
 	@echo "make docs       build the documentation into out/site"
 	@echo "make plots      draw the pictures of docs/how-to/plots.md"
-	@echo "make reference  write the generated tables in docs/reference/"
+	@echo "make reference  write the examples of the API, the types of the client, the tables of docs/reference/"
 	@echo "make atlas      search many sizes, write docs/reference/atlas.md with its plots"
 
 .venv/installed: pyproject.toml
@@ -90,7 +90,9 @@ docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "written to out/site; $(BIN)/mkdocs serve shows changes while you write"
 
-reference: .venv/installed
+reference: .venv/installed-test .venv/warm
+	$(BIN)/python -m topoloom.app.codegen.openapi_examples
+	$(BIN)/python -m topoloom.app.codegen.client_types
 	$(BIN)/python -m topoloom.app.codegen.reference_tables
 
 plots: .venv/installed-plots

@@ -63,6 +63,9 @@ _HEADERS: dict[str, str] = {
 }
 """Response header -> its text."""
 
+_ALWAYS = ("X-Request-ID", "Location", "ETag", "Link")
+"""Headers without which no answer is sent that is described with them."""
+
 _CURRENT = {
     "description": "the client has the current version, by `If-None-Match`",
 }
@@ -162,10 +165,10 @@ def _headers_of(
         yield "Retry-After"
     if status in ("401", "403"):
         yield "WWW-Authenticate"
-    if status in ("201", "202") or (status == "200" and "201" in answers):
+    if "201" in answers and status in ("200", "201", "202"):
         yield "Location"
-    if status < "300" and "202" in answers:
-        yield "Preference-Applied"
+        if "202" in answers:
+            yield "Preference-Applied"
     if conditional and status in ("200", "304"):
         yield from ("ETag", "Cache-Control", "Vary")
         if "image/svg+xml" in answer.get("content", {}):

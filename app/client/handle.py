@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from topoloom.app.client.errors import ServiceError
+from topoloom.app.client.errors import Refused, ServiceError
 from topoloom.app.client.transport import Transport, is_job
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ class Handle(Generic[R]):
     A request whose answer was stored already has no job, and its state is ``done`` at once.  The
     job continues without the handle: ``Handle(client, client.job(id))`` is a handle of the same
     job, in any process.
+
+    >>> handle = Handle(Transport(), {"schema": "design/1"})
+    >>> handle.state(), handle.result()
+    ('done', {'schema': 'design/1'})
     """
 
     def __init__(self, client: Transport, answer: Any) -> None:
@@ -72,15 +76,14 @@ class Handle(Generic[R]):
                 yield job
 
     def cancel(self) -> None:
-        """Cancel the job.
-
-        Raises
-        ------
-        Refused
-            The job has ended.
-        """
-        if self._job is not None:
+        """Cancel the job, unless the job has ended."""
+        if self._job is None:
+            return
+        try:
             self._job = self._client._post(f"{self._path()}/cancel", {})
+        except Refused as refused:
+            if refused.type != "/problems/job-ended":
+                raise
 
     def result(self, timeout_seconds: float | None = None) -> R:
         """Return the answer when the job has ended.

@@ -61,6 +61,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.families: list[Family] = []
+        self._gauges: DatabaseGauges | None = None
         self._add_requests()
         self._add_work()
         self._add_database()
@@ -196,8 +197,13 @@ class Metrics:
         observe_statements(engine, self._observed)
         checked_out: Callable[[], int] = getattr(engine.pool, "checkedout", lambda: 1)
         self._in_use.set_function(checked_out)
-        self.families += gauges.families
+        if self._gauges is None:
+            self.families += gauges.families
+        else:
+            # The application starts a second time.
+            self.registry.unregister(self._gauges)
         self.registry.register(gauges)
+        self._gauges = gauges
 
     def _observed(self, statement: Statement) -> None:
         if statement.error is not None:

@@ -1,9 +1,11 @@
 """The service against its own OpenAPI document."""
 
+import json
 import re
 from functools import cache
 from tempfile import TemporaryDirectory
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +18,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from topoloom.app.api import openapi_document
 from topoloom.app.api.main import create_app
+from topoloom.app.api.problems import PROBLEMS
+from topoloom.app.codegen import openapi_examples
 from topoloom.app.config import Settings
 
 FOLDER = TemporaryDirectory()
@@ -48,6 +53,24 @@ def described():
     schema = schemathesis.openapi.from_dict(DOCUMENT)
     schema.app = app
     return schema
+
+
+def operations():
+    """Yield every operation of the document."""
+    for several in DOCUMENT["paths"].values():
+        yield from several.values()
+
+
+@cache
+def examples():
+    return json.loads(openapi_document.EXAMPLES_FILE.read_text())
+
+
+def require_fit(value, schema):
+    """Require that a value fits a schema of the document."""
+    # A schema of a parameter or a body has references at most; the document resolves them.
+    whole = {**schema, "components": DOCUMENT["components"]}
+    jsonschema_rs.validator_for(whole).validate(value)
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +115,68 @@ def test_every_operation_has_an_id_a_summary_and_says_how_it_fails():
     assert len(seen) == sum(len(operations) for operations in app.openapi()["paths"].values())
 
 
+def test_the_document_is_valid_and_its_names_are_plain():
+    described().validate()
+    assert DOCUMENT["servers"]
+    assert all(re.fullmatch("[A-Z][A-Za-z]+", name) for name in DOCUMENT["components"]["schemas"])
+    texts = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
+    for operation in operations():
+        assert re.fullmatch("[a-z]+([A-Z][a-z]+)+", operation["operationId"])
+        assert all(texts[tag] for tag in operation["tags"])
+        for parameter in operation.get("parameters", ()):
+            assert parameter.get("description"), (operation["operationId"], parameter["name"])
+
+
+def test_every_operation_has_an_example_that_fits_its_schemas():
+    for operation in operations():
+        example = examples()[operation["operationId"]]
+        for parameter in operation.get("parameters", ()):
+            if "example" in parameter:
+                require_fit(parameter["example"], parameter["schema"])
+            else:
+                assert not parameter.get("required"), (operation["operationId"], parameter)
+        if "requestBody" in operation:
+            media = operation["requestBody"]["content"]["application/json"]
+            require_fit(media["example"], media["schema"])
+        answer = operation["responses"][example["status"]]
+        if "content" in answer:
+            media = answer["content"][example["media_type"]]
+            if example["media_type"] == "application/json":
+                require_fit(media["example"], media["schema"])
+
+
+@pytest.mark.slow
+def test_the_examples_are_answers_of_the_service():
+    def facts(found):
+        # Ids of jobs and sessions are random.
+        names = ("status", "media_type")
+        return {name: [one.get(fact) for fact in names] for name, one in found.items()}
+
+    assert facts(examples()) == facts(openapi_examples.recorded()), (
+        "the examples are stale: run python -m topoloom.app.codegen.openapi_examples"
+    )
+
+
+def test_the_headers_of_answers_are_described():
+    found = {
+        operation["operationId"]: {
+            status: set(answer["headers"]) for status, answer in operation["responses"].items()
+        }
+        for operation in operations()
+    }
+    created = found["createDesign"]
+    assert "Location" in created["200"] & created["201"] & created["202"]
+    assert "Retry-After" in created["429"] & created["503"]
+    assert "WWW-Authenticate" in created["401"] & created["403"]
+    assert "ETag" in found["readDesign"]["200"] & found["readDesign"]["304"]
+    assert "Link" in found["listDesigns"]["200"] & found["listJobs"]["200"]
+    assert all("X-Request-ID" in names for answers in found.values() for names in answers.values())
+
+
 def test_every_problem_has_the_schema_of_problems():
     document = app.openapi()
-    assert "ProblemDocument" in document["components"]["schemas"]
+    kind = document["components"]["schemas"]["ProblemType"]
+    assert {problem.type for problem in PROBLEMS.values()} < set(kind["enum"])
     for operations in document["paths"].values():
         for operation in operations.values():
             for status, answer in operation["responses"].items():

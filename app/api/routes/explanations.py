@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Path, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.routing import APIRoute
 
@@ -73,6 +73,9 @@ def pages() -> dict[str, ProblemPage]:
     }
 
 
+NameDep = Annotated[str, Path(description="last part of the type of a problem")]
+
+
 @router.get(
     "/problems/{name}",
     operation_id="readProblem",
@@ -87,7 +90,7 @@ def pages() -> dict[str, ProblemPage]:
         **responses(404, 406, 422),
     },
 )
-async def read_problem(name: str, accept: AcceptDep = None) -> Response:
+async def read_problem(name: NameDep, accept: AcceptDep = None) -> Response:
     """Return the page of the problem type with this name."""
     page = pages().get(name)
     if page is None:
