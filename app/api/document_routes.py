@@ -6,17 +6,26 @@ this path, and a cached GET 1.27 times (FastAPI 0.165, one process).  All other 
 that break a rule, go through FastAPI and get the same answer.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from topoloom.app.api.async_reply import ACCEPTED, Waits, with_preference
-from topoloom.app.api.dependencies import JsonBody, require_json
+from topoloom.app.api.dependencies import (
+    AcceptDep,
+    FieldsDep,
+    IdDep,
+    IfNoneMatchDep,
+    JsonBody,
+    require_json,
+)
+from topoloom.app.api.negotiation import files_described, negotiate
 from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
@@ -26,6 +35,7 @@ from topoloom.app.api.request_dispatcher import (
     unparsed_or_accepted,
 )
 from topoloom.app.api.responses import created, representation
+from topoloom.app.api.responses import summary as summary_of
 from topoloom.app.api.strict_http import refuse_unknown_query
 from topoloom.app.auth.scopes import DESIGN, READ, require
 from topoloom.app.documents import listing
@@ -35,6 +45,9 @@ from topoloom.app.requests.document_ids import is_id
 from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options import listing as known
 from topoloom.app.requests.options import sweeps_and_jobs
+from topoloom.app.requests.schedules import ExportRequest
+from topoloom.app.requests.stored_documents import ExportQuestion
+from topoloom.app.services.exports import require_available
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.document_store import Store
 
@@ -95,6 +108,90 @@ def plainly(kind: str) -> Callable[[E], E]:
         return endpoint
 
     return marked
+
+
+async def _none() -> None:
+    return None
+
+
+async def _no_options() -> ExportRequest:
+    return ExportRequest()
+
+
+def read_route(
+    router: APIRouter,
+    kind: Any,
+    *,
+    operation_id: str,
+    summary: str,
+    model: Any,
+    description: str,
+    formats: Mapping[str, str] = MappingProxyType({"json": JSON}),
+    names: Any = None,
+    options: Any = None,
+    shown: Any = None,
+    is_exported: bool = False,
+) -> None:
+    """Add the GET route of the documents of a kind.
+
+    Parameters
+    ----------
+    model : type
+        The JSON document, for OpenAPI and for `fields`.
+    formats : Mapping
+        Format -> media type; the first format is the default.
+    names : type
+        The values of the query parameter ``format``; None for kinds with one format.
+    options : type
+        The dependency that reads the options of a format from the query, if there are any.
+    shown : type
+        What OpenAPI shows instead of the model.
+    is_exported : bool
+        Whether the JSON document is an export, too: the store has another form.
+    """
+    described = "representation; goes before the Accept header"
+    query = Query(alias="format", description=described)
+    form_type = Annotated[names | None, query] if names else Annotated[None, Depends(_none)]
+    options_type = options or Annotated[ExportRequest, Depends(_no_options)]
+
+    async def read(
+        request: Request,
+        id: IdDep,
+        options: Any,
+        form: Any = None,
+        fields: FieldsDep = None,
+        accept: AcceptDep = None,
+        if_none_match: IfNoneMatchDep = None,
+    ) -> Response:
+        artefact = await document(request, kind, id)
+        if form == "summary":
+            return summary_of(request, artefact, if_none_match, fields)
+        chosen, exported = negotiate(form, accept if names else None, formats), None
+        if names:
+            require_available(kind, chosen, options)
+        if is_exported or chosen != "json":
+            exported = ExportQuestion(kind=kind, id=artefact.id, format=chosen, options=options)
+        media = formats[chosen]
+        return await representation(
+            request, artefact, chosen, media, if_none_match, exported, fields=fields, model=model
+        )
+
+    read.__annotations__ |= {"options": options_type, "form": form_type}
+    answer = {"model": shown or model, "description": description}
+    if names:
+        answer["content"] = files_described(formats.values())
+    refusals = responses(404, 406, 422, 503) if names else responses(404, 422, 503)
+    router.add_api_route(
+        "/{id}",
+        read if is_exported else plainly(kind)(read),
+        methods=["GET"],
+        operation_id=operation_id,
+        summary=summary,
+        description=f"Return {description}.",
+        dependencies=[READ],
+        response_model=None,
+        responses={200: answer, **refusals},
+    )
 
 
 def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> None:

@@ -1,7 +1,7 @@
 """Query parameters from the table of options, validated by request models."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from fastapi.exceptions import RequestValidationError
@@ -19,14 +19,14 @@ _SENT = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=H
 """Parameter for the HTTP request, whose query tells sent values from defaults."""
 
 
-def asked_by_query(request: type[R], *options: Option) -> Callable[..., R]:
+def asked_by_query(request: type[R], *options: Option) -> Callable[..., Awaitable[R]]:
     """Return a dependency that reads a request model from the query parameters ``options``.
 
     Validation errors name the query parameter.
     """
     replaced = {option.name: option.instead_of for option in options if option.instead_of}
 
-    def read(**given: Any) -> R:
+    async def read(**given: Any) -> R:
         sent = given.pop(_REQUEST, None)
         asked = {
             name.removeprefix(_ASKED): value for name, value in given.items() if value is not None

@@ -1415,7 +1415,7 @@ class OptimumQuery(TypedDict):
     collective: NotRequired[Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]]
     trees_per_root: NotRequired[int]
     max_gap: NotRequired[int | str]
-    root: NotRequired[str]
+    root: NotRequired[int | str]
     shards: NotRequired[list[str]]
     participants: NotRequired[list[str]]
     values: NotRequired[bool]

@@ -2,16 +2,13 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter
 
-from topoloom.app.api.dependencies import CREATED, FieldsDep, IdDep, IfNoneMatchDep
-from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, plainly
+from topoloom.app.api.dependencies import CREATED
+from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import document
-from topoloom.app.api.responses import representation
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
-from topoloom.app.auth.scopes import READ
 from topoloom.app.documents.all_to_all import AllToAllDocument
 from topoloom.app.documents.comparison import ComparisonDocument
 from topoloom.app.documents.cost import CostDocument
@@ -55,33 +52,14 @@ def _router(
     )
     list_route(router, kind, f"list{name}s" if name != "Optimum" else "listOptima", plural)
 
-    @router.get(
-        "/{id}",
+    read_route(
+        router,
+        kind,
         operation_id=f"read{stored}{name}",
         summary=f"Read a stored {kind}",
-        dependencies=[READ],
-        response_model=None,
-        responses={200: body_model | {"description": f"{kind}/1"}, **responses(404, 422, 503)},
+        model=model,
+        description=f"{kind}/1",
     )
-    @plainly(kind)
-    async def read_document(
-        request: Request,
-        id: IdDep,
-        fields: FieldsDep = None,
-        if_none_match: IfNoneMatchDep = None,
-    ) -> Response:
-        """Return a stored document."""
-        artefact = await document(request, kind, id)
-        return await representation(
-            request,
-            artefact,
-            "json",
-            "application/json",
-            if_none_match,
-            fields=fields,
-            model=model,
-        )
-
     manage_routes(router, kind)
     return router
 

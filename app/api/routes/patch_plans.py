@@ -3,23 +3,19 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Query, Request, Response
+from fastapi import Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.dependencies import (
     CREATED,
-    AcceptDep,
-    FieldsDep,
     IdDep,
-    IfNoneMatchDep,
     JsonBody,
 )
-from topoloom.app.api.document_routes import WorkRoute, create_route, list_route
-from topoloom.app.api.negotiation import files_described, negotiate
+from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
 from topoloom.app.api.problems import responses
 from topoloom.app.api.request_dispatcher import document, presented
-from topoloom.app.api.responses import created, representation
+from topoloom.app.api.responses import created
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import PLAN, READ
@@ -52,10 +48,6 @@ from topoloom.app.store.patch_progress import PatchStore
 
 router = strict_router("/v1/patch-plans", tags=["patch plans"], route_class=WorkRoute)
 
-FormatDep = Annotated[
-    PlanFormat | None,
-    Query(alias="format", description="representation; goes before the Accept header"),
-]
 IfMatchDep = Annotated[
     str | None,
     Header(description="the ETag of the progress that the observer knows; must be given"),
@@ -71,12 +63,9 @@ async def _patches(request: Request) -> PatchStore:
 PatchesDep = Annotated[PatchStore, Depends(_patches)]
 
 
-def _as(artefact: Artefact, form: str) -> ExportQuestion:
-    return ExportQuestion(kind="patch-plan", id=artefact.id, format=form)
-
-
 async def _created(request: Request, artefact: Artefact) -> Response:
-    return await created(request, artefact, _as(artefact, "json"))
+    plan = ExportQuestion(kind="patch-plan", id=artefact.id, format="json")
+    return await created(request, artefact, plan)
 
 
 create_route(
@@ -97,43 +86,17 @@ list_route(router, "patch-plan", "listPatchPlans", "patch plans")
 manage_routes(router, "patch-plan")
 
 
-@router.get(
-    "/{id}",
+read_route(
+    router,
+    "patch-plan",
     operation_id="readPatchPlan",
     summary="Read a patch plan",
-    dependencies=[READ],
-    response_model=None,
-    responses={
-        200: _BODY
-        | {
-            "description": "the patch plan",
-            "content": files_described(patch_plans.FORMATS.values()),
-        },
-        **responses(404, 406, 422, 503),
-    },
+    model=PatchPlanDocument,
+    description="the patch plan",
+    formats=patch_plans.FORMATS,
+    names=PlanFormat,
+    is_exported=True,
 )
-async def read_patch_plan(
-    request: Request,
-    id: IdDep,
-    form: FormatDep = None,
-    fields: FieldsDep = None,
-    accept: AcceptDep = None,
-    if_none_match: IfNoneMatchDep = None,
-) -> Response:
-    """Return the plan in the format asked for; patch-plan/1 by default."""
-    artefact = await document(request, "patch-plan", id)
-    form_ = negotiate(form, accept, patch_plans.FORMATS)
-    media, exported = patch_plans.FORMATS[form_], _as(artefact, form_)
-    return await representation(
-        request,
-        artefact,
-        form_,
-        media,
-        if_none_match,
-        exported,
-        fields=fields,
-        model=PatchPlanDocument,
-    )
 
 
 def _asked_of_plan(

@@ -6,14 +6,13 @@ from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.async_reply import ACCEPTED, Waits, answer_or_accept
-from topoloom.app.api.dependencies import CREATED, ContextDep, IdDep, IfNoneMatchDep, JsonBody
-from topoloom.app.api.document_routes import WorkRoute, list_route, plainly
+from topoloom.app.api.dependencies import CREATED, ContextDep, JsonBody
+from topoloom.app.api.document_routes import WorkRoute, list_route, read_route
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import document
-from topoloom.app.api.responses import created, representation
+from topoloom.app.api.responses import created
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
-from topoloom.app.auth.scopes import DESIGN, READ
+from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.sweep import SweepDocument
 from topoloom.app.jobs.sweep_jobs import task_and_parts
 from topoloom.app.requests.sweeps import SweepRequest
@@ -55,16 +54,11 @@ list_route(router, "sweep", "listSweeps", "sweeps")
 manage_routes(router, "sweep")
 
 
-@router.get(
-    "/{id}",
+read_route(
+    router,
+    "sweep",
     operation_id="readSweep",
     summary="Read a sweep",
-    dependencies=[READ],
-    response_model=None,
-    responses={200: _BODY | {"description": "sweep/1"}, **responses(404, 422, 503)},
+    model=SweepDocument,
+    description="sweep/1",
 )
-@plainly("sweep")
-async def read_sweep(request: Request, id: IdDep, if_none_match: IfNoneMatchDep = None) -> Response:
-    """Return a sweep/1 document."""
-    artefact = await document(request, "sweep", id)
-    return await representation(request, artefact, "json", "application/json", if_none_match)
