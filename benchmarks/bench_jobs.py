@@ -42,7 +42,7 @@ BASE = f"http://127.0.0.1:{PORT}"
 ASKED = 200
 PAUSE_SECONDS = (0.2, 2.5)
 QUESTIONS = [
-    {"over": "sizes", "nodes": [f"{first}:{first + 7}"], "degrees": [degree]}
+    {"kind": "sizes", "nodes": [f"{first}:{first + 7}"], "degrees": [degree]}
     for degree in (2, 3, 4)
     for first in range(8, 72, 8)
 ]
@@ -207,8 +207,8 @@ def asking(kind: str) -> str:
 def with_workers(count: int, first: int) -> float:
     """Return the time of a sweep with ``count`` workers of one job at a time."""
     with ready("postgresql") as (engine, _):
-        question = {"over": "time", "nodes": [f"{first}:{first + 31}"], "degrees": [4],
-                    "question": {"collective": "allreduce", "bytes": "1MB"}}  # fmt: skip
+        question = {"kind": "workload", "nodes": [f"{first}:{first + 31}"], "degrees": [4],
+                    "template": {"collective": "allreduce", "bytes": "1MB"}}  # fmt: skip
         workers = [started(engine, "worker", "--concurrency", "1") for _ in range(count)]
         jobs = Jobs(engine)
         try:

@@ -120,7 +120,7 @@ def wrong(client: Client, question: dict[str, Any], design: dict[str, Any]) -> l
         {"recipe": point["recipe"]},
     ):
         again = client.post("/v1/topologies", source)
-        measured = client.get(f"/v1/topologies/{again['id']}/cost")
+        measured = client.post("/v1/costs", {"topology": {"id": again["id"]}})
         # Slack schedules are confirmed below, by their schedule.
         if eager and {name: measured[name] for name in claimed} != claimed:
             faults.append(f"read back by {next(iter(source))} it costs {measured}")

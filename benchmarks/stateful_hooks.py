@@ -61,7 +61,7 @@ QUESTIONS = {
     "schedules": lambda: {"topology": _topology(), "collective": _collective()},
     "simulation": lambda: {"bytes": drawn.choice([1, 10**6])},
     "patch-plans": lambda: {"topology": _topology()},
-    "sweeps": lambda: {"over": "sizes", "nodes": ["3:9"], "degrees": [drawn.randint(1, 3)]},
+    "sweeps": lambda: {"kind": "sizes", "nodes": ["3:9"], "degrees": [drawn.randint(1, 3)]},
     "lr-sessions": _session,
     "lease": lambda: {},
     "observations": lambda: {"lease": "a", "sequence": drawn.randint(0, 3), "losses": [1.5]},

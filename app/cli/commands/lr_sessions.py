@@ -165,7 +165,7 @@ def _print(
 def _action(document: dict[str, Any]) -> None:
     """Print the next action in one line."""
     action = document["action"]
-    words = [action["do"]]
+    words = [action["type"]]
     if "lr" in action:
         words.append(f"{action['lr']:.6g}, {action['steps']} steps")
     words += [action[name] for name in ("slot", "reason") if name in action]
