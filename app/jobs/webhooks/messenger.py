@@ -122,8 +122,11 @@ class Messenger:
         try:
             with self._database:
                 claimed = deliveries.claim(engine, found)
+                job = queries.read(engine, found.job)
             if claimed is not None:
-                self._record(engine, claimed, self._sent(engine, claimed))
+                self._record(engine, claimed, self._sent(claimed, job))
+        except NotStored:
+            log.info("delivery %s: the job %s is deleted", found.id, found.job)
         except SQLAlchemyError as error:
             log.warning(
                 "delivery %s: the database cannot be used: %s", found.id, _first_line(error)
@@ -132,18 +135,16 @@ class Messenger:
             del self._sending[found.id]
             self._changed.set()
 
-    def _sent(self, engine: Engine, claimed: Claimed) -> Attempt:
+    def _sent(self, claimed: Claimed, job: Job) -> Attempt:
         """Send a message; return the attempt, with an error unless the receiver accepted it."""
         at = time.time()
         if claimed.attempts > deliveries.ATTEMPTS:
             return Attempt(at, error="no attempt is left")
         try:
-            with self._database:
-                job = queries.read(engine, claimed.job)
             body = self._write(job)
             headers = signed_headers(self._rules.secret, claimed.id, int(at), body)
             status = send(self._rules, claimed.url, body, {"Topoloom-Job": job.id, **headers})
-        except (NoAnswer, NotStored) as error:
+        except NoAnswer as error:
             return Attempt(at, error=str(error))
         except WebhookRefused as error:
             return Attempt(at, error=error.rule)
