@@ -146,10 +146,17 @@ class ComputationQueue:
             raise Cancelled
         return None
 
-    def follow(self, one: Computation, wanted: Callable[[], Awaitable[bool]], every: float) -> None:
+    def follow(
+        self,
+        one: Computation,
+        wanted: Callable[[], Awaitable[bool]],
+        ended: Callable[[Done], Awaitable[None]],
+        every: float,
+    ) -> None:
         """Let a computation run on without clients while ``wanted`` returns true.
 
-        ``wanted`` is polled at intervals of ``every`` seconds.  A second call has no effect.
+        ``wanted`` is polled at intervals of ``every`` seconds; ``ended`` receives the result.  A
+        second call has no effect.
         """
         if one.followed:
             return
@@ -161,6 +168,8 @@ class ComputationQueue:
                 if not one.result.done():
                     one.followed = await wanted()
             self._end_unwanted(one)
+            if not one.result.cancelled() and one.result.done() and not one.result.exception():
+                await ended(one.result.result())
 
         follower = asyncio.ensure_future(poll())
         # asyncio keeps only weak references to tasks.

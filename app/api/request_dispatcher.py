@@ -8,6 +8,7 @@ worker takes the result, or takes over the computation.
 """
 
 import logging
+from contextlib import suppress
 from functools import partial
 
 from anyio import CapacityLimiter, to_thread
@@ -29,6 +30,7 @@ from topoloom.app.requests.stored_documents import StoredQuestion
 from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady, is_embedded
+from topoloom.app.store.document_store import Store
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +144,8 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
                 raise ShuttingDown from None
             return _answer(done)
         if settings.run_worker:
-            queue.follow(computation, partial(_is_wanted, host, job.id), FOLLOWED_EVERY)
+            wanted, ended = partial(_is_wanted, host, job.id), partial(_complete, request, job.id)
+            queue.follow(computation, wanted, ended, FOLLOWED_EVERY)
     return accepted(job)
 
 
@@ -157,3 +160,17 @@ async def _is_wanted(host: Host, job: JobId) -> bool:
         return not (await to_thread.run_sync(host.jobs.state, job)).state.ended
     except DBAPIError:
         return True
+
+
+async def _complete(request: Request, job: JobId, done: Done) -> None:
+    """End a job whose computation has stored its answer, before a worker takes the job."""
+    host: Host = request.app.state.host
+    store: Store = request.app.state.store
+
+    def complete() -> None:
+        # A job is done only when its answer is stored; otherwise a worker tries again.
+        if store.settled() is None:
+            host.jobs.complete(job, _answer(done).id)
+
+    with suppress(DBAPIError):
+        await to_thread.run_sync(complete)

@@ -142,6 +142,11 @@ class Jobs:
         self._ended()
         return self.state(job)
 
+    def complete(self, job: JobId, made: str) -> None:
+        """End a job that no worker has taken, as its answer ``made`` is stored."""
+        if transitions.complete(self._engine, job, made):
+            self._ended()
+
     def forget(self, job: JobId) -> None:
         """Delete a job that has ended; its answer stays where it is.
 

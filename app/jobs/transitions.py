@@ -152,6 +152,13 @@ def finish(
     return _ended(engine, failed)
 
 
+def complete(engine: Engine, job: JobId, made: str) -> bool:
+    """End a job that no worker has in hand, as its answer is stored; return whether it ended."""
+    free = [JobRow.worker.is_(None)]
+    with engine.begin() as connection:
+        return _end(connection, job, State.DONE, free, made=made, answered=True) is not None
+
+
 def cancel(engine: Engine, job: JobId) -> bool:
     """Cancel a job and its parts: at once, or by a flag if a worker holds the job.
 

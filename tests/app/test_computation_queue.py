@@ -35,6 +35,10 @@ class Pool:
         self.finish.setdefault(name, Event()).set()
 
 
+async def ignore(done):
+    pass
+
+
 async def until(condition):
     async with asyncio.timeout(60):
         while not condition():
@@ -184,7 +188,7 @@ def test_a_computation_that_a_job_follows_runs_until_the_job_ends(pool, queue_of
         with ExitStack() as clients:
             (one,) = ask(clients, queue, "owner", "c1")
             await until(lambda: queue.running)
-            queue.follow(one, is_wanted, 0.01)
+            queue.follow(one, is_wanted, ignore, 0.01)
         await asyncio.sleep(0.05)
         assert queue.running == 1 and not one.cancelled.is_set()
         wanted = False
@@ -205,7 +209,7 @@ def test_a_time_limit_is_no_answer_while_a_job_goes_on(pool, queue_of):
         queue = queue_of(max_working=2)
         with ExitStack() as clients:
             refused, followed = ask(clients, queue, "owner", "c1", "c2")
-            queue.follow(followed, goes_on, 60)
+            queue.follow(followed, goes_on, ignore, 60)
             pool.error = TookTooLong("", "must be done sooner")
             pool.end("c1")
             pool.end("c2")

@@ -90,6 +90,17 @@ def test_an_error_is_the_error_of_all_who_wait(client, monkeypatch):
     assert {answer.json()["detail"] for answer in answers} == {"/nodes: must be fewer, today"}
 
 
+def test_a_job_ends_with_the_computation_that_runs_on_for_it(client, computations):
+    release, _ = computations
+    client.app.state.host.stop()  # No worker takes the job.
+    accepted = client.post("/v1/designs", json=DESIGN, headers={"Prefer": "wait=1"})
+    assert accepted.status_code == 202
+    release.set()
+    place = accepted.headers["Location"]
+    wait_for(lambda: client.get(place).json()["state"] == "done")
+    assert client.post("/v1/designs", json=DESIGN).status_code == 200
+
+
 def test_an_error_about_something_else_is_not_shared(client):
     """Both miss the same topology first; one of them cannot be answered on it."""
     source = {"fabric": "dgx-a100-2"}
