@@ -10,6 +10,7 @@ from threading import Event, Thread
 
 import uvicorn
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 from sqlalchemy import Engine
 
 from topoloom.app.api import problems
@@ -31,6 +32,7 @@ from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.observability.metrics import Metrics
 from topoloom.app.observability.telemetry import (
+    configuration,
     export_spans,
     flush_spans,
     is_wanted,
@@ -95,7 +97,8 @@ def work(settings: Settings) -> None:
 @contextmanager
 def _serving(settings: Settings, engine: Engine, store: Store, metrics: Metrics) -> Iterator[None]:
     """Serve the probes and metrics of this process in a thread."""
-    app = FastAPI(openapi_url=None, redirect_slashes=False)
+    telemetry: TelemetryConfig = {**configuration(), "auto_configure": False}
+    app = FastAPI(openapi_url=None, redirect_slashes=False, telemetry=telemetry)
     app.state.engine, app.state.store, app.state.metrics = engine, store, metrics
     app.state.known_keys = KnownKeys(engine)
     app.state.routes = system.router.routes

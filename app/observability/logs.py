@@ -100,6 +100,8 @@ def configure(
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    # Its lines name the parts of alembic, at every start.
+    logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
     logging.captureWarnings(True)
     threading.excepthook = _log_thread_error
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def test_the_image_is_told_only_what_is_a_setting_and_asks_for_keys():
         for name in one.get("environment", {}):
             if name.startswith("TOPOLOOM_"):
                 assert name.removeprefix("TOPOLOOM_").lower() in Settings.model_fields
+
+
+def test_the_probe_of_the_worker_asks_its_endpoint():
+    worker = compose()["worker"]
+    port = worker["environment"]["TOPOLOOM_WORKER_PORT"]
+    assert f"http://127.0.0.1:{port}/readyz" in worker["healthcheck"]["test"][-1]
 
 
 def test_who_needs_the_tables_waits_for_the_migration_and_that_for_the_database():
@@ -75,6 +82,8 @@ def run_service(name, url, port):
     told |= {
         "TOPOLOOM_DATABASE_URL": url,
         "TOPOLOOM_PORT": str(port),
+        "TOPOLOOM_WORKER_HOST": "0.0.0.0",
+        "TOPOLOOM_WORKER_PORT": str(port),
         "TOPOLOOM_LOG_FORMAT": "json",
     }
     command = [sys.executable, "-m", "topoloom", *compose()[name]["command"]]
@@ -114,6 +123,19 @@ def test_the_services_of_the_compose_file_run_on_postgresql(postgres_url):
     finally:
         api.terminate()
         _, said = api.communicate(timeout=120)
+    worker = run_service("worker", postgres_url, port)
+    try:
+        client = Client(f"http://127.0.0.1:{port}", key=key)
+        while not client.is_ready() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        # The metrics of a worker need a key, as those of the service do.
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60)
+        assert refused.value.code == 401
+        refused.value.close()
+    finally:
+        worker.terminate()
+        said += worker.communicate(timeout=120)[1]
     lines = [json.loads(line) for line in said.splitlines()]
     assert any("no API key is valid yet" in line["message"] for line in lines)
     assert any(line["message"] == "POST /v1/topologies 201" for line in lines)
