@@ -175,6 +175,26 @@ class Settings(BaseModel):
         description="how long after a trainer's last report another may take over its session",
     )
 
+    private_documents: bool = Field(
+        default=True,
+        description="what a key makes is for its owner alone until the owner shares it; 0: every "
+        "key may read it",
+    )
+    share_answers: bool = Field(
+        default=True,
+        description="an owner gets the stored answer to a request that another owner sent before; "
+        "0: each owner's answers are computed anew",
+    )
+    max_stored_bytes_per_owner: int = Field(
+        default=2 * 2**30,
+        ge=0,
+        description="largest size of the documents and sessions of one owner of keys; 0 for no "
+        "limit",
+    )
+    keep_audit_days: float = Field(
+        default=365, gt=0, description="how long entries of the audit log are kept"
+    )
+
     cache_bytes: int = Field(
         default=10 * 2**30,
         ge=0,

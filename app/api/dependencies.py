@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Path, Request
 from starlette.exceptions import HTTPException
 
+from topoloom.app.api.request_dispatcher import context_of
 from topoloom.app.requests.document_ids import IdPrefix
 from topoloom.app.requests.options import listing, sweeps_and_jobs
 from topoloom.app.requests.options.listing import FieldPaths
@@ -14,7 +15,7 @@ HeaderDep = Annotated[str | None, Header(include_in_schema=False)]
 
 
 async def _context(request: Request) -> Context:
-    return request.app.state.context
+    return context_of(request)
 
 
 async def require_json(content_type: HeaderDep = None) -> None:

@@ -31,6 +31,7 @@ from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
 from topoloom.app.api.request_dispatcher import (
     answered_or_accepted,
+    context_of,
     document,
     unparsed_or_accepted,
 )
@@ -49,7 +50,6 @@ from topoloom.app.requests.schedules import ExportRequest
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services.exports import require_available
 from topoloom.app.store.artifacts import Artefact
-from topoloom.app.store.document_store import Store
 
 E = TypeVar("E", bound=Callable[..., Any])
 
@@ -209,7 +209,7 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
     )
     def list_documents(request: Request, asked: ListDep, count: CountDep = False) -> JSONResponse:
         paths = asked.fields and check_paths(asked.fields, listing.entry_model(kind))
-        store: Store = request.app.state.store
+        store = context_of(request).whole_store
         found = store.page(kind, asked.limit, asked.cursor, asked.wanted)
         document = listing.of(*found)
         if paths:

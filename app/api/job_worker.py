@@ -22,7 +22,8 @@ def jobs_on(
 ) -> Jobs:
     """Return the job API of an open database, with the limits of the settings."""
     limits = QueueLimits(settings.max_queued_jobs, settings.max_queued_jobs_per_owner)
-    return Jobs(engine, limits, webhook_rules(settings), added, ended)
+    private = settings.private_documents
+    return Jobs(engine, limits, webhook_rules(settings), added, ended, private)
 
 
 def webhook_rules(settings: Settings) -> WebhookRules:

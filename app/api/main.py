@@ -12,12 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 
 from topoloom.app.api import openapi_document, problems
+from topoloom.app.api.audit import Audit
 from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.deprecation import ServeFormerNames
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.request_dispatcher import lookups
 from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
 from topoloom.app.api.routes import (
+    administration,
     atlas,
     best,
     cache,
@@ -58,6 +60,7 @@ from topoloom.app.store.database import open_database
 from topoloom.app.store.document_store import Store
 from topoloom.app.store.housekeeping import Housekeeper
 from topoloom.app.store.lr_sessions import LrStore
+from topoloom.app.store.owners import OwnerRules
 from topoloom.app.store.patch_progress import PatchStore
 
 log = logging.getLogger(__name__)
@@ -95,7 +98,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         engine = open_database(chosen.database_url)
         if is_wanted():
             trace_statements(engine)
-        store, claims = Store(engine), Claims(engine)
+        rules = OwnerRules.of(chosen)
+        store, claims = Store(engine, rules), Claims(engine)
         pool = WorkerPool(store, claims, chosen, timed=app.state.metrics.computed)
         app.state.engine = engine
         app.state.store = store
@@ -106,13 +110,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         metrics: Metrics = app.state.metrics
         metrics.watch(computations, chosen.max_working)
         metrics.watch_database(engine, database_gauges(engine, chosen.cache_bytes))
-        app.state.tuning = Tuning(LrStore(engine), chosen)
+        app.state.tuning = Tuning(LrStore(engine, rules, store.quotas), chosen)
         app.state.patches = PatchStore(engine)
         app.state.searches = lr_sessions.Searches()
         of_jobs = pool.within(chosen.max_job_seconds, chosen.max_job_bytes)
         app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store), metrics.job_ended)
         app.state.watcher = Watcher(engine, chosen.max_event_streams)
-        housekeeper = Housekeeper(engine, store.uses, chosen.cache_bytes, evicted=metrics.evicted)
+        housekeeper = Housekeeper(
+            engine,
+            store.uses,
+            chosen.cache_bytes,
+            evicted=metrics.evicted,
+            growth=store.growth,
+            keep_audit_days=chosen.keep_audit_days,
+        )
         housekeeper.start()
         host.start()
         try:
@@ -139,7 +150,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
-    modules += (plots, atlas, catalog, cache, lr_sessions, system, explanations, deliveries)
+    modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
+    modules += (explanations, deliveries)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
@@ -150,6 +162,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 def add_middleware(app: FastAPI, chosen: Settings) -> None:
     """Add the middleware of all routes; the last added runs first."""
+    app.add_middleware(Audit)
     app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
     failures = _failures(chosen)
     app.add_middleware(

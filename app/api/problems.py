@@ -20,6 +20,7 @@ from topoloom.app.auth.errors import (
     AddressUsesUpConnections,
     ConnectionsUsedUp,
     Forbidden,
+    InvalidKey,
     ShuttingDown,
     TooManyRequests,
     Unauthorized,
@@ -48,9 +49,12 @@ from topoloom.app.store.errors import (
     Ended,
     Leased,
     NotAcceptable,
+    NotOwner,
     NotStored,
     NoVersion,
     OutOfSequence,
+    QuotaExceeded,
+    StoreFull,
 )
 from topoloom.app.store.listing import InvalidCursor
 from topoloom.app.store.retention import Pinned, TooManyLabels
@@ -134,6 +138,10 @@ PROBLEMS: dict[type[Exception], Problem] = {
     MissingExtra: Problem(501, "An optional package is missing", "missing-extra"),
     NotAcceptable: Problem(406, "No such representation", "not-acceptable"),
     Pinned: Problem(409, "It is pinned", "pinned"),
+    NotOwner: Problem(403, "The key may not do this", "forbidden"),
+    InvalidKey: Problem(422, "The request breaks a rule", "invalid-request"),
+    QuotaExceeded: Problem(403, "The quota of the owner is used up", "quota-exceeded"),
+    StoreFull: Problem(507, "The service stores as much as it may", "store-full"),
     TooManyLabels: Problem(422, "The request breaks a rule", "invalid-request"),
     DatabaseNotReady: Problem(503, "The database is not ready", "database-not-ready"),
     DBAPIError: Problem(503, "The database is not ready", "database-not-ready"),
@@ -169,7 +177,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI entries of these problem responses."""
     titles = {
         401: "no valid API key, where the service asks for keys",
-        403: "the key does not have the scope of this operation",
+        403: "the key does not have the scope of this operation, or its owner may not do this",
         409: "it does not fit what is stored at present",
         404: "nothing is stored under this id",
         406: "no such representation",

@@ -10,6 +10,7 @@ worker takes the result, or takes over the computation.
 import logging
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Request, Response
@@ -26,6 +27,7 @@ from topoloom.app.jobs.model import Task as JobTask
 from topoloom.app.jobs.worker_pool.operations import STORED
 from topoloom.app.jobs.worker_pool.pool import Done
 from topoloom.app.jobs.worker_pool.task import B, Operation, Task
+from topoloom.app.requests.base import Request as Body
 from topoloom.app.requests.stored_documents import StoredQuestion
 from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.store.artifacts import Artefact
@@ -59,9 +61,20 @@ def lookups(engine: Engine) -> CapacityLimiter:
     return CapacityLimiter(LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE)
 
 
+def context_of(request: Request) -> Context:
+    """Return the context of the owner of a request."""
+    context: Context = request.app.state.context
+    return context.on_behalf_of(request.state.access.owner)
+
+
+def _task(request: Request, operation: Operation[Any], body: Body | bytes) -> Task:
+    """Return the task of a request for its owner."""
+    return Task.of(operation.name, body, request.state.access.owner)
+
+
 async def looked_up(request: Request, operation: Operation[B], body: B) -> Artefact:
     """Return the stored answer to a request, or raise `CacheMiss` if there is none."""
-    context: Context = request.app.state.context
+    context = context_of(request)
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
     # None is the default limiter: lookups of small documents never wait for large documents.
     limiter: CapacityLimiter | None = request.app.state.lookups if kind in SMALL else None
@@ -75,15 +88,14 @@ async def answered(request: Request, operation: Operation[B], body: B) -> Artefa
     try:
         return await looked_up(request, operation, body)
     except CacheMiss:
-        task = Task.of(operation.name, body)
+        task = _task(request, operation, body)
         return _answer(await request.app.state.computations.compute(task, request))
 
 
 async def presented(request: Request, operation: Operation[B], body: B) -> Presented:
     """Return an answer that is not stored."""
-    done: Done = await request.app.state.computations.compute(
-        Task.of(operation.name, body), request
-    )
+    task = _task(request, operation, body)
+    done: Done = await request.app.state.computations.compute(task, request)
     assert not isinstance(done.answer, Artefact)
     return done.answer
 
@@ -108,14 +120,14 @@ async def answered_or_accepted(
     try:
         return await looked_up(request, operation, body)
     except CacheMiss:
-        return await _computed(request, Task.of(operation.name, body))
+        return await _computed(request, _task(request, operation, body))
 
 
 async def unparsed_or_accepted(
     request: Request, operation: Operation[B], body: bytes
 ) -> Artefact | Response:
     """Do the same for a body that is too large to parse on the event loop."""
-    return await _computed(request, Task.of(operation.name, body))
+    return await _computed(request, _task(request, operation, body))
 
 
 async def _computed(request: Request, task: Task) -> Artefact | Response:

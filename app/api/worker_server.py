@@ -40,6 +40,8 @@ from topoloom.app.observability.telemetry import (
 )
 from topoloom.app.store.database import open_database, shown
 from topoloom.app.store.document_store import Store
+from topoloom.app.store.housekeeping import Housekeeper
+from topoloom.app.store.owners import OwnerRules
 
 log = logging.getLogger(__name__)
 
@@ -69,12 +71,14 @@ def work(settings: Settings) -> None:
     if is_wanted():
         export_spans()
         trace_statements(engine)
-    metrics, store, claims = Metrics(), Store(engine), Claims(engine)
+    metrics, store, claims = Metrics(), Store(engine, OwnerRules.of(settings)), Claims(engine)
     metrics.watch_database(engine, database_gauges(engine, settings.cache_bytes))
     pool = WorkerPool(store, claims, settings, timed=metrics.computed)
     of_jobs = pool.within(settings.max_job_seconds, settings.max_job_bytes)
     host = Host(engine, settings, perform_by(of_jobs, store), metrics.job_ended)
+    housekeeper = Housekeeper(engine, store.uses, settings.cache_bytes, growth=store.growth)
     with _serving(endpoint, engine, store, metrics) if listens else nullcontext():
+        housekeeper.start()
         host.start()
         log.info(
             "running up to %d jobs at a time; database %s",
@@ -85,6 +89,7 @@ def work(settings: Settings) -> None:
             pass  # A wait without a limit misses a signal that another thread receives.
         end_within(SHUTDOWN_SECONDS)
         all_ended = host.stop()
+    housekeeper.stop()
     if all_ended:
         claims.close()
         engine.dispose()

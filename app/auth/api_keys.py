@@ -19,9 +19,11 @@ from sqlalchemy import Engine, insert, select, update
 
 from topoloom.app.auth.errors import InvalidKey
 from topoloom.app.auth.scopes import MEANINGS, Scope
+from topoloom.app.store.owners import ADMIN
 from topoloom.app.store.tables import ApiKeyRow
 
 _FORM = re.compile(r"tl_([0-9a-f]{8})_([0-9a-f]{48})")
+_TEAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MAX_NAME = 80
 """Longest name of a key, in characters."""
 
@@ -31,10 +33,14 @@ TOUCH = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """Stored API key; times are in UTC, without a zone."""
+    """Stored API key; times are in UTC, without a zone.
+
+    ``owner`` owns what the key makes: the team, ``key:ID`` without a team, or ``admin``.
+    """
 
     id: str
     name: str
+    owner: str
     scopes: tuple[Scope, ...]
     created_at: datetime
     expires_at: datetime | None
@@ -59,24 +65,33 @@ def now() -> datetime:
 
 
 def create(
-    engine: Engine, name: str, scopes: Sequence[str], days: int | None = None
+    engine: Engine,
+    name: str,
+    scopes: Sequence[str],
+    days: int | None = None,
+    team: str | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key; return the key with its text, which cannot be recovered later.
+
+    Keys of a ``team`` share their documents, jobs and sessions.  Keys with the scope admin have no
+    team: they see everything.
 
     Raises
     ------
     InvalidKey
-        The name is empty, too long or not printable, or a scope is unknown.
+        The name is empty, too long or not printable, the team breaks its rule, or a scope is
+        unknown.
     """
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
-        raise InvalidKey(f"name: must be printable text of 1 to {MAX_NAME} characters")
+        raise InvalidKey("name", f"must be printable text of 1 to {MAX_NAME} characters")
     unknown = [scope for scope in scopes if scope not in MEANINGS]
     if unknown or not scopes:
-        raise InvalidKey(f"scope: must be one or more of {', '.join(MEANINGS)}")
-    moment, secret = now(), secrets.token_hex(24)
+        raise InvalidKey("scope", f"must be one or more of {', '.join(MEANINGS)}")
+    moment, identity, secret = now(), secrets.token_hex(4), secrets.token_hex(24)
     key = ApiKey(
-        id=secrets.token_hex(4),
+        id=identity,
         name=name,
+        owner=_owner(identity, scopes, team),
         scopes=tuple(scope for scope in MEANINGS if scope in scopes),
         created_at=moment,
         expires_at=None if days is None else moment + timedelta(days=days),
@@ -88,6 +103,19 @@ def create(
     with engine.begin() as connection:
         connection.execute(insert(ApiKeyRow).values(values))
     return key, f"tl_{key.id}_{secret}"
+
+
+def _owner(identity: str, scopes: Sequence[str], team: str | None) -> str:
+    if "admin" in scopes:
+        if team is not None:
+            raise InvalidKey("owner", "must be left out for a key with the scope admin")
+        return ADMIN
+    if team is None:
+        return f"key:{identity}"
+    if not _TEAM.fullmatch(team) or team == ADMIN:
+        rule = "must be 1 to 64 letters, digits and . _ -, begin with a letter or digit, and not be"
+        raise InvalidKey("owner", f"{rule} {ADMIN}")
+    return team
 
 
 def listed(engine: Engine) -> list[ApiKey]:
@@ -113,8 +141,13 @@ def revoke(engine: Engine, identity: str) -> ApiKey:
         )
         row = connection.execute(_QUERY.where(ApiKeyRow.id == identity)).one_or_none()
     if row is None:
-        raise InvalidKey(f"ID: must be the id of a key; {identity[:80]!r} is none")
+        raise InvalidKey("ID", f"must be the id of a key; {identity[:80]!r} is none")
     return _key(row)
+
+
+def read(engine: Engine, identity: str) -> ApiKey | None:
+    """Return the key of an id; None without a key."""
+    return with_ids(engine, [identity]).get(identity)
 
 
 def id_of(text: str) -> str | None:

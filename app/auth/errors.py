@@ -34,6 +34,16 @@ class Forbidden(AccessError):
         }
 
 
+class NoKeys(AccessError):
+    """The service asks for no keys, so that anybody could create keys by its API."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "keys: are managed by the API where the service asks for keys (TOPOLOOM_AUTH=keys); "
+            "here `topoloom keys` manages them"
+        )
+
+
 class TooManyRequests(AccessError):
     """The rate of a key or an address is used up for ``seconds``, a whole number."""
 
@@ -67,4 +77,8 @@ class ShuttingDown(AccessError):
 
 
 class InvalidKey(ValueError):
-    """A key cannot be created or found; the message names the field and the rule."""
+    """A key cannot be created or found."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        self.field, self.rule = field, rule
+        super().__init__(f"{field}: {rule}")

@@ -35,10 +35,20 @@ MOST = 4096
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Identity and scopes of a caller: ``owner`` is ``key:ID`` or ``address:IP``."""
+    """Identity, scopes and owner of a caller.
 
-    owner: str
+    ``caller`` is ``key:ID`` or ``address:IP``.  ``owner`` owns what the caller makes; see
+    `app.store.owners`.
+    """
+
+    caller: str
     scopes: frozenset[Scope]
+    owner: str = ""
+
+    @property
+    def limited(self) -> str:
+        """The owner for whom limits count work: an address where there are no keys."""
+        return self.owner or self.caller
 
 
 class _Entry(NamedTuple):
@@ -124,7 +134,7 @@ class KnownKeys:
             return _Entry(self._clock() + counts, None, None)
         if key.expires_at is not None:
             counts = min(counts, (key.expires_at - moment).total_seconds())
-        access = Access(f"key:{key.id}", reach(frozenset(key.scopes)))
+        access = Access(f"key:{key.id}", reach(frozenset(key.scopes)), key.owner)
         return _Entry(self._clock() + counts, key, access)
 
     def _touch(self, entry: _Entry) -> None:

@@ -3,8 +3,8 @@
 The rate of a valid key counts in the bucket of the key, whatever others do at the same address.
 Requests without a valid key count as failures in a bucket of the address.
 
-The middleware sets ``request.state.access`` and ``request.state.owner``: ``key:ID``, or
-``address:IP`` where no key is required.  Limits on work count by owner.
+The middleware sets ``request.state.access`` and ``request.state.owner``: the owner of the key, or
+``address:IP`` where no key is required.  Limits on work count by owner, rates by key.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,13 +63,13 @@ class Gate:
             return
         state = scope.setdefault("state", {})
         stranger = Access(f"address:{address_of(scope)}", everything())
-        state["owner"] = stranger.owner
+        state["owner"] = stranger.limited
         try:
             if REFUSED in state:
                 raise state[REFUSED]
             state["access"] = access = await self._admitted(scope, stranger)
-            state["owner"] = access.owner
-            told = {} if scope["path"] == _PROBE else self._counted(access.owner)
+            state["owner"] = access.limited
+            told = {} if scope["path"] == _PROBE else self._counted(access.caller)
         except (AccessError, SQLAlchemyError) as error:
             await self.refusal(scope["path"], error)(scope, receive, send)
             return
@@ -82,7 +82,7 @@ class Gate:
         text = bearer(Headers(scope=scope).get("authorization", ""))
         access = await keys.access(text)
         if access is None:
-            wait = self.failures.take(stranger.owner).wait
+            wait = self.failures.take(stranger.caller).wait
             if wait:
                 raise TooManyRequests(wait, {})
             raise Unauthorized(given=bool(text))

@@ -16,7 +16,8 @@ MEANINGS: dict[Scope, str] = {
     "design": "have designs, topologies, costs, optima, schedules and simulations computed, "
     "and what read may",
     "plan": "have patch plans computed, and what read may",
-    "admin": "change and delete what is stored, and all that the others may",
+    "admin": "manage keys, read, change and delete what every owner stored, and all that the "
+    "others may",
 }
 """Scope -> meaning, in the order of the documentation."""
 

@@ -26,7 +26,7 @@ HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Schedules": ("schedule", "verify", "simulate", "execute", "probe", "compare"),
         "Wiring": ("patch",),
         "Learning rates": ("lr",),
-        "Service": ("serve", "worker", "jobs", "keys", "db", "config", "warm"),
+        "Service": ("serve", "worker", "jobs", "keys", "audit-log", "db", "config", "warm"),
         "Stored answers": ("list", "cache"),
     }
 )
@@ -133,6 +133,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         admin,
         api_keys,
         atlas,
+        audit_log,
         best,
         catalog,
         certificates,
@@ -151,7 +152,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     )
     from topoloom.app.cli.commands.patch import apply_plan
 
-    modules = (topologies, best, faults, schedules, admin, jobs, listing)
+    modules = (topologies, best, faults, schedules, admin, jobs, listing, audit_log)
     single = {
         info.name or getattr(info.callback, "__name__", ""): info
         for module in modules

@@ -12,6 +12,8 @@ import typer
 from topoloom.app.cli.shared_options import given
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from topoloom.app.cli.shared_options import Reading
     from topoloom.app.config import Settings
     from topoloom.app.requests.topology_source import TopologySource
@@ -32,6 +34,13 @@ def opened() -> "Iterator[Context]":
         yield context
         for note in context.notes:
             typer.echo(f"note: {note}", err=True)
+
+
+def audit(engine: "Engine", action: str, target: str) -> None:
+    """Add an entry of a command that changed something to the audit log."""
+    from topoloom.app.store.audit_log import record
+
+    record(engine, action, target)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import ParamSpec, TypeVar
 
+from topoloom.app.client.administration import Administration
 from topoloom.app.client.computations import Questions
 from topoloom.app.client.errors import FieldError, NotFound, Refused, ServiceError, Unreachable
 from topoloom.app.client.handle import Handle
@@ -39,7 +40,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Client(Questions, Wiring, Tuning, Documents, Lists, Running):
+class Client(Questions, Wiring, Tuning, Documents, Lists, Administration, Running):
     """Client of a running service; ``docs/reference/rest.md`` describes requests and answers.
 
     Answers are dictionaries with types, which ``topoloom.app.client.types`` lists.

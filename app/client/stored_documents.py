@@ -1,4 +1,4 @@
-"""Operations on stored documents: read, list, label, pin, delete."""
+"""Operations on stored documents: read, list, label, pin, share, delete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Documents(Transport):
-    """Operations on stored documents: read, list, label, pin, delete."""
+    """Operations on stored documents: read, list, label, pin, share, delete."""
 
     @operation(
         *(f"read{name}" for name in KINDS if name not in ("Cost", "Optimum")),
@@ -62,6 +62,16 @@ class Documents(Transport):
     def unpin(self, kind: str, identity: str) -> StandingDocument:
         """Remove the protection of a stored document."""
         return self._send("DELETE", place(kind, identity, "pin"))
+
+    @operation(*of_kinds("share"))
+    def share(self, kind: str, identity: str) -> StandingDocument:
+        """Let every key read a stored document, and all documents it refers to."""
+        return self._send("PUT", place(kind, identity, "share"))
+
+    @operation(*of_kinds("unshare"))
+    def unshare(self, kind: str, identity: str) -> StandingDocument:
+        """Leave a stored document to its owners; documents that it refers to stay shared."""
+        return self._send("DELETE", place(kind, identity, "share"))
 
     @operation(*of_kinds("delete"))
     def delete(self, kind: str, identity: str) -> None:

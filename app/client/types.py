@@ -50,6 +50,36 @@ class AllToAllDocument(TypedDict):
     routings: list[RoutingDocument]
 
 
+class ApiKeyDocument(TypedDict):
+    """An API key without its secret."""
+
+    id: str
+    name: str
+    owner: str
+    scopes: list[Literal["read", "design", "plan", "admin"]]
+    state: str
+    created_at: str
+    expires_at: str | None
+    used_at: str | None
+    revoked_at: str | None
+    key: NotRequired[str]
+
+
+class ApiKeyList(TypedDict):
+    """All API keys, newest first."""
+
+    items: list[ApiKeyDocument]
+
+
+class ApiKeyRequest(TypedDict):
+    """Name, scopes, owner and lifetime of a new API key."""
+
+    name: str
+    scopes: list[Literal["read", "design", "plan", "admin"]]
+    owner: NotRequired[str]
+    days: NotRequired[int]
+
+
 class AskedComparison(TypedDict):
     """The request of a stored comparison."""
 
@@ -233,6 +263,26 @@ class AttemptDocument(TypedDict):
     steps: int
     forecast: NotRequired[float]
     deviation: NotRequired[float]
+
+
+class AuditEntry(TypedDict):
+    """A changing or refused administrative request, or such a command."""
+
+    id: str
+    at: str
+    owner: str
+    key: str
+    action: str
+    target: str
+    request_id: str
+    status: int
+
+
+class AuditPage(TypedDict):
+    """A page of the audit log, newest first."""
+
+    items: list[AuditEntry]
+    next_cursor: str | None
 
 
 class BaseState(TypedDict):
@@ -1737,7 +1787,7 @@ class ProblemPage(TypedDict):
     remedy: str
 
 
-ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/shutting-down", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
+ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/quota-exceeded", "/problems/shutting-down", "/problems/store-full", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
 
 
 class ProofDocument(TypedDict):
@@ -2079,11 +2129,12 @@ class StageDocument(TypedDict):
 
 
 class StandingDocument(TypedDict):
-    """Labels and pin of a stored document."""
+    """Labels and pin of a stored document, and whether the document is shared."""
 
     id: str
     pinned: bool
     labels: list[str]
+    shared: bool
 
 
 class Status(TypedDict):

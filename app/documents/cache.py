@@ -23,7 +23,10 @@ class CacheDocument(KindUsage):
     """cache/1."""
 
     schema_: Literal["cache/1"] = Field(alias="schema", description="cache/1")
-    limit_bytes: int = Field(description="limit of the total size; 0 for no limit", ge=0)
+    limit_bytes: int = Field(
+        description="limit of the total size, or the quota of the owner of the key; 0 for no limit",
+        ge=0,
+    )
     kinds: dict[str, KindUsage] = Field(description="plural of the kind -> usage of the kind")
 
 

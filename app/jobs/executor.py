@@ -7,6 +7,7 @@ from topoloom.app.jobs.worker_pool.task import Task as Work
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady
 from topoloom.app.store.document_store import Store
+from topoloom.app.store.owners import owner_of
 
 
 class _Asked:
@@ -28,7 +29,8 @@ def perform_by(pool: WorkerPool, store: Store) -> Perform:
             reporting.progress(done / total if total else 0.0, stage)
 
         try:
-            done = pool.run(Work.of(task.operation, task.body.encode()), _Asked(reporting), hear)
+            work = Work.of(task.operation, task.body.encode(), owner_of(task.owner))
+            done = pool.run(work, _Asked(reporting), hear)
         except errors.Cancelled:
             raise Cancelled from None
         if store.settled() is not None:

@@ -16,6 +16,7 @@ True
 
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from sqlalchemy import Engine
 
@@ -28,6 +29,8 @@ from topoloom.app.jobs.webhooks.deliveries import Delivery
 from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.observability.logs import note
 from topoloom.app.store.database import DatabaseNotReady, is_in_memory
+from topoloom.app.store.errors import NotOwner, NotStored
+from topoloom.app.store.owners import EVERYONE, OPERATORS, owner_of
 
 LIMITS = QueueLimits(10_000, 2_500)
 WAIT_STEP_SECONDS = 0.1
@@ -37,7 +40,8 @@ class Jobs:
     """The jobs of a database.
 
     Every new job calls ``added``, which may wake a worker of this process.  Every cancellation and
-    every resend calls ``ended``, which may wake the messenger.
+    every resend calls ``ended``, which may wake the messenger.  Owners see their own jobs and those
+    of callers without a key; not ``private``, they see all.
     """
 
     def __init__(
@@ -47,10 +51,12 @@ class Jobs:
         webhooks: WebhookRules | None = None,
         added: Callable[[], object] = lambda: None,
         ended: Callable[[], object] = lambda: None,
+        private: bool = True,
     ) -> None:
         self._engine, self._limits, self._added = engine, limits, added
         self._ended = ended
         self._webhooks = webhooks or WebhookRules()
+        self._private, self._owner = private, EVERYONE
 
     def enqueue(
         self,
@@ -89,15 +95,36 @@ class Jobs:
             self._webhooks.target(webhook)
         if is_in_memory(self._engine.url):
             raise DatabaseNotReady("database_url: jobs need a database that outlives the process")
-        job = add(self._engine, Wish(task, owner, priority, webhook, parts), self._limits)
+        owned = [part.of_owner(owner) for part in parts]
+        wish = Wish(task.of_owner(owner), owner, priority, webhook, owned)
+        job = add(self._engine, wish, self._limits)
         self._added()
         # The log line and the span of the request name the job.
         note(job=job)
         return job
 
+    def on_behalf_of(self, caller: str) -> "Jobs":
+        """Return the jobs as a caller sees them, an owner or an address."""
+        view = copy(self)
+        view._owner = owner_of(caller)
+        return view
+
     def state(self, job: JobId) -> Job:
         """Return a job as it stands, or raise `NotStored`."""
-        return queries.read(self._engine, job)
+        found = queries.read(self._engine, job)
+        if self._seen_by is not None and owner_of(found.owner) not in (self._seen_by, EVERYONE):
+            raise NotStored("job", job)
+        return found
+
+    @property
+    def _seen_by(self) -> str | None:
+        return None if self._owner in OPERATORS or not self._private else self._owner
+
+    def _require_owned(self, job: JobId) -> None:
+        """Raise `NotStored` or `NotOwner` unless the owner may change a job."""
+        found = self.state(job)
+        if self._owner not in OPERATORS and found.owner != self._owner:
+            raise NotOwner("job", job)
 
     def list(
         self,
@@ -113,7 +140,13 @@ class Jobs:
         Parts of other jobs are listed only when ``parent`` names their job.
         """
         return queries.page(
-            self._engine, limit, after, state=state, operation=operation, parent=parent
+            self._engine,
+            limit,
+            after,
+            state=state,
+            operation=operation,
+            parent=parent,
+            seen_by=self._seen_by,
         )
 
     def total(
@@ -124,7 +157,13 @@ class Jobs:
         parent: JobId | None = None,
     ) -> int:
         """Return the number of jobs over all pages of a list."""
-        return queries.total(self._engine, state=state, operation=operation, parent=parent)
+        return queries.total(
+            self._engine,
+            state=state,
+            operation=operation,
+            parent=parent,
+            seen_by=self._seen_by,
+        )
 
     def cancel(self, job: JobId) -> Job:
         """Cancel a job with its parts: at once, or as soon as its worker has heard of it.
@@ -133,10 +172,12 @@ class Jobs:
         ------
         NotStored
             There is no such job.
+        NotOwner
+            The job has another owner.
         JobEnded
             It has ended.
         """
-        self.state(job)
+        self._require_owned(job)
         if not transitions.cancel(self._engine, job):
             raise JobEnded(self.state(job).state)
         self._ended()
@@ -154,15 +195,18 @@ class Jobs:
         ------
         NotStored
             There is no such job.
+        NotOwner
+            The job has another owner.
         NotEnded
             It may still be carried out.
         """
+        self._require_owned(job)
         if not transitions.forget(self._engine, [job]):
             raise NotEnded(self.state(job).state)
 
     def deliveries(self, job: JobId) -> Sequence[Delivery]:
-        """Return the webhook deliveries of a job, or raise `NotStored`."""
-        self.state(job)
+        """Return the webhook deliveries of a job; raise `NotStored` or `NotOwner`."""
+        self._require_owned(job)
         return deliveries.of_job(self._engine, job)
 
     def resend(self, job: JobId, delivery: str) -> Delivery:
@@ -172,10 +216,12 @@ class Jobs:
         ------
         NotStored
             There is no such job, or no such delivery.
+        NotOwner
+            The job has another owner.
         NotEnded
             The job has not ended.
         """
-        self.state(job)
+        self._require_owned(job)
         found = deliveries.resend(self._engine, job, delivery)
         self._ended()
         return found

@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from topoloom.app.store.artifacts import canonical
+from topoloom.app.store.owners import EVERYONE, owner_of
 
 JobId: TypeAlias = str
 """32 hexadecimal characters; they say nothing of the job."""
@@ -43,7 +44,8 @@ class Task:
     """An operation of the services, and its request in canonical JSON.
 
     Two tasks of one ``identity`` are the same work and make the same document.  The identity is
-    the id of the document where the id is known beforehand.
+    the id of the document where the id is known beforehand.  ``owner`` is the owner of the job: the
+    work reads what this owner sees.
 
     >>> Task.of("design", {"nodes": 12, "degree": 4}).body
     '{"degree":4,"nodes":12}'
@@ -52,6 +54,21 @@ class Task:
     operation: str
     body: str
     identity: str
+    owner: str = ""
+
+    def of_owner(self, owner: str) -> "Task":
+        """Return the task for the job of an owner: owners share no jobs, as names differ.
+
+        >>> task = Task.of("design", {})
+        >>> task.of_owner("address:127.0.0.1").identity == task.identity
+        True
+        >>> task.of_owner("key:0a1b2c3d").identity == task.identity
+        False
+        """
+        if owner_of(owner) == EVERYONE:
+            return replace(self, owner=owner)
+        digest = hashlib.sha256(f"{owner}\n{self.identity}".encode()).hexdigest()
+        return replace(self, owner=owner, identity=digest)
 
     @classmethod
     def of(cls, operation: str, request: Mapping[str, Any], identity: str | None = None) -> "Task":

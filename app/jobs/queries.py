@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Engine, Row, func, or_, select, tuple_
 
 from topoloom.app.jobs.model import Job, JobId, State, Task
 from topoloom.app.store.errors import NotStored
 from topoloom.app.store.listing import InvalidCursor
+from topoloom.app.store.owners import ADDRESS, EVERYONE
 from topoloom.app.store.tables import JobRow
 
 UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
@@ -56,17 +57,19 @@ def page(
     state: State | None = None,
     operation: str | None = None,
     parent: JobId | None = None,
+    seen_by: str | None = None,
 ) -> tuple[list[Job], JobId | None]:
     """Return up to ``limit`` jobs, newest first, and the id after which the next page begins.
 
-    Parts of other jobs are listed only when ``parent`` names their job.
+    Parts of other jobs are listed only when ``parent`` names their job.  ``seen_by`` is an owner
+    who sees own and shared jobs; None sees all.
 
     Raises
     ------
     InvalidCursor
         There is no job ``after``.
     """
-    query = select(*_COLUMNS).where(*_conditions(state, operation, parent))
+    query = select(*_COLUMNS).where(*_conditions(state, operation, parent, seen_by))
     order = (JobRow.created_at.desc(), JobRow.id.desc())
     with engine.connect() as connection:
         if after is not None:
@@ -82,16 +85,17 @@ def total(
     state: State | None = None,
     operation: str | None = None,
     parent: JobId | None = None,
+    seen_by: str | None = None,
 ) -> int:
     """Return the number of jobs over all pages."""
     query = select(func.count()).select_from(JobRow)
+    query = query.where(*_conditions(state, operation, parent, seen_by))
     with engine.connect() as connection:
-        found = connection.execute(query.where(*_conditions(state, operation, parent)))
-        return found.scalar_one()
+        return connection.execute(query).scalar_one()
 
 
 def _conditions(
-    state: State | None, operation: str | None, parent: JobId | None
+    state: State | None, operation: str | None, parent: JobId | None, seen_by: str | None
 ) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions of a list of jobs."""
     yield JobRow.parent.is_(None) if parent is None else JobRow.parent == parent
@@ -99,6 +103,9 @@ def _conditions(
         yield JobRow.state == state.value
     if operation is not None:
         yield JobRow.operation == operation
+    if seen_by is not None:
+        shared = or_(JobRow.owner == EVERYONE, JobRow.owner.startswith(ADDRESS))
+        yield or_(JobRow.owner == seen_by, shared)
 
 
 def _place(connection: Connection, job: JobId) -> Any:
@@ -136,7 +143,7 @@ def job_of(row: Row[Any]) -> Job:
     """Return the job of a whole row."""
     return Job(
         id=row.id,
-        task=Task(row.operation, row.body, row.identity),
+        task=Task(row.operation, row.body, row.identity, row.owner),
         state=State(row.state),
         owner=row.owner,
         priority=row.priority,

@@ -35,6 +35,7 @@ LOST = {
 }
 
 _TAKE_LOCK = 7_063_412
+_TASK = (JobRow.operation, JobRow.body, JobRow.identity, JobRow.owner)
 
 
 class Held(NamedTuple):
@@ -66,7 +67,7 @@ def take(engine: Engine, worker: str, running_of_owner: int) -> tuple[Held, Task
             update(JobRow)
             .where(JobRow.id == following.correlate(None).scalar_subquery(), DUE)
             .values(worker=worker, **_running(worker))
-            .returning(JobRow.id, JobRow.turn, JobRow.operation, JobRow.body, JobRow.identity)
+            .returning(JobRow.id, JobRow.turn, *_TASK)
         ).one_or_none()
         if row is None:
             return None
@@ -76,7 +77,8 @@ def take(engine: Engine, worker: str, running_of_owner: int) -> tuple[Held, Task
                 .where(JobRow.id == parent, JobRow.state == State.QUEUED.value)
                 .values(**_running())
             )
-    return Held(row.id, row.turn, worker), Task(row.operation, row.body, row.identity)
+    task = Task(row.operation, row.body, row.identity, row.owner)
+    return Held(row.id, row.turn, worker), task
 
 
 def _following(running_of_owner: int) -> Select[tuple[JobId]]:

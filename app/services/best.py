@@ -52,7 +52,8 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
             unread -= 1
     told = [one for one in rated if known[_key(one.known)].simple]
     ids = [one.known.topology_id for one in told if one.known.topology_id is not None]
-    documents = documents_of(context.whole_store.keeping.engine, ids)
+    store = context.whole_store
+    documents = documents_of(store.keeping.engine, ids, store.owner)
     named = [
         replace(one, known=_named(one.known, documents.get(_cost_of(one.known), ())))
         for one in told
@@ -86,10 +87,12 @@ def _known(context: Context, request: BestRequest) -> dict[_Key, Stored]:
     """Return the known topologies within the limits, of the atlas and the store, each once."""
     found = {_key(one): Stored(one, True) for one in _of_atlas(request)}
     two_way = request.links == Links.BIDIRECTIONAL
+    store = context.whole_store
     stored = stored_points(
-        context.whole_store.keeping.engine,
+        store.keeping.engine,
         request.sizes,
         request.degree,
+        owner=store.owner,
         two_way=two_way,
         max_steps=request.max_steps,
         max_bandwidth=request.max_bandwidth,

@@ -43,6 +43,10 @@ class Tuning:
     settings: Settings
     now: Callable[[], datetime] = _now
 
+    def on_behalf_of(self, caller: str) -> "Tuning":
+        """Return the same for the sessions that a caller sees."""
+        return replace(self, store=self.store.on_behalf_of(caller))
+
 
 def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
     """Return a new session, and the lease of its trainer.
@@ -60,7 +64,18 @@ def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
         raise TooLarge("/total_steps", f"must be at most {most} here")
     lease, now = secrets.token_hex(20), tuning.now()
     session = Session(
-        secrets.token_hex(32), name, RUNNING, state, 0, 0, 1, _digest(lease), "", now, now
+        secrets.token_hex(32),
+        name,
+        RUNNING,
+        state,
+        0,
+        0,
+        1,
+        _digest(lease),
+        "",
+        now,
+        now,
+        tuning.store.owner,
     )
     tuning.store.insert(session)
     return session, lease
@@ -86,7 +101,7 @@ def attach(
         not exist yet.
     """
     while True:
-        session = tuning.store.get(identity)
+        session = tuning.store.for_change(identity)
         _require_not_cancelled(session)
         before = _lease_given_up(tuning, session, lease)
         if sequence is not None and sequence > session.sequence:
@@ -117,7 +132,7 @@ def observe(
         ``searching`` is false, and the answer may require the fit of a Gaussian process.
     """
     while True:
-        session = tuning.store.get(identity)
+        session = tuning.store.for_change(identity)
         _require_not_cancelled(session)
         if _digest(observation.lease) != session.lease:
             raise Leased("/lease", "must be the session's present one: another trainer has it now")
@@ -144,7 +159,7 @@ def cancel(tuning: Tuning, identity: str) -> Session:
         The session has ended otherwise.
     """
     while True:
-        session = tuning.store.get(identity)
+        session = tuning.store.for_change(identity, ending=True)
         if session.status == CANCELLED:
             return session
         if session.status != RUNNING:
@@ -156,7 +171,7 @@ def cancel(tuning: Tuning, identity: str) -> Session:
 
 def delete(tuning: Tuning, identity: str) -> None:
     """Delete a session and its log."""
-    tuning.store.delete(tuning.store.get(identity).id)
+    tuning.store.delete(tuning.store.for_change(identity, ending=True).id)
 
 
 def _require_not_cancelled(session: Session) -> None:

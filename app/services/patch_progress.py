@@ -48,7 +48,7 @@ def observe(
     _require_version(before, version)
     seen = read_seen(before.seen) | _seen(script, read_seen(before.seen), request)
     done = _state(script, _standings(script, seen), before.version + 1) == "done"
-    site = None if done else _site(script)
+    site = None if done else _site(script, before.owner)
     after = replace(before, site=site, version=before.version + 1, seen=write_seen(seen))
     if not store.replace(before, after):
         holder = None if site is None else store.holder(site)
@@ -140,8 +140,8 @@ def _presented(script: "Script", known: Progress) -> tuple[Presented, int]:
     return of(known.plan_id, known.version, state, script, standings), known.version
 
 
-def _site(script: "Script") -> str:
-    """Return the digest of a plant, which does not depend on its wiring."""
+def _site(script: "Script", owner: str) -> str:
+    """Return the digest of a plant of an owner, which does not depend on its wiring."""
     from topoloom.synth.wiring.plant import plant_digest
 
     made = script.plant.uniform
@@ -149,4 +149,6 @@ def _site(script: "Script") -> str:
         known = {"plant": [script.plant.name, plant_digest(script.plant)]}
     else:
         known = {"panels": [made.layout.value, made.hosts, made.lanes]}
+    if owner:
+        known["owner"] = [owner]
     return hashlib.sha256(canonical(known).encode()).hexdigest()

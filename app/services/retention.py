@@ -30,6 +30,12 @@ def pin(context: Context, kind: str, identity: str, *, pinned: bool = True) -> S
     return _found(context, kind, identity, lambda kind, one: keeping.pin(kind, one, pinned))
 
 
+def share(context: Context, kind: str, identity: str, *, shared: bool = True) -> Standing:
+    """Let every key read a stored document and all documents it refers to, or end the sharing."""
+    keeping = context.whole_store.keeping
+    return _found(context, kind, identity, lambda kind, one: keeping.share(kind, one, shared))
+
+
 def delete(context: Context, kind: str, identity: str) -> str:
     """Delete a stored document; return its full id.
 

@@ -26,7 +26,8 @@ from sqlalchemy.exc import IntegrityError
 from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.files.local_files import UnusableFile
 from topoloom.app.store.index_metadata import Facts, facts_of
-from topoloom.app.store.indexing import note
+from topoloom.app.store.indexing import note, note_owners
+from topoloom.app.store.owners import EVERYONE
 from topoloom.app.store.retention import MAX_LABELS, Keeping
 from topoloom.app.store.row_mapping import StoredRow, columns_of, unsealed
 from topoloom.app.store.tables import TABLES, LabelRow
@@ -103,7 +104,7 @@ def exported(engine: Engine, path: Path) -> Exported:
 
 
 def imported(engine: Engine, path: Path) -> Imported:
-    """Store every new document of a file, with its labels and pin.
+    """Store every new document of a file, with its labels and pin; new documents are shared.
 
     The first pass checks the file; the second pass stores it in batches, one transaction each.
     A document that is already stored stays unchanged, and gains the labels and the pin of the
@@ -170,7 +171,7 @@ def _stored(engine: Engine, kind: str) -> Iterator[_Line]:
                 return
             labels: dict[str, list[str]] = {identity: [] for identity in ids}
             mine = select(LabelRow.document_id, LabelRow.label).where(LabelRow.kind == kind)
-            mine = mine.where(LabelRow.document_id.in_(ids)).order_by(LabelRow.label)
+            mine = mine.where(LabelRow.document_id.in_(ids)).distinct().order_by(LabelRow.label)
             for identity, label in connection.execute(mine):
                 labels[identity].append(label)
             columns = [getattr(table, name) for name in names]
@@ -298,6 +299,8 @@ def _insert(engine: Engine, batch: list[_Line]) -> int:
                     facts = _facts(line)
                     connection.execute(insert(table).values(**_values(line, facts)))
                     note(connection, kind, line.row.id, facts)
+                    size = len(line.row.document) + len(line.row.request) + len(line.row.summary)
+                    note_owners(connection, kind, line.row.id, {EVERYONE}, size)
                     known.add(line.row.id)
                     new += 1
     return new

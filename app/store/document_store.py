@@ -6,88 +6,180 @@ succeed: the first insert wins, and documents are deterministic.  A failed compu
 nothing.  A damaged document counts as missing: the store repairs its row with the recomputed
 document.  If the database rejects an answer, the answer stays in memory until a later write
 succeeds.
+
+A document has owners (`app.store.owners`).  Look-ups by id, prefix or name find only what the
+owner of the store sees.  The answer to a request belongs to everybody who sends the request.
 """
 
+import hashlib
 import logging
 import time
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Engine, Select, insert, select, update
+from sqlalchemy import Engine, Select, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed
+from topoloom.app.store.errors import StoreFull
 from topoloom.app.store.index_metadata import Facts
-from topoloom.app.store.indexing import note
+from topoloom.app.store.indexing import note, note_owners
 from topoloom.app.store.last_used import Uses
 from topoloom.app.store.listing import Wanted, entries, listed, page, total
+from topoloom.app.store.owners import (
+    DEFAULT_RULES,
+    EVERYONE,
+    OPERATORS,
+    OwnerRules,
+    grant,
+    owner_of,
+    searched,
+    seen_by,
+)
+from topoloom.app.store.quotas import Quotas
 from topoloom.app.store.retention import Keeping
 from topoloom.app.store.row_mapping import NAMED, StoredRow, row_of, unsealed
 from topoloom.app.store.tables import TABLES, TopologyRow
-from topoloom.app.store.write_behind import Pending, Unsaved
+from topoloom.app.store.write_behind import Growth, Pending, Unsaved
 
 log = logging.getLogger(__name__)
 
 
 class Store:
-    """Documents by kind and id, in the tables of `app.store.tables`."""
+    """Documents by kind and id, as one owner sees them; `on_behalf_of` returns another view."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, rules: OwnerRules = DEFAULT_RULES) -> None:
+        self._engine, self._rules = engine, rules
         self._unsaved = Unsaved()
-        self.keeping = Keeping(engine)
+        self.quotas = Quotas(engine, rules.most_bytes)
+        self.growth = Growth()
         self.uses = Uses()
+        self.owner = EVERYONE
+
+    def on_behalf_of(self, caller: str) -> "Store":
+        """Return the store as a caller sees it, an owner or an address."""
+        if caller == self.owner:
+            return self
+        view = copy(self)
+        view.owner = owner_of(caller)
+        return view
+
+    @property
+    def keeping(self) -> Keeping:
+        """Labels, pins and deletions on behalf of the owner."""
+        return Keeping(self._engine, self.owner)
 
     def get(self, kind: str, identity: str) -> Artefact | None:
-        """Return the stored document; None if it is missing or damaged."""
-        unsaved = self._unsaved.get(identity)
+        """Return the stored document; None if it is missing, damaged, or of another owner."""
+        unsaved = self._unsaved.get(identity, self._seen)
         if unsaved is not None:
             return unsaved
-        table = TABLES[kind]
-        columns = [getattr(table, name) for name in StoredRow._fields]
-        with self._engine.connect() as connection:
-            row = connection.execute(select(*columns).where(table.id == identity)).one_or_none()
-        found = None if row is None else unsealed(kind, StoredRow(*row))
-        if found is not None:
-            self.uses.note(kind, identity)
-        return found
+        row, is_seen = self._row(kind, identity)
+        return self._sound(kind, row) if row is not None and is_seen else None
 
     def find(self, kind: str, identity: str) -> Artefact | None:
-        """Return the stored document; None if it is missing or damaged, or the database fails."""
+        """Return the stored answer to a request; the owner of this store then owns the answer.
+
+        Returns None if the answer is missing or damaged, or the database fails.
+
+        Raises
+        ------
+        QuotaExceeded, StoreFull
+            The owner does not have the answer, and may store nothing more.
+        """
         if self._unsaved.resting:
-            return self._unsaved.get(identity)
+            return self._unsaved_answer(identity)
         start = time.monotonic()
         try:
-            return self.get(kind, identity)
+            return self._unsaved_answer(identity) or self._answer(kind, identity)
         except SQLAlchemyError as error:
             self._failed(f"the {kind} {identity} could not be looked up", error, start)
-            return self._unsaved.get(identity)
+            return self._unsaved_answer(identity)
+
+    def _answer(self, kind: str, identity: str) -> Artefact | None:
+        row, is_seen = self._row(kind, identity)
+        if row is not None and is_seen:
+            return self._sound(kind, row)
+        self._require_room()
+        found = None
+        if row is not None and self._rules.share_answers:
+            found = self._sound(kind, row)
+        if found is not None:
+            self._grant(kind, identity)
+        return found
+
+    def _unsaved_answer(self, identity: str) -> Artefact | None:
+        found = self._unsaved.get(identity, self._seen)
+        if found is None and self._rules.share_answers:
+            found = self._unsaved.get(identity)
+            self._unsaved.grant(identity, self.owner)
+        return found
+
+    def _row(self, kind: str, identity: str) -> tuple[StoredRow | None, bool]:
+        """Return the row of a document, and whether the owner sees the document."""
+        given = {"identity": identity, "owner": self.owner}
+        with self._engine.connect() as connection:
+            query = _reading(kind, self._seen is None)
+            found = connection.execute(query, given).one_or_none()
+        if found is None:
+            return None, False
+        return StoredRow(*found[: len(StoredRow._fields)]), self._seen is None or found.is_seen
+
+    def _sound(self, kind: str, row: StoredRow) -> Artefact | None:
+        found = unsealed(kind, row)
+        if found is not None:
+            self.uses.note(kind, row.id)
+        return found
+
+    @property
+    def _seen(self) -> frozenset[str] | None:
+        """The owners whose documents the owner of this store sees; None for all."""
+        return None if self.owner in OPERATORS else frozenset({self.owner, EVERYONE})
+
+    def _require_room(self) -> None:
+        if self.growth.full is not None:
+            raise StoreFull(*self.growth.full)
+        if self.owner not in OPERATORS:
+            self.quotas.require_room(self.owner)
+
+    def _grant(self, kind: str, identity: str) -> None:
+        with self._engine.begin() as connection:
+            grant(connection, self.owner, kind, identity)
+        self.quotas.forget(self.owner)
 
     def question(self, kind: str, identity: str) -> str | None:
         """Return the request of a row in canonical JSON; None without a row."""
-        table = TABLES[kind]
-        with self._engine.connect() as connection:
-            return connection.execute(
-                select(table.request).where(table.id == identity)
-            ).scalar_one_or_none()
+        row, is_seen = self._row(kind, identity)
+        return row.request if row is not None and is_seen else None
 
     def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
         """Return up to ``limit`` entries whose ids begin with a prefix, by id.
 
         ``prefix`` has lower case hexadecimal characters.  The query is a range of the primary key.
+        Documents of the owner come before shared documents; see `app.store.owners.searched`.
         """
         table = TABLES[kind]
         # The next character of an id is hexadecimal, thus below "g".
         within = (table.id >= prefix, table.id < prefix + "g")
         query = entries(table).where(*within).order_by(table.id).limit(limit)
-        return self._listed(kind, query)
+        return self._searched(kind, query)
 
     def named(self, name: str, limit: int) -> list[Listed]:
-        """Return up to ``limit`` topologies of this name, newest first."""
+        """Return up to ``limit`` topologies of this name, newest first: own, else shared ones."""
         table = TopologyRow
         query = entries(table).where(table.name == name)
         query = query.order_by(table.created_at.desc(), table.id).limit(limit)
-        return self._listed(NAMED, query)
+        return self._searched(NAMED, query)
+
+    def claim(self, identity: str) -> str:
+        """Return the id of the claim on a document; owners who share no answers do not wait."""
+        if self._rules.share_answers:
+            return identity
+        return hashlib.sha256(f"{self.owner}\n{identity}".encode()).hexdigest()
 
     def begin(self, kind: str, identity: str) -> Artefact | None:
         """Return the stored document, or None for the caller to compute the document."""
@@ -105,12 +197,19 @@ class Store:
 
         ``facts`` are the metadata of the answer if they are known already.
         """
-        return self._saved(row_of(kind, request, identity, computed, facts))
+        owners = {self.owner} if self._rules.private else {self.owner, EVERYONE}
+        pending = row_of(kind, request, identity, computed, facts)
+        kept = self._saved(replace(pending, owners=frozenset(owners)))
+        if self.owner not in OPERATORS:
+            self.quotas.forget(self.owner)
+            # An owner does not learn that another owner has stored the answer.
+            return kept if self._rules.share_answers else replace(kept, fresh=True)
+        return kept
 
     def delete(self, kind: str, identity: str) -> bool:
         """Delete a document, stored or still in memory; see `app.store.retention.Keeping`."""
-        held = self._unsaved.get(identity) is not None
-        self._unsaved.drop(identity)
+        held = self._unsaved.release(identity, None if self._seen is None else self.owner)
+        self.quotas.forget(self.owner)
         return self.keeping.delete(kind, identity) or held
 
     def settled(self) -> str | None:
@@ -145,7 +244,7 @@ class Store:
         """Store an answer; return None on failure."""
         artefact, start = pending.artefact, time.monotonic()
         try:
-            found = self._insert(artefact.kind, artefact.id, dict(pending.values), pending.facts)
+            found = self._insert(artefact.kind, artefact.id, pending)
         except SQLAlchemyError as error:
             self._failed(f"the {artefact.kind} {artefact.id} could not be stored", error, start)
             return None
@@ -157,26 +256,35 @@ class Store:
         log.error("%s: %s", what, "".join(why))
         self._unsaved.failed(what, time.monotonic() - start)
 
-    def _insert(
-        self, kind: str, identity: str, values: dict[str, Any], facts: Facts
-    ) -> Artefact | None:
+    def _insert(self, kind: str, identity: str, pending: Pending) -> Artefact | None:
         """Insert a row, or repair a damaged row; return an earlier sound document, or None."""
-        table = TABLES[kind]
+        table, values = TABLES[kind], dict(pending.values)
         now = datetime.now(UTC).replace(tzinfo=None)
         try:
             with self._engine.begin() as connection:
                 times = {"created_at": now, "used_at": now}
                 connection.execute(insert(table).values(id=identity, **times, **values))
-                note(connection, kind, identity, facts)
+                note(connection, kind, identity, pending.facts)
+                note_owners(connection, kind, identity, pending.owners, values["size"])
         except IntegrityError:
-            found = self.get(kind, identity)
-            if found is not None:
-                return found
-            with self._engine.begin() as connection:
-                connection.execute(update(table).where(table.id == identity).values(**values))
-                note(connection, kind, identity, facts)
-            log.warning("the stored %s %s was damaged, and is mended", kind, identity)
+            return self._repaired(kind, identity, pending)
+        self.growth.add(values["size"])
         return None
+
+    def _repaired(self, kind: str, identity: str, pending: Pending) -> Artefact | None:
+        """Add the owners of a stored document; return it, or None after a repair of its row."""
+        table = TABLES[kind]
+        row, _ = self._row(kind, identity)
+        found = None if row is None else self._sound(kind, row)
+        with self._engine.begin() as connection:
+            if found is None:
+                values = update(table).where(table.id == identity).values(**pending.values)
+                connection.execute(values)
+                note(connection, kind, identity, pending.facts)
+                log.warning("the stored %s %s was damaged, and is mended", kind, identity)
+            for owner in pending.owners - {EVERYONE}:
+                grant(connection, owner, kind, identity)
+        return found
 
     def page(
         self, kind: str, limit: int, cursor: str | None, wanted: Wanted | None = None
@@ -189,13 +297,27 @@ class Store:
             The cursor is not from an earlier page of a list in the same order.
         """
         with self._engine.connect() as connection:
-            return page(connection, kind, limit, cursor, wanted or Wanted())
+            return page(connection, kind, limit, cursor, wanted or Wanted(), self.owner)
 
     def total(self, kind: str, wanted: Wanted) -> int:
         """Return the number of entries over all pages of a list."""
         with self._engine.connect() as connection:
-            return total(connection, kind, wanted)
+            return total(connection, kind, wanted, self.owner)
 
-    def _listed(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
+    def _searched(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
+        rows: Sequence[Any] = ()
         with self._engine.connect() as connection:
-            return listed(connection, kind, connection.execute(query).all())
+            for condition in searched(self.owner, kind, TABLES[kind].id):
+                narrowed = query if condition is None else query.where(condition)
+                rows = rows or connection.execute(narrowed).all()
+            return listed(connection, kind, rows, self.owner)
+
+
+@cache
+def _reading(kind: str, everything: bool) -> Select[*tuple[Any, ...]]:
+    """Return the query of a row, with ``is_seen`` unless the owner sees ``everything``."""
+    table = TABLES[kind]
+    columns = [getattr(table, name) for name in StoredRow._fields]
+    if not everything:
+        columns.append(seen_by(bindparam("owner"), kind, table.id).label("is_seen"))
+    return select(*columns).where(table.id == bindparam("identity"))

@@ -125,3 +125,43 @@ class NoVersion(Conflict):
 
     def __init__(self) -> None:
         super().__init__("/if-match", "must be given: the ETag of the progress that is known")
+
+
+class NotOwner(Conflict):
+    """A document that the caller sees belongs to another owner, or to nobody.
+
+    >>> str(NotOwner("design", "ab12cd"))
+    'id: the design ab12cd has another owner; only its owner and admin keys may change it'
+    """
+
+    def __init__(self, kind: str, identity: str) -> None:
+        rule = f"the {kind} {identity} has another owner"
+        super().__init__("id", f"{rule}; only its owner and admin keys may change it")
+
+
+class QuotaExceeded(Exception):
+    """An owner stores as many bytes as the quota allows.
+
+    >>> str(QuotaExceeded("key:0a1b2c3d", 2_000, 1_000))
+    'the owner key:0a1b2c3d stores 2000 bytes, and may store 1000; delete documents or sessions'
+    """
+
+    def __init__(self, owner: str, used: int, limit: int) -> None:
+        super().__init__(
+            f"the owner {owner} stores {used} bytes, and may store {limit}; "
+            "delete documents or sessions"
+        )
+
+
+class StoreFull(Exception):
+    """The store has reached its limit, and no document may be evicted.
+
+    >>> str(StoreFull(2_000, 1_000))
+    'the service stores 2000 bytes, and may store 1000; no stored document may be evicted'
+    """
+
+    def __init__(self, used: int, limit: int) -> None:
+        super().__init__(
+            f"the service stores {used} bytes, and may store {limit}; "
+            "no stored document may be evicted"
+        )

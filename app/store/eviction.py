@@ -16,6 +16,7 @@ from sqlalchemy import Engine, Select, and_, delete, exists, func, select, updat
 
 from topoloom.app.store.indexing import forget
 from topoloom.app.store.last_used import Uses
+from topoloom.app.store.owners import EVERYONE, OPERATORS, owned_by
 from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
 
 BATCH = 50
@@ -47,16 +48,23 @@ class Evicted:
     left_bytes: int
 
 
-def usage(engine: Engine) -> Mapping[str, Usage]:
-    """Return the usage by kind: one pass over the index of sizes for each kind."""
+def usage(engine: Engine, owner: str = EVERYONE) -> Mapping[str, Usage]:
+    """Return the usage of an owner by kind; of all owners for an operator.
+
+    The query is one pass over the index of sizes for each kind.
+    """
     found: dict[str, Usage] = {}
+    whole = owner in OPERATORS
     with engine.connect() as connection:
         by_kind = select(LabelRow.kind, func.count(LabelRow.document_id.distinct()))
+        by_kind = by_kind.where(*([] if whole else [LabelRow.owner == owner]))
         labelled = dict(connection.execute(by_kind.group_by(LabelRow.kind)).all())
         for kind, table in TABLES.items():
+            mine = [] if whole else [owned_by(owner, kind, table.id)]
             counted = select(func.count(), func.coalesce(func.sum(table.size), 0))
-            documents, size = connection.execute(counted.select_from(table)).one()
-            pins = select(func.count()).select_from(table).where(table.pinned.is_(True))
+            counted = counted.select_from(table).where(*mine)
+            documents, size = connection.execute(counted).one()
+            pins = select(func.count()).select_from(table).where(table.pinned.is_(True), *mine)
             pinned = connection.execute(pins).scalar_one()
             found[kind] = Usage(documents, int(size), pinned, labelled.get(kind, 0))
     return found

@@ -7,7 +7,15 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, insert, literal, select, update
 
 from topoloom.app.store.index_metadata import Facts, sortable
-from topoloom.app.store.tables import ABOUT, TABLES, FamilyRow, PointRow, ReferenceRow, TopologyRow
+from topoloom.app.store.tables import (
+    ABOUT,
+    TABLES,
+    DocumentOwnerRow,
+    FamilyRow,
+    PointRow,
+    ReferenceRow,
+    TopologyRow,
+)
 
 _INHERITED = ("nodes", "degree", "links")
 _MEASURED = ("links", "steps", "bandwidth")
@@ -16,7 +24,7 @@ _MEASURED = ("links", "steps", "bandwidth")
 def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None:
     """Insert the facts of a new document in the transaction that inserts the document.
 
-    Replaces earlier facts under this id, except labels.
+    Replaces earlier facts under this id, except owners and labels.
     """
     for table in (FamilyRow, ReferenceRow, PointRow):
         about = (table.kind == kind) & (table.document_id == identity)
@@ -37,6 +45,14 @@ def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None
         _measured(connection, one.topology_id, values)
     if kind == "topology":
         _remember(connection, identity)
+
+
+def note_owners(
+    connection: Connection, kind: str, identity: str, owners: Iterable[str], size: int
+) -> None:
+    """Insert the owners of a new document in the transaction that inserts the document."""
+    head = {"kind": kind, "document_id": identity, "size": size}
+    _insert(connection, DocumentOwnerRow, [head | {"owner": owner} for owner in sorted(owners)])
 
 
 def forget(connection: Connection, kind: str, identities: Sequence[str]) -> None:

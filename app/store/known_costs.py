@@ -5,9 +5,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlalchemy import Engine, case, func, select
+from sqlalchemy import ColumnElement, Engine, case, func, select
 
 from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.store.owners import OPERATORS, seen_by
 from topoloom.app.store.tables import PointRow
 from topoloom.schedules.design.known_topologies import KnownTopology
 from topoloom.synth.evaluation.cost import Cost
@@ -32,11 +33,12 @@ def stored_points(
     sizes: tuple[int, int],
     degree: int,
     *,
+    owner: str,
     two_way: bool,
     max_steps: int | None = None,
     max_bandwidth: Fraction | None = None,
 ) -> list[Stored]:
-    """Return the stored topologies of these sizes, without their source documents.
+    """Return the stored topologies of these sizes that an owner sees, without their sources.
 
     Costs of other kernel versions are ignored.  With ``two_way``, only topologies that a document
     states to have a partner for every link.  Limits hold for the topology and for its transpose.
@@ -48,6 +50,7 @@ def stored_points(
     query = select(*alike, func.max(table.recipe), func.max(table.name), simple)
     query = query.where(table.degree == degree, table.nodes.between(*sizes))
     query = query.where(table.parallel.is_not(True), table.kernel_version == KERNEL_VERSION)
+    query = query.where(*_seen(owner))
     if two_way:
         query = query.where(table.links == "bidirectional")
     if max_steps is not None:
@@ -64,10 +67,15 @@ def stored_points(
     return found
 
 
+def _seen(owner: str) -> list[ColumnElement[bool]]:
+    """Return the condition that an owner sees the document of a cost."""
+    return [] if owner in OPERATORS else [seen_by(owner, PointRow.kind, PointRow.document_id)]
+
+
 def documents_of(
-    engine: Engine, topologies: Collection[str]
+    engine: Engine, topologies: Collection[str], owner: str
 ) -> dict[tuple[str, int | None], tuple[tuple[str, str], ...]]:
-    """Return up to `MAX_SOURCES` source documents for each cost of these topologies.
+    """Return up to `MAX_SOURCES` documents that an owner sees for each cost of these topologies.
 
     Keys are the id of the topology, and the step limit of the slack schedule or None.
     """
@@ -78,7 +86,7 @@ def documents_of(
     )
     what = (table.topology_id, table.within_steps)
     ranked = select(*what, table.kind, table.document_id, number.label("number"))
-    ranked = ranked.where(table.topology_id.in_(topologies)).subquery()
+    ranked = ranked.where(table.topology_id.in_(topologies), *_seen(owner)).subquery()
     shown = (ranked.c.topology_id, ranked.c.within_steps, ranked.c.kind, ranked.c.document_id)
     query = select(*shown).where(ranked.c.number <= MAX_SOURCES).order_by(ranked.c.number)
     found: defaultdict[tuple[str, int | None], list[tuple[str, str]]] = defaultdict(list)

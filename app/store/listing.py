@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tu
 
 from topoloom.app.store.artifacts import Listed
 from topoloom.app.store.index_metadata import sortable
+from topoloom.app.store.owners import EVERYONE, OPERATORS, seen_by
 from topoloom.app.store.tables import TABLES, FamilyRow, LabelRow, Row
 
 Bound: TypeAlias = int | Fraction | datetime
@@ -45,9 +46,16 @@ class Wanted:
 
 
 def page(
-    connection: Connection, kind: str, limit: int, cursor: str | None, wanted: Wanted
+    connection: Connection,
+    kind: str,
+    limit: int,
+    cursor: str | None,
+    wanted: Wanted,
+    owner: str = EVERYONE,
 ) -> tuple[list[Listed], str | None]:
-    """Return up to ``limit`` entries and the cursor of the next page, None on the last.
+    """Return up to ``limit`` entries that an owner sees, and the cursor of the next page.
+
+    The cursor is None on the last page.
 
     A cursor holds the sort key, the storage time and the id of the last entry.  None of the three
     ever changes: inserts and deletions between two pages move no other entry across pages.
@@ -59,20 +67,21 @@ def page(
     """
     table = TABLES[kind]
     start = None if cursor is None else _position(cursor, wanted.sort)
-    query = entries(table).where(*_conditions(table, kind, wanted)).limit(limit + 1)
+    query = entries(table).where(*_conditions(table, kind, wanted, owner)).limit(limit + 1)
     rows: list[Any] = []
     for part in _parts(table, wanted.sort, start):
         if len(rows) <= limit:
             rows += connection.execute(part(query).limit(limit + 1 - len(rows))).all()
     more = len(rows) > limit
     last = rows[limit - 1] if more else None
-    return listed(connection, kind, rows[:limit]), last and _cursor(last, wanted.sort)
+    return listed(connection, kind, rows[:limit], owner), last and _cursor(last, wanted.sort)
 
 
-def total(connection: Connection, kind: str, wanted: Wanted) -> int:
-    """Return the number of entries over all pages."""
+def total(connection: Connection, kind: str, wanted: Wanted, owner: str = EVERYONE) -> int:
+    """Return the number of entries that an owner sees over all pages."""
     table = TABLES[kind]
-    query = select(func.count()).select_from(table).where(*_conditions(table, kind, wanted))
+    query = select(func.count()).select_from(table)
+    query = query.where(*_conditions(table, kind, wanted, owner))
     return connection.execute(query).scalar_one()
 
 
@@ -82,12 +91,15 @@ def entries(table: type[Row]) -> Select[*tuple[Any, ...]]:
     return select(*(getattr(table, name) for name in names))
 
 
-def listed(connection: Connection, kind: str, rows: Sequence[Any]) -> list[Listed]:
-    """Return the rows of `entries` with their labels."""
+def listed(
+    connection: Connection, kind: str, rows: Sequence[Any], owner: str = EVERYONE
+) -> list[Listed]:
+    """Return the rows of `entries` with the labels that an owner sees."""
     labels: defaultdict[str, list[str]] = defaultdict(list)
     if rows:
         mine = LabelRow.document_id.in_([row.id for row in rows])
         query = select(LabelRow.document_id, LabelRow.label).where(LabelRow.kind == kind, mine)
+        query = query.where(*_labels_seen(owner)).distinct()
         for identity, label in connection.execute(query.order_by(LabelRow.label)):
             labels[identity].append(label)
     return [
@@ -104,8 +116,16 @@ def listed(connection: Connection, kind: str, rows: Sequence[Any]) -> list[Liste
     ]
 
 
-def _conditions(table: type[Row], kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
+def _labels_seen(owner: str) -> list[ColumnElement[bool]]:
+    return [] if owner in OPERATORS else [LabelRow.owner.in_((owner, EVERYONE))]
+
+
+def _conditions(
+    table: type[Row], kind: str, wanted: Wanted, owner: str
+) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
+    if owner not in OPERATORS:
+        found.append(seen_by(owner, kind, table.id))
     for name, (least, most) in wanted.ranges.items():
         column = getattr(table, _COLUMNS.get(name, name))
         found += [column >= _stored(least)] if least is not None else []
@@ -114,12 +134,12 @@ def _conditions(table: type[Row], kind: str, wanted: Wanted) -> list[ColumnEleme
         found.append(table.links == wanted.links)
     if wanted.pinned is not None:
         found.append(table.pinned.is_(wanted.pinned))
-    for row, column, word in (
-        (FamilyRow, FamilyRow.family, wanted.family),
-        (LabelRow, LabelRow.label, wanted.label),
+    for row, column, word, more in (
+        (FamilyRow, FamilyRow.family, wanted.family, []),
+        (LabelRow, LabelRow.label, wanted.label, _labels_seen(owner)),
     ):
         if word is not None:
-            having = select(row.document_id).where(row.kind == kind, column == word)
+            having = select(row.document_id).where(row.kind == kind, column == word, *more)
             found.append(table.id.in_(having))
     return found
 

@@ -7,6 +7,7 @@ no longer the present version, the transaction changes nothing, and the caller r
 import json
 from collections import OrderedDict
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -15,6 +16,7 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Engine,
+    Select,
     bindparam,
     delete,
     func,
@@ -26,8 +28,10 @@ from sqlalchemy import (
 )
 
 from topoloom.app.store.artifacts import ID_LENGTH
-from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, NotStored
+from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, NotOwner, NotStored
 from topoloom.app.store.listing import InvalidCursor
+from topoloom.app.store.owners import DEFAULT_RULES, EVERYONE, OPERATORS, OwnerRules, owner_of
+from topoloom.app.store.quotas import Quotas
 from topoloom.app.store.tables import LrObservationRow, LrSessionRow
 from topoloom.learning_rate import Action, State
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
@@ -66,6 +70,8 @@ class Session:
     lease_before: str
     seen_at: datetime
     created_at: datetime
+    owner: str = EVERYONE
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +125,26 @@ class Observation:
 
 
 class LrStore:
-    """Sessions by id, and their logs."""
+    """Sessions by id, and their logs, as one owner sees them; see `app.store.owners`."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(
+        self, engine: Engine, rules: OwnerRules = DEFAULT_RULES, quotas: Quotas | None = None
+    ) -> None:
+        self._engine, self._rules = engine, rules
+        self._quotas = quotas or Quotas(engine, rules.most_bytes)
+        self.owner = EVERYONE
         self._states: OrderedDict[str, tuple[int, State]] = OrderedDict()
         self._lock = Lock()
 
+    def on_behalf_of(self, caller: str) -> "LrStore":
+        """Return the sessions as a caller sees them, an owner or an address."""
+        view = copy(self)
+        view.owner = owner_of(caller)
+        return view
+
     def insert(self, session: Session) -> None:
-        """Store a new session."""
+        """Store a new session; raise `QuotaExceeded` if the owner may store nothing more."""
+        self._quotas.require_room(self.owner)
         with self._engine.begin() as connection:
             connection.execute(_INSERT, _row(session))
         self._remember(session)
@@ -144,9 +161,24 @@ class LrStore:
             identity = self._completed(identity)
         with self._engine.connect() as connection:
             row = connection.execute(_READ, {"identity": identity}).one_or_none()
-        if row is None:
+        if row is None or not (self._sees_all or row.owner in (self.owner, EVERYONE)):
             raise NotStored(KIND, identity)
         return self._session(row._mapping)
+
+    def for_change(self, identity: str, *, ending: bool = False) -> Session:
+        """Return the same for a change; raise `NotOwner` for a session of another owner.
+
+        Every owner may train a shared session, whose lease tells who does; only operators end it.
+        """
+        session = self.get(identity)
+        mine = (self.owner,) if ending else (self.owner, EVERYONE)
+        if self.owner not in OPERATORS and session.owner not in mine:
+            raise NotOwner(KIND, session.id)
+        return session
+
+    @property
+    def _sees_all(self) -> bool:
+        return self.owner in OPERATORS or not self._rules.private
 
     def page(self, limit: int, cursor: str | None) -> tuple[list[Session], str | None]:
         """Return up to ``limit`` sessions, newest first, and the cursor of the next page.
@@ -157,7 +189,8 @@ class LrStore:
             The cursor is not from an earlier page, or its session was deleted.
         """
         row = LrSessionRow
-        query = select(row.__table__).order_by(row.created_at.desc(), row.id.desc())
+        query = self._narrowed(select(row.__table__))
+        query = query.order_by(row.created_at.desc(), row.id.desc())
         with self._engine.connect() as connection:
             if cursor is not None:
                 place = select(row.created_at, row.id).where(row.id == cursor)
@@ -170,8 +203,8 @@ class LrStore:
         return sessions, sessions[-1].id if len(rows) > limit else None
 
     def total(self) -> int:
-        """Return the number of sessions."""
-        query = select(func.count()).select_from(LrSessionRow)
+        """Return the number of sessions that the owner sees."""
+        query = self._narrowed(select(func.count()).select_from(LrSessionRow))
         with self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
 
@@ -180,11 +213,15 @@ class LrStore:
         with self._engine.begin() as connection:
             # The write comes first: on SQLite a transaction that begins by reading may not.
             expected = {"identity": before.id, "before": before.version}
-            changed = connection.execute(_REPLACE, _row(after) | expected)
+            values, logged = _row(after), None
+            if entry is not None:
+                logged = _entry_row(after, entry)
+                values["size"] += sum(len(one) for one in logged.values() if isinstance(one, str))
+            changed = connection.execute(_REPLACE, values | expected)
             if changed.rowcount != 1:
                 return False
-            if entry is not None:
-                connection.execute(_APPEND, _entry_row(after, entry))
+            if logged is not None:
+                connection.execute(_APPEND, logged)
         self._remember(after)
         return True
 
@@ -192,6 +229,7 @@ class LrStore:
         """Delete a session and its log."""
         with self._engine.begin() as connection:
             connection.execute(delete(LrSessionRow).where(LrSessionRow.id == identity))
+        self._quotas.forget(self.owner)
         with self._lock:
             self._states.pop(identity, None)
 
@@ -249,6 +287,7 @@ class LrStore:
     def _completed(self, prefix: str) -> str:
         row = LrSessionRow
         query = select(row.id, row.name).where(row.id >= prefix, row.id < prefix + "g")
+        query = self._narrowed(query)
         with self._engine.connect() as connection:
             found = connection.execute(query.order_by(row.id).limit(MAX_CANDIDATES + 1)).all()
         if not found:
@@ -256,6 +295,12 @@ class LrStore:
         if len(found) > 1:
             raise Ambiguous(KIND, prefix, [(one.id, one.name) for one in found])
         return found[0].id
+
+    def _narrowed(self, query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        """Return a query of the sessions that the owner sees."""
+        if self._sees_all:
+            return query
+        return query.where(LrSessionRow.owner.in_((self.owner, EVERYONE)))
 
     def _session(self, row: Any) -> Session:
         facts: dict[str, Any] = dict(row)

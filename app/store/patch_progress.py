@@ -1,14 +1,16 @@
-"""Progress of patch plans in the database: one row per plan, with optimistic locking.
+"""Progress of patch plans in the database: one row per plan and owner, with optimistic locking.
 
 A plan under way holds its site; a database constraint prevents a second plan on the site.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Engine, case, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from topoloom.app.store.owners import EVERYONE, OPERATORS, owner_of
 from topoloom.app.store.tables import PatchProgressRow
 
 
@@ -20,21 +22,36 @@ class Progress:
     site: str | None = None
     version: int = 0
     seen: str = "{}"
+    owner: str = EVERYONE
 
 
 class PatchStore:
-    """Progress by the full ids of plans."""
+    """Progress by the full ids of plans, as one owner sees it; see `app.store.owners`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.owner = EVERYONE
+
+    def on_behalf_of(self, caller: str) -> "PatchStore":
+        """Return the progress that a caller sees, an owner or an address."""
+        view = copy(self)
+        view.owner = owner_of(caller)
+        return view
 
     def get(self, plan_id: str) -> Progress:
-        """Return the progress of a plan."""
+        """Return the progress of a plan: that of the owner, else shared progress.
+
+        For an operator without either, return the progress of another owner.
+        """
         row = PatchProgressRow
-        query = select(row.plan_id, row.site, row.version, row.seen)
+        query = select(row.plan_id, row.site, row.version, row.seen, row.owner)
+        query = query.where(row.plan_id == plan_id)
+        if self.owner not in OPERATORS:
+            query = query.where(row.owner.in_((self.owner, EVERYONE)))
+        nearest = case((row.owner == self.owner, 0), (row.owner == EVERYONE, 1), else_=2)
         with self._engine.connect() as connection:
-            found = connection.execute(query.where(row.plan_id == plan_id)).one_or_none()
-        return Progress(plan_id) if found is None else Progress(*found)
+            found = connection.execute(query.order_by(nearest, row.owner).limit(1)).one_or_none()
+        return Progress(plan_id, owner=self.owner) if found is None else Progress(*found)
 
     def holder(self, site: str) -> str | None:
         """Return the id of the plan that holds a site, or None."""
@@ -56,14 +73,17 @@ class PatchStore:
         try:
             with self._engine.begin() as connection:
                 if before.version == 0:
-                    connection.execute(insert(row).values(plan_id=after.plan_id, **values))
+                    name = {"plan_id": after.plan_id, "owner": after.owner}
+                    connection.execute(insert(row).values(**name, **values))
                     return True
-                known = (row.plan_id == before.plan_id, row.version == before.version)
+                known = [row.plan_id == before.plan_id, row.owner == before.owner]
+                known.append(row.version == before.version)
                 return connection.execute(update(row).where(*known).values(**values)).rowcount == 1
         except IntegrityError:
             return False
 
     def forget(self, plan_id: str) -> None:
-        """Delete the progress of a plan, and release its site."""
+        """Delete the progress of a plan that `get` returns, and release its site."""
+        row, owner = PatchProgressRow, self.get(plan_id).owner
         with self._engine.begin() as connection:
-            connection.execute(delete(PatchProgressRow).where(PatchProgressRow.plan_id == plan_id))
+            connection.execute(delete(row).where(row.plan_id == plan_id, row.owner == owner))

@@ -1,10 +1,10 @@
-"""Answers that the database rejected, held in memory until a write succeeds."""
+"""Answers that the database rejected, held in memory until a write succeeds; bytes written."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from topoloom.app.store.artifacts import Artefact
@@ -22,11 +22,45 @@ REST = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """An answer, and the columns of its row."""
+    """An answer, the columns of its row, and its owners."""
 
     artefact: Artefact
     values: Mapping[str, Any]
     facts: Facts = field(default_factory=Facts)
+    owners: frozenset[str] = frozenset()
+
+
+class Growth:
+    """Bytes that this process has stored since the last count of all stored bytes.
+
+    `grown` is set once these bytes are a quarter of the room below the limit: up to four processes
+    then count again before they exceed the limit together.  ``full`` holds the stored bytes and
+    the limit while no document may be evicted; nobody stores more then.
+    """
+
+    def __init__(self) -> None:
+        self.grown = Event()
+        self.full: tuple[int, int] | None = None
+        self._lock = Lock()
+        self._added = 0
+        self._room: float = 0
+
+    def begin(self) -> int:
+        """Return the bytes added so far, before a count of all stored bytes."""
+        with self._lock:
+            return self._added
+
+    def add(self, size: int) -> None:
+        """Add the bytes of a stored document."""
+        with self._lock:
+            self._added += size
+            if 4 * self._added >= self._room:
+                self.grown.set()
+
+    def counted(self, before: int, room: float) -> None:
+        """Take the result of a count; ``before`` is that of `begin`, ``room`` the bytes left."""
+        with self._lock:
+            self._added, self._room = self._added - before, room
 
 
 class Unsaved:
@@ -56,21 +90,45 @@ class Unsaved:
         """Hold an answer; drop the oldest answers beyond the limit of bytes."""
         self.reason = self._last
         with self._lock:
-            self._held[pending.artefact.id] = pending
+            before = self._held.get(pending.artefact.id, pending)
+            owners = pending.owners | before.owners
+            self._held[pending.artefact.id] = replace(pending, owners=owners)
             kept = sum(len(one.artefact.content) for one in self._held.values())
             while kept > self._most and len(self._held) > 1:
                 kept -= len(self._held.popitem(last=False)[1].artefact.content)
 
-    def get(self, identity: str) -> Artefact | None:
-        """Return an answer that is not stored yet."""
+    def get(self, identity: str, owners: frozenset[str] | None = None) -> Artefact | None:
+        """Return an answer that is not stored yet; with ``owners``, one that has such an owner."""
         with self._lock:
             pending = self._held.get(identity)
-        return None if pending is None else replace(pending.artefact, fresh=False)
+        if pending is None or not (owners is None or owners & pending.owners):
+            return None
+        return replace(pending.artefact, fresh=False)
+
+    def grant(self, identity: str, owner: str) -> None:
+        """Add an owner of an answer that is not stored yet."""
+        with self._lock:
+            pending = self._held.get(identity)
+            if pending is not None:
+                self._held[identity] = replace(pending, owners=pending.owners | {owner})
 
     def all(self) -> list[Pending]:
         """Return the unsaved answers, the oldest first."""
         with self._lock:
             return list(self._held.values())
+
+    def release(self, identity: str, owner: str | None) -> bool:
+        """Remove an owner of an answer, all if None; the last owner removes the answer."""
+        with self._lock:
+            pending = self._held.get(identity)
+            if pending is None or not (owner is None or owner in pending.owners):
+                return False
+            owners = pending.owners - {owner} if owner is not None else frozenset()
+            if owners:
+                self._held[identity] = replace(pending, owners=owners)
+            else:
+                del self._held[identity]
+            return True
 
     def drop(self, identity: str) -> None:
         """Remove an answer."""

@@ -143,7 +143,7 @@ def test_the_scheme_is_written_in_any_case(guarded):
 def test_answers_for_key_holders_are_not_kept_by_caches_for_all(guarded):
     client, bearer = guarded
     made = client.post("/v1/topologies", json={"recipe": "UniRing(5)"}, headers=bearer("design"))
-    read = client.get(made.headers["Location"], headers=bearer("read"))
+    read = client.get(made.headers["Location"], headers=bearer("design"))
     assert read.headers["Cache-Control"] == "private, max-age=31536000, immutable"
     assert made.headers["Cache-Control"] == "no-store"
 
@@ -282,7 +282,7 @@ def test_an_expired_key_is_not_remembered_beyond_its_end(engine):
     async def ask():
         nonlocal now
         known = KnownKeys(engine, seconds=10 * day, clock=lambda: now)
-        assert (await known.access(text_)).owner == f"key:{key.id}"
+        assert (await known.access(text_)).caller == f"key:{key.id}"
         with engine.begin() as connection:
             connection.execute(update(ApiKeyRow).values(expires_at=api_keys.now()))
         assert await known.access(text_) is not None

@@ -40,6 +40,7 @@ EXAMPLES = {
     "/v1/plots/tree": {"schedule_id": "abcdef", "root": "0"},
     "/v1/plots/fault-analysis": {"sweep_id": "abcdef"},
     "/v1/sweeps": {"kind": "sizes", "nodes": [6], "degrees": [2]},
+    "/v1/keys": {"name": "ci", "scopes": ["read"]},
     "/v1/lr-sessions": {"min_lr": 0.1, "max_lr": 1.0, "total_steps": 100},
 }
 """A body for every route that takes one, right but small."""

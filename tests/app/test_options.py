@@ -16,7 +16,15 @@ from topoloom.app.cli import app
 from topoloom.app.cli.commands.execute_schedule import ExecutionOptions, ProbeOptions
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.codegen import reference_tables
-from topoloom.app.requests import designs, evaluations, listing, lr_sessions, patch_plans, schedules
+from topoloom.app.requests import (
+    administration,
+    designs,
+    evaluations,
+    listing,
+    lr_sessions,
+    patch_plans,
+    schedules,
+)
 from topoloom.app.requests.base import MOST, NotNegative, Positive, format_bytes, parse_bytes
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.options import collectives, exports, simulations, topology_source
@@ -61,6 +69,7 @@ REQUESTS = {
     "lr observe": [lr_sessions.LrObservationRequest],
     "lr attach": [lr_sessions.LrLeaseRequest],
     "lr list": [listing.PageRequest],
+    "audit-log": [administration.AuditLogRequest],
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))

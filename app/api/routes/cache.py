@@ -9,6 +9,7 @@ from topoloom.app.auth.scopes import READ
 from topoloom.app.documents import cache
 from topoloom.app.documents.cache import CacheDocument
 from topoloom.app.store.eviction import usage
+from topoloom.app.store.owners import OPERATORS
 
 router = strict_router("/v1/cache", tags=["system"])
 
@@ -22,6 +23,9 @@ router = strict_router("/v1/cache", tags=["system"])
     responses={200: {"model": CacheDocument, "description": "cache/1"}, **responses(422, 503)},
 )
 def read_cache(context: ContextDep) -> JSONResponse:
-    """Return how many documents there are of each kind, and their bytes."""
-    found = usage(context.whole_store.keeping.engine)
-    return JSONResponse(cache.of(found, context.settings.cache_bytes))
+    """Return the documents of each kind and their bytes: of the owner of the key, or all."""
+    store, settings = context.whole_store, context.settings
+    limit = settings.cache_bytes
+    if store.owner not in OPERATORS:
+        limit = settings.max_stored_bytes_per_owner
+    return JSONResponse(cache.of(usage(store.keeping.engine, store.owner), limit))

@@ -43,6 +43,7 @@ _REMEDIES = {
     429: "Wait for the seconds in `Retry-After`, and send the request again.",
     500: "Report the problem with its `request_id`.",
     501: "Ask the operator to install the package that `detail` names.",
+    507: "Delete documents, or ask the operator for a larger limit.",
     503: "Wait for the seconds in `Retry-After`, else for a minute, and send the request again.",
 }
 """Status -> what the client can do."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.dependencies import CursorDep, LimitDep
 from topoloom.app.api.pages import CountDep, page_answer
@@ -25,7 +26,7 @@ router = strict_router("/v1/jobs", tags=["jobs"])
 
 
 def _jobs(request: Request) -> Jobs:
-    return request.app.state.host.jobs
+    return request.app.state.host.jobs.on_behalf_of(request.state.access.owner)
 
 
 JobsDep = Annotated[Jobs, Depends(_jobs)]
@@ -147,12 +148,13 @@ def delete_job(id: JobIdDep, jobs: JobsDep) -> Response:
     },
 )
 async def read_events(
-    request: Request, id: JobIdDep, last_event_id: LastEventDep = None
+    request: Request, id: JobIdDep, jobs: JobsDep, last_event_id: LastEventDep = None
 ) -> Response:
     """Stream the job as it changes; a client that comes back misses nothing that still counts."""
     watcher: Watcher = request.app.state.watcher
     text = last_event_id or ""
     seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    await run_in_threadpool(jobs.state, id)
     events = watcher.stream(id, seen)
     # Before the first byte is sent: an unknown job gets a problem, not a stream.
     first = await anext(events)

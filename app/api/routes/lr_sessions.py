@@ -14,7 +14,7 @@ from topoloom.app.api.negotiation import negotiate
 from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router
-from topoloom.app.auth.scopes import ADMIN, DESIGN, READ
+from topoloom.app.auth.scopes import DESIGN, READ
 from topoloom.app.documents import lr_session as documents
 from topoloom.app.documents.lr_session import LrHistory, LrPage, LrReply, LrSession
 from topoloom.app.requests.lr_sessions import LrLeaseRequest, LrObservationRequest, LrSessionRequest
@@ -47,7 +47,7 @@ class Searches:
 
 
 async def _tuning(request: Request) -> Tuning:
-    return request.app.state.tuning
+    return request.app.state.tuning.on_behalf_of(request.state.access.owner)
 
 
 async def _searches(request: Request) -> Searches:
@@ -120,7 +120,7 @@ def read_session(id: IdDep, tuning: TuningDep) -> JSONResponse:
 @router.delete(
     "/{id}",
     operation_id="deleteLrSession",
-    dependencies=[ADMIN],
+    dependencies=[DESIGN],
     summary="Delete a session and all that was observed",
     status_code=204,
     response_class=Response,

@@ -57,7 +57,7 @@ _PROGRESS = {"model": PatchProgress, "description": "patch-progress/1"}
 
 
 async def _patches(request: Request) -> PatchStore:
-    return request.app.state.patches
+    return request.app.state.patches.on_behalf_of(request.state.access.owner)
 
 
 PatchesDep = Annotated[PatchStore, Depends(_patches)]

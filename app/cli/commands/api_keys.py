@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import require_one_form
+from topoloom.app.cli.common import audit, require_one_form
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.config import Settings
@@ -23,6 +23,7 @@ app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys."
 _COLUMNS = (
     Column("id", "id", left=True),
     Column("name", "name", left=True),
+    Column("owner", "owner", left=True),
     Column("scopes", "scopes", " ".join, left=True),
     Column("state", "state", left=True),
     Column("created (UTC)", "created_at", lambda moment: _minute(moment), left=True),
@@ -48,6 +49,10 @@ def create(
     scope: Annotated[
         list[str], typer.Option(help="permission: read, design, plan or admin; repeatable")
     ],
+    owner: Annotated[
+        str | None,
+        typer.Option(help="team that shares what the key makes; default: the key alone"),
+    ] = None,
     days: Annotated[
         int | None, typer.Option(min=1, max=3650, help="days until the key expires; default: never")
     ] = None,
@@ -57,7 +62,8 @@ def create(
     from topoloom.app.auth import api_keys
 
     with _engine() as engine:
-        key, text = api_keys.create(engine, name, scope, days)
+        key, text = api_keys.create(engine, name, scope, days, owner)
+        audit(engine, "keys create", f"{key.id} {name}")
     if as_json:
         typer.echo(json.dumps({"key": text, **_row(key)}))
         return
@@ -89,13 +95,15 @@ def revoke(
 
     with _engine() as engine:
         key = api_keys.revoke(engine, identity)
+        audit(engine, "keys revoke", key.id)
     typer.echo(f"key {key.id} of {key.name!r}: revoked")
 
 
 def _row(key: "ApiKey") -> dict[str, Any]:
     from topoloom.app.auth.api_keys import now
 
-    row = {"id": key.id, "name": key.name, "scopes": list(key.scopes), "state": key.state(now())}
+    row = {"id": key.id, "name": key.name, "owner": key.owner, "scopes": list(key.scopes)}
+    row["state"] = key.state(now())
     moments = {"created_at": key.created_at, "expires_at": key.expires_at, "used_at": key.used_at}
     return row | {name: _iso(moment) for name, moment in moments.items() if moment is not None}
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom.app.cli.common import opened
+from topoloom.app.cli.common import audit, opened
 from topoloom.app.cli.shared_options import AsJson
 
 app = typer.Typer(
@@ -58,7 +58,9 @@ def evict(
         if size is None and not most:
             typer.echo("nothing evicted: no limit is set")
             return
-        evicted = eviction.evict(context.whole_store.keeping.engine, most)
+        engine = context.whole_store.keeping.engine
+        evicted = eviction.evict(engine, most)
+        audit(engine, "cache evict", f"{evicted.documents} documents")
     typer.echo(
         f"{evicted.documents} documents of {evicted.bytes} bytes evicted; "
         f"{evicted.left_bytes} bytes stored"
@@ -103,7 +105,9 @@ def import_(file: File) -> None:
             file = Path(folder) / "cache"
             with file.open("wb") as copied:
                 shutil.copyfileobj(sys.stdin.buffer, copied)
-        found = imported(context.whole_store.keeping.engine, file)
+        engine = context.whole_store.keeping.engine
+        found = imported(engine, file)
+        audit(engine, "cache import", f"{found.stored} documents")
     others = f"; {found.other_kernels} of other kernels, readable by id only" * bool(
         found.other_kernels
     )

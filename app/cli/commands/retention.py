@@ -1,12 +1,15 @@
-"""`topoloom cache label`, `pin`, `unpin` and `delete`: operations on one stored answer."""
+"""`topoloom cache label`, `pin`, `share`, `delete`, ...: operations on one stored answer."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topoloom.app.cli.commands.cache import app
 from topoloom.app.cli.commands.listing import KIND, kind_of
-from topoloom.app.cli.common import opened
+from topoloom.app.cli.common import audit, opened
+
+if TYPE_CHECKING:
+    from topoloom.app.services.context import Context
 
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="id of the document, or its first 6 or more characters")
@@ -30,6 +33,7 @@ def label(
     act = retention.unlabel if remove else retention.label
     with opened() as context:
         entry = act(context, kind_of(kind), _checked(identity), _word(word))
+        _audit(context, "unlabel" if remove else "label", kind, f"{entry.id} {word}")
     typer.echo(f"{entry.id}: {', '.join(entry.labels) or 'no labels'}")
 
 
@@ -46,12 +50,25 @@ def unpin(kind: KIND, identity: Id) -> None:
 
 
 @app.command()
+def share(kind: KIND, identity: Id) -> None:
+    """Let every key read a stored document, and all documents it refers to."""
+    _share(kind, identity, shared=True)
+
+
+@app.command()
+def unshare(kind: KIND, identity: Id) -> None:
+    """Leave a stored document to its owners; documents that it refers to stay shared."""
+    _share(kind, identity, shared=False)
+
+
+@app.command()
 def delete(kind: KIND, identity: Id) -> None:
     """Delete a stored document, unless it is pinned."""
     from topoloom.app.services import retention
 
     with opened() as context:
         deleted = retention.delete(context, kind_of(kind), _checked(identity))
+        _audit(context, "delete", kind, deleted)
     typer.echo(f"{deleted}: deleted")
 
 
@@ -60,7 +77,21 @@ def _pin(kind: str, identity: str, *, pinned: bool) -> None:
 
     with opened() as context:
         entry = retention.pin(context, kind_of(kind), _checked(identity), pinned=pinned)
+        _audit(context, "pin" if pinned else "unpin", kind, entry.id)
     typer.echo(f"{entry.id}: {'pinned' if entry.pinned else 'not pinned'}")
+
+
+def _share(kind: str, identity: str, *, shared: bool) -> None:
+    from topoloom.app.services import retention
+
+    with opened() as context:
+        entry = retention.share(context, kind_of(kind), _checked(identity), shared=shared)
+        _audit(context, "share" if shared else "unshare", kind, entry.id)
+    typer.echo(f"{entry.id}: {'shared' if entry.shared else 'not shared'}")
+
+
+def _audit(context: "Context", action: str, kind: str, target: str) -> None:
+    audit(context.whole_store.keeping.engine, f"cache {action}", f"{kind} {target}")
 
 
 def _checked(identity: str) -> str:

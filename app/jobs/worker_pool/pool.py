@@ -105,7 +105,8 @@ class WorkerPool:
             Any error that the task raised.
         """
         watch = _Watch(self._settings.max_seconds, cancelled, report)
-        served = StoreServer(self._store, self._claims, watch.look, self._timed)
+        store = self._store.on_behalf_of(task.owner)
+        served = StoreServer(store, self._claims, watch.look, self._timed)
         ours, theirs = self._processes.Pipe()
         # Log lines of the worker carry the ids of the request or job.
         arguments = (logs.facts(), self._work, theirs, self._settings, task)

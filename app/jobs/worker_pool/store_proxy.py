@@ -153,8 +153,9 @@ class StoreServer:
         """
         waited = False
         while (found := self._store.find(kind, identity)) is None:
-            if self._claims.take(identity, everywhere=kind not in LOCAL):
-                self._claimed.append(identity)
+            claim = self._store.claim(identity)
+            if self._claims.take(claim, everywhere=kind not in LOCAL):
+                self._claimed.append(claim)
                 self._begun[identity] = time.perf_counter()
                 # The other process may have stored the document after the look-up.
                 found = self._store.find(kind, identity) if waited else None
@@ -172,7 +173,7 @@ class StoreServer:
         """Store a document; do not send content back that this worker computed."""
         self._timed(kind, time.perf_counter() - self._begun.pop(identity))
         self._last = kept = self._store.keep(kind, request, identity, computed, facts)
-        self._release(identity)
+        self._release(self._store.claim(identity))
         return replace(kept, content=b"") if kept.fresh else kept
 
     def answer(self, kind: str, identity: str, *, fresh: bool) -> Artefact | None:
@@ -188,7 +189,7 @@ class StoreServer:
             self._claims.release(self._claimed)
             self._claimed = []
 
-    def _release(self, identity: str) -> None:
-        if identity in self._claimed:
-            self._claimed.remove(identity)
-            self._claims.release([identity])
+    def _release(self, claim: str) -> None:
+        if claim in self._claimed:
+            self._claimed.remove(claim)
+            self._claims.release([claim])

@@ -24,22 +24,25 @@ class Task:
     """An operation and its request; tasks of one identity are the same work.
 
     ``request`` is the JSON text of a request that the worker shall parse, or the request itself.
+    ``owner`` is the owner of the documents that the task reads and makes; owners share no tasks,
+    because a name means another document for each.
     """
 
     operation: str
     request: Request | bytes
     identity: str
+    owner: str = ""
 
     @classmethod
-    def of(cls, operation: str, request: Request | bytes) -> "Task":
-        """Return the task of a request.
+    def of(cls, operation: str, request: Request | bytes, owner: str = "") -> "Task":
+        """Return the task of a request of an owner.
 
         >>> Task.of("design", b"{}").identity == Task.of("cost", b"{}").identity
         False
         """
         body = request if isinstance(request, bytes) else _text(request).encode()
-        identity = hashlib.sha256(operation.encode() + b"\0" + body).hexdigest()
-        return cls(operation, request, identity)
+        head = f"{operation}\0{owner}\0".encode()
+        return cls(operation, request, hashlib.sha256(head + body).hexdigest(), owner)
 
     def text(self) -> str:
         """Return the request as JSON; raise `RequestValidationError` for bytes that are no text.

@@ -1,6 +1,7 @@
 """The table of all options: `OPTIONS`."""
 
 from topoloom.app.requests.options import (
+    administration,
     cluster,
     collectives,
     exports,
@@ -20,6 +21,7 @@ OPTIONS: tuple[Option, ...] = (
         for entry in vars(part).values()
         if isinstance(entry, Option)
     ),
+    *administration.FILTERS,
     *topology_source.READING,
     *topology_source.CHANGES,
     *listing.OPTIONS,

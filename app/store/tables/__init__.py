@@ -20,6 +20,7 @@ from topoloom.app.store.tables.documents import (
 )
 from topoloom.app.store.tables.index_metadata import (
     ABOUT,
+    DocumentOwnerRow,
     FamilyRow,
     LabelRow,
     PointRow,
@@ -33,7 +34,12 @@ from topoloom.app.store.tables.jobs import (
     WorkerRow,
 )
 from topoloom.app.store.tables.lr_sessions import LrObservationRow, LrSessionRow
-from topoloom.app.store.tables.service_state import ApiKeyRow, ClaimRow, PatchProgressRow
+from topoloom.app.store.tables.service_state import (
+    ApiKeyRow,
+    AuditRow,
+    ClaimRow,
+    PatchProgressRow,
+)
 from topoloom.app.store.tables.webhooks import MAX_URL, WebhookRow
 
 __all__ = [
@@ -43,11 +49,13 @@ __all__ = [
     "MAX_URL",
     "TABLES",
     "ApiKeyRow",
+    "AuditRow",
     "Base",
     "ClaimRow",
     "ComparisonRow",
     "CostRow",
     "DesignRow",
+    "DocumentOwnerRow",
     "ExportRow",
     "FamilyRow",
     "FrontierRow",

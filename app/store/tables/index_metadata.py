@@ -1,10 +1,10 @@
-"""Facts of stored documents: labels, families, references, points.
+"""Facts of stored documents: owners, labels, families, references, points.
 
-`app.store.indexing` fills these tables from the documents.  Lists filter and sort by them; no
+`app.store.indexing` and `app.store.owners` fill these tables.  Lists filter and sort by them; no
 query scans documents.
 """
 
-from sqlalchemy import Index, String, Text
+from sqlalchemy import BigInteger, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
@@ -20,12 +20,26 @@ class _About(Base):
     document_id: Mapped[str] = mapped_column(String(64), primary_key=True, sort_order=-1)
 
 
+MAX_DOCUMENT_OWNER = 128
+
+
+class DocumentOwnerRow(_About):
+    """An owner of a document; see `app.store.owners`.  ``size`` is the size of the document."""
+
+    __tablename__ = "document_owners"
+    __table_args__ = (Index(None, "owner", "kind", "size"),)
+
+    owner: Mapped[str] = mapped_column(String(MAX_DOCUMENT_OWNER), primary_key=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+
+
 class LabelRow(_About):
-    """A label of a document."""
+    """A label that an owner put on a document; everybody sees the labels of ``""``."""
 
     __tablename__ = "labels"
     __table_args__ = (Index(None, "kind", "label", "document_id"),)
 
+    owner: Mapped[str] = mapped_column(String(MAX_DOCUMENT_OWNER), primary_key=True)
     label: Mapped[str] = mapped_column(String(100), primary_key=True)
 
 
@@ -78,5 +92,5 @@ class PointRow(_About):
     within_steps: Mapped[int | None]
 
 
-ABOUT: tuple[type[_About], ...] = (LabelRow, FamilyRow, ReferenceRow, PointRow)
+ABOUT: tuple[type[_About], ...] = (DocumentOwnerRow, LabelRow, FamilyRow, ReferenceRow, PointRow)
 """All tables of facts of documents."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import DateTime, ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
@@ -13,11 +13,12 @@ class LrSessionRow(Base):
 
     ``sequence`` is the number of the last valid observation, ``entries`` the number of log
     entries, and ``version`` grows with every change.  ``lease`` and ``lease_before`` are SHA-256
-    digests of leases, or empty; ``seen_at`` is the time of the last use of a lease.
+    digests of leases, or empty; ``seen_at`` is the time of the last use of a lease.  ``owner`` is
+    as in `app.store.owners`, ``size`` the bytes of the losses in the log.
     """
 
     __tablename__ = "lr_sessions"
-    __table_args__ = (Index(None, "created_at", "id"),)
+    __table_args__ = (Index(None, "created_at", "id"), Index(None, "owner", "size"))
 
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
     name: Mapped[str] = mapped_column(String(80))
@@ -30,6 +31,8 @@ class LrSessionRow(Base):
     lease_before: Mapped[str] = mapped_column(String(64))
     seen_at: Mapped[datetime] = mapped_column(DateTime)
     created_at: Mapped[datetime] = mapped_column(DateTime)
+    owner: Mapped[str] = mapped_column(String(128), server_default="")
+    size: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
 class LrObservationRow(Base):

@@ -1,8 +1,8 @@
-"""Service state beside documents: claims, API keys and the progress of patch plans."""
+"""Service state beside documents: claims, API keys, the audit log, progress of patch plans."""
 
 from datetime import datetime
 
-from sqlalchemy import DateTime, Float, String, Text, UniqueConstraint
+from sqlalchemy import DateTime, Float, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from topoloom.app.store.tables.base import Base
@@ -25,7 +25,8 @@ class ApiKeyRow(Base):
     """An API key; moments are in UTC.
 
     ``id`` is the part of the key that is no secret, ``secret_hash`` the SHA-256, in
-    hexadecimal, of the part that is.  ``scopes`` are joined by blanks.
+    hexadecimal, of the part that is.  ``scopes`` are joined by blanks.  ``owner`` is the owner of
+    what the key makes; see `app.store.owners`.
     """
 
     __tablename__ = "api_keys"
@@ -38,10 +39,31 @@ class ApiKeyRow(Base):
     expires_at: Mapped[datetime | None] = mapped_column(DateTime)
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime)
     used_at: Mapped[datetime | None] = mapped_column(DateTime)
+    owner: Mapped[str] = mapped_column(String(128))
+
+
+class AuditRow(Base):
+    """A changing or refused administrative request; ``at`` is in UTC.
+
+    ``owner`` and ``key`` name the caller, ``action`` the operation, ``target`` its path.
+    ``status`` is the HTTP status of the answer; 0 for a command.
+    """
+
+    __tablename__ = "audit_log"
+    __table_args__ = (Index(None, "at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime)
+    owner: Mapped[str] = mapped_column(String(128))
+    key: Mapped[str] = mapped_column(String(8))
+    action: Mapped[str] = mapped_column(String(80))
+    target: Mapped[str] = mapped_column(String(500))
+    request_id: Mapped[str] = mapped_column(String(128))
+    status: Mapped[int]
 
 
 class PatchProgressRow(Base):
-    """The progress of a patch plan: the last observation of each panel, as JSON.
+    """The progress that an owner observed of a patch plan: each panel, as JSON.
 
     ``site`` is the digest of the plant that the plan holds exclusively; null after the plan is
     done or given up.  ``version`` grows with every change.
@@ -51,6 +73,7 @@ class PatchProgressRow(Base):
     __table_args__ = (UniqueConstraint("site"),)
 
     plan_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(128), primary_key=True)
     site: Mapped[str | None] = mapped_column(String(64))
     version: Mapped[int]
     seen: Mapped[str] = mapped_column(Text)

@@ -1,0 +1,109 @@
+"""The audit log: every changing or refused administrative request, and every such command."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Engine, delete, insert, select, tuple_
+
+from topoloom.app.store.listing import InvalidCursor
+from topoloom.app.store.tables import AuditRow
+
+MAX_TARGET = 500
+MAX_ROWS = 1_000_000
+"""Most entries; older entries are deleted, so that refused requests cannot fill the disk."""
+
+COMMAND = "command"
+"""The owner of an entry of the command line, which has no key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the audit log; see `app.store.tables.AuditRow`."""
+
+    id: str
+    at: datetime
+    owner: str
+    key: str
+    action: str
+    target: str
+    request_id: str
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Filters of a list of entries; None does not filter."""
+
+    owner: str | None = None
+    key: str | None = None
+    action: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def record(
+    engine: Engine,
+    action: str,
+    target: str,
+    *,
+    owner: str = COMMAND,
+    key: str = "",
+    request_id: str = "",
+    status: int = 0,
+) -> None:
+    """Add an entry; the defaults are those of a command."""
+    values = {
+        "id": secrets.token_hex(16),
+        "at": datetime.now(UTC).replace(tzinfo=None),
+        "owner": owner,
+        "key": key,
+        "action": action,
+        "target": target[:MAX_TARGET],
+        "request_id": request_id,
+        "status": status,
+    }
+    with engine.begin() as connection:
+        connection.execute(insert(AuditRow).values(values))
+
+
+def page(
+    engine: Engine, limit: int, cursor: str | None = None, wanted: AuditFilter | None = None
+) -> tuple[list[Entry], str | None]:
+    """Return up to ``limit`` entries, newest first, and the cursor of the next page or None.
+
+    Raises
+    ------
+    InvalidCursor
+        The cursor is not from an earlier page, or its entry was deleted.
+    """
+    row = AuditRow
+    query = select(*(getattr(row, name) for name in Entry.__dataclass_fields__))
+    wanted = wanted or AuditFilter()
+    for name in ("owner", "key", "action"):
+        value = getattr(wanted, name)
+        query = query if value is None else query.where(getattr(row, name) == value)
+    if wanted.since is not None:
+        query = query.where(row.at >= wanted.since)
+    if wanted.until is not None:
+        query = query.where(row.at < wanted.until)
+    with engine.connect() as connection:
+        if cursor is not None:
+            place = select(row.at, row.id).where(row.id == cursor)
+            last = connection.execute(place).one_or_none()
+            if last is None:
+                raise InvalidCursor("cursor: must be one that an earlier answer gave")
+            query = query.where(tuple_(row.at, row.id) < tuple_(*last))
+        found = connection.execute(query.order_by(row.at.desc(), row.id.desc()).limit(limit + 1))
+        entries = [Entry(*one) for one in found]
+    return entries[:limit], entries[limit - 1].id if len(entries) > limit else None
+
+
+def expire(engine: Engine, days: float) -> None:
+    """Delete the entries of more than some days ago, and those beyond `MAX_ROWS`."""
+    row = AuditRow
+    oldest = datetime.now(UTC).replace(tzinfo=None) - timedelta(days=days)
+    excess = select(row.at).order_by(row.at.desc()).offset(MAX_ROWS).limit(1)
+    with engine.begin() as connection:
+        limit = connection.execute(excess).scalar_one_or_none() or oldest
+        connection.execute(delete(row).where(row.at <= max(limit, oldest)))
