@@ -32,7 +32,6 @@ SERVICES = {url: ("serve", "--no-worker", "--port", url.rpartition(":")[2]) for 
 COMMANDS = {**SERVICES, "worker 1": ("worker",), "worker 2": ("worker",)}
 PAUSE_SECONDS = (0.2, 2.0)
 START_SECONDS = 120
-SCHEDULE = {"collective": "allgather", "algorithm": "forestcoll"}
 
 
 HEAD = (
@@ -85,12 +84,12 @@ class Load:
 
     def _long(self, client: Client, number: int) -> None:
         recipe = f"GeneralizedKautz(4, {200 + number})"
-        client.schedule(topology={"recipe": recipe}, **SCHEDULE)
+        client.schedule(topology={"recipe": recipe}, collective="allgather", algorithm="forestcoll")
 
     def _sweep(self, client: Client, number: int) -> None:
         first = 8 + number % 200
         handle = client.submit(
-            client.sweep, over="sizes", nodes=[f"{first}:{first + 3}"], degrees=[2]
+            client.sweep, kind="sizes", nodes=[f"{first}:{first + 3}"], degrees=[2]
         )
         if handle.id is not None:
             self.jobs.add(handle.id)

@@ -81,7 +81,7 @@ def take(engine: Engine, worker: str, running_of_owner: int) -> tuple[Held, Task
     return Held(row.id, row.turn, worker), task
 
 
-def _following(running_of_owner: int) -> Select[tuple[JobId]]:
+def _following(running_of_owner: int) -> Select[JobId]:
     """Return the query of the id of the job that is taken next."""
     waiting = select(JobRow.owner).where(DUE).distinct().subquery()
     mine = aliased(JobRow)
