@@ -90,25 +90,36 @@ def test_a_large_body_is_read_by_a_worker_and_says_the_same(client):
 
 
 def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
-    few = settings.model_copy(update={"max_working": 1, "max_waiting": 1})
+    few = {"max_working": 1, "max_waiting": 2, "max_waiting_per_owner": 1}
+    app = create_app(settings.model_copy(update=few))
     release, begun = Event(), []
 
     def held(pool, task, cancelled):
         begun.append(task)
-        release.wait(30)
+        release.wait(300)
         raise TooLarge("/nodes", "must be fewer")
 
     monkeypatch.setattr(WorkerPool, "run", held)
     with (
-        TestClient(create_app(few), base_url="http://localhost") as client,
-        ThreadPoolExecutor(2) as pool,
+        TestClient(app, base_url="http://localhost", client=("10.0.0.1", 1)) as client,
+        ThreadPoolExecutor(3) as pool,
     ):
         asked = []
         for n in (8, 9):
             asked.append(pool.submit(client.post, "/v1/designs", json={**BIG, "nodes": n}))
-            until(lambda: len(client.app.state.computations._in_flight) == len(asked), 10)
-        answer = client.post("/v1/designs", json={**BIG, "nodes": 10})
-        assert answer.status_code == 503 and answer.json()["type"] == "/problems/busy"
-        assert int(answer.headers["Retry-After"]) > 0
+            until(lambda: len(app.state.computations._in_flight) == len(asked))
+        refused = client.post("/v1/designs", json={**BIG, "nodes": 10})
+        assert refused.status_code == 429
+        assert refused.json()["type"] == "/problems/too-many-waiting"
+        assert int(refused.headers["Retry-After"]) > 0
+        other, third = (
+            TestClient(app, base_url="http://localhost", client=(f"10.0.0.{n}", 1)) for n in (2, 3)
+        )
+        other.portal = third.portal = client.portal  # All run in one event loop.
+        asked.append(pool.submit(other.post, "/v1/designs", json={**BIG, "nodes": 11}))
+        until(lambda: len(app.state.computations._in_flight) == len(asked))
+        refused = third.post("/v1/designs", json={**BIG, "nodes": 12})
+        assert refused.status_code == 503 and refused.json()["type"] == "/problems/busy"
+        assert int(refused.headers["Retry-After"]) > 0
         release.set()
         assert {one.result().status_code for one in asked} == {422}
