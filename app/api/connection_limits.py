@@ -68,7 +68,8 @@ class ConnectionLimits:
     most_of_address : int
         Most connections of one address; an address that is trusted as a proxy has no such limit.
     closed : callable
-        Called when a connection is closed for another connection.
+        Receives the reason when the service closes a connection early: ``connection-closed``
+        for another connection, ``too-slow`` for a slow client.
 
     Examples
     --------
@@ -86,9 +87,9 @@ class ConnectionLimits:
         most: int,
         most_of_address: int,
         clock: Callable[[], float] = time.monotonic,
-        closed: Callable[[], None] = lambda: None,
+        closed: Callable[[str], None] = lambda reason: None,
     ) -> None:
-        self.most, self.most_of_address, self._closed = most, most_of_address, closed
+        self.most, self.most_of_address, self.closed = most, most_of_address, closed
         self._addresses: dict[str, _Address] = {}
         self._known: dict[Connection, tuple[str, State]] = {}
         self._busy = 0
@@ -150,7 +151,7 @@ class ConnectionLimits:
             return
         self.remove(victim)
         victim.evict()
-        self._closed()
+        self.closed("connection-closed")
         now = self._clock()
         if now - self._warned >= _WARN_EVERY:
             self._warned = now

@@ -205,7 +205,9 @@ class PatientProtocol(HttpToolsProtocol):
         slow = self._what_is_slow()
         if slow is None:
             self._look = self.loop.call_later(TICK, self._looked_at)
-        elif self._may_answer():
+            return
+        self.limits.closed("too-slow")
+        if self._may_answer():
             self._write_too_slow(slow)
             # close() may wait forever until the client reads the last bytes.
             self._abort_in(LINGER_SECONDS)

@@ -146,7 +146,7 @@ def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
     limits = ConnectionLimits(
         settings.max_connections,
         settings.max_connections_per_address,
-        closed=lambda: metrics.refused("connection-closed"),
+        closed=metrics.refused,
     )
     metrics.watch_connections(lambda: limits.open, settings.max_connections)
     slow = (settings.header_seconds, settings.stall_seconds, settings.body_seconds)

@@ -5,22 +5,27 @@ import logging
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from queue import Queue
-from threading import Event
+from threading import Event, Thread
 
 import pytest
+import uvicorn
 from opentelemetry import trace
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text, update
 
 from tests.app.conftest import make_postgres
 from topoloom.app.api.job_worker import Host
+from topoloom.app.api.main import create_app
+from topoloom.app.api.server import uvicorn_options
 from topoloom.app.jobs import heartbeats, queries
 from topoloom.app.jobs.executor import perform_by
 from topoloom.app.jobs.facade import Jobs
@@ -145,6 +150,26 @@ def until_up(metrics):
             return
         waited.wait(0.1)
     raise AssertionError("the database is not reported as up within 30 s")
+
+
+def test_open_connections_and_slow_clients_are_counted(settings):
+    quick = settings.model_copy(update={"port": 0, "header_seconds": 0.1})
+    app = create_app(quick)
+    server = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(app, quick)))
+    thread = Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    place = server.servers[0].sockets[0].getsockname()
+    with socket.create_connection(place, timeout=60) as silent:
+        assert silent.recv(4096).startswith(b"HTTP/1.1 408 ")
+        found = scraped(app.state.metrics)
+        assert found["topoloom_refusals_total", "too-slow"] == 1
+        assert found["topoloom_open_connections",] == 1
+        assert found["topoloom_open_connections_limit",] == quick.max_connections
+    server.should_exit = True
+    thread.join(timeout=60)
 
 
 @contextmanager
