@@ -15,6 +15,7 @@ An answer that begins before its request is complete closes the connection.  The
 discards the rest for at most `LINGER_SECONDS`; otherwise a client that writes before it reads sees
 a broken connection, not the answer.
 
+The first requests of new connections wait in a `FairQueue`.
 `topoloom.app.api.connection_limits` limits the number of connections.  httptools (llhttp) parses
 requests in a quarter of the time of h11.
 """
@@ -25,6 +26,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from topoloom.app.api.connection_limits import ConnectionLimits, State
+from topoloom.app.api.fair_queue import FairQueue
 from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.auth.middleware import REFUSED, address_of
 
@@ -90,9 +92,12 @@ class PatientProtocol(HttpToolsProtocol):
     stall_seconds: float
     body_seconds: float
     limits: ConnectionLimits
+    first_requests: FairQueue
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._address = ""
+        self._first: bytes | None = None
         self._look: asyncio.TimerHandle | None = None
         self._head_since: float | None = None
         self._head_bytes = 0
@@ -110,8 +115,8 @@ class PatientProtocol(HttpToolsProtocol):
         # The application is uvicorn's middleware for proxies, unless that middleware is off.
         proxies = getattr(self.app, "trusted_hosts", ())
         self._is_proxy = self.client is not None and self.client[0] in proxies
-        address = address_of({"client": self.client})
-        self.limits.add(self, address, is_proxy=self._is_proxy)
+        self._address = address_of({"client": self.client})
+        self.limits.add(self, self._address, is_proxy=self._is_proxy)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the checks of the connection."""
@@ -122,6 +127,12 @@ class PatientProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes; the first byte after an answered request starts the time of a head."""
+        if self._first is None:
+            # New connections take turns: see `FairQueue`.
+            self._first = data
+            self.flow.pause_reading()
+            self.first_requests.add(self._address, self._begin)
+            return
         self._arrived += len(data)
         if self.lingers:
             if self._arrived > LINGER_BYTES:
@@ -134,6 +145,12 @@ class PatientProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._head_since is not None and self._head_bytes > MAX_HEAD:
             self._refuse_head()
+
+    def _begin(self) -> None:
+        """Parse the first bytes of the connection."""
+        if self._first is not None and not self.transport.is_closing():
+            self.flow.resume_reading()
+            self.data_received(self._first)
 
     def on_headers_complete(self) -> None:
         """Start to answer a request, unless its head is too large."""
@@ -276,5 +293,6 @@ def patient(
         "stall_seconds": stall_seconds,
         "body_seconds": body_seconds,
         "limits": limits,
+        "first_requests": FairQueue(),
     }
     return type("PatientConnection", (PatientProtocol,), named)

@@ -30,6 +30,10 @@ log = logging.getLogger(__name__)
 OTHER_FILES = 1_024
 """Open files of the service besides its connections: databases, pipes of workers, modules."""
 
+BACKLOG = 4_096
+"""Connections that wait to be accepted; beyond them the kernel drops SYN packets, and a client
+tries again after a second."""
+
 DRAIN_SECONDS = 1.0
 """Seconds at shutdown until clients that wait for computations are told of a job (202), or 503."""
 
@@ -154,6 +158,7 @@ def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
         "host": settings.host,
         "port": settings.port,
         "http": patient(*slow, limits),
+        "backlog": BACKLOG,
         "ws": "none",
         "log_config": None,
         "access_log": False,
