@@ -38,7 +38,7 @@ def test_a_step_schedule_costs_what_was_measured(client, collective):
     assert summary["algorithm"] == "bfb"
     assert summary["steps"] == sum(cost.steps for cost in used)
     assert summary["bandwidth"] == str(sum(cost.bandwidth for cost in used))
-    schedule = from_document(client.get(made.headers["Location"]).json(), topology)
+    schedule = from_document(client.get(f"/v1/schedules/{made.json()['id']}").json(), topology)
     assert violations(schedule, topology) == []
     assert str(step_cost(schedule, topology).bandwidth) == summary["bandwidth"]
 
@@ -48,7 +48,7 @@ def test_a_switched_fabric_gets_trees_of_the_optimal_rate(client):
     made = make(client, topology={"fabric": topology.name}, collective="allgather")
     assert made.json()["algorithm"] == "forestcoll"
     assert made.json()["inverse_rate"] == "3/65"
-    schedule = from_document(client.get(made.headers["Location"]).json(), topology)
+    schedule = from_document(client.get(f"/v1/schedules/{made.json()['id']}").json(), topology)
     assert violations(schedule, topology) == []
     assert str(tree_inverse_rate(schedule, topology)) == "3/65"
 
@@ -96,7 +96,7 @@ def test_trees_per_root_is_obeyed(client):
         trees_per_root=1,
     )
     assert made.json()["trees_per_root"] == 1
-    assert client.get(made.headers["Location"]).json()["trees_per_root"] == 1
+    assert client.get(f"/v1/schedules/{made.json()['id']}").json()["trees_per_root"] == 1
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
@@ -108,7 +108,7 @@ def test_an_expanded_topology_gets_the_schedule_its_theorem_states(client, colle
     assert (made.json()["algorithm"], made.json()["steps"]) == ("lifted", 6 * passes)
     # Less than the 2 of breadth-first broadcast.
     assert made.json()["bandwidth"] == str(Fraction(63, 32) * passes)
-    schedule = from_document(client.get(made.headers["Location"]).json(), topology)
+    schedule = from_document(client.get(f"/v1/schedules/{made.json()['id']}").json(), topology)
     assert violations(schedule, topology) == []
 
 
@@ -155,12 +155,12 @@ def test_an_option_of_another_algorithm_is_refused(client, options, pointer):
 def test_a_schedule_comes_as_msccl_xml(client, dialect):
     made = make(client, topology={"recipe": "BiRing(4)"}, collective="allgather")
     query = {"format": "msccl-xml"} | ({"dialect": dialect} if dialect else {})
-    answer = client.get(made.headers["Location"], params=query)
+    answer = client.get(f"/v1/schedules/{made.json()['id']}", params=query)
     assert answer.headers["Content-Type"] == "application/xml"
     assert ElementTree.fromstring(answer.text).get("coll") == "allgather"
     assert (
         client.get(
-            made.headers["Location"],
+            f"/v1/schedules/{made.json()['id']}",
             params=query,
             headers={"If-None-Match": answer.headers["ETag"]},
         ).status_code
@@ -182,7 +182,7 @@ def test_what_is_exported_is_replayed_on_its_topology(client, form, collective):
     topology = fabric("dgx-a100-2")
     made = make(client, topology={"fabric": topology.name}, collective=collective)
     query, other = REPLAYED[form]
-    answer = client.get(made.headers["Location"], params={"format": form} | query)
+    answer = client.get(f"/v1/schedules/{made.json()['id']}", params={"format": form} | query)
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == schedules.FORMATS[form].media_type
     files = [answer.content]
@@ -196,7 +196,9 @@ def test_what_is_exported_is_replayed_on_its_topology(client, form, collective):
     assert any("no link" in violation.sentence for violation in elsewhere)
     smaller = schedules.check_exported(form, files, fabric("dgx-1v"), said)
     assert "compute nodes" in str(smaller[0])
-    again = client.get(made.headers["Location"], params={"format": form} | query | other)
+    again = client.get(
+        f"/v1/schedules/{made.json()['id']}", params={"format": form} | query | other
+    )
     assert again.headers["ETag"] != answer.headers["ETag"]
 
 
@@ -205,7 +207,7 @@ def test_a_tuner_table_is_for_the_speed_that_was_said(client):
     tables = set()
     for speed in ({}, {"alpha_us": 5}, {"node_gbps": 400, "ranks_per_node": 4}):
         query = {"format": "nccl-tuner-csv"} | speed
-        answer = client.get(made.headers["Location"], params=query)
+        answer = client.get(f"/v1/schedules/{made.json()['id']}", params=query)
         assert answer.headers["Content-Type"].startswith("text/csv")
         tables.add(answer.text)
         files, topology = [answer.content], build(parse("Hypercube(4)"))
@@ -216,7 +218,7 @@ def test_a_tuner_table_is_for_the_speed_that_was_said(client):
 @pytest.mark.parametrize("form", ["dot", "graphml"])
 def test_trees_are_drawn(client, form):
     made = make(client, topology={"fabric": "dgx-1v"}, collective="allreduce")
-    answer = client.get(made.headers["Location"], params={"format": form})
+    answer = client.get(f"/v1/schedules/{made.json()['id']}", params={"format": form})
     assert answer.headers["Content-Type"].partition(";")[0] == schedules.FORMATS[form].media_type
     assert answer.text
 
@@ -243,7 +245,7 @@ def test_every_format_of_the_table_can_be_asked_for():
 )
 def test_what_cannot_be_exported_is_a_problem(client, query, pointer):
     made = make(client, topology={"recipe": "BiRing(4)"}, collective="allgather")
-    answer = client.get(made.headers["Location"], params=query)
+    answer = client.get(f"/v1/schedules/{made.json()['id']}", params=query)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == pointer
 
@@ -266,7 +268,7 @@ def test_a_limit_of_this_installation_is_said(client, settings):
 def test_a_large_schedule_is_streamed_whole(client):
     topology = build(parse("Torus(12, 12)"))
     made = make(client, topology={"recipe": str(topology.recipe)}, collective="allreduce")
-    with client.stream("GET", made.headers["Location"]) as answer:
+    with client.stream("GET", f"/v1/schedules/{made.json()['id']}") as answer:
         pieces = list(answer.iter_bytes())
     document = json.loads(b"".join(pieces))
     assert len(pieces) > 1
