@@ -122,13 +122,14 @@ def load(folder: str) -> None:
     url = database(folder, "load")
     with started(url, PORT) as service, service.client() as client:
         place = client.post("/v1/designs", json=DESIGN).headers["Location"]
-        schedule = client.post(
+        made = client.post(
             "/v1/schedules",
             json={
                 "topology": {"recipe": "LineGraph(3, Circulant(16, 3, 4))"},
                 "collective": "allreduce",
             },
-        ).headers["Location"]
+        ).json()
+        schedule = f"/v1/schedules/{made['id']}"
         for number in range(10):
             _in_background(_long_work, service, number)
             _in_background(_export, service, f"{schedule}?format=msccl-xml&inplace={number % 2}")
