@@ -24,6 +24,7 @@ _PATHS = tuple(
     )
     for former, now in PATHS.items()
 )
+_BEGINNINGS = tuple(former.partition("{id}")[0] for former in PATHS)
 
 
 def current_path(path: str) -> str:
@@ -32,6 +33,8 @@ def current_path(path: str) -> str:
     >>> current_path("/v1/verify/3f2a91"), current_path("/v1/designs")
     ('/v1/verifications/3f2a91', '/v1/designs')
     """
+    if not path.startswith(_BEGINNINGS):
+        return path
     return next((one.sub(now, path) for one, now in _PATHS if one.match(path)), path)
 
 
