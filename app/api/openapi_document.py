@@ -42,6 +42,7 @@ TAGS = {
     "plots": "Drawings of frontiers, times, loads and trees.",
     "learning rates": "Learning rates that the service tunes while a model trains.",
     "catalogue": "Names of families, fabrics and workloads.",
+    "administration": "API keys, and the log of who changed what.",
     "system": "Health, version, metrics and the state of the cache.",
 }
 """Tag -> its text, in the order of the document."""

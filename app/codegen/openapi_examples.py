@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 
 from topoloom.app.api.main import create_app
 from topoloom.app.api.openapi_document import EXAMPLES_FILE
+from topoloom.app.auth import api_keys
 from topoloom.app.client.openapi_operations import KINDS
 from topoloom.app.config import Settings
 from topoloom.synth.topology.topology import Topology
@@ -98,6 +99,7 @@ def recorded() -> dict[str, Any]:
         app = create_app(
             Settings(
                 database_url=url,
+                auth="keys",
                 wait_seconds=60,
                 webhook_hosts=WEBHOOK_HOST,
                 webhook_private=True,
@@ -105,6 +107,8 @@ def recorded() -> dict[str, Any]:
             )
         )
         with TestClient(app, base_url="http://localhost") as client:
+            key = api_keys.create(app.state.engine, "operator", ["admin"])[1]
+            client.headers["Authorization"] = f"Bearer {key}"
             record = Recorder(client)
             made = _computed(record)
             _patch_plans(record, made)
@@ -112,6 +116,7 @@ def recorded() -> dict[str, Any]:
             _jobs(record)
             _learning_rates(record)
             _names(record)
+            _administration(record)
             for kind, plural in KINDS.items():
                 _stored(record, kind, plural, made[kind])
             for kind in KINDS:
@@ -200,6 +205,14 @@ def _names(record: Recorder) -> None:
         record(name)
 
 
+def _administration(record: Recorder) -> None:
+    key = record("createKey", {"name": "nightly sweeps", "scopes": ["design"], "days": 90})
+    record("readKey", id=key["id"])
+    record("listKeys")
+    record("revokeKey", id=key["id"])
+    record("readAuditLog", query={"limit": 1, "action": "revokeKey"})
+
+
 def _stored(record: Recorder, kind: str, plural: str, identity: str) -> None:
     """Record what all kinds of stored documents share."""
     record(f"list{plural}", query={"limit": 1})
@@ -210,6 +223,8 @@ def _stored(record: Recorder, kind: str, plural: str, identity: str) -> None:
     record(f"unlabel{kind}", id=identity, label="rack-7")
     record(f"pin{kind}", id=identity)
     record(f"unpin{kind}", id=identity)
+    record(f"share{kind}", id=identity)
+    record(f"unshare{kind}", id=identity)
 
 
 def written(examples: Mapping[str, Any]) -> str:
