@@ -10,7 +10,7 @@ from pydantic import Field
 from topoloom.app.documents.base import Document, Identity, omitted, renamed_to
 from topoloom.app.requests.lr_sessions import Loss
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
-from topoloom.app.store.lr_sessions import Point, Reply, Session
+from topoloom.app.store.lr_sessions import HistoryPoint, Reply, Session
 from topoloom.learning_rate import Action
 from topoloom.learning_rate.state_machine.json_codec import encode
 from topoloom.learning_rate.state_machine.state import Attempt
@@ -241,7 +241,7 @@ def _stages(session: Session) -> list[StageDocument]:
     ]
 
 
-def history_of(session: Session, points: Sequence[Point], most: int) -> dict[str, Any]:
+def history_of(session: Session, points: Sequence[HistoryPoint], most: int) -> dict[str, Any]:
     """Return lr-history/1 with at most ``most`` observations, and the start of the next page."""
     shown = points[:most]
     return {
@@ -253,7 +253,7 @@ def history_of(session: Session, points: Sequence[Point], most: int) -> dict[str
     }
 
 
-def _entry(point: Point) -> dict[str, Any]:
+def _entry(point: HistoryPoint) -> dict[str, Any]:
     entry = point.entry
     optional = {"slot": entry.action.slot, "lr": point.lr, "trial": entry.trial}
     return {
@@ -269,7 +269,7 @@ def _entry(point: Point) -> dict[str, Any]:
     } | {name: value for name, value in optional.items() if value is not None}
 
 
-def csv_rows(points: Iterator[Point]) -> Iterator[str]:
+def csv_rows(points: Iterator[HistoryPoint]) -> Iterator[str]:
     """Yield the lines of a history as CSV, one per step.
 
     ``run`` numbers all steps from 0; ``step`` numbers the steps of the branch.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SweepPart:
     """One request of a sweep, by hosts or by fault, with its answer.
 
     Without an answer, ``rule`` is the reason.
@@ -35,7 +35,7 @@ class SweepAnswer:
     """The request of a sweep as a key, and its parts in order."""
 
     asked: Asked
-    parts: Sequence[Part]
+    parts: Sequence[SweepPart]
 
 
 class SweepPoint(Document):
@@ -101,7 +101,7 @@ def kind_of(document: Mapping[str, Any]) -> SweepKind:
     return both_names(document, SweepRequest.former)["kind"]
 
 
-def _row(part: Part) -> SweepRowDocument:
+def _row(part: SweepPart) -> SweepRowDocument:
     """Return a part as a row."""
     place: dict[str, Any] = {"nodes": part.nodes, "degree": part.degree}
     if part.fault is not None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from topoloom.app.extras import require_extra
 from topoloom.app.plots import canvas
 from topoloom.app.plots.canvas import COLOURS, GREY, short
-from topoloom.app.store.lr_sessions import Point
+from topoloom.app.store.lr_sessions import HistoryPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ Curve: TypeAlias = "list[tuple[int, float, float]]"
 """Steps, losses and rates of one branch."""
 
 
-def svg(session: "Session", points: Iterable[Point]) -> bytes:
+def svg(session: "Session", points: Iterable[HistoryPoint]) -> bytes:
     """Return the plot as SVG, reproducible byte for byte.
 
     Raises
@@ -39,7 +39,7 @@ def svg(session: "Session", points: Iterable[Point]) -> bytes:
     return canvas.svg(lambda figure: draw(figure, session, points), *SIZE)
 
 
-def draw(figure: "Figure", session: "Session", points: Iterable[Point]) -> None:
+def draw(figure: "Figure", session: "Session", points: Iterable[HistoryPoint]) -> None:
     """Draw a session and its history."""
     from matplotlib.ticker import LogFormatter
 
@@ -68,7 +68,7 @@ def draw(figure: "Figure", session: "Session", points: Iterable[Point]) -> None:
     losses.set_title(title, loc="left", fontsize=10)
 
 
-def _curves(points: Iterable[Point]) -> "tuple[Curve, dict[tuple[int, int | None], Curve]]":
+def _curves(points: Iterable[HistoryPoint]) -> "tuple[Curve, dict[tuple[int, int | None], Curve]]":
     """Return the kept branch, and the discarded branches by stage and candidate."""
     kept: Curve = []
     trials: dict[tuple[int, int | None], Curve] = {}

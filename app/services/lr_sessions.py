@@ -14,7 +14,7 @@ from hashlib import sha256
 from topoloom.app.config import Settings
 from topoloom.app.extras import require_extra
 from topoloom.app.store.errors import Ended, Leased, OutOfSequence
-from topoloom.app.store.lr_sessions import Entry, LrStore, Observation, Point, Reply, Session
+from topoloom.app.store.lr_sessions import Entry, HistoryPoint, LrStore, Observation, Reply, Session
 from topoloom.learning_rate import Options, State
 from topoloom.learning_rate import observe as next_state
 from topoloom.learning_rate import overrun as after_overrun
@@ -269,7 +269,7 @@ def _gone_back(tuning: Tuning, session: Session, sequence: int | None) -> Sessio
     return replace(session, status=status, state=state, sequence=sequence)
 
 
-def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[Point]:
+def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[HistoryPoint]:
     """Yield the observations with numbers above ``after``, oldest first.
 
     A replay of the actions of the trainer finds the kept entries: a checkpoint stores the entries
@@ -294,4 +294,4 @@ def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[Point]
         kept.add(head[0])
         head = head[1]
     for entry in tuning.store.log(session, after):
-        yield Point(entry, rates.get(entry.sequence), entry.sequence in kept)
+        yield HistoryPoint(entry, rates.get(entry.sequence), entry.sequence in kept)

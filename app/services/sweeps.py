@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from topoloom.app.documents.sweep import SWEEP, Part, SweepAnswer
+from topoloom.app.documents.sweep import SWEEP, SweepAnswer, SweepPart
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
 from topoloom.app.requests.schedules import OptimumRequest
@@ -36,11 +36,11 @@ class Question:
     topology: TopologySource | None = None
     fault: "FaultKind | None" = None
 
-    def asked_of(self) -> Part:
+    def asked_of(self) -> SweepPart:
         """Return the size or the fault of the question, without an answer."""
         if isinstance(self.request, OptimumRequest):
-            return Part(fault=self.fault)
-        return Part(nodes=self.request.nodes, degree=self.request.degree)
+            return SweepPart(fault=self.fault)
+        return SweepPart(nodes=self.request.nodes, degree=self.request.degree)
 
     @property
     def operation(self) -> str:
@@ -146,7 +146,7 @@ def _without(asked: OptimumRequest, lost: str) -> OptimumRequest:
     )
 
 
-def _answered(context: Context, question: Question) -> Part:
+def _answered(context: Context, question: Question) -> SweepPart:
     try:
         return replace(question.asked_of(), answer=question.answer(context))
     except TookTooLong:

@@ -106,7 +106,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class HistoryPoint:
     """An entry of a history: ``lr`` is the rate of its steps, ``kept`` whether they count."""
 
     entry: Entry

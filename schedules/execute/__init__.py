@@ -24,7 +24,7 @@ from topoloom.schedules.execute.limits import (
 from topoloom.schedules.execute.processes.local_group import Team
 from topoloom.schedules.execute.processes.rank_process import Job
 from topoloom.schedules.execute.programs.all_to_all_program import programs_of_exchange
-from topoloom.schedules.execute.programs.plan import Plan, plan
+from topoloom.schedules.execute.programs.plan import ExecutionPlan, plan
 from topoloom.schedules.execute.programs.rank_program import Program, program_of
 from topoloom.schedules.execute.programs.route_program import programs_of_routes
 from topoloom.schedules.execute.programs.transcript_plan import gathering, plan_of_transcript
@@ -176,7 +176,7 @@ def _folds(schedule: Schedule | Transcript) -> bool:
     return isinstance(schedule, StepSchedule | Transcript) and schedule.in_one_pass
 
 
-def _task(schedule: Schedule | Transcript, found: Plan) -> Task:
+def _task(schedule: Schedule | Transcript, found: ExecutionPlan) -> Task:
     """Return the pre- and postcondition of the collective: the first part's and the last part's."""
     if _folds(schedule):
         return Task(found.bounds, reduces=False, starts_whole=False, ends_whole=True, folds=True)

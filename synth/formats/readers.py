@@ -25,7 +25,7 @@ from topoloom.synth.formats.graph6 import digraph6, graph6, sparse6
 from topoloom.synth.formats.graphml import graphml
 from topoloom.synth.formats.machines.box import Box, Rates
 from topoloom.synth.formats.machines.cluster import assemble
-from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN, Plan
+from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN, ClusterPlan
 from topoloom.synth.formats.machines.host_path import pcie_rate
 from topoloom.synth.formats.machines.nccl_xml import nccl_xml
 from topoloom.synth.formats.machines.nvidia_smi import nvidia_smi
@@ -127,7 +127,7 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
         direction of one NVLink or xGMI link, exact; ``nvlink``, one of
         `dumps.nvlinks.NVLINKS`; ``pcie_bandwidth``, GB/s per direction of every PCIe
         link; ``cpu_bandwidth``, GB/s per direction between CPUs; and the fields of
-        `dumps.cluster.Plan`.
+        `dumps.cluster.ClusterPlan`.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _graph(text: str, form: str, given: dict[str, Any]) -> Topology:
 
 
 def _dump(text: str, form: str, given: dict[str, Any]) -> Topology:
-    plan = Plan(**{name: given[name] for name in _OF_PLAN if name in given})
+    plan = ClusterPlan(**{name: given[name] for name in _OF_PLAN if name in given})
     rates = _rates(given)
     # AMD's tools list no NICs.
     more = {"nics": plan.boxes > 1} if form in ("nccl-xml", "nvidia-smi") else {}

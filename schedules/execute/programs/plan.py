@@ -89,14 +89,14 @@ class Share(NamedTuple):
         return low, high
 
 
-class Plan(NamedTuple):
+class ExecutionPlan(NamedTuple):
     """All rounds, and the bounds of shards: rank i has elements [bounds[i], bounds[i + 1])."""
 
     rounds: tuple[Round, ...]
     bounds: tuple[int, ...]
 
 
-def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
+def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> ExecutionPlan:
     """Return the rounds in which ranks exchange the ``elements`` of the data.
 
     Parameters
@@ -133,7 +133,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
     parts = schedule_parts(schedule)
     bounds = shard_bounds(parts[0], elements) if parts else (0,)
     if isinstance(schedule, SequenceSchedule) and schedule.together:
-        return Plan(tuple(_together(parts, bounds, pipeline_chunks)), bounds)
+        return ExecutionPlan(tuple(_together(parts, bounds, pipeline_chunks)), bounds)
     rounds: list[Round] = []
     for index, part in enumerate(parts):
         place = f"/parts/{index}" if isinstance(schedule, SequenceSchedule) else ""
@@ -142,7 +142,7 @@ def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> Plan:
         else:
             rows, count = _tree_rows(part, bounds, pipeline_chunks, place)
         rounds += grouped(rows, count)
-    return Plan(tuple(rounds), bounds)
+    return ExecutionPlan(tuple(rounds), bounds)
 
 
 def shard_bounds(part: StepSchedule | TreeSchedule, elements: int) -> tuple[int, ...]:

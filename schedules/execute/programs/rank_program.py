@@ -7,7 +7,7 @@ collective.  An all-to-all has two more: `OUTPUT` for received blocks, `RELAY` f
 
 from typing import NamedTuple
 
-from topoloom.schedules.execute.programs.plan import Plan, Round
+from topoloom.schedules.execute.programs.plan import ExecutionPlan, Round
 
 DATA, OUTPUT, RELAY = 0, 1, 2
 
@@ -47,13 +47,13 @@ class Program(NamedTuple):
     relay: int = 0
 
 
-def program_of(plan: Plan, rank: int) -> Program:
+def program_of(plan: ExecutionPlan, rank: int) -> Program:
     """Return a rank's program for a plan, without rounds in which the rank is idle.
 
     >>> import numpy as np
     >>> from topoloom.schedules.execute.programs.plan import Message
     >>> there = Message(0, 1, np.array([[0, 5, 0]]))
-    >>> ((number, turn),) = program_of(Plan(((), (there,)), (0, 5, 10)), 1).turns
+    >>> ((number, turn),) = program_of(ExecutionPlan(((), (there,)), (0, 5, 10)), 1).turns
     >>> number, turn.sends, turn.receives[0].pieces
     (1, (), (Piece(buffer=0, first=0, past=5, op=0),))
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from topoloom.schedules.errors import InvalidProgram, TooLarge
 from topoloom.schedules.execute.limits import MAX_PIECES
-from topoloom.schedules.execute.programs.plan import Plan, grouped
+from topoloom.schedules.execute.programs.plan import ExecutionPlan, grouped
 from topoloom.schedules.model.schedule import COPY, REDUCE, Collective
 from topoloom.schedules.model.transcript import Span, Transcript, message_rounds
 
@@ -20,7 +20,7 @@ _Row = tuple[int, int, int, int, int, int]
 """Round, source, target, first and past in units, op."""
 
 
-def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
+def plan_of_transcript(transcript: Transcript, elements: int) -> ExecutionPlan:
     """Return the rounds in which ranks exchange the ``elements`` of the data.
 
     Units that are no whole number of elements are rounded down at both ends, so that they
@@ -60,7 +60,7 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> Plan:
     scaled[:, 3:5] = scaled[:, 3:5] * elements // transcript.units
     bounds = tuple(bound * elements // transcript.units for bound in transcript.bounds)
     rounds = max(level, default=-1) + 1
-    return Plan(tuple(grouped(scaled.astype(np.int64), rounds)), bounds)
+    return ExecutionPlan(tuple(grouped(scaled.astype(np.int64), rounds)), bounds)
 
 
 def gathering(transcript: Transcript) -> Transcript:

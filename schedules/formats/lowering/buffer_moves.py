@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.formats.lowering.all_to_all_moves import Relays
-from topoloom.schedules.formats.lowering.chunk_moves import Move, Place, Plan
+from topoloom.schedules.formats.lowering.chunk_moves import Move, MovePlan, Place
 from topoloom.schedules.formats.lowering.single_pass_allreduce_moves import Folds
 from topoloom.schedules.formats.lowering.transfers import (
     NOWHERE,
@@ -56,7 +56,7 @@ def plan(
     inplace: bool,
     longest: int | None = None,
     instances: int = 1,
-) -> Plan:
+) -> MovePlan:
     """Return the moves of a valid schedule, each after the moves that it depends on.
 
     Parameters
@@ -94,7 +94,7 @@ def plan(
         raise _too_many()
     scratch, uneven = tuple(memory.scratch), _uneven(schedule, ranks, chunks)
     collective, count = schedule.collective, len(ranks)
-    return Plan(collective, count, chunks, inplace, scratch, moves, folds, *uneven)
+    return MovePlan(collective, count, chunks, inplace, scratch, moves, folds, *uneven)
 
 
 def _uneven(

@@ -34,7 +34,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MovePlan:
     """All moves in order, and the sizes of the buffers in chunks.
 
     ``folds``: an allreduce in one pass, whose shards are whole contributions.  ``bounds``: the

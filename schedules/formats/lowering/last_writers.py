@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.schedules.formats.lowering.chunk_moves import Place, Plan
+from topoloom.schedules.formats.lowering.chunk_moves import MovePlan, Place
 
 
 class LastWriters:
@@ -12,13 +12,13 @@ class LastWriters:
     O(chunks of the buffers that are written) memory.
 
     >>> from topoloom.schedules.model.schedule import Collective
-    >>> found = LastWriters(Plan(Collective.ALLREDUCE, 2, 3, True, (0, 0), ()))
+    >>> found = LastWriters(MovePlan(Collective.ALLREDUCE, 2, 3, True, (0, 0), ()))
     >>> found.wrote(7, 1, ("o", 2), 2)
     >>> found.before(1, ("o", 0), 3), found.before(0, ("o", 0), 6)
     ([7], [])
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: MovePlan) -> None:
         self._whole, self._scratch = plan.whole, plan.scratch
         self._steps: dict[tuple[int, str], NDArray[np.int32]] = {}
 

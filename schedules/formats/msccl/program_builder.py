@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.formats.lowering.chunk_moves import Move, Place, Plan
+from topoloom.schedules.formats.lowering.chunk_moves import Move, MovePlan, Place
 from topoloom.schedules.formats.msccl.program import (
     MAX_AWAITED_BLOCK,
     MAX_CHILDREN,
@@ -82,12 +82,12 @@ class LocalBlocks:
 class Draft:
     """The blocks of every GPU."""
 
-    plan: Plan
+    plan: MovePlan
     channels: int
     gpus: tuple[tuple[DraftBlock, ...], ...]
 
 
-def require_elements(plan: Plan) -> None:
+def require_elements(plan: MovePlan) -> None:
     """Raise if a rank has too many elements, even without blocks and nops."""
     steps = Counter(move.source for move in plan.moves)
     steps.update(move.target for move in plan.moves if not move.is_local)

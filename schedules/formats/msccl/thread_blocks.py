@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from typing import TypeAlias
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.formats.lowering.chunk_moves import Place, Plan
+from topoloom.schedules.formats.lowering.chunk_moves import MovePlan, Place
 from topoloom.schedules.formats.lowering.last_writers import LastWriters
 from topoloom.schedules.formats.msccl.program import (
     BLOCKS_PER_CHANNEL,
@@ -38,7 +38,7 @@ _Key: TypeAlias = tuple[int, int, int]
 """Send peer or -1, receive peer or -1, channel."""
 
 
-def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
+def arrange(plan: MovePlan, limits: Runtime, instances: int = 1) -> Draft:
     """Return the plan as thread blocks within the limits, on few channels.
 
     Parameters
@@ -79,7 +79,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
     raise problem
 
 
-def _spread(plan: Plan) -> dict[tuple[int, int], int]:
+def _spread(plan: MovePlan) -> dict[tuple[int, int], int]:
     """Return a channel for each pair of GPUs; no GPU exceeds the limit of peers on a channel.
 
     Peers at distance (target - source) mod N in one window of the limit's length
@@ -99,7 +99,7 @@ def _spread(plan: Plan) -> dict[tuple[int, int], int]:
 
 
 def _draft(
-    plan: Plan, limits: Runtime, spread: dict[tuple[int, int], int], copies: int, shared: bool
+    plan: MovePlan, limits: Runtime, spread: dict[tuple[int, int], int], copies: int, shared: bool
 ) -> Draft:
     channels = _channels(plan, spread, copies)
     blocks: list[dict[_Key, DraftBlock]] = [{} for _ in range(plan.gpus)]
@@ -158,7 +158,7 @@ def _block(blocks: dict[_Key, DraftBlock], key: _Key) -> DraftBlock:
     return blocks[key]
 
 
-def _channels(plan: Plan, spread: dict[tuple[int, int], int], copies: int) -> list[int]:
+def _channels(plan: MovePlan, spread: dict[tuple[int, int], int], copies: int) -> list[int]:
     """Return the channel of each move: the moves of a pair rotate over its channels.
 
     Channels are numbered without gaps.  Local moves need no channel and get channel 0.
@@ -173,7 +173,9 @@ def _channels(plan: Plan, spread: dict[tuple[int, int], int], copies: int) -> li
     return [dense.get(channel, 0) for channel in wide]
 
 
-def _ends(plan: Plan, channels: list[int], shared: bool) -> dict[tuple[int, int, int, int], _Key]:
+def _ends(
+    plan: MovePlan, channels: list[int], shared: bool
+) -> dict[tuple[int, int, int, int], _Key]:
     """Return the block of each (0 sending or 1 receiving, GPU, peer, channel)."""
     peers: dict[tuple[int, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for move, channel in zip(plan.moves, channels, strict=True):
@@ -196,7 +198,7 @@ def _ends(plan: Plan, channels: list[int], shared: bool) -> dict[tuple[int, int,
     return ends
 
 
-def _own_shard(plan: Plan, gpu: int) -> DraftBlock:
+def _own_shard(plan: MovePlan, gpu: int) -> DraftBlock:
     """Return the block that copies a GPU's own shard from its input to its output."""
     block = DraftBlock(-1, -1, 0)
     (_, source), (_, goal) = plan.own(gpu)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.formats.lowering.buffer_moves import Plan, plan, require_few_messages
+from topoloom.schedules.formats.lowering.buffer_moves import MovePlan, plan, require_few_messages
 from topoloom.schedules.formats.lowering.transfers import chunks_per_shard, require_plain
 from topoloom.schedules.formats.msccl.program import (
     LANGUAGES,
@@ -169,7 +169,7 @@ def _program(draft: Draft, title: str, protocol: str) -> Program:
     return Program(name, protocol, plan.collective, modes, draft.channels, plan.whole, gpus)
 
 
-def _sizes(plan: Plan, index: int) -> dict[str, int]:
+def _sizes(plan: MovePlan, index: int) -> dict[str, int]:
     entering, leaving = plan.sizes(index)
     if plan.inplace:
         # The format has one buffer: the larger of input and output, or the output if equal.

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Any
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.formats.lowering.chunk_moves import Plan
+from topoloom.schedules.formats.lowering.chunk_moves import MovePlan
 from topoloom.schedules.formats.mscclpp.program import (
     MAX_SEMAPHORES_PER_OPERATION,
     SWITCH,
@@ -40,7 +40,7 @@ _NOP = {"name": "nop"}
 _SAID = (Collective.ALLGATHER, Collective.BROADCAST, Collective.ALLREDUCE)
 
 
-def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) -> Plan | None:
+def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) -> MovePlan | None:
     """Return buffers and shards of a schedule that one copying switch can run; None if none can.
 
     Parameters
@@ -83,14 +83,14 @@ def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) 
     ranks = topology.compute_nodes
     bounds = tuple(accumulate((instances * size for size in sizes), initial=0))
     scratch = (0,) * len(ranks)
-    return Plan(schedule.collective, len(ranks), instances, inplace, scratch, (), False, bounds)
+    return MovePlan(schedule.collective, len(ranks), instances, inplace, scratch, (), False, bounds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """The number of blocks of each GPU that signal peers, and of those that work."""
 
-    plan: Plan
+    plan: MovePlan
     talking: int
     working: int
 
@@ -103,7 +103,7 @@ class _Shape:
         return (self.talking + talker) * self.working + worker
 
 
-def star_gpus(plan: Plan, limits: Runtime, instances: int) -> list[dict[str, Any]]:
+def star_gpus(plan: MovePlan, limits: Runtime, instances: int) -> list[dict[str, Any]]:
     """Return the GPUs of a `star` as JSON objects of the file.
 
     Raises

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.formats.lowering.chunk_moves import Place, Plan
+from topoloom.schedules.formats.lowering.chunk_moves import MovePlan, Place
 from topoloom.schedules.formats.lowering.last_writers import LastWriters
 from topoloom.schedules.formats.mscclpp.program import MAX_SEMAPHORES_PER_OPERATION
 from topoloom.schedules.formats.targets.runtimes import Runtime
@@ -73,13 +73,13 @@ class DraftBlock:
 class Draft:
     """The blocks of every GPU, and its numbers of semaphores and of scratch chunks."""
 
-    plan: Plan
+    plan: MovePlan
     gpus: tuple[tuple[DraftBlock, ...], ...]
     semaphores: tuple[int, ...]
     scratch: tuple[int, ...]
 
 
-def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
+def arrange(plan: MovePlan, limits: Runtime, instances: int = 1) -> Draft:
     """Return the plan as thread blocks that fit the executor.
 
     Raises
@@ -110,7 +110,7 @@ def arrange(plan: Plan, limits: Runtime, instances: int = 1) -> Draft:
             lanes[pair] = max(lanes[pair] + 1, -(-lanes[pair] * most // limits.steps))
 
 
-def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runtime) -> None:
+def _require_blocks(plan: MovePlan, lanes: dict[tuple[int, int], int], limits: Runtime) -> None:
     needed = Counter({gpu: int(plan.copies_own(gpu)) for gpu in range(plan.gpus)})
     for (source, target), count in lanes.items():
         for gpu in {source, target}:
@@ -124,7 +124,7 @@ def _require_blocks(plan: Plan, lanes: dict[tuple[int, int], int], limits: Runti
         )
 
 
-def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
+def _draft(plan: MovePlan, lanes: dict[tuple[int, int], int]) -> Draft:
     blocks: list[dict[tuple[bool, int, int], DraftBlock]] = [{} for _ in range(plan.gpus)]
     for gpu in range(plan.gpus):
         if plan.copies_own(gpu):
@@ -175,7 +175,7 @@ def _draft(plan: Plan, lanes: dict[tuple[int, int], int]) -> Draft:
     return Draft(plan, gpus, semaphores, tuple(scratch))
 
 
-def _lanes_of(plan: Plan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
+def _lanes_of(plan: MovePlan, lanes: dict[tuple[int, int], int]) -> Iterator[_Lane]:
     """Yield the lane of each move, in turn over its pair's lanes; local moves fill lane by lane."""
     turn: dict[tuple[int, int], int] = defaultdict(int)
     local = Counter(move.source for move in plan.moves if move.is_local)

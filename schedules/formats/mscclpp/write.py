@@ -18,7 +18,7 @@ from typing import Any
 
 from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.formats.lowering.buffer_moves import plan, require_few_messages
-from topoloom.schedules.formats.lowering.chunk_moves import Plan
+from topoloom.schedules.formats.lowering.chunk_moves import MovePlan
 from topoloom.schedules.formats.mscclpp.program import (
     ALIGNMENT,
     COLLECTIVES,
@@ -142,7 +142,7 @@ def _lines(gpus: list[dict[str, Any]]) -> Iterator[str]:
         yield f'{json.dumps(gpu)[:-1]}, "threadblocks": [\n{blocks}\n]}}'
 
 
-def _require_shards(plan: Plan) -> None:
+def _require_shards(plan: MovePlan) -> None:
     """Raise if a GPU that takes part has an empty input or output."""
     for gpu in range(plan.gpus):
         if not all(plan.sizes(gpu)):
@@ -192,7 +192,7 @@ def _head(draft: Draft, sizes: Sizes, runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def _roles(plan: Plan) -> dict[str, Any]:
+def _roles(plan: MovePlan) -> dict[str, Any]:
     """Return the members for the root and for idle GPUs, if the plan has them."""
     shares = [plan.share(gpu) for gpu in range(plan.gpus)]
     root = {"root": shares.index(plan.whole)} if plan.collective.has_root else {}

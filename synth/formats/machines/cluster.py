@@ -6,13 +6,13 @@ from fractions import Fraction
 
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats.machines.box import ACROSS_CPUS, Box, Nic, dealt, served
-from topoloom.synth.formats.machines.cluster_plan import MOST_NICS, Plan
+from topoloom.synth.formats.machines.cluster_plan import MOST_NICS, ClusterPlan
 from topoloom.synth.formats.topology_draft import Draft
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
 
-def assemble(box: Box, plan: Plan) -> Topology:
+def assemble(box: Box, plan: ClusterPlan) -> Topology:
     """Return the topology of a plan's boxes, with all assumptions.
 
     Ids are those of the dump for one box, ``"<box>.<id>"`` for several; switches between the
@@ -46,7 +46,7 @@ def assemble(box: Box, plan: Plan) -> Topology:
     return draft.build(name=f"boxes-{plan.boxes}-{plan.joined.replace(':', '-')}")
 
 
-def _alone(box: Box, plan: Plan) -> Topology:
+def _alone(box: Box, plan: ClusterPlan) -> Topology:
     if len(box.gpus) < 2:
         raise InvalidTopology("/boxes", "must be at least 2: the dump describes one GPU")
     draft = Draft()
@@ -64,7 +64,7 @@ def _assume_box(draft: Draft, box: Box, through_host: bool) -> None:
         draft.assume(*assumption)
 
 
-def _assume_network(draft: Draft, box: Box, plan: Plan, through_host: bool) -> None:
+def _assume_network(draft: Draft, box: Box, plan: ClusterPlan, through_host: bool) -> None:
     """Report the assumptions about the NICs and about the network between the boxes."""
     for assumption in box.assumed_of_nics:
         draft.assume(*assumption)
@@ -108,7 +108,7 @@ def _add_nics(draft: Draft, box: Box, nics: list[Nic], prefix: str, through_host
             draft.cable(f"{prefix}{gpu}", f"{prefix}{nic.id}", width, nic.place)
 
 
-def _nics(box: Box, plan: Plan) -> list[Nic]:
+def _nics(box: Box, plan: ClusterPlan) -> list[Nic]:
     """Return the NICs that the plan takes, each with its bandwidth."""
     nics = _chosen(box, plan)
     if plan.nic_bandwidth is not None:
@@ -138,7 +138,7 @@ def _nearest(box: Box) -> list[Nic]:
     return near
 
 
-def _chosen(box: Box, plan: Plan) -> list[Nic]:
+def _chosen(box: Box, plan: ClusterPlan) -> list[Nic]:
     if plan.nics is None:
         if not box.nics:
             raise InvalidTopology(
@@ -190,7 +190,7 @@ def _above(box: Box, gpu: NodeId) -> tuple[NodeId, Capacity]:
 class _Network:
     """The switches between boxes, and their links to the NICs."""
 
-    def __init__(self, draft: Draft, nics: list[Nic], plan: Plan) -> None:
+    def __init__(self, draft: Draft, nics: list[Nic], plan: ClusterPlan) -> None:
         self._draft, self._nics, self._plan = draft, nics, plan
         if plan.planes > len(nics):
             raise InvalidTopology("/network", f"must have at most {len(nics)} planes, one a NIC")

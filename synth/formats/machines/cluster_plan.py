@@ -17,7 +17,7 @@ _PLANES = re.compile("planes:([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ClusterPlan:
     """Number of copies of a box, and the network that joins them.
 
     Parameters

@@ -25,7 +25,7 @@ Rate = Callable[[Topology], Fraction | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlanPart:
     """Something that may fail: its kind, its name, and the links and the node that go with it."""
 
     kind: Literal["host", "panel", "pair"]
@@ -42,7 +42,7 @@ class Failure:
     healthy throughput: 0 where the surviving nodes are disconnected, None where unknown.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
     lost_links: int
     connected: bool
     share: Fraction | None
@@ -54,12 +54,12 @@ class Failure:
         return (share if self.connected else Fraction(-1), -self.lost_links, len(self.parts))
 
 
-def parts(plan: PatchPlan) -> tuple[Part, ...]:
+def parts(plan: PatchPlan) -> tuple[PlanPart, ...]:
     """Return all that may fail of a plan: its hosts, the panels in use, and its pairs."""
     plant, wiring, topology = plan.plant, plan.wiring, plan.topology
     ends = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     found = [
-        Part(
+        PlanPart(
             "host",
             plant.hosts[host].id,
             frozenset(index for index, link in enumerate(ends) if node in link),
@@ -71,11 +71,11 @@ def parts(plan: PatchPlan) -> tuple[Part, ...]:
     for pair, links in wiring.links_of.items():
         through.setdefault(pair.panel, set()).update(links)
     found += [
-        Part("panel", plant.panels[panel].id, frozenset(links))
+        PlanPart("panel", plant.panels[panel].id, frozenset(links))
         for panel, links in sorted(through.items())
     ]
     found += [
-        Part("pair", _name(plan, pair), frozenset(links))
+        PlanPart("pair", _name(plan, pair), frozenset(links))
         for pair, links in sorted(wiring.links_of.items())
     ]
     return tuple(found)
@@ -135,7 +135,7 @@ def survey(
     return tuple(sorted(found, key=lambda failure: failure.order))
 
 
-def _cases(everything: tuple[Part, ...], at_once: int) -> Iterator[tuple[Part, ...]]:
+def _cases(everything: tuple[PlanPart, ...], at_once: int) -> Iterator[tuple[PlanPart, ...]]:
     for failed in combinations(everything, at_once):
         contained = at_once == 2 and (failed[1].links <= failed[0].links and failed[1].node is None)
         if not contained:
