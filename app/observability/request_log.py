@@ -92,11 +92,18 @@ class Observe:
         self.metrics.requested(method, route, status, seconds)
         if status != GONE and "problem" in facts:
             self.metrics.refused(str(facts["problem"]))
-        level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
+        level = _level(route, status)
         if log.isEnabledFor(level):
             line = {"method": method, "route": route, "status": status}
             line["ms"] = round(seconds * 1000, 3)
             log.log(level, "%s %s %s", method, route, status, extra={"facts": line})
+
+
+def _level(route: str, status: int) -> int:
+    """Return the level of a line; a client that disconnects is no error."""
+    if status >= 500:
+        return logging.WARNING
+    return logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
 
 
 def _owner(scope: Scope) -> str:
