@@ -230,6 +230,10 @@ class Worker:
         except (SQLAlchemyError, DatabaseNotReady) as error:
             log.warning("%s: the database cannot be used: %s", what, str(error).splitlines()[0])
             return False
+        except Exception:
+            # The worker goes on: the next round tries again.
+            log.exception("%s", what)
+            return False
         return True
 
     def _listen(self) -> None:
