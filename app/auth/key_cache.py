@@ -1,7 +1,8 @@
 """Cache of API key lookups, so that a request needs no query.
 
 An entry, for a key or for an unknown id, is valid for `SECONDS`.  A revoked key still works for
-that time.  The cache holds the digests of keys, not their texts.
+that time.  While the database cannot be used, entries stay valid until their keys expire.  The
+cache holds the digests of keys, not their texts.
 
 One query at a time reads all keys that requests wait for.  A flood of guesses therefore shares its
 queries, and a valid key in the flood waits for at most two of them.
@@ -84,19 +85,28 @@ class KnownKeys:
         Raises
         ------
         sqlalchemy.exc.DBAPIError
-            The database cannot be used.
+            The database cannot be used, and the key is not in the cache.
         """
         identity = api_keys.id_of(text)
         if identity is None:
             return None
         entry = self._remembered(identity)
         if entry is None:
-            await self._looked_up(identity)
+            try:
+                await self._looked_up(identity)
+            except SQLAlchemyError:
+                if not self._is_in_force(self._entries.get(identity)):
+                    raise
             entry = self._entries.get(identity)
         if entry is None or entry.key is None or not api_keys.opens(text, entry.key):
             return None
         self._touch(entry)
         return entry.access
+
+    @staticmethod
+    def _is_in_force(entry: _Entry | None) -> bool:
+        """Whether an entry, of whatever age, holds a key that has not expired."""
+        return entry is not None and entry.key is not None and entry.key.is_valid(api_keys.now())
 
     def _remembered(self, identity: str) -> _Entry | None:
         entry = self._entries.get(identity)

@@ -18,6 +18,7 @@ from threading import Event, Thread
 
 import pytest
 import uvicorn
+from fastapi.testclient import TestClient
 from opentelemetry import trace
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text, update
@@ -26,6 +27,8 @@ from tests.app.conftest import make_postgres
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.main import create_app
 from topoloom.app.api.server import uvicorn_options
+from topoloom.app.auth import api_keys
+from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.jobs import heartbeats, queries
 from topoloom.app.jobs.executor import perform_by
 from topoloom.app.jobs.facade import Jobs
@@ -131,6 +134,25 @@ def test_a_scrape_of_tables_that_are_gone_leaves_their_series_out(engine, metric
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE jobs_away RENAME TO jobs"))
     assert scraped(metrics)["topoloom_database_up",] == 1
+
+
+def test_a_key_that_was_used_before_reads_the_metrics_while_the_database_is_gone(settings):
+    app = create_app(settings.model_copy(update={"auth": "keys"}))
+    with TestClient(app, base_url="http://localhost") as client:
+        engine = app.state.engine
+        used, unused = (api_keys.create(engine, name, ["read"])[1] for name in ("used", "unused"))
+        app.state.known_keys = KnownKeys(engine, seconds=0)
+
+        def scrape(key):
+            return client.get("/metrics", headers={"Authorization": f"Bearer {key}"})
+
+        assert samples(scrape(used).text)["topoloom_database_up",] == 1
+        with engine.begin() as connection:
+            for table in ("api_keys", "jobs"):
+                connection.execute(text(f"ALTER TABLE {table} RENAME TO {table}_away"))
+        assert samples(scrape(used).text)["topoloom_database_up",] == 0
+        assert scrape(unused).status_code == 503
+        assert scrape(used[:-1] + ("a" if used[-1] != "a" else "b")).status_code == 401
 
 
 def until(condition):
