@@ -61,6 +61,7 @@ _HEADERS: dict[str, str] = {
     "Vary": "request headers that select the representation",
     "Link": "paths of the first and the next page, as `rel=first` and `rel=next` (RFC 8288)",
     "Content-Location": "path of the stored drawing",
+    "Deprecation": "time since which the operation is deprecated (RFC 9745)",
 }
 """Response header -> its text."""
 
@@ -144,24 +145,32 @@ def _routed(app: FastAPI, document: dict[str, Any]) -> Iterator[tuple[dict[str, 
 def _add_headers(app: FastAPI, document: dict[str, Any]) -> None:
     """Describe the headers of every response, and add the 304 of conditional requests."""
     document["components"]["headers"] = {
-        name: {"description": text, "schema": {"type": "string"}} for name, text in _HEADERS.items()
+        name: {
+            "description": text,
+            "required": name in _ALWAYS,
+            "schema": {"type": "string"},
+        }
+        for name, text in _HEADERS.items()
     }
     for operation, route in _routed(app, document):
         answers, conditional = operation["responses"], "if-none-match" in _headers(route.dependant)
         if conditional:
             answers["304"] = dict(_CURRENT)
         for status, answer in answers.items():
-            names = _headers_of(answers, status, answer, conditional)
+            names = _headers_of(operation, status, answer, conditional)
             found = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
             # Entries of FastAPI are shared by operations: they are replaced, not changed.
             answers[status] = {**answer, "headers": {**found, **answer.get("headers", {})}}
 
 
 def _headers_of(
-    answers: Mapping[str, Any], status: str, answer: Mapping[str, Any], conditional: bool
+    operation: Mapping[str, Any], status: str, answer: Mapping[str, Any], conditional: bool
 ) -> Iterator[str]:
     """Yield the names of the headers of an answer."""
+    answers = operation["responses"]
     yield from ("X-Request-ID", "RateLimit", "RateLimit-Policy")
+    if operation.get("deprecated"):
+        yield "Deprecation"
     if status in ("429", "503"):
         yield "Retry-After"
     if status in ("401", "403"):
@@ -174,8 +183,7 @@ def _headers_of(
         yield from ("ETag", "Cache-Control", "Vary")
         if "image/svg+xml" in answer.get("content", {}):
             yield "Content-Location"
-    schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
-    if schema.get("$ref", "").endswith("Page"):
+    if status == "200" and "cursor" in (one["name"] for one in operation.get("parameters", ())):
         yield "Link"
 
 

@@ -9,6 +9,7 @@ from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
+        AuditEntry,
         ComparisonEntry,
         CostEntry,
         DesignEntry,
@@ -84,6 +85,10 @@ class Lists(Transport):
     def all_jobs(self, **query: Any) -> Iterator[JobDocument]:
         """Yield the jobs of all pages."""
         return self._entries("/v1/jobs", query)
+
+    def all_audit_entries(self, **query: Any) -> Iterator[AuditEntry]:
+        """Yield the entries of the audit log of all pages."""
+        return self._entries("/v1/audit-log", query)
 
     def all_lr_sessions(self, **query: Any) -> Iterator[LrSession]:
         """Yield the learning-rate sessions of all pages."""

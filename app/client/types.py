@@ -283,6 +283,7 @@ class AuditPage(TypedDict):
 
     items: list[AuditEntry]
     next_cursor: str | None
+    total: NotRequired[int]
 
 
 class BaseState(TypedDict):

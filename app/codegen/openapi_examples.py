@@ -51,7 +51,7 @@ class Recorder:
 
     def __init__(self, client: TestClient) -> None:
         self._client = client
-        document = client.get("/openapi.json").json()
+        self._document = document = client.get("/openapi.json").json()
         self._places = {
             operation["operationId"]: (method, path)
             for path, operations in document["paths"].items()
@@ -77,6 +77,7 @@ class Recorder:
             answer = send(params=query, json=body)
         if answer.status_code >= 400:
             raise RuntimeError(f"{operation_id}: {answer.text}")
+        self._require_headers(operation_id, answer)
         media_type = answer.headers.get("content-type", "").partition(";")[0]
         found = answer.json() if media_type == "application/json" else answer.text
         parameters = {"path": path, "query": query, "header": headers}
@@ -90,6 +91,15 @@ class Recorder:
             example |= {"media_type": media_type, "answer": short}
         self.examples[operation_id] = example
         return found
+
+    def _require_headers(self, operation_id: str, answer: Any) -> None:
+        """Raise an error if an answer lacks a header that the document promises."""
+        method, place = self._places[operation_id]
+        answers = self._document["paths"][place][method]["responses"]
+        headers = self._document["components"]["headers"]
+        for name in answers[str(answer.status_code)]["headers"]:
+            if headers[name]["required"] and name not in answer.headers:
+                raise RuntimeError(f"{operation_id}: no header {name}")
 
 
 def recorded() -> dict[str, Any]:

@@ -53,6 +53,7 @@ class AuditPage(Document):
 
     items: list[AuditEntry] = Field(description="the entries of the page")
     next_cursor: str | None = Field(description="cursor of the next page; null on the last")
+    total: int = omitted("number of entries over all pages, with `count=1`", ge=0)
 
 
 def key_of(key: ApiKey, text: str | None = None) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """The audit log: every changing or refused administrative request, and every such command."""
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Engine, delete, insert, select, tuple_
+from sqlalchemy import ColumnElement, Engine, delete, func, insert, select, tuple_
 
 from topoloom.app.store.listing import InvalidCursor
 from topoloom.app.store.tables import AuditRow
@@ -79,14 +80,7 @@ def page(
     """
     row = AuditRow
     query = select(*(getattr(row, name) for name in Entry.__dataclass_fields__))
-    wanted = wanted or AuditFilter()
-    for name in ("owner", "key", "action"):
-        value = getattr(wanted, name)
-        query = query if value is None else query.where(getattr(row, name) == value)
-    if wanted.since is not None:
-        query = query.where(row.at >= wanted.since)
-    if wanted.until is not None:
-        query = query.where(row.at < wanted.until)
+    query = query.where(*_conditions(wanted or AuditFilter()))
     with engine.connect() as connection:
         if cursor is not None:
             place = select(row.at, row.id).where(row.id == cursor)
@@ -97,6 +91,25 @@ def page(
         found = connection.execute(query.order_by(row.at.desc(), row.id.desc()).limit(limit + 1))
         entries = [Entry(*one) for one in found]
     return entries[:limit], entries[limit - 1].id if len(entries) > limit else None
+
+
+def total(engine: Engine, wanted: AuditFilter) -> int:
+    """Return the number of entries over all pages."""
+    query = select(func.count()).select_from(AuditRow).where(*_conditions(wanted))
+    with engine.connect() as connection:
+        return connection.execute(query).scalar_one()
+
+
+def _conditions(wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of a list of entries."""
+    for name in ("owner", "key", "action"):
+        value = getattr(wanted, name)
+        if value is not None:
+            yield getattr(AuditRow, name) == value
+    if wanted.since is not None:
+        yield AuditRow.at >= wanted.since
+    if wanted.until is not None:
+        yield AuditRow.at < wanted.until
 
 
 def expire(engine: Engine, days: float) -> None:

@@ -1,5 +1,6 @@
 """/v1/keys and /v1/audit-log: API keys, and who changed what."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Path, Request, Response
@@ -7,6 +8,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy import Engine
 
 from topoloom.app.api.dependencies import JsonBody
+from topoloom.app.api.pages import CountDep, page_answer
 from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
 from topoloom.app.api.strict_http import strict_router
@@ -108,10 +110,13 @@ def revoke_key(id: KeyIdDep, engine: KeysDep) -> JSONResponse:
     dependencies=[ADMIN],
     responses={200: {"model": AuditPage, "description": "a page"}, **responses(422, 503)},
 )
-def read_audit_log(asked: AuditDep, engine: EngineDep) -> JSONResponse:
+def read_audit_log(
+    request: Request, asked: AuditDep, engine: EngineDep, count: CountDep = False
+) -> JSONResponse:
     """Return one page of changing or refused administrative requests and commands."""
     found = audit_log.page(engine, asked.limit, asked.cursor, asked.wanted)
-    return JSONResponse(documents.page_of(*found))
+    total = partial(audit_log.total, engine, asked.wanted)
+    return page_answer(request, documents.page_of(*found), count, total)
 
 
 def _existing(engine: Engine, identity: str) -> api_keys.ApiKey:
