@@ -99,7 +99,8 @@ class GracefulServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """Hand back jobs; answer waiting clients after `DRAIN_SECONDS`; stop as uvicorn does."""
-        end_within(SHUTDOWN_SECONDS)
+        if self._captured_signals:  # Otherwise the process goes on without this server.
+            end_within(SHUTDOWN_SECONDS)
         assert isinstance(self.config.app, FastAPI)
         state = self.config.app.state
         loop = asyncio.get_running_loop()

@@ -19,10 +19,10 @@ def test_a_job_is_carried_out_and_says_where_its_answer_is(jobs, started, work):
     job = jobs.enqueue(task(), owner="ann")
     found = jobs.wait(job, 20)
     assert found.state is State.DONE
-    assert found.made == task().identity
+    assert found.made == task().of_owner("ann").identity
     assert found.progress == 1.0
     assert found.created_at <= found.started_at <= found.ended_at
-    assert work.begun == [task()]
+    assert work.begun == [task().of_owner("ann")]
 
 
 def test_the_same_task_is_one_job_as_long_as_it_is_unfinished(jobs, started, work):

@@ -52,7 +52,8 @@ def test_queued_and_running_jobs_go_on_after_the_upgrade(old, started_on, work):
     started_on(old)
     jobs = Jobs(old)
     assert [jobs.wait(one["id"], 100).state for one in rows] == [State.DONE] * 4
-    assert work.begun.index(task(4)) < work.begun.index(task(3))
+    begun = [one.body for one in work.begun]
+    assert begun.index(task(4).body) < begun.index(task(3).body)
 
 
 def _old_queue(engine):

@@ -49,7 +49,7 @@ def test_limits_on_how_many_wait_hold_in_all_and_for_one_owner(engine):
         jobs.enqueue(task(4), owner="di")
     assert mine.value.retry_after > 0 and all_.value.retry_after > 0
     # What is asked for already takes no more room.
-    assert jobs.enqueue(task(0), owner="di")
+    assert jobs.enqueue(task(0), owner="ann")
 
 
 @pytest.mark.one_in(2)
