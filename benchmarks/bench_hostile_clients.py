@@ -25,6 +25,7 @@ import resource
 import socket
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -182,7 +183,7 @@ class Measured:
     """Latencies in seconds by kind of request, counts of failures, cores that the service used."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    server_errors: int = 0
+    server_errors: Counter[str] = field(default_factory=Counter)
     broken: int = 0
     refused: int = 0
     cores: float = 0
@@ -190,7 +191,8 @@ class Measured:
     def note(self, kind: str, seconds: float, status: int) -> None:
         """Add an answer."""
         self.seconds.setdefault(kind, []).append(seconds)
-        self.server_errors += status >= 500
+        if status >= 500:
+            self.server_errors[f"{kind} {status}"] += 1
         self.refused += 400 <= status < 500
 
 
