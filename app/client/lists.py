@@ -64,7 +64,7 @@ class Lists(Transport):
 
     def verifications(self, **query: Unpack[ListQuery]) -> Iterator[VerificationEntry]:
         """Yield the stored verifications."""
-        return self._entries("/v1/verify", query)
+        return self._entries("/v1/verifications", query)
 
     def comparisons(self, **query: Unpack[ListQuery]) -> Iterator[ComparisonEntry]:
         """Yield the stored comparisons."""

@@ -268,6 +268,9 @@ class Busy(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             return
         body = b'{"ok": 1}' if status == 200 else b'{"title": "busy", "request_id": "r1"}'
+        if self.path.endswith("/events"):
+            # One event a connection.
+            body = self.server.events.pop(0).encode()
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
@@ -345,6 +348,19 @@ def test_a_client_asks_the_address_that_answers(busy):
     server.told = [(503, {})]
     with pytest.raises(Unreachable, match="does not answer"):
         client.version()
+
+
+def test_events_continue_after_the_last_one_when_a_stream_is_lost(busy):
+    server, base = busy
+    states = ("queued", "running", "done")
+    server.events = [
+        f"id: {number}\nevent: {state}\ndata: {json.dumps({'state': state})}\n\n"
+        for number, state in enumerate(states, 1)
+    ]
+    job = {"schema": "job/1", "id": "0" * 32, "state": "queued"}
+    events = Handle(Client(base), job).events()
+    assert [event["state"] for event in events] == list(states)
+    assert [head.get("Last-Event-Id") for _, head in server.seen] == [None, "1", "2"]
 
 
 def test_other_refusals_and_probes_are_asked_once(busy):
