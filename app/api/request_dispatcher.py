@@ -28,6 +28,7 @@ from topoloom.app.jobs.worker_pool.operations import STORED
 from topoloom.app.jobs.worker_pool.pool import Done
 from topoloom.app.jobs.worker_pool.task import B, Operation, Task
 from topoloom.app.requests.base import Request as Body
+from topoloom.app.requests.renamed import note_former
 from topoloom.app.requests.stored_documents import StoredQuestion
 from topoloom.app.services.context import CacheMiss, Context
 from topoloom.app.store.artifacts import Artefact
@@ -163,6 +164,8 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
 
 def _answer(done: Done) -> Artefact:
     assert isinstance(done.answer, Artefact)
+    for name, former in done.former.items():
+        note_former(name, former)
     return done.answer
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from multiprocessing.process import BaseProcess
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from topoloom.app.config import Settings
@@ -47,10 +48,14 @@ class CancelFlag(Protocol):
 
 
 class Done(NamedTuple):
-    """An answer, a stored document or an unstored one, and its assumptions."""
+    """An answer, a stored document or an unstored one, and its assumptions.
+
+    ``former`` has the former names in a request that the worker parsed.
+    """
 
     answer: Artefact | Presented
     notes: tuple[str, ...]
+    former: Mapping[str, str] = MappingProxyType({})
 
     def known(self) -> "Done":
         """Return the answer for requests that joined a running computation: not fresh."""
@@ -153,14 +158,14 @@ class WorkerPool:
                     connection.send(served.reply(call))
 
 
-def _done(served: StoreServer, found: Any, notes: tuple[str, ...]) -> Done:
+def _done(served: StoreServer, found: Any, *told: Any) -> Done:
     if isinstance(found, Mapping):
-        return Done(found, notes)
+        return Done(found, *told)
     kind, identity, fresh = found
     answer = served.answer(kind, identity, fresh=fresh)
     if answer is None:
         raise WorkDied(kind, None)
-    return Done(answer, notes)
+    return Done(answer, *told)
 
 
 class _Watch:

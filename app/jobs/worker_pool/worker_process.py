@@ -23,6 +23,7 @@ from topoloom.app.jobs.worker_pool.error_pickling import packed
 from topoloom.app.jobs.worker_pool.operations import OPERATIONS
 from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, RemoteStore
 from topoloom.app.jobs.worker_pool.task import Task
+from topoloom.app.requests.renamed import SENT
 from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import mended
 from topoloom.app.store.artifacts import Artefact
@@ -44,10 +45,11 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
     store = RemoteStore(connection)
     context = Context(store, settings, partial(progress_listener, _teller(connection)), mend=mended)
     try:
-        operation, asked = OPERATIONS[task.operation], task.request
+        operation, asked, former = OPERATIONS[task.operation], task.request, {}
+        SENT.set(former)
         body = operation.parsed(asked) if isinstance(asked, bytes) else asked
         found = operation.answer(context, body)
-        last = Call(ANSWERED, (_without_content(found), tuple(context.notes)))
+        last = Call(ANSWERED, (_without_content(found), tuple(context.notes), former))
     except MemoryError:
         rule = f"needs more than {settings.max_work_bytes} bytes of memory, the limit of one answer"
         last = Call(RAISED, (packed(TooLarge("", rule)),))
