@@ -17,7 +17,12 @@ from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.deprecation import ServeFormerNames
 from topoloom.app.api.job_worker import Host
 from topoloom.app.api.request_dispatcher import lookups
-from topoloom.app.api.request_limits import RefuseLargeBodies, RefuseUnknownHosts, body_limit
+from topoloom.app.api.request_limits import (
+    BODIES_OF_OWNER,
+    RefuseLargeBodies,
+    RefuseUnknownHosts,
+    body_limit,
+)
 from topoloom.app.api.routes import (
     administration,
     atlas,
@@ -163,7 +168,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def add_middleware(app: FastAPI, chosen: Settings) -> None:
     """Add the middleware of all routes; the last added runs first."""
     app.add_middleware(Audit)
-    app.add_middleware(RefuseLargeBodies, most=partial(body_limit, most=chosen.max_body_bytes))
+    app.add_middleware(
+        RefuseLargeBodies,
+        most=partial(body_limit, most=chosen.max_body_bytes),
+        most_of_owner=BODIES_OF_OWNER * chosen.max_body_bytes,
+    )
     failures = _failures(chosen)
     app.add_middleware(
         Gate, refusal=problems.answer_to, buckets=_buckets(chosen), failures=failures

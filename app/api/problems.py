@@ -168,6 +168,7 @@ HTTP_PROBLEMS: dict[int, Problem] = {
     405: Problem(405, "The method is not allowed here", "method-not-allowed"),
     413: Problem(413, "The body is too large", "body-too-large"),
     415: Problem(415, "The body must be plain application/json", "unsupported-media-type"),
+    429: PROBLEMS[TooManyRequests],
 }
 
 UNKNOWN_HOST = Problem(400, "The service is not called so", "unknown-host")

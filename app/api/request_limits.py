@@ -1,5 +1,6 @@
 """ASGI middleware that refuses large and encoded bodies, and unknown hosts."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from starlette.datastructures import Headers
@@ -37,16 +38,29 @@ def body_limit(path: str, most: int) -> int:
     return most if path.startswith(_TAKE_TOPOLOGIES) else min(most, BATCH.get(path, SMALL_BODY))
 
 
+BODIES_OF_OWNER = 4
+"""Largest bodies that the service holds of one owner at a time."""
+
+
 class RefuseLargeBodies:
     """ASGI middleware that answers 413 to a body over the limit, and 415 to an encoded body.
 
     A declared length is checked before the body is read; a body without a declared length is
-    counted while it arrives.  ``most`` returns the limit of a path, in bytes.
+    counted while it arrives.  The bodies of an owner that are in memory are limited, too: a further
+    body gets 429.
+
+    Parameters
+    ----------
+    app : ASGI application
+    most : callable
+        Returns the limit of a path, in bytes.
+    most_of_owner : int
+        Most bytes of all requests of an owner that are not answered yet.
     """
 
-    def __init__(self, app: ASGIApp, most: Callable[[str], int]) -> None:
-        self.app = app
-        self.most = most
+    def __init__(self, app: ASGIApp, most: Callable[[str], int], most_of_owner: int) -> None:
+        self.app, self.most, self.most_of_owner = app, most, most_of_owner
+        self._held: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
@@ -55,30 +69,46 @@ class RefuseLargeBodies:
             return
         headers, most = Headers(scope=scope), self.most(scope["path"])
         coding = headers.get("content-encoding", "identity")
-        if coding.strip().lower() != "identity":
-            await body_encoded(scope["path"], coding)(scope, receive, send)
-            return
         declared = headers.get("content-length", "")
         # A length of 19 digits exceeds every limit.
         length = int(declared[:19]) if declared.isdigit() else 0
-        if length <= most:
-            await self.app(scope, _counted(receive, most), send)
-            return
-        await body_too_large(scope["path"], most)(scope, receive, send)
+        if coding.strip().lower() != "identity":
+            await body_encoded(scope["path"], coding)(scope, receive, send)
+        elif length > most:
+            await body_too_large(scope["path"], most)(scope, receive, send)
+        else:
+            owner = scope.get("state", {}).get("owner", "")
+            await self._pass_on(scope, receive, send, most, owner)
 
+    async def _pass_on(
+        self, scope: Scope, receive: Receive, send: Send, most: int, owner: str
+    ) -> None:
+        """Pass a request on, and count the bytes of its body until its answer is complete."""
+        total = 0
 
-def _counted(receive: Receive, most: int) -> Receive:
-    total = 0
+        async def counted() -> Message:
+            nonlocal total
+            message = await receive()
+            size = len(message.get("body", b""))
+            total += size
+            if size:
+                self._held[owner] += size
+            if total > most:
+                raise HTTPException(413, f"body: must have at most {most} bytes")
+            if self._held[owner] > self.most_of_owner:
+                detail = (
+                    f"body: the bodies of a client must have at most {self.most_of_owner} bytes"
+                )
+                raise HTTPException(429, f"{detail} at a time", {"Retry-After": "1"})
+            return message
 
-    async def counted() -> Message:
-        nonlocal total
-        message = await receive()
-        total += len(message.get("body", b""))
-        if total > most:
-            raise HTTPException(413, f"body: must have at most {most} bytes")
-        return message
-
-    return counted
+        try:
+            await self.app(scope, counted, send)
+        finally:
+            if total:
+                self._held[owner] -= total
+                if not self._held[owner]:
+                    del self._held[owner]
 
 
 class RefuseUnknownHosts:

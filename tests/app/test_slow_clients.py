@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import select
 import socket
 import threading
 import time
@@ -16,6 +17,7 @@ from starlette.responses import StreamingResponse
 from topoloom.app.api.connection_limits import SPARE, ConnectionLimits, State
 from topoloom.app.api.connection_timeouts import MAX_HEAD, patient
 from topoloom.app.api.main import create_app
+from topoloom.app.api.request_limits import BODIES_OF_OWNER
 from topoloom.app.auth.middleware import REFUSED
 from topoloom.app.config import Settings
 
@@ -302,6 +304,24 @@ def test_two_lengths_of_one_body_are_refused(service):
     assert answers(port, HEAD[:-2].replace(b"Content-Length: 10000\r\n", b"") + both).startswith(
         b"HTTP/1.1 400 "
     )
+
+
+def test_the_bodies_of_a_client_in_memory_are_limited(tmp_path):
+    chosen = Settings(database_url=f"sqlite:///{tmp_path / 't.db'}", max_body_bytes=100_000)
+    with ExitStack() as stack:
+        port, _ = stack.enter_context(served(create_app(chosen), stall_seconds=100))
+        sent = [stack.enter_context(connected(port)) for _ in range(BODIES_OF_OWNER + 1)]
+        for connection in sent:
+            connection.sendall(HEAD.replace(b"10000", b"100000") + b" " * 99_000)
+        [refused] = select.select(sent, [], [], 60)[0]
+        answer = refused.recv(4096)
+        assert answer.startswith(b"HTTP/1.1 429 ")
+        assert b"retry-after: 1" in answer
+        # The other bodies have room now.
+        for connection in sent:
+            if connection is not refused:
+                connection.sendall(b'{"recipe": "UniRing(5)"}'.ljust(1_000))
+                assert connection.recv(4096).startswith((b"HTTP/1.1 201 ", b"HTTP/1.1 200 "))
 
 
 async def refuse_unread(scope, receive, send):
