@@ -9,6 +9,7 @@ worker takes the result, or takes over the computation.
 
 import logging
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -65,7 +66,8 @@ def lookups(engine: Engine) -> CapacityLimiter:
 def context_of(request: Request) -> Context:
     """Return the context of the owner of a request."""
     context: Context = request.app.state.context
-    return context.on_behalf_of(request.state.access.owner)
+    store = context.whole_store.on_behalf_of(request.state.access.owner)
+    return context if store is context.store else replace(context, store=store)
 
 
 def _task(request: Request, operation: Operation[Any], body: Body | bytes) -> Task:

@@ -100,11 +100,6 @@ class Context:
         assert isinstance(self.store, Store)
         return self.store
 
-    def on_behalf_of(self, owner: str) -> "Context":
-        """Return a context that reads and stores the documents of an owner."""
-        store = self.whole_store.on_behalf_of(owner)
-        return self if store is self.store else replace(self, store=store)
-
     def note(self, *notes: str) -> None:
         """Add sentences for the user, each once."""
         self.notes.extend(note for note in notes if note not in self.notes)
