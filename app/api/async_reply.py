@@ -28,8 +28,8 @@ _PREFERENCE = re.compile(
 ACCEPTED: dict[int | str, dict[str, Any]] = {
     202: {
         "model": document.JobDocument,
-        "description": "it takes longer than the client waits: `Location` is the job, which is "
-        "in the body as it stands",
+        "description": "the computation takes longer than the client waits; the body is the job, "
+        "and `Location` its path",
     },
     **responses(422, 429, 503),
 }

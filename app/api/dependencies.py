@@ -28,7 +28,7 @@ async def require_json(content_type: HeaderDep = None) -> None:
 ContextDep = Annotated[Context, Depends(_context)]
 JsonBody = Depends(require_json)
 IdDep = Annotated[
-    IdPrefix, Path(description="id that a POST gave, or the first 6 or more characters of it")
+    IdPrefix, Path(description="id of the document, or its first 6 or more characters")
 ]
 LimitDep = Annotated[int, sweeps_and_jobs.LIMIT.query()]
 CursorDep = Annotated[str | None, sweeps_and_jobs.CURSOR.query(max_length=200)]
@@ -37,6 +37,6 @@ IfNoneMatchDep = HeaderDep
 AcceptDep = HeaderDep
 
 CREATED: dict[int | str, dict[str, Any]] = {
-    200: {"description": "the answer was stored already"},
-    201: {"description": "computed just now; `Location` is where it can be read"},
+    200: {"description": "the answer was stored before; `Location` is its path"},
+    201: {"description": "the service computed the answer; `Location` is its path"},
 }

@@ -149,7 +149,7 @@ def read_route(
     is_exported : bool
         Whether the JSON document is an export, too: the store has another form.
     """
-    described = "representation; goes before the Accept header"
+    described = "representation; overrides the `Accept` header"
     query = Query(alias="format", description=described)
     form_type = Annotated[names | None, query] if names else Annotated[None, Depends(_none)]
     options_type = options or Annotated[ExportRequest, Depends(_no_options)]
@@ -201,7 +201,7 @@ def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> 
     @router.get(
         "",
         operation_id=operation_id,
-        summary=f"List stored {plural}, newest first unless asked otherwise",
+        summary=f"List stored {plural}, newest first by default",
         description=f"Return one page of {plural}; with `fields` entries have these members only.",
         dependencies=[READ],
         response_model=None,

@@ -304,13 +304,13 @@ class BaselineDocument(TypedDict):
 
 
 class BatchDocument(TypedDict):
-    """The answers, in the order of the questions."""
+    """The answers, in the order of the requests."""
 
     items: list[BatchItem]
 
 
 class BatchItem(TypedDict):
-    """The answer to one of the questions, as it would have been by itself."""
+    """The answer to one request of a batch, as the single request would get it."""
 
     status: int
     location: NotRequired[str]

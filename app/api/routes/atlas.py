@@ -23,14 +23,14 @@ router = strict_router("/v1/atlas", tags=["best"])
 QuestionDep = Annotated[AtlasRequest, Depends(asked_by_query(AtlasRequest, *listing.ATLAS))]
 FormatDep = Annotated[
     AtlasFormat | None,
-    Query(alias="format", description="representation; goes before the Accept header"),
+    Query(alias="format", description="representation; overrides the `Accept` header"),
 ]
 
 
 @router.get(
     "",
     operation_id="readAtlas",
-    summary="The atlas of topologies that comes with the package",
+    summary="Read the bundled atlas of topologies",
     dependencies=[READ],
     response_model=None,
     responses={

@@ -43,16 +43,16 @@ QuestionDep = Annotated[
 @router.get(
     "",
     operation_id="findBest",
-    summary="The best topology that is known, without a search",
+    summary="Find the best known topologies without a search",
     dependencies=[READ],
     response_model=None,
     responses={
-        200: {"model": BestDocument, "description": "best/1, of this moment"},
+        200: {"model": BestDocument, "description": "best/1, current and not stored"},
         **responses(422, 503),
     },
 )
 async def find_best(request: Request, question: QuestionDep, context: ContextDep) -> Response:
-    """Return what the atlas and stored answers know; deprecated: `search` searches first."""
+    """Return topologies of the atlas and of stored answers; `search` is deprecated."""
     if question.search:
         require(request, COMPUTE)
         note_former("search")

@@ -17,7 +17,7 @@ router = strict_router("/v1/cache", tags=["system"])
 @router.get(
     "",
     operation_id="readCache",
-    summary="How much is stored, and how much may be",
+    summary="Read the size of the stored documents, and the limit",
     dependencies=[READ],
     response_model=None,
     responses={200: {"model": CacheDocument, "description": "cache/1"}, **responses(422, 503)},

@@ -12,19 +12,19 @@ router = strict_router("/v1", tags=["catalogue"])
 @router.get(
     "/families",
     operation_id="listFamilies",
-    summary="Families of bases and operators that recipes are made of",
+    summary="List the families of base graphs and the operators of recipes",
     dependencies=[READ],
     responses=responses(422),
 )
 def list_families() -> FamilyList:
-    """Return every family and operator, with its arguments and where it comes from."""
+    """Return every family and operator, with its arguments and its source."""
     return catalog.families()
 
 
 @router.get(
     "/fabrics",
     operation_id="listFabrics",
-    summary="Fabrics known by name",
+    summary="List the named fabrics",
     dependencies=[READ],
     responses=responses(422),
 )
@@ -36,7 +36,7 @@ def list_fabrics() -> FabricList:
 @router.get(
     "/presets",
     operation_id="listPresets",
-    summary="Workloads known by name",
+    summary="List the named workloads",
     dependencies=[READ],
     responses=responses(422),
 )

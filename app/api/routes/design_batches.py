@@ -27,18 +27,18 @@ log = logging.getLogger(__name__)
 
 
 class BatchItem(Document):
-    """The answer to one of the questions, as it would have been by itself."""
+    """The answer to one request of a batch, as the single request would get it."""
 
-    status: int = Field(description="200 where it was known, 201 where computed, else why not")
+    status: int = Field(description="200: stored; 201: computed; else of the problem")
     location: str = omitted("where the design can be read")
     design: DesignDocument = omitted("the design")
     problem: ProblemDocument = omitted("why there is none")
 
 
 class BatchDocument(Document):
-    """The answers, in the order of the questions."""
+    """The answers, in the order of the requests."""
 
-    items: list[BatchItem] = Field(description="one for each question")
+    items: list[BatchItem] = Field(description="one entry for each request")
 
 
 @router.post(
@@ -48,12 +48,12 @@ class BatchDocument(Document):
     dependencies=[JsonBody, SCOPE],
     response_model=None,
     responses={
-        200: {"model": BatchDocument, "description": "an answer or a problem for each"},
+        200: {"model": BatchDocument, "description": "an answer or a problem for each request"},
         **responses(400, 413, 415, 422, 503),
     },
 )
 async def create_designs(request: Request, body: BatchRequest) -> Response:
-    """Answer what is known, and compute the rest as single requests would."""
+    """Return stored answers at once, and compute the others as single requests."""
     answers = (_answer(request, one) for one in body.designs)
     items = ",".join(await asyncio.gather(*answers))
     return Response(f'{{"items":[{items}]}}', media_type="application/json")

@@ -24,7 +24,7 @@ create_route(
     DESIGN,
     operation_id="createDesign",
     summary="Find the best topology for a workload",
-    description="Search, measure, schedule and verify; the same question is answered once.",
+    description="Search topologies, time them, and verify the schedules of the best one.",
     responses={
         200: CREATED[200] | _BODY,
         201: CREATED[201] | _BODY,

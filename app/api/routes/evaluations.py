@@ -43,7 +43,7 @@ def _router(
         operation,
         operation_id=f"create{name}",
         summary=does,
-        description="Answer a question; the same one is answered once.",
+        description="Return the stored answer to an equal request, else compute the answer.",
         responses={
             200: CREATED[200] | body_model,
             201: CREATED[201] | body_model,
@@ -75,14 +75,14 @@ routers = (
     _router(
         "optima",
         OPTIMUM,
-        "Find the best any collective could do on any topology",
+        "Find the best throughput of any schedule on any topology",
         OptimumDocument | AllToAllDocument,
         "Stored",
     ),
     _router(
         "verifications",
         VERIFICATION,
-        "Check a schedule, independently of how it was made",
+        "Verify a schedule, independently of its algorithm",
         VerificationDocument,
     ),
     _router(
@@ -94,7 +94,7 @@ routers = (
     _router(
         "comparisons",
         COMPARISON,
-        "Put stored designs, or schedules, or all ways to run a collective, side by side",
+        "Compare stored designs, stored schedules, or all algorithms on a topology",
         ComparisonDocument,
     ),
 )

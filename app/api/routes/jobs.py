@@ -30,13 +30,13 @@ def _jobs(request: Request) -> Jobs:
 
 
 JobsDep = Annotated[Jobs, Depends(_jobs)]
-JobIdDep = Annotated[JobIdentity, Path(description="id that a 202 gave in `Location`")]
+JobIdDep = Annotated[JobIdentity, Path(description="id of the job, from the `Location` of a 202")]
 StateDep = Annotated[sweeps_and_jobs.JobStateName | None, sweeps_and_jobs.JOB_STATE.query()]
 OperationDep = Annotated[str | None, sweeps_and_jobs.JOB_OPERATION.query(max_length=40)]
-ParentDep = Annotated[JobIdentity | None, Query(description="the parts of this job instead")]
+ParentDep = Annotated[JobIdentity | None, Query(description="list the parts of this job")]
 LastEventDep = Annotated[
     str | None,
-    Header(description="`id` of the last event that was received; what came before is left out"),
+    Header(description="`id` of the last received event; the stream continues after that event"),
 ]
 
 _EVENT = {
@@ -50,7 +50,7 @@ _EVENT = {
 }
 
 _FOUND: dict[int | str, dict[str, Any]] = {
-    200: {"model": JobDocument, "description": "job/1, as it stands"}
+    200: {"model": JobDocument, "description": "job/1, the present state"}
 }
 
 
@@ -86,12 +86,12 @@ def list_jobs(
     "/{id}",
     operation_id="readJob",
     dependencies=[READ],
-    summary="Where does a job stand?",
+    summary="Read a job",
     response_model=None,
     responses={**_FOUND, **responses(404, 422, 503)},
 )
 def read_job(id: JobIdDep, jobs: JobsDep) -> JSONResponse:
-    """Return the job: its state, progress, and where its answer is."""
+    """Return the state and the progress of a job, and the path of its answer."""
     return _answer(jobs.state(id))
 
 
@@ -102,8 +102,8 @@ def read_job(id: JobIdDep, jobs: JobsDep) -> JSONResponse:
     summary="Cancel a job",
     response_model=None,
     responses={
-        200: {"model": JobDocument, "description": "it is cancelled"},
-        202: {"model": JobDocument, "description": "whoever carries it out is told to end"},
+        200: {"model": JobDocument, "description": "the job is cancelled"},
+        202: {"model": JobDocument, "description": "the worker of the job ends it within seconds"},
         **responses(404, 409, 422, 503),
     },
 )
@@ -121,12 +121,12 @@ def cancel_job(id: JobIdDep, jobs: JobsDep) -> JSONResponse:
     status_code=204,
     response_class=Response,
     responses={
-        204: {"description": "it is gone; its answer stays"},
+        204: {"description": "the job is deleted; its answer stays"},
         **responses(404, 409, 422, 503),
     },
 )
 def delete_job(id: JobIdDep, jobs: JobsDep) -> Response:
-    """Delete what is known of a job; its answer is a document of its own, and stays."""
+    """Delete a job; its answer stays stored."""
     jobs.forget(id)
     return Response(status_code=204)
 
@@ -135,7 +135,7 @@ def delete_job(id: JobIdDep, jobs: JobsDep) -> Response:
     "/{id}/events",
     operation_id="readJobEvents",
     dependencies=[READ],
-    summary="Hear of every change of a job",
+    summary="Stream the changes of a job",
     response_model=None,
     response_class=StreamingResponse,
     responses={
@@ -150,7 +150,7 @@ def delete_job(id: JobIdDep, jobs: JobsDep) -> Response:
 async def read_events(
     request: Request, id: JobIdDep, jobs: JobsDep, last_event_id: LastEventDep = None
 ) -> Response:
-    """Stream the job as it changes; a client that comes back misses nothing that still counts."""
+    """Stream the job at every change; a client that reconnects gets the changes it missed."""
     watcher: Watcher = request.app.state.watcher
     text = last_event_id or ""
     seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

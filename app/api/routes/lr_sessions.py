@@ -58,7 +58,7 @@ TuningDep = Annotated[Tuning, Depends(_tuning)]
 SearchesDep = Annotated[Searches, Depends(_searches)]
 FormatDep = Annotated[
     HistoryFormat | None,
-    Query(alias="format", description="representation; goes before the Accept header"),
+    Query(alias="format", description="representation; overrides the `Accept` header"),
 ]
 AfterDep = Annotated[int, learning_rate.AFTER.query()]
 _SESSION = {"model": LrSession}
@@ -67,7 +67,7 @@ _SESSION = {"model": LrSession}
 @router.post(
     "",
     operation_id="createLrSession",
-    summary="Begin to tune the learning rate of a training job",
+    summary="Create a session that tunes the learning rate of a training job",
     status_code=201,
     response_model=None,
     dependencies=[JsonBody, DESIGN],
@@ -121,13 +121,13 @@ def read_session(id: IdDep, tuning: TuningDep) -> JSONResponse:
     "/{id}",
     operation_id="deleteLrSession",
     dependencies=[DESIGN],
-    summary="Delete a session and all that was observed",
+    summary="Delete a session with its observations",
     status_code=204,
     response_class=Response,
-    responses={204: {"description": "there is none now"}, **responses(404, 422, 503)},
+    responses={204: {"description": "the session is deleted"}, **responses(404, 422, 503)},
 )
 def delete_session(id: IdDep, tuning: TuningDep) -> Response:
-    """Forget a session."""
+    """Delete a session."""
     lr_sessions.delete(tuning, id)
     return Response(status_code=204)
 
@@ -135,7 +135,7 @@ def delete_session(id: IdDep, tuning: TuningDep) -> Response:
 @router.post(
     "/{id}/observations",
     operation_id="observeLrSession",
-    summary="Report what came of an action, and get the next one",
+    summary="Report the result of an action, and get the next action",
     response_model=None,
     dependencies=[JsonBody, DESIGN],
     responses={
@@ -146,7 +146,7 @@ def delete_session(id: IdDep, tuning: TuningDep) -> Response:
 async def observe(
     id: IdDep, body: LrObservationRequest, tuning: TuningDep, searches: SearchesDep
 ) -> JSONResponse:
-    """Take down losses; the same observation sent again gets the same answer."""
+    """Store losses; a repeated observation gets the same answer."""
     seen = body.observation
     try:
         reply = await run_in_threadpool(lr_sessions.observe, tuning, id, seen, searching=False)
@@ -162,7 +162,7 @@ async def observe(
 @router.post(
     "/{id}/lease",
     operation_id="attachLrSession",
-    summary="Become the session's trainer, from its present state or an earlier one",
+    summary="Take over a session, at its present state or an earlier state",
     response_model=None,
     dependencies=[JsonBody, DESIGN],
     responses={
@@ -173,7 +173,7 @@ async def observe(
 async def attach(
     id: IdDep, body: LrLeaseRequest, tuning: TuningDep, searches: SearchesDep
 ) -> JSONResponse:
-    """Hand the session to a trainer that began anew; the lease before is good no more."""
+    """Give the session to a restarted trainer; the previous lease expires."""
     found = await searches.run(lambda: lr_sessions.attach(tuning, id, body.lease, body.sequence))
     return JSONResponse(documents.session_of(*found))
 
@@ -182,12 +182,12 @@ async def attach(
     "/{id}/cancel",
     operation_id="cancelLrSession",
     dependencies=[DESIGN],
-    summary="End a session before its run is over",
+    summary="Cancel a session",
     response_model=None,
     responses={200: _SESSION | {"description": "the session"}, **responses(404, 409, 422, 503)},
 )
 def cancel(id: IdDep, tuning: TuningDep) -> JSONResponse:
-    """Cancel it: no observation is taken any more."""
+    """Cancel a session: the service refuses further observations."""
     return JSONResponse(documents.session_of(lr_sessions.cancel(tuning, id)))
 
 
@@ -195,7 +195,7 @@ def cancel(id: IdDep, tuning: TuningDep) -> JSONResponse:
     "/{id}/history",
     operation_id="readLrHistory",
     dependencies=[READ],
-    summary="Read what was observed, tried, forecast and chosen",
+    summary="Read the history of a session",
     response_model=None,
     responses={
         200: {
@@ -216,7 +216,7 @@ def read_history(
     after: AfterDep = learning_rate.AFTER.default,
     accept: AcceptDep = None,
 ) -> Response:
-    """Return at most a thousand observations as JSON, all of them as CSV, or a picture."""
+    """Return up to a thousand observations as JSON, all as CSV, or a plot as SVG."""
     chosen = negotiate(form, accept, FORMATS)
     session = tuning.store.get(id)
     if chosen == "json":

@@ -50,7 +50,7 @@ router = strict_router("/v1/patch-plans", tags=["patch plans"], route_class=Work
 
 IfMatchDep = Annotated[
     str | None,
-    Header(description="the ETag of the progress that the observer knows; must be given"),
+    Header(description="ETag of the progress that the observer has read; required"),
 ]
 _BODY = {"model": PatchPlanDocument}
 _PROGRESS = {"model": PatchProgress, "description": "patch-progress/1"}
@@ -73,7 +73,7 @@ create_route(
     PATCH_PLAN,
     operation_id="createPatchPlan",
     summary="Plan the wiring of a topology",
-    description="Return the plan of few moves from today's wiring to the topology.",
+    description="Return the plan from the current wiring to the topology, with few moves.",
     scope=PLAN,
     responses={
         200: CREATED[200] | _BODY,
@@ -109,7 +109,7 @@ def _asked_of_plan(
     summary: str,
     description: str,
 ) -> None:
-    """Add the route of a question about a carried-out plan; the answer is not stored."""
+    """Add the route of a question about an executed plan; the answer is not stored."""
 
     async def ask(request: Request, id: IdDep, body: Any) -> JSONResponse:
         artefact = await document(request, "patch-plan", id)
@@ -139,8 +139,8 @@ _asked_of_plan(
     RepairsRequest,
     RepairsDocument,
     operation_id="repairPatchPlan",
-    summary="Weigh the ways to live with what is dead",
-    description="Return what can be done about dead parts of a carried-out plan; nothing is "
+    summary="List the repairs for dead parts of a plan",
+    description="Return the possible repairs of an executed plan with dead parts; nothing is "
     "stored.",
 )
 _asked_of_plan(
@@ -150,7 +150,7 @@ _asked_of_plan(
     SurveyDocument,
     operation_id="analyzePatchPlanFaults",
     summary="Analyze the faults of a plan",
-    description="Return the worst failures of a carried-out plan and what each leaves; nothing is "
+    description="Return the worst failures of an executed plan, with their effects; nothing is "
     "stored.",
 )
 
@@ -158,7 +158,7 @@ _asked_of_plan(
 @router.post(
     "/cross-wiring",
     operation_id="crossWirePlant",
-    summary="Say which fibres to exchange once",
+    summary="Find the fibers of a plant to exchange once",
     dependencies=[JsonBody, PLAN],
     response_model=None,
     responses={
@@ -174,13 +174,13 @@ async def cross_wire_plant(request: Request, body: CrossWiringRequest) -> JSONRe
 @router.get(
     "/{id}/progress",
     operation_id="readPatchProgress",
-    summary="How far a plan is",
+    summary="Read the progress of a plan",
     dependencies=[READ],
     response_model=None,
     responses={200: _PROGRESS, **responses(404, 422, 503)},
 )
 async def read_progress(request: Request, id: IdDep, patches: PatchesDep) -> JSONResponse:
-    """Return how far the plan is, by what was seen of its panels."""
+    """Return the progress of the plan, by the observations of its panels."""
     artefact = await document(request, "patch-plan", id)
     return _versioned(*await run_in_threadpool(patch_progress.progress, patches, artefact))
 
@@ -188,7 +188,7 @@ async def read_progress(request: Request, id: IdDep, patches: PatchesDep) -> JSO
 @router.post(
     "/{id}/observations",
     operation_id="observePatchPlan",
-    summary="Tell what was seen of a plan's panels",
+    summary="Report an observation of the panels of a plan",
     dependencies=[JsonBody, PLAN],
     response_model=None,
     responses={200: _PROGRESS, **responses(400, 404, 409, 412, 413, 415, 422, 428, 503)},
@@ -200,7 +200,7 @@ async def observe_patch_plan(
     patches: PatchesDep,
     if_match: IfMatchDep = None,
 ) -> JSONResponse:
-    """Take down what was seen; the plan then holds its plant until it is done or given up."""
+    """Store an observation; the plan then locks its plant until its end."""
     artefact = await document(request, "patch-plan", id)
     version = _version(if_match)
     return _versioned(
@@ -211,14 +211,14 @@ async def observe_patch_plan(
 @router.delete(
     "/{id}/progress",
     operation_id="giveUpPatchPlan",
-    summary="Give a plan up",
+    summary="Delete the progress of a plan",
     status_code=204,
     dependencies=[PLAN],
     response_class=Response,
-    responses={204: {"description": "nothing is known of it now"}, **responses(404, 422, 503)},
+    responses={204: {"description": "the observations are deleted"}, **responses(404, 422, 503)},
 )
 async def give_up(request: Request, id: IdDep, patches: PatchesDep) -> Response:
-    """Forget what was seen of a plan; another one may then be carried out on its plant."""
+    """Delete the observations of a plan, and release its plant."""
     artefact = await document(request, "patch-plan", id)
     await run_in_threadpool(patch_progress.give_up, patches, artefact)
     return Response(status_code=204)

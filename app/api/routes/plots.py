@@ -41,23 +41,23 @@ _SCHEDULE = Option(
     name="schedule_id",
     type=IdPrefix,
     default=REQUIRED,
-    help="id of a stored schedule, or the first 6 or more of it",
+    help="id of a stored schedule, or its first 6 or more characters",
 )
 _SWEEP = Option(
     name="sweep_id",
     type=IdPrefix,
     default=REQUIRED,
-    help="id of a stored fault analysis, or the first 6 or more of it",
+    help="id of a stored fault analysis, or its first 6 or more characters",
 )
 _TREE = (
-    Option(name="root", type=str, default=REQUIRED, help="id of the rank whose shard is followed"),
+    Option(name="root", type=str, default=REQUIRED, help="id of the rank whose shard is drawn"),
     Option(
         name="tree",
         type=int,
         default=1,
-        help="which tree of the root, heaviest first",
+        help="number of the tree of the root, heaviest first",
     ),
-    Option(name="part", type=int, help="which part of an allreduce; default: the last"),
+    Option(name="part", type=int, help="number of the part of an allreduce; default: the last"),
 )
 _SVG: dict[str, Any] = {"content": {SVG: {"schema": {"type": "string"}}}}
 _READ: dict[int | str, dict[str, Any]] = {
@@ -79,7 +79,7 @@ def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., 
         path=f"/{name}",
         operation_id=f"draw{title}",
         summary=does,
-        description="Draw, and store the drawing; `Location` is where it can be read.",
+        description="Draw and store a plot; `Location` is the path of the drawing.",
         responses={
             200: CREATED[200] | _SVG,
             201: CREATED[201] | _SVG,
@@ -104,7 +104,7 @@ def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., 
         question: Annotated[Any, Depends(asked)],
         if_none_match: IfNoneMatchDep = None,
     ) -> Response:
-        """Return a drawing, which is kept like every other answer."""
+        """Return a drawing; the service stores the drawing."""
         artefact = await answered(request, operation, question)
         answer = await representation(request, artefact, "svg", SVG, if_none_match)
         answer.headers["Content-Location"] = f"/v1/plots/{artefact.id}"
@@ -131,13 +131,13 @@ _plot(
 )
 _plot(
     "load",
-    "Draw how busy a stored schedule keeps each link",
+    "Draw the load of each link by a stored schedule",
     LOAD_PLOT,
     asked_by_query(LoadPlotRequest, _SCHEDULE),
 )
 _plot(
     "fault-analysis",
-    "Draw what every single fault leaves",
+    "Draw the effect of every single fault",
     FAULT_PLOT,
     asked_by_query(FaultPlotRequest, _SWEEP),
 )

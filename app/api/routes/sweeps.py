@@ -27,7 +27,7 @@ _BODY = {"model": SweepDocument}
 @router.post(
     "",
     operation_id="createSweep",
-    summary="Ask one question of many",
+    summary="Repeat a request over many sizes or faults",
     dependencies=[JsonBody, Waits, DESIGN],
     responses={
         200: CREATED[200] | _BODY,
@@ -37,7 +37,7 @@ _BODY = {"model": SweepDocument}
     },
 )
 async def create_sweep(request: Request, body: SweepRequest, context: ContextDep) -> Response:
-    """Carry out every question as a job of its own, and bring the answers together."""
+    """Run every request as a job of its own, and collect the answers."""
 
     async def look_up(*, fresh: bool = True) -> Response:
         artefact = await run_in_threadpool(sweeps.create, context.looking(), body)

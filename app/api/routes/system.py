@@ -18,16 +18,16 @@ router = strict_router(tags=["system"])
 log = logging.getLogger(__name__)
 
 
-@router.get("/healthz", operation_id="readHealth", summary="Is the process alive?")
+@router.get("/healthz", operation_id="readHealth", summary="Check that the process is alive")
 async def health() -> Status:
-    """Answer as long as the process does."""
+    """Return ok while the process answers."""
     return Status(status="ok")
 
 
 @router.get(
     "/readyz",
     operation_id="readReadiness",
-    summary="Can the service answer?",
+    summary="Check that the service can answer",
     responses=responses(503),
 )
 def readiness(request: Request) -> Status:
@@ -43,7 +43,7 @@ def readiness(request: Request) -> Status:
     return Status(status="ready")
 
 
-@router.get("/version", operation_id="readVersion", summary="Which version runs here?")
+@router.get("/version", operation_id="readVersion", summary="Read the version of the service")
 async def read_version() -> VersionDocument:
     """Return the versions of the package, of its kernels and of its tables."""
     return VersionDocument(
@@ -54,11 +54,11 @@ async def read_version() -> VersionDocument:
 @router.get(
     "/metrics",
     operation_id="readMetrics",
-    summary="Metrics in the Prometheus text format",
+    summary="Read the metrics in the Prometheus text format",
     dependencies=[READ],
     response_class=PlainTextResponse,
 )
 def read_metrics(request: Request) -> Response:
-    """Return times of requests and computations, what came from the cache, and the process."""
+    """Return the metrics of requests, computations, cache, jobs and process."""
     content, media_type = request.app.state.metrics.text(request.headers.get("accept", ""))
     return Response(content, headers={"Content-Type": media_type})

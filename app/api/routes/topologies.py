@@ -52,11 +52,11 @@ create_route(
     TOPOLOGY,
     operation_id="createTopology",
     summary="Build or register a topology",
-    description="Build a recipe or a known fabric, or take a topology/1 document as it is.",
+    description="Build a recipe or a named fabric, or register a topology/1 document.",
     scope=DESIGN,
     responses={
-        200: _document(TopologyDocument, "topology/1; it was stored already"),
-        201: _document(TopologyDocument, "topology/1; `Location` is where it can be read"),
+        200: _document(TopologyDocument, "topology/1, stored before"),
+        201: _document(TopologyDocument, "topology/1; `Location` is its path"),
         **responses(400, 404, 413, 415, 422, 503),
     },
 )
