@@ -205,7 +205,8 @@ def _add_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> None
                 parameter["example"] = values[parameter["name"]]
         if "body" in example:
             operation["requestBody"]["content"]["application/json"]["example"] = example["body"]
-        answer = operation["responses"][example["status"]]
         if "answer" in example:
-            media = answer["content"][example["media_type"]]
-            answer["content"][example["media_type"]] = {**media, "example": example["answer"]}
+            answers, media_type = operation["responses"], example["media_type"]
+            content = answers[example["status"]]["content"]
+            shown = {**content[media_type], "example": example["answer"]}
+            answers[example["status"]] |= {"content": {**content, media_type: shown}}

@@ -141,6 +141,7 @@ def test_every_operation_has_an_example_that_fits_its_schemas():
         answer = operation["responses"][example["status"]]
         if "content" in answer:
             media = answer["content"][example["media_type"]]
+            assert media["example"] == example["answer"]
             if example["media_type"] == "application/json":
                 require_fit(media["example"], media["schema"])
 
