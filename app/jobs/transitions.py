@@ -27,7 +27,7 @@ FORGET_AT_ONCE = 500
 
 LOST = {
     "type": "/problems/work-failed",
-    "title": "The work came to no end",
+    "title": "The job failed",
     "status": 500,
     "detail": f"{MAX_LOSSES} workers that had it in hand ended before it did",
     "instance": "/v1/jobs",
@@ -292,7 +292,7 @@ def _because(job: JobId, state: State, problem: Mapping[str, Any] | None) -> Map
         return {**problem, "detail": f"its part {job} failed: {problem['detail']}"}
     return {
         "type": "/problems/work-failed",
-        "title": "The work came to no end",
+        "title": "The job failed",
         "status": 500,
         "detail": f"its part {job} was {state.value}",
         "instance": f"/v1/jobs/{job}",

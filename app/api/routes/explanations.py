@@ -68,7 +68,7 @@ def pages() -> dict[str, ProblemPage]:
             title=problem.title,
             status=problem.status,
             meaning=_MEANINGS.get(name) or " ".join(meaning.split()),
-            remedy=_REMEDIES[problem.status],
+            remedy=_REMEDIES.get(problem.status, "Read `detail`."),
         )
         for name, (problem, meaning) in named.items()
     }
