@@ -206,7 +206,7 @@ def about_answers(client):
     client.post("/v1/verifications", json={"schedule_id": schedule})
     client.post("/v1/simulations", json={"schedule_id": schedule, "bytes": 1})
     client.post("/v1/comparisons", json=pair)
-    client.get("/v1/plots/load", params={"schedule_id": schedule})
+    client.post("/v1/plots/load", json={"schedule_id": schedule})
 
 
 # Exports are read where the documents are that they are of.

@@ -60,10 +60,10 @@ def test_a_stored_survey_is_drawn_and_no_other_sweep_is(client):
     answer = client.post("/v1/sweeps", json=LINE, headers={"Prefer": "wait=60"})
     made = answer.json()
     assert answer.status_code == 201, made
-    drawn = client.get("/v1/plots/fault-analysis", params={"sweep_id": made["id"]})
-    assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml")
+    drawn = client.post("/v1/plots/fault-analysis", json={"sweep_id": made["id"]})
+    assert (drawn.status_code, drawn.headers["content-type"]) == (201, "image/svg+xml")
     assert b"one of 4" in drawn.content
     sizes = {"kind": "sizes", "nodes": [4], "degrees": [2]}
     other = client.post("/v1/sweeps", json=sizes, headers={"Prefer": "wait=60"}).json()
-    refused = client.get("/v1/plots/fault-analysis", params={"sweep_id": other["id"]})
+    refused = client.post("/v1/plots/fault-analysis", json={"sweep_id": other["id"]})
     assert refused.status_code == 422 and "fault analysis" in refused.json()["detail"]
