@@ -188,7 +188,7 @@ class Settings(BaseModel):
     max_stored_bytes_per_owner: int = Field(
         default=2 * 2**30,
         ge=0,
-        description="largest size of the documents and sessions of one owner of keys; 0 for no "
+        description="largest size of the documents, sessions and jobs of one owner of keys; 0 for no "
         "limit",
     )
     keep_audit_days: float = Field(

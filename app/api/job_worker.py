@@ -12,6 +12,7 @@ from topoloom.app.jobs.webhooks.messenger import Messenger
 from topoloom.app.jobs.webhooks.targets import WebhookRules
 from topoloom.app.jobs.worker import Ended, Worker, WorkerLimits
 from topoloom.app.store.database import is_in_memory
+from topoloom.app.store.quotas import Quotas
 
 
 def jobs_on(
@@ -19,11 +20,12 @@ def jobs_on(
     settings: Settings,
     added: Callable[[], object] = lambda: None,
     ended: Callable[[], object] = lambda: None,
+    quotas: Quotas | None = None,
 ) -> Jobs:
     """Return the job API of an open database, with the limits of the settings."""
     limits = QueueLimits(settings.max_queued_jobs, settings.max_queued_jobs_per_owner)
     private = settings.private_documents
-    return Jobs(engine, limits, webhook_rules(settings), added, ended, private)
+    return Jobs(engine, limits, webhook_rules(settings), added, ended, private, quotas)
 
 
 def webhook_rules(settings: Settings) -> WebhookRules:
@@ -45,6 +47,7 @@ class Host:
         settings: Settings,
         perform: Perform,
         ended: Ended = lambda operation, state, seconds: None,
+        quotas: Quotas | None = None,
     ) -> None:
         from topoloom.app.api.problems import described
         from topoloom.app.jobs import document as document
@@ -63,7 +66,7 @@ class Host:
             ),
             self._ended,
         )
-        self.jobs = jobs_on(engine, settings, self._worker.wake, self._messenger.wake)
+        self.jobs = jobs_on(engine, settings, self._worker.wake, self._messenger.wake, quotas)
         self.takes_jobs = not is_in_memory(engine.url)
         self._runs_jobs = settings.run_worker and self.takes_jobs
 

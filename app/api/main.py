@@ -119,7 +119,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.patches = PatchStore(engine)
         app.state.searches = lr_sessions.Searches()
         of_jobs = pool.within(chosen.max_job_seconds, chosen.max_job_bytes)
-        app.state.host = host = Host(engine, chosen, perform_by(of_jobs, store), metrics.job_ended)
+        perform = perform_by(of_jobs, store)
+        app.state.host = host = Host(engine, chosen, perform, metrics.job_ended, store.quotas)
         app.state.watcher = Watcher(engine, chosen.max_event_streams)
         housekeeper = Housekeeper(
             engine,

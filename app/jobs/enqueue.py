@@ -162,6 +162,7 @@ def _values(task: Task, owner: str) -> dict[str, Any]:
         "phase": "",
         "cancel_asked": False,
         "owner": owner,
+        "size": len(task.body),
         "parent": None,
         "parts": 0,
         "parts_ended": 0,

@@ -31,6 +31,7 @@ from topoloom.app.observability.logs import note
 from topoloom.app.store.database import DatabaseNotReady, is_in_memory
 from topoloom.app.store.errors import NotOwner, NotStored
 from topoloom.app.store.owners import EVERYONE, OPERATORS, owner_of
+from topoloom.app.store.quotas import Quotas
 
 LIMITS = QueueLimits(10_000, 2_500)
 WAIT_STEP_SECONDS = 0.1
@@ -52,11 +53,13 @@ class Jobs:
         added: Callable[[], object] = lambda: None,
         ended: Callable[[], object] = lambda: None,
         private: bool = True,
+        quotas: Quotas | None = None,
     ) -> None:
         self._engine, self._limits, self._added = engine, limits, added
         self._ended = ended
         self._webhooks = webhooks or WebhookRules()
         self._private, self._owner = private, EVERYONE
+        self._quotas = quotas or Quotas(engine, 0)
 
     def enqueue(
         self,
@@ -84,8 +87,8 @@ class Jobs:
 
         Raises
         ------
-        QueueFull, TooManyJobs
-            A limit on how many wait is passed.
+        QueueFull, TooManyJobs, QuotaExceeded
+            A limit on how many wait is passed, or the owner may store nothing more.
         WebhookRefused
             Nothing is sent to this URL.
         DatabaseNotReady
@@ -95,9 +98,11 @@ class Jobs:
             self._webhooks.target(webhook)
         if is_in_memory(self._engine.url):
             raise DatabaseNotReady("database_url: jobs need a database that outlives the process")
+        self._quotas.require_room(owner_of(owner))
         owned = [part.of_owner(owner) for part in parts]
         wish = Wish(task.of_owner(owner), owner, priority, webhook, owned)
         job = add(self._engine, wish, self._limits)
+        self._quotas.forget(owner_of(owner))
         self._added()
         # The log line and the span of the request name the job.
         note(job=job)

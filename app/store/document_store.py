@@ -14,7 +14,6 @@ owner of the store sees.  The answer to a request belongs to everybody who sends
 import hashlib
 import logging
 import time
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,12 +23,12 @@ from typing import Any
 from sqlalchemy import Engine, Select, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed
+from topoloom.app.store.artifacts import Artefact, Asked, Computed
+from topoloom.app.store.document_lists import DocumentLists
 from topoloom.app.store.errors import StoreFull
 from topoloom.app.store.index_metadata import Facts
 from topoloom.app.store.indexing import note, note_owners
 from topoloom.app.store.last_used import Uses
-from topoloom.app.store.listing import Wanted, entries, listed, page, total
 from topoloom.app.store.owners import (
     DEFAULT_RULES,
     EVERYONE,
@@ -37,28 +36,27 @@ from topoloom.app.store.owners import (
     OwnerRules,
     grant,
     owner_of,
-    searched,
     seen_by,
 )
 from topoloom.app.store.quotas import Quotas
 from topoloom.app.store.retention import Keeping
-from topoloom.app.store.row_mapping import NAMED, StoredRow, row_of, unsealed
-from topoloom.app.store.tables import TABLES, TopologyRow
+from topoloom.app.store.row_mapping import StoredRow, row_of, unsealed
+from topoloom.app.store.tables import TABLES
 from topoloom.app.store.write_behind import Growth, Pending, Unsaved
 
 log = logging.getLogger(__name__)
 
 
-class Store:
+class Store(DocumentLists):
     """Documents by kind and id, as one owner sees them; `on_behalf_of` returns another view."""
 
     def __init__(self, engine: Engine, rules: OwnerRules = DEFAULT_RULES) -> None:
-        self._engine, self._rules = engine, rules
+        super().__init__(engine)
+        self._rules = rules
         self._unsaved = Unsaved()
         self.quotas = Quotas(engine, rules.most_bytes)
         self.growth = Growth()
         self.uses = Uses()
-        self.owner = EVERYONE
 
     def on_behalf_of(self, caller: str) -> "Store":
         """Return the store as a caller sees it, an owner or an address."""
@@ -155,25 +153,6 @@ class Store:
         """Return the request of a row in canonical JSON; None without a row."""
         row, is_seen = self._row(kind, identity)
         return row.request if row is not None and is_seen else None
-
-    def beginning(self, kind: str, prefix: str, limit: int) -> list[Listed]:
-        """Return up to ``limit`` entries whose ids begin with a prefix, by id.
-
-        ``prefix`` has lower case hexadecimal characters.  The query is a range of the primary key.
-        Documents of the owner come before shared documents; see `app.store.owners.searched`.
-        """
-        table = TABLES[kind]
-        # The next character of an id is hexadecimal, thus below "g".
-        within = (table.id >= prefix, table.id < prefix + "g")
-        query = entries(table).where(*within).order_by(table.id).limit(limit)
-        return self._searched(kind, query)
-
-    def named(self, name: str, limit: int) -> list[Listed]:
-        """Return up to ``limit`` topologies of this name, newest first: own, else shared ones."""
-        table = TopologyRow
-        query = entries(table).where(table.name == name)
-        query = query.order_by(table.created_at.desc(), table.id).limit(limit)
-        return self._searched(NAMED, query)
 
     def claim(self, identity: str) -> str:
         """Return the id of the claim on a document; owners who share no answers do not wait."""
@@ -285,32 +264,6 @@ class Store:
             for owner in pending.owners - {EVERYONE}:
                 grant(connection, owner, kind, identity)
         return found
-
-    def page(
-        self, kind: str, limit: int, cursor: str | None, wanted: Wanted | None = None
-    ) -> tuple[list[Listed], str | None]:
-        """Return up to ``limit`` entries, and the cursor of the next page; see `app.store.listing`.
-
-        Raises
-        ------
-        InvalidCursor
-            The cursor is not from an earlier page of a list in the same order.
-        """
-        with self._engine.connect() as connection:
-            return page(connection, kind, limit, cursor, wanted or Wanted(), self.owner)
-
-    def total(self, kind: str, wanted: Wanted) -> int:
-        """Return the number of entries over all pages of a list."""
-        with self._engine.connect() as connection:
-            return total(connection, kind, wanted, self.owner)
-
-    def _searched(self, kind: str, query: Select[*tuple[Any, ...]]) -> list[Listed]:
-        rows: Sequence[Any] = ()
-        with self._engine.connect() as connection:
-            for condition in searched(self.owner, kind, TABLES[kind].id):
-                narrowed = query if condition is None else query.where(condition)
-                rows = rows or connection.execute(narrowed).all()
-            return listed(connection, kind, rows, self.owner)
 
 
 @cache

@@ -143,13 +143,13 @@ class QuotaExceeded(Exception):
     """An owner stores as many bytes as the quota allows.
 
     >>> str(QuotaExceeded("key:0a1b2c3d", 2_000, 1_000))
-    'the owner key:0a1b2c3d stores 2000 bytes, and may store 1000; delete documents or sessions'
+    'the owner key:0a1b2c3d stores 2000 bytes, and may store 1000; delete documents, sessions or jobs'
     """
 
     def __init__(self, owner: str, used: int, limit: int) -> None:
         super().__init__(
             f"the owner {owner} stores {used} bytes, and may store {limit}; "
-            "delete documents or sessions"
+            "delete documents, sessions or jobs"
         )
 
 

@@ -235,6 +235,23 @@ def _about_schedule(row: _Row) -> Facts:
     return Facts(topology_id=topology, refers_to=tuple(sorted(named)))
 
 
+def _sweep(row: _Row) -> Facts:
+    """Return the facts of a sweep: the answers of its rows, and its topology."""
+    named = {
+        (_ANSWERS[member], one["answer_id"])
+        for one in row.document()["rows"]
+        for member in _ANSWERS.keys() & one.keys()
+        if "answer_id" in one
+    }
+    topology = row.asked.get("topology_id")
+    named |= {("topology", topology)} if topology else set()
+    return Facts(refers_to=tuple(sorted(named)))
+
+
+_ANSWERS = {"points": "frontier", "seconds": "design", "inverse_rate": "optimum"}
+"""Member of a row of a sweep -> kind of its answer."""
+
+
 def _naming(row: _Row) -> Facts:
     """Return the facts of a comparison or a drawing: the documents that its request names."""
     named = {(kind, one) for kind, ids in row.asked.get("of", {}).items() for one in ids}
@@ -253,4 +270,5 @@ _READ: Mapping[str, Callable[[_Row], Facts]] = {
     "simulation": _about_schedule,
     "comparison": _naming,
     "plot": _naming,
+    "sweep": _sweep,
 }

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 
 from topoloom.app.store.errors import QuotaExceeded
 from topoloom.app.store.owners import OPERATORS
-from topoloom.app.store.tables import DocumentOwnerRow, LrSessionRow
+from topoloom.app.store.tables import DocumentOwnerRow, JobRow, LrSessionRow
 
 SECONDS = 5.0
 """Seconds for which a sum is valid that another process may change."""
@@ -18,7 +18,7 @@ MOST = 4096
 
 
 class Quotas:
-    """Sums of the documents and sessions of owners; safe for threads.
+    """Sums of the documents, sessions and jobs of owners; safe for threads.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Quotas:
             raise QuotaExceeded(owner, used, self.most_bytes)
 
     def used(self, owner: str) -> int:
-        """Return the bytes that an owner stores: documents and logs of sessions."""
+        """Return the bytes that an owner stores: documents, logs of sessions, requests of jobs."""
         with self._lock:
             until, used = self._sums.get(owner, (0.0, 0))
         if self._clock() < until:
@@ -52,7 +52,7 @@ class Quotas:
         with self._engine.connect() as connection:
             sums = (
                 select(func.sum(row.size)).where(row.owner == owner)
-                for row in (DocumentOwnerRow, LrSessionRow)
+                for row in (DocumentOwnerRow, LrSessionRow, JobRow)
             )
             used = sum(int(connection.execute(one).scalar() or 0) for one in sums)
         with self._lock:

@@ -35,6 +35,9 @@ def upgrade() -> None:
     op.add_column("lr_sessions", sa.Column("size", sa.BigInteger(), nullable=False,
                                            server_default="0"))  # fmt: skip
     op.create_index(op.f("ix_lr_sessions_owner_size"), "lr_sessions", ["owner", "size"])
+    op.add_column("jobs", sa.Column("size", sa.BigInteger(), nullable=False, server_default="0"))
+    op.execute("UPDATE jobs SET size = length(body)")
+    op.create_index(op.f("ix_jobs_owner_size"), "jobs", ["owner", "size"])
     _replace("labels", _labels(_owner()), "kind, document_id, owner, label",
              f"kind, document_id, {EVERYONE}, label")  # fmt: skip
     _labels_index()
@@ -53,7 +56,12 @@ def downgrade() -> None:
     _replace("labels", _labels(), names, f"DISTINCT {names}")
     _labels_index()
     op.drop_index(op.f("ix_lr_sessions_owner_size"), "lr_sessions")
-    for table, columns in (("lr_sessions", ("size", "owner")), ("api_keys", ("owner",))):
+    op.drop_index(op.f("ix_jobs_owner_size"), "jobs")
+    for table, columns in (
+        ("lr_sessions", ("size", "owner")),
+        ("api_keys", ("owner",)),
+        ("jobs", ("size",)),
+    ):
         with op.batch_alter_table(table) as batch:
             for column in columns:
                 batch.drop_column(column)

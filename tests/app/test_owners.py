@@ -15,6 +15,7 @@ from topoloom.app.store.tables import TABLES
 
 RING = {"recipe": "BiRing(5)"}
 ALLGATHER = {"topology": RING, "collective": "allgather"}
+DESIGN = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
 SESSION = {"min_lr": 0.1, "max_lr": 1.0, "total_steps": 100}
 LABEL = "project-x"
 ROUTES = [
@@ -99,8 +100,7 @@ def everything_of(service, name):
         summary = {"name": "secret", "nodes": 2}
         store.keep(kind, asked, identity, Computed.json({"id": identity}, summary))
         found[plural.replace("_", "-")] = identity
-    design = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
-    job = ask("POST", "/v1/designs", json=design, headers={"Prefer": "respond-async"})
+    job = ask("POST", "/v1/designs", json=DESIGN, headers={"Prefer": "respond-async"})
     found["jobs"] = location(job).rpartition("/")[2]
     session = ask("POST", "/v1/lr-sessions", json=SESSION)
     found["lr-sessions"] = location(session).rpartition("/")[2]
@@ -198,6 +198,18 @@ def test_the_answer_to_a_request_belongs_to_every_owner_who_sends_the_request(se
     assert service.by("root", "admin")("GET", f"{place}/labels").status_code == 404
 
 
+def test_the_answers_of_a_sweep_come_with_the_sweep(serve):
+    service = serve(run_worker=True, wait_seconds=60)
+    sweep = {"kind": "sizes", "nodes": [6], "degrees": [2]}
+    for name in ("ann", "bob"):
+        made = service.by(name)("POST", "/v1/sweeps", json=sweep)
+    assert made.status_code == 200, made.text
+    [row] = made.json()["rows"]
+    for place in (f"/v1/frontiers/{row['answer_id']}",
+                  f"/v1/topologies/{row['points'][0]['topology_id']}"):  # fmt: skip
+        assert service.by("bob")("GET", place).status_code == 200
+
+
 def test_owners_who_share_no_answers_compute_each_their_own(serve):
     service = serve(share_answers=False)
     ann, bob = service.by("ann"), service.by("bob")
@@ -261,9 +273,8 @@ def test_a_setting_lets_every_key_read_what_keys_make(serve):
 
 def test_owners_share_no_jobs(serve):
     service = serve()
-    design = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
     sweep = {"over": "sizes", "nodes": [6, 8], "degrees": [2]}
-    for path, body in (("/v1/designs", design), ("/v1/sweeps", sweep)):
+    for path, body in (("/v1/designs", DESIGN), ("/v1/sweeps", sweep)):
         send = {"json": body, "headers": {"Prefer": "respond-async"}}
         first, again, other = (
             location(service.by(name)("POST", path, **send)) for name in ("ann", "ann", "bob")
@@ -292,7 +303,8 @@ def test_each_owner_follows_a_patch_plan_alone(serve):
 
 def test_an_owner_stores_as_many_bytes_as_the_quota_allows(serve):
     service = serve(max_stored_bytes_per_owner=1)
-    ann, bob, root = service.by("ann"), service.by("bob"), service.by("root", "admin")
+    ann, bob, eve = (service.by(name) for name in ("ann", "bob", "eve"))
+    root = service.by("root", "admin")
     place = location(ann("POST", "/v1/topologies", json=RING))
     others = ({"recipe": "BiRing(6)"}, graph("mine"))
     for body in others:
@@ -300,9 +312,13 @@ def test_an_owner_stores_as_many_bytes_as_the_quota_allows(serve):
         assert (refused.status_code, refused.json()["type"]) == (403, "/problems/quota-exceeded")
         assert "may store 1;" in refused.json()["detail"]
     assert ann("POST", "/v1/lr-sessions", json=SESSION).status_code == 403
+    promised = {"json": DESIGN, "headers": {"Prefer": "respond-async"}}
+    assert ann("POST", "/v1/designs", **promised).status_code == 403
+    assert bob("POST", "/v1/designs", **promised).status_code == 202
+    assert bob("POST", "/v1/topologies", json=RING).status_code == 403
     assert ann("POST", "/v1/topologies", json=RING).status_code == 200
     assert ann("GET", "/v1/cache").json()["limit_bytes"] == 1
-    assert bob("POST", "/v1/topologies", json=others[0]).status_code == 201
+    assert eve("POST", "/v1/topologies", json=others[0]).status_code == 201
     assert root("POST", "/v1/topologies", json=others[1]).status_code == 201
     assert ann("DELETE", place).status_code == 204
     # What another owner has stored counts as well, once it is asked for.

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     DateTime,
     Float,
@@ -37,6 +38,7 @@ class JobRow(Base):
         Index(None, "state", "owner"),
         Index(None, "operation", "ended_at"),
         Index(None, "owner", "started_at"),
+        Index(None, "owner", "size"),
     )
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
@@ -53,6 +55,7 @@ class JobRow(Base):
     cancel_asked: Mapped[bool] = mapped_column(Boolean)
     losses: Mapped[int] = mapped_column(Integer, server_default="0")
     owner: Mapped[str] = mapped_column(String(MAX_OWNER))
+    size: Mapped[int] = mapped_column(BigInteger, server_default="0")
     priority: Mapped[int] = mapped_column(Integer)
     parent: Mapped[str | None] = mapped_column(String(32), index=True)
     parts: Mapped[int] = mapped_column(Integer)
