@@ -2,11 +2,12 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from tests.cases import for_every
 from tests.schedule_oracles import direct_topologies
@@ -70,6 +71,51 @@ def test_rings_take_no_more_of_a_link_than_there_is(name):
             for hop in pairwise(path):
                 used[hop] += one.width
     assert all(used[hop] <= capacity[hop] for hop in used)
+
+
+@for_every(
+    ("name", "total"),
+    [
+        ("mi250-2", 256),
+        ("mi250-8", 256),
+        ("mi300x-4", 400),
+        ("dgx-a100-4", 200),
+        ("dgx-a100-3", 200),
+        ("rail-only-2-8", 400),
+    ],
+)
+def test_rings_fill_the_narrowest_links_of_a_box(name, total):
+    """Every ring leaves every box; these widths are the capacities out of a box."""
+    wide = sum(one.width for one in rings(fabric(name)))
+    assert Fraction(999, 1000) * total <= wide <= total
+
+
+@settings(max_examples=30, deadline=None)
+@given(direct_topologies(6))
+def test_small_graphs_have_the_widest_rings_of_all(topology):
+    """Compare with a linear program over all cyclic orders."""
+    hops = {(link.source, link.target): 0 for link in topology.links}
+    for link in topology.links:
+        hops[link.source, link.target] += float(link.capacity)
+    first, *others = topology.compute_nodes
+    orders = [pairwise((first, *order, first)) for order in permutations(others)]
+    every = [ring for ring in map(list, orders) if set(ring) <= hops.keys()]
+    found = float(sum(one.width for one in rings(topology)))
+    if not every:
+        assert found == 0
+        return
+    crossed = [[hop in ring for ring in every] for hop in hops]
+    best = -linprog([-1] * len(every), A_ub=crossed, b_ub=list(hops.values())).fun
+    assert found == pytest.approx(best, rel=1e-4)
+
+
+def test_chains_of_trees_stay_on_the_links_of_a_box():
+    topology = fabric("mi250-4")
+    for part in tree.tree_schedule(topology, Collective.ALLREDUCE).parts:
+        for one in part.trees:
+            inside = [edge for edge in one.edges if edge[0].split(".")[0] == edge[-1].split(".")[0]]
+            assert len(inside) == 60
+            assert all(len(edge) == 2 for edge in inside)
 
 
 @for_every("name", ["dgx-1v", "mi300x", "BiRing(6)", "Torus(3, 4)", "dgx-h100-1"])

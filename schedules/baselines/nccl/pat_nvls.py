@@ -8,7 +8,7 @@ Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at s
 
 from collections.abc import Callable
 
-from topoloom.schedules.baselines.nccl.ring_channels import Residual
+from topoloom.schedules.baselines.nccl.rank_paths import RankPaths
 from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
@@ -83,13 +83,13 @@ def _spread(
     """Return a tree for every root, from pairs of ranks in breadth-first order."""
     if collective not in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
         return None
-    ranks, left = topology.compute_nodes, Residual(topology)
-    if any(len(left.ways(rank)) < len(ranks) - 1 for rank in ranks):
+    ranks, between = topology.compute_nodes, RankPaths(topology)
+    if any(len(between.paths_from(rank)) < len(ranks) - 1 for rank in ranks):
         return None
     trees = []
     for at, root in enumerate(ranks):
         edges = tuple(
-            left.ways(near)[far] if collective.outward else left.ways(far)[near]
+            between.paths_from(near)[far] if collective.outward else between.paths_from(far)[near]
             for near, far in hung(at)
         )
         trees.append(Tree(root, 1, edges))

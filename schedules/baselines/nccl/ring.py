@@ -3,7 +3,8 @@
 from fractions import Fraction
 from math import lcm
 
-from topoloom.schedules.baselines.nccl.ring_channels import Ring, rings
+from topoloom.schedules.baselines.nccl.ring_channels import rings
+from topoloom.schedules.baselines.nccl.ring_packing import Ring
 from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
