@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import time
 from typing import TYPE_CHECKING, Any, Unpack
 
 from topoloom.app.client.openapi_operations import operation, worded
-from topoloom.app.client.transport import Transport, is_job
+from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
@@ -104,35 +102,27 @@ class Questions(Transport):
     @operation("drawFrontier")
     def draw_frontier(self, **question: Any) -> bytes:
         """Return a Pareto frontier as SVG: POST /v1/plots/frontier."""
-        return self._draw("frontier", question)
+        return self._post("/v1/plots/frontier", worded(question))
 
     @operation("drawSizes")
     def draw_sizes(self, **question: Any) -> bytes:
         """Return times by data size as SVG: POST /v1/plots/sizes."""
-        return self._draw("sizes", question)
+        return self._post("/v1/plots/sizes", worded(question))
 
     @operation("drawLoad")
     def draw_load(self, **question: Any) -> bytes:
         """Return the link loads of a stored schedule as SVG: POST /v1/plots/load."""
-        return self._draw("load", question)
+        return self._post("/v1/plots/load", worded(question))
 
     @operation("drawFaultAnalysis")
     def draw_faults(self, **question: Any) -> bytes:
         """Return the effect of every single fault as SVG: POST /v1/plots/fault-analysis."""
-        return self._draw("fault-analysis", question)
+        return self._post("/v1/plots/fault-analysis", worded(question))
 
     @operation("drawTree")
     def draw_tree(self, **question: Any) -> bytes:
         """Return a tree of a stored schedule as SVG: POST /v1/plots/tree."""
-        return self._draw("tree", question)
-
-    def _draw(self, plot: str, question: dict[str, Any]) -> bytes:
-        deadline = time.monotonic() + self.timeout_seconds
-        sent = json.dumps(worded(question)).encode()
-        answer = self._ask(f"/v1/plots/{plot}", sent, deadline=deadline)
-        if not answer.startswith(b"{") or not is_job(job := json.loads(answer)):
-            return answer
-        return self._result_of(self._ended(job, deadline), deadline, self._get)
+        return self._post("/v1/plots/tree", worded(question))
 
     # Former names, and short forms for stored documents.
 

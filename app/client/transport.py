@@ -78,11 +78,15 @@ class Transport:
     def _post(
         self, path: str, body: Mapping[str, Any], more: Mapping[str, str] | None = None
     ) -> Any:
-        """Return the answer to a POST; wait for the job if the service answers with a job."""
+        """Return the answer to a POST; wait for the job if the service answers with a job.
+
+        The answer is a JSON object, or the bytes of a drawing.
+        """
         deadline = time.monotonic() + self.timeout_seconds
         headers = {**(more or {}), **({"Prefer": "respond-async"} if self._submits else {})}
         sent = json.dumps(body).encode()
-        answer = _object(self._ask(path, sent, headers=headers, deadline=deadline))
+        content = self._ask(path, sent, headers=headers, deadline=deadline)
+        answer = content if content.startswith(b"<?xml") else _object(content)
         if self._submits or not is_job(answer) or path.endswith("/cancel"):
             return answer
         return self._result_of(self._ended(answer, deadline), deadline)
@@ -96,10 +100,11 @@ class Transport:
             job = self._get_json(f"/v1/jobs/{job['id']}", deadline=deadline)
         return job
 
-    def _result_of(self, job: Any, deadline: float, read: Callable[..., Any] | None = None) -> Any:
-        """Return the answer of a job that has ended; ``read`` gets a path, by default as JSON."""
+    def _result_of(self, job: Any, deadline: float) -> Any:
+        """Return the answer of a job that has ended."""
         if job["state"] == "done":
-            return (read or self._get_json)(job["result_url"], deadline=deadline)
+            read = self._get if job["operation"].startswith("plot-") else self._get_json
+            return read(job["result_url"], deadline=deadline)
         if job["problem"] is not None:
             raise problem_of(job["problem"]["status"], json.dumps(job["problem"]).encode())
         raise Refused(409, "about:blank", "Cancelled", f"the job {job['id']} was cancelled", ())
@@ -244,9 +249,9 @@ class _Transient(Exception):
         return backoff if least <= backoff else least + backoff / 4
 
 
-def is_job(answer: Mapping[str, Any]) -> bool:
+def is_job(answer: Any) -> bool:
     """Return whether an answer is a job/1 document."""
-    return answer.get("schema") == "job/1"
+    return isinstance(answer, dict) and answer.get("schema") == "job/1"
 
 
 def _fields(stream: Iterable[bytes]) -> Iterator[tuple[str, str]]:

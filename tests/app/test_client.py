@@ -77,6 +77,13 @@ def test_a_submitted_request_is_followed_to_its_result(client):
     assert stored.result() == handle.result()
 
 
+def test_a_submitted_drawing_is_read_as_bytes(client):
+    handle = client.submit(client.draw_frontier, nodes=8, degree=2)
+    assert b"<svg" in handle.result()
+    assert client.draw_frontier(nodes=8, degree=2) == handle.result()
+    assert client.submit(client.draw_frontier, nodes=8, degree=2).result() == handle.result()
+
+
 def test_a_submitted_request_is_cancelled(client):
     handle = client.submit(client.frontier, nodes=2048, degree=4)
     handle.cancel()
