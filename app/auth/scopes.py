@@ -30,10 +30,11 @@ _REACH: dict[Scope, frozenset[Scope]] = {
 
 OPEN_PATHS = frozenset(
     {"/healthz", "/readyz", "/version", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
+    | {"/deprecations"}
 )
 """Paths that need no key: probes, the version, and the documentation."""
 
-_OPEN_FOLDER = "/static-offline-docs/"
+_OPEN_FOLDERS = ("/static-offline-docs/", "/problems/")
 
 
 def is_open(path: str) -> bool:
@@ -42,7 +43,7 @@ def is_open(path: str) -> bool:
     >>> is_open("/healthz"), is_open("/healthz/"), is_open("/v1/designs")
     (True, False, False)
     """
-    return path in OPEN_PATHS or path.startswith(_OPEN_FOLDER)
+    return path in OPEN_PATHS or path.startswith(_OPEN_FOLDERS)
 
 
 def reach(scopes: frozenset[Scope]) -> frozenset[Scope]:

@@ -278,7 +278,7 @@ def test_the_words_of_an_option_are_those_of_the_domain():
 
 
 def test_what_is_meant_where_reading_says_nothing_is_what_is_said():
-    made = cluster_plan.Plan()
+    made = cluster_plan.ClusterPlan()
     meant = {
         topology_source.BOXES: made.boxes,
         topology_source.NETWORK: made.joined,
