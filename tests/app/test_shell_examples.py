@@ -21,7 +21,8 @@ ROOT = Path(__file__).parent.parent.parent
 def curl_examples():
     """Return the shell blocks of the documentation."""
     docs = ROOT / "docs"
-    pages = [ROOT / "README.md", docs / "reference/rest.md", docs / "how-to/run-the-service.md"]
+    guides = (docs / f"how-to/{name}.md" for name in ("run-the-service", "keys-and-owners"))
+    pages = [ROOT / "README.md", docs / "reference/rest.md", *guides]
     found = []
     for page in pages:
         for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S):
