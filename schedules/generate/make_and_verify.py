@@ -25,6 +25,7 @@ from topoloom.schedules.model.verified_schedule import (
     VerifiedSchedule,
 )
 from topoloom.schedules.options import Options
+from topoloom.schedules.trees.limits import MANY_TREES_GAP
 from topoloom.schedules.verify import (
     require_valid,
     route_inverse_rate,
@@ -178,8 +179,7 @@ def _losses(
         return OptionLosses()
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     if isinstance(schedule, SequenceSchedule) and schedule.together:
-        _require_joint_rate(schedule, topology, options)
-        return OptionLosses()
+        return OptionLosses(gap=_joint_gap(schedule, topology, options) or None)
     if isinstance(parts[0], TreeSchedule):
         taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
@@ -192,16 +192,20 @@ def _losses(
     return OptionLosses(bandwidth=scale * sum(lost, Fraction(0)))
 
 
-def _require_joint_rate(schedule: SequenceSchedule, topology: Topology, options: Options) -> None:
-    """Raise `ClaimBroken` if an allreduce of concurrent parts is slower than its bound."""
+def _joint_gap(schedule: SequenceSchedule, topology: Topology, options: Options) -> Fraction:
+    """Return the relative excess of an allreduce of concurrent parts over its best known rate.
+
+    Raises `ClaimBroken` if the gap exceeds what fewer trees may cost.
+    """
     from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 
     rate = tree_inverse_rate(schedule, topology)
     data = schedule_costs(schedule, topology).data
     assert data is not None  # the parts are by trees
     claimed = data / allreduce_bound(topology, options.participants).feasible
-    if rate > claimed:
+    if rate > claimed * (1 + MANY_TREES_GAP):
         raise _broken(schedule, rate, claimed)
+    return max(Fraction(0), rate / claimed - 1)
 
 
 def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[Fraction, Fraction]:

@@ -26,6 +26,7 @@ from topoloom.schedules.simulate.closed_form import estimate
 from topoloom.schedules.simulate.engine import simulate
 from topoloom.schedules.simulate.link_utilization import busy_shares
 from topoloom.schedules.trees.flow.network import network_of
+from topoloom.schedules.trees.limits import MANY_TREES, MANY_TREES_GAP
 from topoloom.schedules.trees.multicast import spliced_tree
 from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 from topoloom.schedules.trees.symmetry.rank_order import rank_order
@@ -128,6 +129,36 @@ def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
     schedule = made(slow)
     assert schedule.parts[0].shards == ()
     assert max(map(tree_depth, schedule.parts)) == 2
+
+
+DIVIDED = {
+    "mi250-2": {"without_links": [("0.gpu9", "fabric")]},
+    "dgx-h100-2": {"slow_links": [("0.gpu6", "0.nvswitch", Fraction(1, 4))]},
+    "mi300x-4": {"without_links": [("0.gpu1", "0.gpu6")]},
+    "dgx-a100-2": {"without_nodes": ["0.gpu3"]},
+}
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_in_every_order_of_nodes_trees_are_as_few_and_as_low(name) -> None:
+    listed = degraded(fabric(name), **DIVIDED[name])
+    draw, found = random.Random(name), set()
+    for _ in range(3):
+        nodes = draw.sample(listed.nodes, len(listed.nodes))
+        links = draw.sample(listed.links, len(listed.links))
+        shuffled = Topology(nodes, links, switches=listed.switches)
+        made = verified_schedule(shuffled, Collective.ALLREDUCE, "forestcoll", Options())
+        parts = made.schedule.parts
+        found.add(
+            (
+                tree_inverse_rate(made.schedule, shuffled),
+                *((p.trees_per_root, tree_depth(p)) for p in parts),
+            )
+        )
+    [(rate, *parts)] = found
+    assert all(trees <= MANY_TREES and depth <= 14 for trees, depth in parts)
+    bound = len(listed.compute_nodes) / allreduce_bound(listed).rate
+    assert bound <= rate <= bound * (1 + MANY_TREES_GAP)
 
 
 @pytest.mark.parametrize("option", [{"trees_per_root": 2}, {"max_gap": Fraction(1, 5)}])
