@@ -1,6 +1,6 @@
 """Effect of the order of nodes and links on every named fabric: rate, trees, height and time.
 
-    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3]
+    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3] [--collective allreduce]
 
 A fabric, whole and with its first link lost, is listed in its maker's order, and shuffled.  Orders
 are computed by turns, three times, and the least processor time counts; kernels are warm.  *alike*:
@@ -18,8 +18,9 @@ from fractions import Fraction
 
 from benchmarks.bench_faults import FABRICS, faults
 from topoloom.schedules.errors import ScheduleError
+from topoloom.schedules.generate.collectives import make
+from topoloom.schedules.model.schedule import Collective, TreeSchedule, schedule_parts
 from topoloom.schedules.simulate import tree_depth
-from topoloom.schedules.trees import forestcoll
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.errors import SynthError
 from topoloom.synth.fabrics import fabric
@@ -34,7 +35,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Made:
-    """The allgather of a fabric in one order, and its least processor seconds."""
+    """A collective of a fabric in one order, and its least processor seconds."""
 
     inverse_rate: Fraction
     trees_per_root: int
@@ -62,22 +63,24 @@ def shuffled(topology: Topology, rng: random.Random) -> Topology:
     )
 
 
-def made(orders: Sequence[Topology]) -> list[Made]:
-    """Make, check and time the allgather of a fabric in several orders, by turns."""
-    schedules = [forestcoll.allgather(topology) for topology in orders]
+def made(orders: Sequence[Topology], collective: Collective) -> list[Made]:
+    """Make, check and time a collective of a fabric in several orders, by turns."""
+    schedules = [make(topology, collective, "forestcoll") for topology in orders]
     seconds: list[list[float]] = [[] for _ in orders]
     for _ in range(REPEATS):
         for times, topology in zip(seconds, orders, strict=True):
             start = time.process_time()
-            forestcoll.allgather(topology)
+            make(topology, collective, "forestcoll")
             times.append(time.process_time() - start)
     found = []
     for schedule, topology, times in zip(schedules, orders, seconds, strict=True):
         wrong = violations(schedule, topology)
         if wrong:
             raise AssertionError(f"{topology.name}: {wrong[0]}")
-        rate = tree_inverse_rate(schedule, topology)
-        found.append(Made(rate, schedule.trees_per_root, tree_depth(schedule), min(times)))
+        rate, parts = tree_inverse_rate(schedule, topology), schedule_parts(schedule)
+        trees = max(part.trees_per_root for part in parts if isinstance(part, TreeSchedule))
+        height = max(tree_depth(part) for part in parts if isinstance(part, TreeSchedule))
+        found.append(Made(rate, trees, height, min(times)))
     return found
 
 
@@ -99,6 +102,7 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="fabrics whose name contains this")
     parser.add_argument("--shuffles", type=int, default=3)
+    parser.add_argument("--collective", type=Collective, default=Collective.ALLGATHER)
     asked = parser.parse_args()
     print(
         "| fabric | ranks | trees per root | height | listed, ms | shuffled, ms | worst | alike |"
@@ -108,7 +112,8 @@ def main() -> None:
         rng = random.Random(label)
         try:
             listed, *others = made(
-                [topology, *(shuffled(topology, rng) for _ in range(asked.shuffles))]
+                [topology, *(shuffled(topology, rng) for _ in range(asked.shuffles))],
+                asked.collective,
             )
         except (ScheduleError, SynthError):
             continue  # A rank is cut off: there is no schedule in any order.
