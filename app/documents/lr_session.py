@@ -10,7 +10,7 @@ from pydantic import Field
 from topoloom.app.documents.base import Document, Identity, omitted, renamed_to
 from topoloom.app.requests.lr_sessions import Loss
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
-from topoloom.app.store.lr_sessions import HistoryPoint, Reply, Session
+from topoloom.app.store.lr_records import HistoryPoint, Reply, Session
 from topoloom.learning_rate import Action
 from topoloom.learning_rate.state_machine.json_codec import encode
 from topoloom.learning_rate.state_machine.state import Attempt

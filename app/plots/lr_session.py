@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from topoloom.app.extras import require_extra
 from topoloom.app.plots import canvas
 from topoloom.app.plots.canvas import COLOURS, GREY, short
-from topoloom.app.store.lr_sessions import HistoryPoint
+from topoloom.app.store.lr_records import HistoryPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from topoloom.app.store.lr_sessions import Session
+    from topoloom.app.store.lr_records import Session
     from topoloom.learning_rate.state_machine.state import Attempt
 
 SIZE = (8.0, 5.6)

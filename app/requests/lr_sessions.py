@@ -18,7 +18,7 @@ from topoloom.app.requests.base import Request
 from topoloom.app.requests.options import lr_sessions as table
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
 from topoloom.app.requests.printable import printable
-from topoloom.app.store.lr_sessions import Observation
+from topoloom.app.store.lr_records import Observation
 from topoloom.learning_rate import Options
 
 NOT_FINITE = ("nan", "inf", "-inf")

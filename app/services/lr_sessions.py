@@ -14,7 +14,8 @@ from hashlib import sha256
 from topoloom.app.config import Settings
 from topoloom.app.extras import require_extra
 from topoloom.app.store.errors import Ended, Leased, OutOfSequence
-from topoloom.app.store.lr_sessions import Entry, HistoryPoint, LrStore, Observation, Reply, Session
+from topoloom.app.store.lr_records import Entry, HistoryPoint, Observation, Reply, Session
+from topoloom.app.store.lr_sessions import LrStore
 from topoloom.learning_rate import Options, State
 from topoloom.learning_rate import observe as next_state
 from topoloom.learning_rate import overrun as after_overrun

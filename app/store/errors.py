@@ -142,8 +142,8 @@ class NotOwner(Conflict):
 class QuotaExceeded(Exception):
     """An owner stores as many bytes as the quota allows.
 
-    >>> str(QuotaExceeded("key:0a1b2c3d", 2_000, 1_000))
-    'the owner key:0a1b2c3d stores 2000 bytes, and may store 1000; delete documents, sessions or jobs'
+    >>> str(QuotaExceeded("physics", 2_000, 1_000))
+    'the owner physics stores 2000 bytes, and may store 1000; delete documents, sessions or jobs'
     """
 
     def __init__(self, owner: str, used: int, limit: int) -> None:

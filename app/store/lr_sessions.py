@@ -4,12 +4,9 @@ Every change of a session is one transaction that names the version that it repl
 no longer the present version, the transaction changes nothing, and the caller reads again.
 """
 
-import json
 from collections import OrderedDict
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
-from datetime import datetime
 from threading import Lock
 from typing import Any
 
@@ -30,11 +27,11 @@ from sqlalchemy import (
 from topoloom.app.store.artifacts import ID_LENGTH
 from topoloom.app.store.errors import MAX_CANDIDATES, Ambiguous, NotOwner, NotStored
 from topoloom.app.store.listing import InvalidCursor
+from topoloom.app.store.lr_records import Entry, Session, entry_of, entry_row, session_row
 from topoloom.app.store.owners import DEFAULT_RULES, EVERYONE, OPERATORS, OwnerRules, owner_of
 from topoloom.app.store.quotas import Quotas
 from topoloom.app.store.tables import LrObservationRow, LrSessionRow
-from topoloom.learning_rate import Action, State
-from topoloom.learning_rate.state_machine.json_codec import decode, encode
+from topoloom.learning_rate import State
 
 KIND = "lr-session"
 CACHED = 256  # parsed states in memory
@@ -53,75 +50,6 @@ _REPLACE = (
     .where(_SESSIONS.c.id == bindparam("identity"), _SESSIONS.c.version == bindparam("before"))
     .values({column.name: bindparam(column.name) for column in _SESSIONS.c})
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A training job; see `app.store.tables.LrSessionRow`."""
-
-    id: str
-    name: str
-    status: str
-    state: State
-    sequence: int
-    entries: int
-    version: int
-    lease: str
-    lease_before: str
-    seen_at: datetime
-    created_at: datetime
-    owner: str = EVERYONE
-    size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One observation and its answer; see `app.store.tables.LrObservationRow`."""
-
-    entry: int
-    sequence: int
-    unasked: bool
-    losses: tuple[float, ...]
-    action: Action
-    stage: int
-    trial: int | None
-    start: int
-    answer: Action
-    status: str
-    step: int
-    spent: int
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer to an observation; a repeated observation gets the same answer."""
-
-    id: str
-    status: str
-    sequence: int
-    action: Action
-    step: int
-    spent: int
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryPoint:
-    """An entry of a history: ``lr`` is the rate of its steps, ``kept`` whether they count."""
-
-    entry: Entry
-    lr: float | None
-    kept: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """The report of a trainer: ``losses`` of the requested action, or of ``unasked`` steps."""
-
-    lease: str
-    sequence: int
-    losses: tuple[float, ...] = ()
-    unasked: bool = False
 
 
 class LrStore:
@@ -146,7 +74,7 @@ class LrStore:
         """Store a new session; raise `QuotaExceeded` if the owner may store nothing more."""
         self._quotas.require_room(self.owner)
         with self._engine.begin() as connection:
-            connection.execute(_INSERT, _row(session))
+            connection.execute(_INSERT, session_row(session))
         self._remember(session)
 
     def get(self, identity: str) -> Session:
@@ -213,9 +141,9 @@ class LrStore:
         with self._engine.begin() as connection:
             # The write comes first: on SQLite a transaction that begins by reading may not.
             expected = {"identity": before.id, "before": before.version}
-            values, logged = _row(after), None
+            values, logged = session_row(after), None
             if entry is not None:
-                logged = _entry_row(after, entry)
+                logged = entry_row(after, entry)
                 values["size"] += sum(len(one) for one in logged.values() if isinstance(one, str))
             changed = connection.execute(_REPLACE, values | expected)
             if changed.rowcount != 1:
@@ -239,7 +167,7 @@ class LrStore:
         query = select(row.__table__).where(row.session_id == session.id, row.sequence == sequence)
         with self._engine.connect() as connection:
             found = connection.execute(query.order_by(row.entry.desc()).limit(1)).one()
-        return _entry(found._mapping)
+        return entry_of(found._mapping)
 
     def log(self, session: Session, after: int = 0, *, bare: bool = False) -> Iterator[Entry]:
         """Yield the valid observations with numbers above ``after``, oldest first.
@@ -257,7 +185,7 @@ class LrStore:
                 few = numbers[start : start + FETCHED]
                 query = select(*columns).where(row.session_id == session.id, row.entry.in_(few))
                 for found in connection.execute(query.order_by(row.entry)):
-                    yield _entry(found._mapping)
+                    yield entry_of(found._mapping)
 
     def snapshot(self, session: Session, sequence: int) -> tuple[int, State] | None:
         """Return the last logged state up to a number, with its number."""
@@ -321,28 +249,3 @@ class LrStore:
             self._states.move_to_end(session.id)
             while len(self._states) > CACHED:
                 self._states.popitem(last=False)
-
-
-def _row(session: Session) -> dict[str, Any]:
-    names = Session.__dataclass_fields__
-    return {name: getattr(session, name) for name in names} | {"state": session.state.to_json()}
-
-
-def _entry_row(session: Session, entry: Entry) -> dict[str, Any]:
-    facts = {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
-    begins = session.state.phase == "save_stage"
-    texts = {name: _text(encode(facts[name])) for name in ("losses", "action", "answer")}
-    state = session.state.to_json() if begins else None
-    return facts | texts | {"session_id": session.id, "state": state}
-
-
-def _text(document: Any) -> str:
-    return json.dumps(document, separators=(",", ":"), allow_nan=False)
-
-
-def _entry(row: Any) -> Entry:
-    facts = {name: row[name] for name in Entry.__dataclass_fields__}
-    facts["losses"] = decode(tuple[float, ...], json.loads(row["losses"]))
-    for name in ("action", "answer"):
-        facts[name] = decode(Action, json.loads(row[name]))
-    return Entry(**facts)

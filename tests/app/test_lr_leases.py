@@ -11,7 +11,8 @@ from topoloom.app.services import lr_sessions
 from topoloom.app.services.lr_sessions import Tuning
 from topoloom.app.store.database import open_database
 from topoloom.app.store.errors import Leased
-from topoloom.app.store.lr_sessions import LrStore, Observation
+from topoloom.app.store.lr_records import Observation
+from topoloom.app.store.lr_sessions import LrStore
 from topoloom.learning_rate import Options
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
