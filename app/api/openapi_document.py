@@ -113,7 +113,10 @@ def _add_problems(document: dict[str, Any]) -> None:
         schemas[model.__name__] = described
     kind = schemas["ProblemDocument"]["properties"]["type"]
     schemas["ProblemType"] = {**kind, "title": "ProblemType", "enum": problem_types()}
-    schemas["ProblemDocument"]["properties"]["type"] = {"$ref": "#/components/schemas/ProblemType"}
+    schemas["ProblemDocument"]["properties"]["type"] = {
+        "$ref": "#/components/schemas/ProblemType",
+        "description": kind["description"],
+    }
 
 
 def _add_access(app: FastAPI, document: dict[str, Any]) -> None:

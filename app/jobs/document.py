@@ -53,7 +53,7 @@ class JobDocument(Document):
     schema_: Literal["job/1"] = Field(alias="schema", description="job/1")
     id: JobIdentity = Field(description="the job, under /v1/jobs")
     operation: str = Field(description="what is done")
-    request: dict[str, Any] | None = Field(
+    request: Annotated[dict[str, Any], Field(title="Question")] | None = Field(
         description="request of the operation; null if longer than 16 KiB"
     )
     owner: str = Field(description="owner: the id of a key, or the address of the client")
