@@ -286,6 +286,20 @@ def test_owners_share_no_jobs(serve):
     assert service.by("bob")("GET", other).json()["state"] == "queued"
 
 
+def test_a_job_reads_what_its_owner_sees(serve):
+    service = serve(run_worker=True)
+    ann = service.by("ann")
+    topology = location(ann("POST", "/v1/topologies", json=graph("secret"))).rpartition("/")[2]
+    asynchronous = {"Prefer": "respond-async"}
+    for ask, collective in ((ann, "allgather"), (service.by("root", "admin"), "allreduce")):
+        body = {"topology": {"id": topology}, "collective": collective}
+        job = location(ask("POST", "/v1/schedules", json=body, headers=asynchronous))
+        # The stream of events ends with the job.
+        assert "event: done" in ask("GET", f"{job}/events").text
+    refused = service.by("bob")("POST", "/v1/schedules", json=body, headers=asynchronous)
+    assert refused.status_code == 404
+
+
 def test_each_owner_follows_a_patch_plan_alone(serve):
     service = serve()
     ann, bob = service.by("ann"), service.by("bob")
