@@ -188,8 +188,8 @@ class Settings(BaseModel):
     max_stored_bytes_per_owner: int = Field(
         default=2 * 2**30,
         ge=0,
-        description="largest size of the documents, sessions and jobs of one owner of keys; 0 for no "
-        "limit",
+        description="largest size of the documents, sessions and jobs of one owner of keys; 0 for "
+        "no limit",
     )
     keep_audit_days: float = Field(
         default=365, gt=0, description="how long entries of the audit log are kept"

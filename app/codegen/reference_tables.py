@@ -60,7 +60,8 @@ _REQUESTS = (
     sweeps,
 )
 _WHOLE = re.compile(
-    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign|python|metrics) -->\n).*?(?P<end><!-- end -->)",
+    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign|python|metrics) -->\n)"
+    r".*?(?P<end><!-- end -->)",
     re.S,
 )
 _HELP = "--help"

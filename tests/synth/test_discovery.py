@@ -94,10 +94,11 @@ def test_an_evaluation_ends_early_only_for_a_lift_that_beats_nothing(
     known = no_thresholds().load
     known[steps:] = load
     assert evaluate(*arcs, 2, work, Thresholds(float(energy), known), 1, 0, 0)[0] == steps
-    assert evaluate(*arcs, 2, work, Thresholds(float(energy - 1), known), 1, 0, 0)[0] == -2
-    assert evaluate(*arcs, 2, work, Thresholds(float(energy - 1), known), 1, 0, 1)[0] == -2
+    below = Thresholds(float(energy - 1), known)
+    assert evaluate(*arcs, 2, work, below, 1, 0, 0)[0] == -2
+    assert evaluate(*arcs, 2, work, below, 1, 0, 1)[0] == -2
     known[steps:] = load + 1
-    assert evaluate(*arcs, 2, work, Thresholds(float(energy - 1), known), 1, 0, 0)[:2] == (steps, load)
+    assert evaluate(*arcs, 2, work, below, 1, 0, 0)[:2] == (steps, load)
 
 
 def _within(topology, goal: int, radius: int) -> set[int]:

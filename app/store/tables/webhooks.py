@@ -14,9 +14,10 @@ MAX_URL = 2_000
 class WebhookRow(Base):
     """The delivery of the end of a job to a URL.
 
-    ``host`` is the host of the URL with its port: one host must not delay the others.  ``turn`` grows with every change: a claim names the turn that the claimant saw.  ``attempts``
-    counts since the job ended, or since the last request to resend; ``log`` lists all of them.
-    ``due`` is the planned time of the next attempt, in seconds since 1970.
+    ``host`` is the host of the URL with its port: one host must not delay the others.  ``turn``
+    grows with every change: a claim names the turn that the claimant saw.  ``attempts`` counts
+    since the job ended, or since the last request to resend; ``log`` lists all of them.  ``due``
+    is the planned time of the next attempt, in seconds since 1970.
     """
 
     __tablename__ = "job_webhooks"
