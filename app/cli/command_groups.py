@@ -26,7 +26,7 @@ HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Schedules": ("schedule", "verify", "simulate", "execute", "probe", "compare"),
         "Wiring": ("patch",),
         "Learning rates": ("lr",),
-        "Service": ("serve", "worker", "jobs", "keys", "audit-log", "db", "config", "warm"),
+        "Service": ("serve", "worker", "jobs", "keys", "db", "config", "warm"),
         "Stored answers": ("list", "cache"),
     }
 )
@@ -131,7 +131,6 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     """Load all command modules; return the top-level commands and the groups."""
     from topoloom.app.cli.commands import (
         admin,
-        api_keys,
         atlas,
         audit_log,
         best,
@@ -152,7 +151,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     )
     from topoloom.app.cli.commands.patch import apply_plan
 
-    modules = (topologies, best, faults, schedules, admin, jobs, listing, audit_log)
+    modules = (topologies, best, faults, schedules, admin, jobs, listing)
     single = {
         info.name or getattr(info.callback, "__name__", ""): info
         for module in modules
@@ -166,7 +165,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         "compare": tree_heights.app,
         "db": database.app,
         "jobs": deliveries.jobs_app,
-        "keys": api_keys.app,
+        "keys": audit_log.app,
         "lr": lr_sessions.app,
         "patch": apply_plan.app,
         "plot": plots.app,

@@ -41,8 +41,9 @@ def upgrade() -> None:
     _replace("labels", _labels(_owner()), "kind, document_id, owner, label",
              f"kind, document_id, {EVERYONE}, label")  # fmt: skip
     _labels_index()
-    _replace("patch_progress", _progress(_owner()), "plan_id, owner, site, version, seen, changed_at",
-             f"plan_id, {EVERYONE}, site, version, seen, changed_at")  # fmt: skip
+    kept = "site, version, seen, changed_at"
+    _replace("patch_progress", _progress(_owner()), f"plan_id, owner, {kept}",
+             f"plan_id, {EVERYONE}, {kept}")  # fmt: skip
 
 
 def downgrade() -> None:

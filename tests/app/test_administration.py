@@ -116,12 +116,12 @@ def test_commands_are_in_the_audit_log(topoloom):
                                "--owner", "physics", "--json").out)  # fmt: skip
     assert made["owner"] == "physics"
     topoloom("keys", "revoke", made["id"])
-    listed = json.loads(topoloom("audit-log", "--json").out)["items"]
+    listed = json.loads(topoloom("keys", "audit-log", "--json").out)["items"]
     assert [(one["action"], one["owner"]) for one in listed] == [
         ("keys revoke", "command"),
         ("keys create", "command"),
     ]
-    assert "keys revoke" in topoloom("audit-log", "--action", "keys revoke").out
+    assert "keys revoke" in topoloom("keys", "audit-log", "--action", "keys revoke").out
     refused = topoloom("keys", "create", "--name", "a", "--scope", "read", "--owner", "a b")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 

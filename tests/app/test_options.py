@@ -69,7 +69,7 @@ REQUESTS = {
     "lr observe": [lr_sessions.LrObservationRequest],
     "lr attach": [lr_sessions.LrLeaseRequest],
     "lr list": [listing.PageRequest],
-    "audit-log": [administration.AuditLogRequest],
+    "keys audit-log": [administration.AuditLogRequest],
 }
 """What the options of a command are sent as."""
 COMMANDS = dict(commands(get_command(app)))

@@ -17,7 +17,7 @@ from topoloom.synth.wiring import plan_moves, sized
 from topoloom.synth.wiring import to_document as plan_document
 
 MINIMAL = {
-    "audit-log": "",
+    "keys audit-log": "",
     "design": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB",
     "files": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB --format msccl-xml --out x",
     "frontier": "--nodes 8 --degree 2",

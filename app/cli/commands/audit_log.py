@@ -1,17 +1,16 @@
-"""`topoloom audit-log`: who changed what, newest first."""
+"""`topoloom keys audit-log`: who changed what, newest first."""
 
 import json
 from typing import Any
 
 import typer
 
+from topoloom.app.cli.commands.api_keys import app
 from topoloom.app.cli.common import opened, require_one_form
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import administration, sweeps_and_jobs
-
-app = typer.Typer()
 
 _COLUMNS = (
     Column("time (UTC)", "at", lambda moment: moment[:19].replace("T", " "), left=True),
