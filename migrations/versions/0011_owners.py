@@ -63,9 +63,9 @@ def downgrade() -> None:
         ("api_keys", ("owner",)),
         ("jobs", ("size",)),
     ):
-        with op.batch_alter_table(table) as batch:
-            for column in columns:
-                batch.drop_column(column)
+        # A batch would make the table anew, and rows of other tables refer to its rows.
+        for column in columns:
+            op.drop_column(table, column)
     op.drop_table("audit_log")
     op.drop_table("document_owners")
 

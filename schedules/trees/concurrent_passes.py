@@ -46,8 +46,9 @@ def passes_together(
     --------
     >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]
     >>> adding, spreading = passes_together(Topology(["hub", *"abc"], star))
-    >>> [(tree.root, tree.edges) for tree in spreading.trees][1:2]
-    [('a', (('a', 'hub'), ('hub', 'b'), ('hub', 'c')))]
+    >>> {tree.root: set(tree.edges) for tree in spreading.trees}["a"] == {
+    ...     ("a", "hub"), ("hub", "b"), ("hub", "c")}
+    True
     """
     members = None if participants is None else list(participants)
     given, topology = topology, _in_canonical_order(topology, members)

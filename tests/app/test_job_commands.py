@@ -78,7 +78,7 @@ def test_jobs_are_listed_shown_cancelled_and_waited_for(jobs, topoloom, there):
         (("sweep", "sizes", "--nodes", "9:x", "--degree", "2"), "FROM:TO"),
         (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "--nodes"),
         (("sweep", "sizes", "--nodes", "8"), "degrees"),
-        (("sweep", "time", "--nodes", "8", "--degree", "2"), "exactly one workload"),
+        (("sweep", "workload", "--nodes", "8", "--degree", "2"), "exactly one workload"),
         (("faults", "Complete(300)"), "20000"),
         (("faults", "BiRing(4)", "--lost", "cable"), "--lost"),
     ],
@@ -90,7 +90,7 @@ def test_what_cannot_be_is_one_clear_line(topoloom, arguments, word):
 
 
 def test_a_sweep_is_what_its_questions_answer_one_by_one(topoloom):
-    whole = topoloom("sweep", "time", "--nodes", "6:10:2", "--degree", "2", "--collective",
+    whole = topoloom("sweep", "workload", "--nodes", "6:10:2", "--degree", "2", "--collective",
                      "allreduce", "--bytes", "1MB", "--json")  # fmt: skip
     sweep = json.loads(whole.out)
     assert sweep["schema"] == "sweep/1"
@@ -100,6 +100,6 @@ def test_a_sweep_is_what_its_questions_answer_one_by_one(topoloom):
         design = json.loads(alone.out)
         assert row["answer_id"] == design["id"]
         assert row["seconds"] == design["best"]["seconds"]
-    again = topoloom("sweep", "time", "--nodes", "10", "--nodes", "6:8:2", "--degree", "2",
+    again = topoloom("sweep", "workload", "--nodes", "10", "--nodes", "6:8:2", "--degree", "2",
                      "--collective", "allreduce", "--bytes", "1MB", "--json")  # fmt: skip
     assert again.out == whole.out

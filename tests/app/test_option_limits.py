@@ -11,6 +11,7 @@ from topoloom.app.jobs.worker_pool import operations
 from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.field_errors import field_errors
 from topoloom.app.requests.options.table import OPTIONS
+from topoloom.app.requests.renamed import MEMBERS
 
 REQUESTS = {
     one.body.__name__: one.body for one in vars(operations).values() if isinstance(one, Operation)
@@ -39,7 +40,8 @@ def refusals(name, member, value):
     try:
         model.model_validate(example | {member: value})
     except ValidationError as error:
-        return [one.detail for one in field_errors(error) if one.pointer == f"/{member}"]
+        pointer = f"/{MEMBERS.get(member, member)}"
+        return [one.detail for one in field_errors(error) if one.pointer == pointer]
     return []
 
 

@@ -44,6 +44,7 @@ def test_the_command_says_what_the_service_says(client, schedule, topoloom, tmp_
     asked = {"bytes": "1MB", "alpha_us": 0.5, "node_gbps": 400, "overhead_us": 0.1}
     answer = simulated(client, schedule, **asked, channels=2, chunks=3).json()
     assert answer.pop("schedule_id") == schedule["id"]
+    assert len(answer.pop("id")) == 64
     assert json.loads(shown.out) == answer
     table = topoloom("simulate", str(file), "--topology", "Torus(3, 4)", *flags)
     assert f"{answer['algbw']} GB/s" in table.out

@@ -149,6 +149,7 @@ def places(client):
     asked = [("designs", DESIGN), ("topologies", ring), ("patch-plans", {"topology": ring})]
     asked += [("schedules", {"topology": ring, "collective": "allgather"})]
     made = [client.post(f"/v1/{path}", json=body).headers["Location"] for path, body in asked]
+    made = [place.partition("?")[0] for place in made]
     return [*made, made[1] + "/cost", made[1] + "/optimum"]
 
 
