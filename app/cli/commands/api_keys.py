@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from topoloom.app.auth.api_keys import ApiKey
 
-app = typer.Typer(no_args_is_help=True, help="Create, list and revoke API keys; read the audit log.")
+app = typer.Typer(
+    no_args_is_help=True, help="Create, list and revoke API keys; read the audit log."
+)
 
 _COLUMNS = (
     Column("id", "id", left=True),
