@@ -169,7 +169,8 @@ def missing(client: Client, job: Job) -> int:
 
 
 def as_action(told: dict[str, Any]) -> Action:
-    return Action(**{**told, "keep": tuple(told.get("keep", ()))})
+    members = {name: value for name, value in told.items() if name != "type"}
+    return Action(**members | {"keep": tuple(told.get("keep", ()))})
 
 
 def main() -> None:

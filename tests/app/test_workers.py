@@ -23,7 +23,7 @@ from topoloom.app.store.database import migrate, open_engine
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 10
-LONG = Task.of("schedule", {"topology": {"recipe": "GeneralizedKautz(4, 1024)"},
+LONG = Task.of("schedule", {"topology": {"recipe": "GeneralizedKautz(4, 2000)"},
                             "collective": "allgather", "algorithm": "forestcoll"})  # fmt: skip
 
 
@@ -94,8 +94,7 @@ def test_a_signal_to_the_whole_group_ends_no_job(settings):
     jobs = Jobs(engine)
     job = jobs.enqueue(LONG)
     with worker(settings.database_url, start_new_session=True) as process:
-        until(running(jobs, job))
-        time.sleep(3)
+        until(lambda: jobs.state(job).progress)
         os.killpg(process.pid, signal.SIGTERM)
         assert process.wait(60) == 0
     assert jobs.state(job).state is State.QUEUED
