@@ -55,6 +55,7 @@ def test_a_design_says_how_each_point_is_reached_and_what_less_change_costs(clie
     assert "trade_off" not in plain and "rewiring" not in plain["frontier"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weighed", "member", "limit"),
     [

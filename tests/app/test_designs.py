@@ -138,6 +138,7 @@ def test_a_paper_is_met_by_broadcast_alone(client):
     assert least[1] < least[0]
 
 
+@pytest.mark.slow
 def test_the_published_figures_of_the_cost_model_hold(client):
     document = design(client, nodes=1024, bytes="1MiB")
     assert document["bounds"]["steps"] == 5

@@ -204,6 +204,7 @@ def named(question, document):
     return json.loads(text)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", TOPOLOGIES)
 def test_topologies_and_all_that_is_said_of_them_are_as_published(client, case):

@@ -144,6 +144,7 @@ def test_without_commit_the_switches_check_every_stage_and_nothing_changes(lab):
     assert lab.pairs() == set()
 
 
+@pytest.mark.slow
 @real
 def test_a_plan_is_carried_out_in_its_stages_and_then_nothing_is_left(lab):
     first = lab.plan(circulant(1, 2))

@@ -156,6 +156,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", PROGRAMS.values(), ids=PROGRAMS)
 def test_schedule_and_simulate_tell_the_same_figures_of_one_file(topoloom, tmp_path, flags):
     path = str(tmp_path / "file.zip")

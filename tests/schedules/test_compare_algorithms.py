@@ -93,6 +93,7 @@ def test_who_is_fastest_from_which_size_on_is_so_at_every_size(name, collective,
             assert found.fastest(size).candidate.seconds(size) == best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, *range(2, 8)))]
 )

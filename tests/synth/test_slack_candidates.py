@@ -114,6 +114,7 @@ def test_sizes_beyond_the_atlas_are_sampled_for_both_kinds_of_links():
         assert any(cost.bandwidth == optimal_bandwidth(4608) for cost, _ in costs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("nodes", "degree"), [(2503, 4), (2503, 6), pytest.param(4306, 6, marks=pytest.mark.slow)]
 )

@@ -118,6 +118,7 @@ def test_sizes_that_are_worth_more_have_more_rounds_and_such_as_are_done_none() 
     assert (rounds[23] > rounds[29]) == (worths[23] > worths[29])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("propose", sorted(PROPOSERS, key=lambda one: one.__name__))
 @given(
     drawn=st.tuples(st.integers(12, 90), st.integers(2, 5)), links=..., seed=st.integers(0, 2**32)
