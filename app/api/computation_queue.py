@@ -2,7 +2,8 @@
 
 A free slot goes to the owner with the fewest running computations, then to the owner whose turn it
 is.  A computation that runs for some seconds gives its slot to an owner that waits and runs
-nothing; it waits again, and starts anew.  The last client that disconnects cancels a computation.
+nothing; it waits again, and starts from the beginning.  The last client that disconnects cancels a
+computation.
 """
 
 import asyncio
@@ -121,7 +122,7 @@ class ComputationQueue:
     ) -> Done | None:
         """Return the result; None if it takes more than ``seconds``, or the service stops.
 
-        None also after the time limit of a computation whose job goes on with its own limit.
+        None also after the time limit of a computation whose job continues with its own limit.
 
         Raises
         ------

@@ -136,7 +136,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             yield
         finally:
             computations.close()
-            await app.state.known_keys.settled()
             await run_in_threadpool(host.stop)
             housekeeper.stop()
             claims.close()

@@ -35,7 +35,7 @@ BACKLOG = 4_096
 tries again after a second."""
 
 DRAIN_SECONDS = 1.0
-"""Seconds at shutdown until clients that wait for computations are told of a job (202), or 503."""
+"""Seconds at shutdown until clients that wait for computations get 202 with a job, or 503."""
 
 GRACE_SECONDS = 2
 """Seconds for running requests at shutdown."""
@@ -99,7 +99,7 @@ class GracefulServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """Hand back jobs; answer waiting clients after `DRAIN_SECONDS`; stop as uvicorn does."""
-        if self._captured_signals:  # Otherwise the process goes on without this server.
+        if self._captured_signals:  # Otherwise the process continues without this server.
             end_within(SHUTDOWN_SECONDS)
         assert isinstance(self.config.app, FastAPI)
         state = self.config.app.state
@@ -113,7 +113,7 @@ class GracefulServer(uvicorn.Server):
 
 
 def end_within(seconds: float) -> None:
-    """End this process after so many seconds, for instance while the database is locked.
+    """End this process after this number of seconds, for instance while the database is locked.
 
     Other processes then take over its jobs, as those of a lost worker.
     """

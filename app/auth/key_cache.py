@@ -162,11 +162,6 @@ class KnownKeys:
         self._touching.add(task)
         task.add_done_callback(self._touching.discard)
 
-    async def settled(self) -> None:
-        """Wait until the records of the last uses are written, for a second at most."""
-        if self._touching:
-            await asyncio.wait(self._touching, timeout=1.0)
-
     def _touched(self, key: api_keys.ApiKey, moment: datetime) -> None:
         try:
             api_keys.touch(self._engine, key, moment)

@@ -231,7 +231,7 @@ class Worker:
             log.warning("%s: the database cannot be used: %s", what, str(error).splitlines()[0])
             return False
         except Exception:
-            # The worker goes on: the next round tries again.
+            # The worker continues: the next round tries again.
             log.exception("%s", what)
             return False
         return True

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from topoloom.app.config import HEAD
 from topoloom.app.store.embedded_reader import PRAGMAS
@@ -69,6 +69,8 @@ def open_engine(url: str) -> Engine:
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise DatabaseNotReady(f"database_url: cannot be used: {_first_line(error)}") from None
     limit_lock_waits(engine)
+    if not is_in_memory(parsed):
+        _close_late_connections(engine)
     return engine
 
 
@@ -232,6 +234,29 @@ def _open_server(url: URL) -> Engine:
         connect_args=limits,
         hide_parameters=True,
     )
+
+
+def _close_late_connections(engine: Engine) -> None:
+    """Close the connections that threads return after the engine is disposed of.
+
+    SQLAlchemy puts such a connection into the former pool, which nobody empties.
+    """
+    generation = 0
+
+    def disposed(_: Engine) -> None:
+        nonlocal generation
+        generation += 1
+
+    def connected(_: object, record: ConnectionPoolEntry) -> None:
+        record.info["generation"] = generation
+
+    def returned(connection: object, record: ConnectionPoolEntry) -> None:
+        if connection is not None and record.info["generation"] != generation:
+            record.invalidate()
+
+    event.listen(engine, "engine_disposed", disposed)
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "checkin", returned)
 
 
 def _open_sqlite(url: URL) -> Engine:

@@ -26,7 +26,7 @@ def downgrade() -> None:
     op.drop_index("ix_jobs_worker", "jobs")
     op.create_index("ix_jobs_worker", "jobs", ["worker"])
     op.drop_index(op.f("ix_jobs_owner_started_at"), "jobs")
-    # A batch would make the table anew, and rows of other tables refer to its rows.
+    # A batch would replace the table, and rows of other tables refer to its rows.
     op.drop_column("jobs", "losses")
 
 

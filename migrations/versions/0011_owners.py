@@ -63,7 +63,7 @@ def downgrade() -> None:
         ("api_keys", ("owner",)),
         ("jobs", ("size",)),
     ):
-        # A batch would make the table anew, and rows of other tables refer to its rows.
+        # A batch would replace the table, and rows of other tables refer to its rows.
         for column in columns:
             op.drop_column(table, column)
     op.drop_table("audit_log")

@@ -21,7 +21,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # A batch would make the table anew, and rows of other tables refer to its rows.
+    # A batch would replace the table, and rows of other tables refer to its rows.
     op.drop_column("jobs", "history")
 
 

@@ -208,3 +208,19 @@ def test_a_file_that_is_no_database_is_one_clear_error(tmp_path: Path):
     (tmp_path / "x.db").write_text("this is not a database, it is a text file" * 100)
     with pytest.raises(DatabaseNotReady, match="not a database"):
         open_database(f"sqlite:///{tmp_path / 'x.db'}")
+
+
+def test_a_connection_that_is_returned_after_the_end_is_closed(database_url):
+    engine = open_engine(database_url)
+    with engine.connect() as late:
+        late.execute(text("SELECT 1"))
+        driver = late.connection.driver_connection
+        engine.dispose()
+    with pytest.raises(Exception, match=r"(?i)closed"):
+        driver.execute("SELECT 1")
+    with engine.connect() as again:
+        assert again.scalar(text("SELECT 1")) == 1
+        kept = again.connection.driver_connection
+    with engine.connect() as again:
+        assert again.connection.driver_connection is kept
+    engine.dispose()

@@ -61,7 +61,7 @@ def samples(exposition):
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    """Every scrape reads the database anew, however long that takes."""
+    """Every scrape reads the database again, however long that takes."""
     monkeypatch.setattr(reading, "KEEP_SECONDS", 0.0)
     monkeypatch.setattr(reading, "WAIT_SECONDS", 60.0)
 

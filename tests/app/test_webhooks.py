@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -95,7 +95,8 @@ class Dripping:
     def __init__(self):
         self.accepted, self._ended = 0, threading.Event()
         self.socket = socket.create_server(("127.0.0.1", 0))
-        self.host = f"localhost:{self.socket.getsockname()[1]}"
+        self._address = self.socket.getsockname()
+        self.host = f"localhost:{self._address[1]}"
         self.url = f"http://{self.host}/"
 
     def serve(self):
@@ -117,7 +118,9 @@ class Dripping:
     def close(self):
         if not self._ended.is_set():
             self._ended.set()
-            socket.create_connection(self.socket.getsockname()).close()
+            # This connection wakes the server; another may have done so, and ended it.
+            with suppress(OSError):
+                socket.create_connection(self._address).close()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 The wall clock may jump, and clocks of machines differ.  So a pause or a lease begins when a
 process first sees the delivery in its turn.  Only the first look after a start shortens a pause by
-the planned time in the row, never a lease: a restart must not begin pauses of minutes anew.
+the planned time in the row, never a lease: a restart must not begin pauses of minutes again.
 """
 
 from collections.abc import Iterable, Iterator
