@@ -2,15 +2,17 @@
 
 Rank 0 and each other rank in turn exchange equal messages: several one after another, each of some
 separate chunks that are gathered before and scattered after.  Half of the median round trip is a
-`schedules.simulate.fit_link_costs.Row`.  Any backend with point-to-point operations works.  A
-launcher such as ``torchrun`` starts processes on several machines; `between_processes` starts them
-on one machine.
+`schedules.simulate.fit_link_costs.Row`.  Shapes take turns, so that a busy moment of the machine
+delays all of them; rank 0 asks for more round trips until the times grow with the bytes.  Any
+backend with point-to-point operations works.  A launcher such as ``torchrun`` starts processes on
+several machines; `between_processes` starts them on one machine.
 """
 
 import multiprocessing
 import os
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
@@ -20,7 +22,7 @@ from typing import Any
 from topoloom.schedules.errors import ExecutionFailed, NoSchedule, TooLarge
 from topoloom.schedules.execute.limits import MAX_RANKS
 from topoloom.schedules.execute.processes.local_group import on_loopback
-from topoloom.schedules.simulate.fit_link_costs import Row
+from topoloom.schedules.simulate.fit_link_costs import Row, fit
 
 SHAPES = (
     *((1, 1, 1 << power) for power in range(6, 23, 2)),
@@ -28,6 +30,12 @@ SHAPES = (
     *((1, chunks, 1 << 16) for chunks in (4, 16, 64)),
 )
 """Shapes of the traffic: messages, chunks and bytes in total."""
+
+MAX_ATTEMPTS = 50
+"""Maximum sets of round trips with one rank.
+
+One set of two round trips sufficed 12 times of 12 on two cores with five busy processes.
+"""
 
 
 def probe(repeat: int = 20, *, device: str = "cpu") -> list[Row]:
@@ -61,13 +69,70 @@ def probe(repeat: int = 20, *, device: str = "cpu") -> list[Row]:
         if rank not in (0, peer):
             continue
         other = peer if rank == 0 else 0
-        for messages, chunks, size in SHAPES:
-            ends = _Ends(torch, group, other, (messages, chunks, size), device)
-            times = [ends.round_trip(first=rank == 0) for _ in range(repeat + 1)]
-            # The first round trip opens the connection.
-            rows.append(Row(size, median(times[1:]) / 2, messages, chunks))
+        ends = [_Ends(torch, group, other, shape, device) for shape in SHAPES]
+        again = torch.ones(1, dtype=torch.uint8, device=device)
+        _round_trips(ends, first=rank == 0)  # The first message opens the connection.
+        if rank == 0:
+            rows += rows_that_grow(
+                lambda ends=ends: _round_trips(ends, first=True),
+                repeat,
+                before=rows,
+                tell=lambda more, again=again, other=other: group.send(again.fill_(more), other),
+            )
+        while rank and again.item():
+            for _ in range(repeat):
+                _round_trips(ends, first=False)
+            group.recv(again, other)
     group.barrier()
-    return rows if rank == 0 else []
+    return rows
+
+
+def rows_that_grow(
+    round_trips: Callable[[], list[float]],
+    repeat: int,
+    *,
+    before: Sequence[Row] = (),
+    tell: Callable[[bool], object] = lambda more: None,
+) -> list[Row]:
+    """Return one row per shape, after as many sets of round trips as the times need to grow.
+
+    Parameters
+    ----------
+    round_trips : callable
+        Makes a round trip of each of `SHAPES`; returns their seconds.
+    repeat : int
+        Round trips per set.
+    before : sequence of Row
+        Rows of other ranks; the times of all rows together must grow with the bytes.
+    tell : callable
+        Gets ``True`` after a set if another one follows; at most `MAX_ATTEMPTS` sets are made.
+    """
+    taken: list[list[float]] = []
+    for attempt in range(MAX_ATTEMPTS):
+        taken += [round_trips() for _ in range(repeat)]
+        rows = [
+            Row(size, median(times) / 2, messages, chunks)
+            for (messages, chunks, size), times in zip(
+                SHAPES, zip(*taken, strict=True), strict=True
+            )
+        ]
+        more = attempt + 1 < MAX_ATTEMPTS and not _grow([*before, *rows])
+        tell(more)
+        if not more:
+            break
+    return rows
+
+
+def _grow(rows: Sequence[Row]) -> bool:
+    try:
+        fit(rows)
+    except NoSchedule:
+        return False
+    return True
+
+
+def _round_trips(ends: "Sequence[_Ends]", *, first: bool) -> list[float]:
+    return [each.round_trip(first=first) for each in ends]
 
 
 class _Ends:

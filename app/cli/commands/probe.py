@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from topoloom.app.extras import require_extra
-from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.errors import ExecutionFailed, NoSchedule
 from topoloom.schedules.simulate.fit_link_costs import Row, fit
 
 COLUMNS = ("bytes", "messages", "chunks", "seconds")
@@ -47,8 +47,18 @@ def _in_group(repeat: int, timeout_seconds: float) -> list[Row]:
 
 
 def document_of(rows: list[Row]) -> dict[str, Any]:
-    """Return the probe/1 document: the rows and the fitted link costs."""
-    costs = fit(rows)
+    """Return the probe/1 document: the rows and the fitted link costs.
+
+    Raises
+    ------
+    ExecutionFailed
+        Times do not grow with the bytes.
+    """
+    try:
+        costs = fit(rows)
+    except NoSchedule:
+        rule = "more round trips are needed: on this busy machine times do not grow with the bytes"
+        raise ExecutionFailed("/repeat", rule) from None
     return {
         "schema": "probe/1",
         "rows": [
