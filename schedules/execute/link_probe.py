@@ -108,7 +108,8 @@ def rows_that_grow(
         Gets ``True`` after a set if another one follows; at most `MAX_ATTEMPTS` sets are made.
     """
     taken: list[list[float]] = []
-    for attempt in range(MAX_ATTEMPTS):
+    rows: list[Row] = []
+    for remaining in reversed(range(MAX_ATTEMPTS)):
         taken += [round_trips() for _ in range(repeat)]
         rows = [
             Row(size, median(times) / 2, messages, chunks)
@@ -116,7 +117,7 @@ def rows_that_grow(
                 SHAPES, zip(*taken, strict=True), strict=True
             )
         ]
-        more = attempt + 1 < MAX_ATTEMPTS and not _grow([*before, *rows])
+        more = remaining > 0 and not _grow([*before, *rows])
         tell(more)
         if not more:
             break
