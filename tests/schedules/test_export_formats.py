@@ -147,4 +147,5 @@ def test_what_no_file_can_hold_is_refused_before_it_is_built(form):
     start = time.process_time()
     with pytest.raises(NotExportable, match="at most 262144 messages are written"):
         written(form, schedule, topology, **_size(form))
-    assert time.process_time() - start < 1
+    # Writing such a file takes more than thirty.
+    assert time.process_time() - start < 5
