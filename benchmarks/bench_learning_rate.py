@@ -2,7 +2,8 @@
 
     python -m benchmarks.bench_learning_rate --small        # minutes, one core
     python -m benchmarks.bench_learning_rate                # five seeds, five rates
-        python -m benchmarks.bench_learning_rate --report       # tables of the runs in the file
+    python -m benchmarks.bench_learning_rate --unseen       # tasks that no choice was made on
+    python -m benchmarks.bench_learning_rate --report       # tables of the runs in the file
 
 Every run is appended to the file --out when it has ended, and a stopped benchmark resumes after the
 runs in the file.  Schedules run at every rate of a grid and are reported at the best rate, by the
@@ -26,6 +27,8 @@ from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED,
 from benchmarks.learning_rate.plots import courses, finals
 from benchmarks.learning_rate.report import best_rate, equal_cost_table, forecast_table, report
 from benchmarks.learning_rate.tasks import TASKS
+from benchmarks.learning_rate.unseen_report import unseen_runs, unseen_table
+from benchmarks.learning_rate.unseen_tasks import UNSEEN
 
 FIRST = ("topoloom", "topoloom, cosine", "paper", "cosine", "WSD")
 CHEAP = ("digits CNN", "deep MLP")  # tasks that ablations are run on in the small table
@@ -94,7 +97,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="so many, in place of 5 or 2")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--only", nargs="+", metavar="METHOD", help="run these methods alone")
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, help="run these tasks alone")
+    parser.add_argument("--tasks", nargs="+", choices=[*TASKS, *UNSEEN], help="these tasks alone")
+    parser.add_argument("--unseen", action="store_true", help="the tasks not used in development")
     parser.add_argument("--add", type=Path, nargs="+", default=[], help="report these rows too")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="also draw what is there")
     parser.add_argument("--report", action="store_true", help="run nothing")
@@ -105,9 +109,11 @@ def main() -> None:
     seeds, rates = (2, 3) if arguments.small else (5, 5)
     seeds = arguments.seeds or seeds
     keys = list(wanted(seeds, arguments.steps, rates, ablations=not arguments.small))
+    if arguments.unseen:
+        keys = list(unseen_runs(seeds, arguments.steps))
     chosen = {
         key for key in keys
-        if key[1] in (arguments.only or [key[1]]) and key[0] in (arguments.tasks or TASKS)
+        if key[1] in (arguments.only or [key[1]]) and key[0] in (arguments.tasks or [key[0]])
     }  # fmt: skip
     done = {key_of(row) for row in rows}
     with arguments.out.open("w") as file:
@@ -131,6 +137,9 @@ def main() -> None:
     for path in arguments.add:
         rows += whole_lines(path)
     shown = [row for row in rows if row["steps"] == arguments.steps and row["seed"] < seeds]
+    if arguments.unseen:
+        print(unseen_table(shown))
+        return
     print(report(shown))
     print(equal_cost_table(shown), end="\n\n")
     print(forecast_table(shown))

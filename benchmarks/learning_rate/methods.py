@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from benchmarks.learning_rate.tasks import TASKS, Task, Training
+from benchmarks.learning_rate.unseen_tasks import UNSEEN
 from topoloom.learning_rate import InProcess, Options
 from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback
 
@@ -90,7 +91,7 @@ class Run:
 
 def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
     """Train once."""
-    task = TASKS[task_name]
+    task = (TASKS | UNSEEN)[task_name]
     if method in PROBED:
         return _probed(task, PROBED[method], seed, steps)
     training, batches = _begun(task, seed)

@@ -48,8 +48,27 @@ ADAM = (3e-3, 1e-2, 3e-2, 1e-3, 3e-4)
 SGD = (1e-2, 3e-2, 3e-3, 1e-1, 3e-1)
 
 
+def training(
+    model: nn.Module,
+    size: int,
+    loss: Callable[[list[int]], torch.Tensor],
+    held: Callable[[], torch.Tensor],
+) -> Training:
+    """Return a training whose validation loss is ``held()`` of the model in evaluation mode."""
+
+    @torch.no_grad()
+    def validate() -> float:
+        model.eval()
+        value = held()
+        model.train()
+        return value.item()
+
+    return Training(model, size, loss, validate)
+
+
 @cache
-def _digits() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def digits() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return images and labels to train on, and held-out ones."""
     images, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(images))
     inputs = torch.tensor(images[order] / 16.0, dtype=torch.float32)
@@ -57,20 +76,19 @@ def _digits() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     return inputs[:1200], targets[:1200], inputs[1200:], targets[1200:]
 
 
-def _classifier(model: nn.Module, shape: tuple[int, ...]) -> Training:
-    inputs, targets, held_inputs, held_targets = _digits()
+def classifier(model: nn.Module, shape: tuple[int, ...]) -> Training:
+    """Return the training of a classifier of digits of a shape."""
+    inputs, targets, held_inputs, held_targets = digits()
 
-    def loss(batch: list[int]) -> torch.Tensor:
-        return nn.functional.cross_entropy(model(inputs[batch].reshape(-1, *shape)), targets[batch])
+    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return nn.functional.cross_entropy(model(images.reshape(-1, *shape)), labels)
 
-    @torch.no_grad()
-    def validate() -> float:
-        model.eval()
-        value = nn.functional.cross_entropy(model(held_inputs.reshape(-1, *shape)), held_targets)
-        model.train()
-        return value.item()
-
-    return Training(model, len(inputs), loss, validate)
+    return training(
+        model,
+        len(inputs),
+        lambda batch: loss(inputs[batch], targets[batch]),
+        lambda: loss(held_inputs, held_targets),
+    )
 
 
 def digits_cnn() -> Training:
@@ -79,7 +97,7 @@ def digits_cnn() -> Training:
         nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(256, 10),
     )  # fmt: skip
-    return _classifier(model, (1, 8, 8))
+    return classifier(model, (1, 8, 8))
 
 
 def deep_mlp() -> Training:
@@ -91,11 +109,11 @@ def deep_mlp() -> Training:
     for layer in model:
         if isinstance(layer, nn.Linear):
             nn.init.kaiming_normal_(layer.weight)
-    return _classifier(model, (64,))
+    return classifier(model, (64,))
 
 
 @cache
-def _text() -> tuple[torch.Tensor, torch.Tensor]:
+def text() -> tuple[torch.Tensor, torch.Tensor]:
     """Return windows of characters to train on, and held-out ones."""
     text = "\n".join(pydoc.plain(pydoc.getdoc(__import__(name, fromlist=["_"]))) + "\n".join(
         pydoc.getdoc(value)
@@ -127,9 +145,10 @@ class _Transformer(nn.Module):
         return self.head(self.norm(hidden))
 
 
-def _language_model(masked: bool) -> Training:
+def language_model(masked: bool) -> Training:
+    """Return the training of a one-layer transformer, causal or masked, on characters."""
     model = _Transformer(causal=not masked)
-    windows, held = _text()
+    windows, held = text()
 
     def of(codes: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         if not masked:
@@ -141,19 +160,15 @@ def _language_model(masked: bool) -> Training:
             inputs = targets.masked_fill(chosen, MASK)
         return nn.functional.cross_entropy(model(inputs)[chosen], targets[chosen])
 
-    @torch.no_grad()
-    def validate() -> float:
-        model.eval()
-        value = of(held, torch.Generator().manual_seed(1))
-        model.train()
-        return value.item()
+    def validate() -> torch.Tensor:
+        return of(held, torch.Generator().manual_seed(1))
 
-    return Training(model, len(windows), lambda batch: of(windows[batch], None), validate)
+    return training(model, len(windows), lambda batch: of(windows[batch], None), validate)
 
 
 TASKS = {
     "digits CNN": Task(digits_cnn, 32, "AdamW", ADAM, (1e-4, 1e-1)),
-    "character LM": Task(lambda: _language_model(False), 8, "AdamW", ADAM, (1e-4, 1e-1)),
-    "masked LM": Task(lambda: _language_model(True), 8, "AdamW", ADAM, (1e-4, 1e-1)),
+    "character LM": Task(lambda: language_model(False), 8, "AdamW", ADAM, (1e-4, 1e-1)),
+    "masked LM": Task(lambda: language_model(True), 8, "AdamW", ADAM, (1e-4, 1e-1)),
     "deep MLP": Task(deep_mlp, 32, "SGD", SGD, (3e-3, 3.0)),
 }
