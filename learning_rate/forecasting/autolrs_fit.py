@@ -1,11 +1,22 @@
 """The fit that AutoLRS publishes, for the method "paper" and for comparison.
 
-L(t) = a exp(b t) + c with b = -exp(beta), beta by Nelder-Mead, a and c by least squares, on a
-spline drawn through what two rounds of spline smoothing leave: for training loss ten
-rounds drop the three per cent of largest residuals, as far as they lie in the first half;
-for validation loss one round drops one point.  What differs: curves that are too short for a
-spline of degree two, or that no spline fits, are forecast by their last value, where the
-authors' program ends with an error.
+L(t) = a exp(b t) + c with b = -exp(beta), beta by Nelder-Mead, a and c by least squares.  The
+fitted curve is a spline through the losses that some rounds of spline smoothing leave.  For
+training loss ten rounds drop the three per cent of largest residuals, and for validation loss one
+round drops the largest.  A round drops only losses of the first half: their position in the list
+that the rounds before have thinned is below the time at the middle of the whole curve.  A share
+that rounds to no loss drops the whole first half, as a slice from zero does in that program.
+
+The method "paper" deviates from the authors' program in these points:
+
+- A curve that no spline fits is forecast by its last value; the program ends with an error.
+- A loss that is not finite ends its candidate, which counts as slightly worse than the worst other
+  one; the program runs the candidate to its end and counts a NaN as a loss of 1e6.
+- Every step of a candidate runs at the rate of the candidate; the program runs the first step at
+  the rate before, and the loss of that step enters the fit.
+- The search is a Gaussian process of scikit-learn on a grid of rates, with kappa 1000; the program
+  uses scikit-optimize with kappa 1e6.
+- Candidates restore the data and the random generators too, so all see the same batches.
 """
 
 import math
@@ -66,9 +77,9 @@ def _smoothing_rounds(times: Values, values: Values, validation: bool) -> tuple[
     for _ in range(1 if validation else ROUNDS):
         residuals = np.abs(values - _spline(times, values, times))
         dropped = 1 if validation else round(len(values) * DROPPED_SHARE)
-        largest = np.argsort(residuals, kind="stable")[len(residuals) - dropped :]
+        largest = np.argsort(residuals, kind="stable")[-dropped:]
         keep = np.ones(len(values), dtype=bool)
-        keep[largest] = times[largest] >= first_half
+        keep[largest] = largest >= first_half
         times, values = times[keep], values[keep]
     return times, values
 
