@@ -36,6 +36,7 @@ from topoloom.app.api.routes import (
     explanations,
     jobs,
     lr_sessions,
+    page,
     patch_plans,
     plots,
     schedules,
@@ -157,7 +158,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
-    modules += (explanations, deliveries)
+    modules += (explanations, deliveries, page)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

@@ -13,6 +13,7 @@ _ALWAYS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_POLICY = "Content-Security-Policy"
 _DATA = "default-src 'none'; frame-ancestors 'none'"
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 _PAGE = (
@@ -28,7 +29,8 @@ class SecurityHeaders:
     """ASGI middleware that adds security and cache headers to answers.
 
     Data may load and run nothing.  A drawing (SVG) may set its own styles.  A page of the
-    documentation may run its inline scripts, listed by digest, and scripts of the service.
+    documentation may run its inline scripts, listed by digest, and scripts of the service.  An
+    answer with a policy keeps that policy.
     An answer without Cache-Control is not cached.  A service that requires keys changes
     ``public`` to ``private``: only the owner of the key may cache an answer.
     """
@@ -46,15 +48,17 @@ class SecurityHeaders:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                html = headers.get("content-type", "").startswith("text/html")
+                documentation = html and _POLICY not in headers
                 self._guard(headers, scope["path"])
-                if headers.get("content-type", "").startswith("text/html"):
+                if documentation:
                     # The policy needs the digests of the scripts in the body.
                     held.append(message)
                     return
             elif held:
                 start = held.pop()
                 policy = _page_policy(message.get("body", b""))
-                MutableHeaders(scope=start)["Content-Security-Policy"] = policy
+                MutableHeaders(scope=start)[_POLICY] = policy
                 await send(start)
             await send(message)
 
@@ -63,7 +67,7 @@ class SecurityHeaders:
     def _guard(self, headers: MutableHeaders, path: str) -> None:
         headers.update(_ALWAYS)
         drawing = headers.get("content-type", "").startswith("image/svg")
-        headers["Content-Security-Policy"] = _DRAWING if drawing else _DATA
+        headers.setdefault(_POLICY, _DRAWING if drawing else _DATA)
         kept = headers.get("cache-control")
         if kept is None:
             if not path.startswith(_ASSETS):

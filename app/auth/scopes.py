@@ -30,11 +30,11 @@ _REACH: dict[Scope, frozenset[Scope]] = {
 
 OPEN_PATHS = frozenset(
     {"/healthz", "/readyz", "/version", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
-    | {"/deprecations"}
+    | {"/deprecations", "/"}
 )
-"""Paths that need no key: probes, the version, and the documentation."""
+"""Paths that need no key: probes, the version, the documentation, and the page."""
 
-_OPEN_FOLDERS = ("/static-offline-docs/", "/problems/")
+_OPEN_FOLDERS = ("/static-offline-docs/", "/problems/", "/page/")
 
 
 def is_open(path: str) -> bool:

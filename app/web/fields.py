@@ -1,0 +1,38 @@
+"""Fields of the forms of the page, from the JSON schemas of the request models."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.requests.patch_plans import PatchPlanRequest
+from topoloom.app.requests.topology_source import TopologySource
+
+FORMS: dict[str, type[BaseModel]] = {
+    "design": DesignRequest,
+    "topology": TopologySource,
+    "wiring": PatchPlanRequest,
+}
+"""Form -> request model."""
+
+_KEPT = ("description", "default", "minimum", "maximum", "enum")
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    """Return description, default, limits and allowed values of each simple field of a model.
+
+    >>> from topoloom.app.requests.designs import DesignRequest
+    >>> fields_of(DesignRequest)["nodes"]
+    {'description': 'number of hosts', 'minimum': 2, 'maximum': 16384}
+    """
+    return {
+        name: {key: simple[key] for key in _KEPT if key in simple}
+        for name, schema in model.model_json_schema()["properties"].items()
+        if not schema.get("deprecated") and (simple := _flat(schema))
+    }
+
+
+def _flat(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with the keywords of its first simple alternative."""
+    kinds = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    return (kinds[0] if kinds else {}) | schema

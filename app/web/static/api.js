@@ -1,0 +1,104 @@
+// Requests to the public API, with the key of the tab, and the jobs of long computations.
+
+const KEY = "topoloom-key";
+
+export const key = {
+  get: () => sessionStorage.getItem(KEY) || "",
+  set: (text) => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)),
+};
+
+/** A problem of the service (RFC 9457): `errors` has a pointer and a rule each. */
+export class Problem extends Error {
+  constructor(document) {
+    super(document.detail || document.title);
+    Object.assign(this, { status: document.status, type: document.type, title: document.title, errors: document.errors || [] });
+  }
+}
+
+async function request(path, options = {}) {
+  const headers = { ...options.headers };
+  if (key.get()) headers.Authorization = `Bearer ${key.get()}`;
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem({ status: 0, title: "The service does not answer", detail: "The service does not answer. Check the connection, then ask again." });
+  }
+  if (answer.ok) return answer;
+  const text = await answer.text();
+  let problem = { status: answer.status, title: `The service answers ${answer.status}` };
+  try {
+    problem = JSON.parse(text);
+  } catch { /* A proxy may answer without JSON. */ }
+  if (answer.status === 401) document.dispatchEvent(new CustomEvent("key-needed"));
+  throw new Problem(problem);
+}
+
+/** Read a JSON document. */
+export async function get(path, options) {
+  return (await request(path, options)).json();
+}
+
+/** Read a file; return its blob. */
+export async function blob(path, headers = {}) {
+  return (await request(path, { headers })).blob();
+}
+
+/**
+ * Send a request and return its answer.  A computation that takes longer than `wait` seconds is
+ * followed as a job: `onJob` receives the job at every change, and a function that cancels it.
+ */
+export async function post(path, body, { onJob = () => {}, signal, wait = 2 } = {}) {
+  const answer = await request(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Prefer: `wait=${wait}` },
+    body: JSON.stringify(body),
+    signal,
+  });
+  const found = await answer.json();
+  if (answer.status !== 202) return found;
+  const ended = await follow(found, onJob, signal);
+  if (ended.state === "done") {
+    // A batch has no document: its parts are stored now, and the same request returns them.
+    return ended.result_url ? get(ended.result_url, { signal }) : post(path, body, { onJob, signal, wait: 60 });
+  }
+  if (ended.problem) throw new Problem(ended.problem);
+  throw new Problem({ status: 0, title: "The job was cancelled", detail: "The job was cancelled." });
+}
+
+export function cancel(job) {
+  return request(`/v1/jobs/${job.id}/cancel`, { method: "POST" });
+}
+
+/** Follow a job until it ends; a broken stream is opened again after the last event. */
+async function follow(job, onJob, signal) {
+  let latest = job;
+  onJob(latest, () => cancel(latest));
+  while (!["done", "failed", "cancelled"].includes(latest.state)) {
+    const headers = { "Last-Event-ID": String(latest.revision) };
+    const stream = await request(`/v1/jobs/${job.id}/events`, { headers, signal });
+    for await (const event of events(stream.body)) {
+      latest = event;
+      onJob(latest, () => cancel(latest));
+    }
+    if (!["done", "failed", "cancelled"].includes(latest.state)) latest = await get(`/v1/jobs/${job.id}`, { signal });
+  }
+  return latest;
+}
+
+/** Yield the data of server-sent events.  EventSource cannot send a key. */
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) {
+      const data = part.split("\n").filter((line) => line.startsWith("data: "));
+      if (data.length) yield JSON.parse(data.map((line) => line.slice(6)).join("\n"));
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// The answer to a design: a sentence, three figures, two charts, and tabs with the details.
+
+import { get, post } from "./api.js";
+import { h, later, show, table, tabs } from "./dom.js";
+import { frontierChart } from "./frontier.js";
+import { bytes, digits, fraction, nameOf, percent, seconds } from "./numbers.js";
+import { playerView } from "./player.js";
+import { files, keywords, options, sameElsewhere } from "./same.js";
+import { SIZES, sizesChart } from "./sizes.js";
+import { topologyView } from "./topology.js";
+import { uniformWiring } from "./wiring.js";
+
+const USUAL = { "double-binary-tree": "double binary trees", "torus-rings": "the best ring torus", "shifted-ring": "a ring" };
+
+/** Return the elements of the answer. */
+export function answerOf(design, body, signal) {
+  const details = h("div", {});
+  const best = design.frontier.find((point) => point.topology_id === design.best.topology_id) || design.frontier[0];
+  const pick = (point) => show(details, pointTabs(design, body, point, point === best));
+  const frontier = frontierChart(design, pick);
+  const charts = h("div", { class: "charts" }, frontier.figure);
+  if (design.request.collective) charts.append(later(overSizes(design, body, signal), "Computes the times of other message sizes …"));
+  else charts.append(tasksFigure(design));
+  pick(best);
+  return [sentence(design), figures(design, best), charts, details];
+}
+
+/** Return the times of a design at all sizes of the chart, as one batch. */
+async function overSizes(design, body, signal) {
+  const batch = { designs: SIZES.map((size) => ({ ...body, bytes: size })) };
+  const { items } = await post("/v1/designs/batch", batch, { signal, wait: 60 });
+  const designs = items.map((item) => item.design).filter(Boolean);
+  return sizesChart(designs, design.request.bytes).figure;
+}
+
+/** Return the answer in words, as the command line says it. */
+function sentence(design) {
+  const { best, bounds, request } = design;
+  const ratio = best.seconds / bounds.seconds;
+  const gap = Math.abs(ratio - 1) < 0.0005 ? (ratio === 1 ? "which is the lower bound" : "within 0.1 % of the lower bound")
+    : ratio > 1 ? `${percent(ratio)} above the lower bound` : `${percent(ratio)} below the bound of two passes`;
+  const task = request.collective ? `a${/^a/.test(request.collective) ? "n" : ""} ${request.collective} of ${bytes(request.bytes)}`
+    : `the ${design.workload.tasks.reduce((sum, task) => sum + task.count, 0).toLocaleString("en-US")} collectives${design.workload.preset ? ` of ${design.workload.preset}` : ""}`;
+  const times = new Map(design.baselines.map((other) => [other.name, other.seconds]));
+  const others = Object.entries(USUAL).filter(([name]) => times.has(name))
+    .map(([name, words], index) => `${words} ${index ? "" : "would take "}${against(times.get(name) / best.seconds)}`);
+  return h("h1", {}, h("strong", { class: "accent" }, nameOf(best)), ` takes ${seconds(best.seconds)} for ${task} on ${request.nodes.toLocaleString("en-US")} hosts, ${gap}`,
+    others.length > 0 && h("span", { class: "others" }, `; ${listed(others)}`), ".");
+}
+
+/** ["a", "b", "c"] -> "a, b and c" */
+const listed = (words) => [words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" and ");
+
+function against(ratio) {
+  if (ratio >= 2) return `${digits(ratio)} times as long`;
+  return ratio >= 1 ? `${percent(ratio)} longer` : `${percent(ratio)} less`;
+}
+
+const PROVEN = {
+  optimal: ["proven optimal", "The topology meets both lower bounds, in both directions."],
+  "steps-optimal": ["fewest steps, proven", "No topology with these hosts and ports has fewer steps."],
+  "bandwidth-optimal": ["least T_B, proven", "No topology with these hosts and ports has a lower bandwidth cost."],
+  "best-known": ["best known", "The bounds leave room for a better topology; none is known."],
+};
+
+function figures(design, best) {
+  const schedule = design.best.schedule;
+  const [label, meaning] = PROVEN[best.status] || PROVEN["best-known"];
+  const [steps, cost] = schedule ? [schedule.steps, schedule.bandwidth] : [best.steps, best.bandwidth];
+  return h("dl", { class: "figures" },
+    figure("Time", seconds(design.best.seconds), `bound ${seconds(design.bounds.seconds)}`),
+    figure("Steps", String(steps), `one pass ${best.steps}, bound ${design.bounds.steps}`),
+    figure("T_B", h("span", { title: cost }, fraction(cost)), `one pass ${fraction(best.bandwidth)}, bound ${fraction(design.bounds.bandwidth)}, in units of M/B`),
+    h("div", { class: "marks" }, h("dt", { class: "hidden" }, "Proof"),
+      h("dd", {}, h("span", { class: "mark", title: meaning }, label), " ", schedule && h("span", { class: "mark", title: "An independent verifier followed the schedule chunk by chunk." }, "schedule verified"))));
+}
+
+function figure(name, value, note) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
+}
+
+function pointTabs(design, body, point, isBest) {
+  const topology = point.topology_id ? get(`/v1/topologies/${point.topology_id}`) : post("/v1/topologies", { recipe: point.recipe });
+  const collective = design.request.collective || design.workload.tasks[0].collective;
+  const schedule = isBest && design.best.schedule ? Promise.resolve(design.best.schedule.id)
+    : topology.then((found) => post("/v1/schedules", { topology: { id: found.id }, collective })).then((found) => found.id);
+  schedule.catch(() => {});
+  return [
+    h("h2", {}, nameOf(point), h("span", { class: "quiet" }, ` ${point.steps} steps, T_B ${fraction(point.bandwidth)}, ${seconds(point.seconds)}${isBest ? "" : " – another point of the frontier"}`)),
+    tabs("Details", [
+      ["Topology", () => later(topology.then((found) => topologyView(found)))],
+      ["Schedule", () => later(Promise.all([topology, schedule]).then(([found, id]) => playerView(found, id)))],
+      ["Wiring", () => later(topology.then((found) => uniformWiring({ id: found.id })))],
+      ["Alternatives", () => alternatives(design)],
+      ["Files", () => later(Promise.all([topology, schedule]).then(([found, id]) => fileList(design, found, id, collective)))],
+      ["API", () => sameElsewhere("/v1/designs", body, `client.design(${keywords(body)})`, design.request.collective || body.preset ? `topoloom design ${options(body)}` : null)],
+    ]),
+  ];
+}
+
+/** Return the times of the best topology and of all baselines as bars. */
+function alternatives(design) {
+  const rows = [
+    { name: nameOf(design.best), seconds: design.best.seconds, kind: "ours" },
+    { name: "lower bound", seconds: design.bounds.seconds, kind: "bound" },
+    ...design.baselines.map((other) => ({ ...other, kind: "other" })),
+    ...(design.assumed || []).map((other) => ({ ...other, kind: "other", note: other.assumption })),
+  ].sort((one, other) => one.seconds - other.seconds);
+  const most = Math.min(Math.max(...rows.map((row) => row.seconds)), 5 * design.best.seconds);
+  return table("Times of the alternatives", [
+    { head: "network", cell: (row) => h("span", { class: row.kind === "ours" ? "accent" : "" }, row.name) },
+    { head: "", cell: (row) => h("meter", { class: row.kind, min: "0", max: String(most), value: String(Math.min(row.seconds, most)), "aria-hidden": "true" }) },
+    { head: "time", number: true, cell: (row) => seconds(row.seconds) },
+    { head: "to the best", number: true, cell: (row) => `${digits(row.seconds / design.best.seconds)} ×` },
+    { head: "assumed", cell: (row) => row.note || "" },
+  ], rows);
+}
+
+function tasksFigure(design) {
+  const tasks = design.co_design.tasks.slice(0, 50);
+  return h("figure", { class: "chart" }, h("h3", {}, "The fastest algorithm of each collective"), table("Collectives of the workload", [
+    { head: "collective", cell: (task) => task.collective },
+    { head: "size", number: true, cell: (task) => bytes(task.bytes) },
+    { head: "count", number: true, cell: (task) => task.count },
+    { head: "algorithm", cell: (task) => task.algorithm },
+    { head: "time of one", number: true, cell: (task) => seconds(task.seconds) },
+  ], tasks));
+}
+
+function fileList(design, topology, schedule, collective) {
+  const stem = topology.name || "topology";
+  const program = ["msccl-xml", "mscclpp-json"];
+  return files([
+    ["Design (JSON)", `/v1/designs/${design.id}`, `${stem}.design.json`, "this answer, with exact numbers"],
+    ["Topology (JSON)", `/v1/topologies/${topology.id}`, `${stem}.topology.json`, "nodes and links, topology/1"],
+    ["Topology (GraphML)", `/v1/topologies/${topology.id}?format=graphml`, `${stem}.graphml`, "for networkx, Gephi, yEd"],
+    ["Topology (edge list)", `/v1/topologies/${topology.id}?format=edgelist`, `${stem}.edges.txt`, "one link on each line"],
+    ["Schedule (JSON)", `/v1/schedules/${schedule}`, `${stem}.schedule.json`, `every message of the ${collective}, schedule/1`],
+    ["Schedule (MSCCL XML)", `/v1/schedules/${schedule}?format=msccl-xml`, `${stem}.xml`, "for MSCCL and RCCL"],
+    ["Schedule (MSCCL++)", `/v1/schedules/${schedule}?format=mscclpp-json`, `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
+    ["Traces (Chakra)", `/v1/schedules/${schedule}?format=chakra-et&bytes=${design.request.bytes || 1048576}`, `${stem}.chakra.zip`, "one trace for each rank, for ASTRA-sim"],
+    ["Tuner table (CSV)", `/v1/schedules/${schedule}?format=nccl-tuner-csv`, `${stem}.tuner.csv`, "for the NCCL tuner plugin"],
+    ...program.map((format) => [`All programs (${format})`, `/v1/designs/${design.id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
+  ]);
+}

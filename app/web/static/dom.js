@@ -1,0 +1,79 @@
+// Elements of HTML and SVG, made without markup in texts: no value of an answer becomes code.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value") element.value = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Return an HTML element; an attribute `onclick` is a listener. */
+export function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Return an SVG element. */
+export function s(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Replace the content of an element. */
+export function show(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  return element;
+}
+
+/** Return an SVG drawing with a title for screen readers. */
+export function drawing(width, height, title, ...children) {
+  return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title }, children);
+}
+
+/** Return a table; a column has `head`, `cell` of a row, and `number` for right alignment. */
+export function table(caption, columns, rows, rowAttributes = () => ({})) {
+  const align = (column) => (column.number ? "number" : null);
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    h("table", {},
+      h("caption", { class: "hidden" }, caption),
+      h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col", class: align(column) }, column.head)))),
+      h("tbody", {}, rows.map((row, index) => h("tr", rowAttributes(row, index),
+        columns.map((column) => h("td", { class: align(column) }, column.cell(row, index))))))));
+}
+
+/** Return tabs, `[name, build]` each; a tab is built when it is first opened. */
+export function tabs(label, entries, chosen = 0) {
+  const panels = entries.map(([name], index) => h("div", {
+    role: "tabpanel", id: `panel-${index}`, "aria-labelledby": `tab-${index}`, hidden: true, tabindex: "0", class: "panel",
+  }));
+  const buttons = entries.map(([name], index) => h("button", {
+    type: "button", role: "tab", id: `tab-${index}`, "aria-controls": `panel-${index}`,
+    onclick: () => open(index),
+    onkeydown: (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) open((index + step + entries.length) % entries.length).focus();
+    },
+  }, name));
+  function open(index) {
+    buttons.forEach((button, other) => {
+      button.setAttribute("aria-selected", String(other === index));
+      button.tabIndex = other === index ? 0 : -1;
+      panels[other].hidden = other !== index;
+    });
+    if (!panels[index].childNodes.length) panels[index].append(entries[index][1]());
+    return buttons[index];
+  }
+  open(chosen);
+  return h("section", { class: "tabs" }, h("div", { role: "tablist", "aria-label": label }, buttons), panels);
+}
+
+/** Return an element that shows a promise's elements once they are there, or the error. */
+export function later(promise, waiting = "Loading …") {
+  const place = h("div", {}, h("p", { class: "quiet" }, waiting));
+  promise.then((found) => show(place, found), (error) => show(place, h("p", { class: "error" }, error.message)));
+  return place;
+}

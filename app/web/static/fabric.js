@@ -1,0 +1,122 @@
+// The view Fabric: the best throughput of a collective on an existing fabric, and what limits it.
+
+import { get, post } from "./api.js";
+import { h, later, table, tabs } from "./dom.js";
+import { Form, fields } from "./form.js";
+import { bytes, digits, plural, seconds } from "./numbers.js";
+import { playerView } from "./player.js";
+import { files, keywords, sameElsewhere } from "./same.js";
+import { topologyView } from "./topology.js";
+import { ask } from "./waiting.js";
+
+const EXAMPLE = { fabric: "dgx-a100-2", collective: "allgather" };
+const COLLECTIVES = ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"].map((name) => [name, name]);
+const COLLECTIVE = ["collective", "root"];
+
+function items(names) {
+  return [
+    { label: "Fabric", either: [
+      { label: "by name", fields: [{ name: "fabric", label: "Name", kind: "text", list: names, hint: "such as dgx-a100-2, gb200-nvl72, mi300x-4; N is a number of boxes" }] },
+      { label: "by recipe", fields: [{ name: "recipe", label: "Recipe", kind: "text", hint: "such as Torus(4, 4)" }] },
+      { label: "from a file", fields: [
+        { name: "text", label: "Text of the file", kind: "area", rows: 8, hint: "nvidia-smi topo -m, rocm-smi, NCCL XML, GraphML, JSON, edge list; files can be dropped here" },
+        { name: "boxes", label: "Copies of the machine" },
+        { name: "network", label: "Network between them", kind: "text", hint: "one, rails, rail-only or planes:K" },
+        { name: "nic_bandwidth", label: "Rate of a NIC", unit: "GB/s", hint: "per direction" },
+        { name: "link_bandwidth", label: "Rate of an NVLink or xGMI link", unit: "GB/s", hint: "per direction" },
+        { name: "oversubscription", label: "Oversubscription", hint: "ratio, at least 1" },
+      ] },
+    ] },
+    { name: "collective", label: "Collective", kind: "select", options: COLLECTIVES },
+    { name: "root", label: "Root of a broadcast or reduce", kind: "text", hint: "a compute node, such as 0.gpu0" },
+  ];
+}
+
+export async function create({ go }) {
+  const [schemas, fabrics] = await Promise.all([fields(), get("/v1/fabrics").then((found) => found.items, () => [])]);
+  const form = new Form(items(fabrics.map((fabric) => fabric.name)), schemas.topology, { ask: go, button: "Find the optimum" });
+  return {
+    title: "Fabric",
+    element: form.element,
+    show(values, answer, signal) {
+      form.fill(Object.keys(values).length ? values : EXAMPLE);
+      const flat = form.body(form.values());
+      const topology = Object.fromEntries(Object.entries(flat).filter(([name]) => !COLLECTIVE.includes(name)));
+      const body = { topology, ...Object.fromEntries(Object.entries(flat).filter(([name]) => COLLECTIVE.includes(name))) };
+      const send = (options) => post("/v1/optima", body, options).catch((error) => {
+        for (const one of error.errors || []) one.pointer = one.pointer.replace(/^\/topology/, "");
+        throw error;
+      });
+      return ask({ form, answer, signal, send, render: (optimum) => answerOf(optimum, body) });
+    },
+  };
+}
+
+function answerOf(optimum, body) {
+  const { bottleneck: cut, bandwidth_unit: unit } = optimum;
+  const passes = optimum.parts || [];
+  const limit = cut || passes[0]?.bottleneck;
+  const topology = get(`/v1/topologies/${optimum.topology_id}`);
+  const request = { topology: { id: optimum.topology_id }, collective: optimum.collective, ...(body.root ? { root: body.root } : {}) };
+  const schedule = topology.then(() => post("/v1/schedules", { ...request, algorithm: "forestcoll" }));
+  schedule.catch(() => {});
+  const rate = unit === "GB/s" ? `${digits(optimum.algbw)} GB/s` : `1/${digits(1 / (optimum.algbw || 1))} of a link`;
+  return [
+    h("h1", {}, h("strong", { class: "accent" }, optimum.name || "This fabric"), ` runs ${/^a/.test(optimum.collective) ? "an" : "a"} ${optimum.collective} at ${unit === "GB/s" ? rate : `${digits(optimum.algbw)} ${unit}s`}, and no schedule is faster.`),
+    h("dl", { class: "figures" },
+      figure("Algorithm bandwidth", unit === "GB/s" ? rate : digits(optimum.algbw), unit === "GB/s" ? `exact inverse rate ${optimum.inverse_rate}` : `in ${unit}s, exact inverse rate ${optimum.inverse_rate}`),
+      figure("Trees of each root", String(optimum.trees_per_root ?? "–"), optimum.least ? "no smaller number reaches the rate" : "reach the rate"),
+      figure("Compute nodes", String(optimum.nodes), unit === "GB/s" ? `${digits(optimum.algbw / optimum.nodes)} GB/s of each` : "")),
+    limit && bottleneck(limit, unit),
+    optimum.assumed?.length > 0 && assumptions(optimum.assumed),
+    tabs("Details", [
+      ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && new Set(limit.nodes) })))],
+      ["Trees", () => later(Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id)), "Packs the trees …")],
+      ["Algorithms", () => later(post("/v1/comparisons", request).then(algorithms), "Compares the algorithms …")],
+      ["Files", () => later(schedule.then((made) => fileList(optimum, made)))],
+      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum '${body.topology.fabric || body.topology.recipe}' --collective ${optimum.collective}` : null)],
+    ]),
+  ];
+}
+
+function figure(name, value, note) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
+}
+
+function bottleneck(cut, unit) {
+  const crossing = cut.links.slice(0, 6).map((link) => `${plural(link.count, "link")} from ${some(link.sources)} to ${some(link.targets)}`);
+  return h("p", { class: "lead" }, h("strong", {}, "Bottleneck: "), `data of ${plural(cut.data_inside ?? cut.compute_inside, "node")} leave the marked part over ${digits(Number(cut.exit_capacity))} ${unit === "link" ? "links" : unit}: ${crossing.join("; ")}.`);
+}
+
+const some = (names) => (names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(", "));
+
+function assumptions(list) {
+  return h("details", { class: "assumed" }, h("summary", {}, `${plural(list.length, "fact")} assumed, as the file does not state them`),
+    h("ul", {}, list.map((one) => h("li", {}, one.text, " ", h("code", {}, one.option)))));
+}
+
+function algorithms(comparison) {
+  const { sizes, switch_over: over } = comparison.fabric;
+  const names = comparison.fabric.algorithms.map((one) => one.name);
+  return h("div", {}, h("p", { class: "lead" }, over.map((one, index) => `${index ? "from " + bytes(one.from_bytes) + " " : ""}${one.name}`).join(", "), " is fastest."),
+    table("Times of the algorithms", [
+      { head: "size", cell: (row) => bytes(row.bytes) },
+      ...names.map((name) => ({ head: name, number: true, cell: (row) => {
+        const time = row.times.find((one) => one.name === name);
+        return time ? h("span", { class: row.fastest === name ? "accent" : "" }, seconds(time.seconds)) : "–";
+      } })),
+    ], sizes));
+}
+
+function fileList(optimum, schedule) {
+  const stem = optimum.name || "fabric";
+  const of = (format) => `/v1/schedules/${schedule.id}?format=${format}`;
+  return files([
+    ["Optimum (JSON)", `/v1/optima/${optimum.id}`, `${stem}.optimum.json`, "this answer, with exact numbers"],
+    ["Topology (JSON)", `/v1/topologies/${optimum.topology_id}`, `${stem}.topology.json`, "nodes and links, topology/1"],
+    ["Schedule (JSON)", `/v1/schedules/${schedule.id}`, `${stem}.schedule.json`, "the trees of every root, schedule/1"],
+    ["Schedule (MSCCL XML)", of("msccl-xml"), `${stem}.xml`, "for MSCCL and RCCL"],
+    ["Schedule (MSCCL++)", of("mscclpp-json"), `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
+    ["Trees (DOT)", of("dot"), `${stem}.dot`, "for Graphviz"],
+  ]);
+}

@@ -1,0 +1,172 @@
+// Forms of a question.  Limits and defaults come from the schema of the API; errors stand at
+// their field.  The values of a form are texts by field name, as in the address of the page.
+
+import { h, show } from "./dom.js";
+
+let schemas = null;
+
+/** Return the fields of all forms by request. */
+export async function fields() {
+  schemas ??= fetch(new URL("fields.json", import.meta.url)).then((answer) => answer.json());
+  return schemas;
+}
+
+/**
+ * Return a form.  `items` are fields `{name, label, kind, unit, options, read}`, or alternatives
+ * `{label, either: [{label, fields}]}` of which the form shows one.  `ask` receives the values.
+ */
+export class Form {
+  constructor(items, schema, { ask, button }) {
+    this.schema = schema;
+    this.inputs = new Map();
+    this.alternatives = [];
+    this.general = h("p", { class: "error", role: "alert" });
+    this.button = h("button", { class: "primary" }, button);
+    this.ask = ask;
+    this.element = h("form", { novalidate: true, onsubmit: (event) => {
+      event.preventDefault();
+      this.ask(this.values());
+    } }, items.map((item) => this.item(item)), this.general, h("div", { class: "actions" }, this.button));
+  }
+
+  item(item) {
+    if (item.more) return h("details", {}, h("summary", {}, item.more), item.fields.map((one) => this.item(one)));
+    return item.either ? this.either(item) : this.field(item);
+  }
+
+  either(item) {
+    const id = `choose-${this.alternatives.length}`;
+    const groups = item.either.map((one) => h("div", { class: "group" }, one.fields.map((field) => this.item(field))));
+    const select = h("select", { id, onchange: () => choose(select.selectedIndex) },
+      item.either.map((one) => h("option", {}, one.label)));
+    const choose = (index) => {
+      select.selectedIndex = index;
+      groups.forEach((group, other) => { group.hidden = other !== index; });
+    };
+    choose(0);
+    const names = item.either.map((one) => one.fields.map((field) => field.name));
+    this.alternatives.push({ names, select, choose });
+    return h("div", { class: item.beside ? "field beside" : "field" },
+      h("label", { for: id }, item.label), select, groups);
+  }
+
+  field(item) {
+    const { name, kind = "number" } = item;
+    const rules = this.schema[name] || {};
+    const id = `field-${name}`;
+    const common = { id, name, "aria-describedby": `${id}-hint ${id}-error`, autocomplete: "off" };
+    const options = item.options || (rules.enum || []).map((value) => [value, value]);
+    const input = {
+      number: () => h("input", { ...common, type: "text", inputmode: "decimal", placeholder: rules.default ?? item.placeholder }),
+      text: () => h("input", { ...common, type: "text", placeholder: item.placeholder, spellcheck: "false", list: item.list ? `${id}-list` : null }),
+      area: () => h("textarea", { ...common, rows: item.rows || 4, spellcheck: "false", placeholder: item.placeholder }),
+      check: () => h("input", { ...common, type: "checkbox" }),
+      select: () => h("select", common, options.map(([value, label]) => h("option", { value }, label))),
+    }[kind]();
+    const error = h("span", { class: "error", id: `${id}-error`, role: "alert" });
+    const hint = h("span", { class: "hint", id: `${id}-hint`, title: rules.description }, hintOf(item, rules));
+    if (kind === "area") dropFiles(input);
+    this.inputs.set(name, { item, input, error });
+    return h("div", { class: `field ${kind}` }, h("label", { for: id, title: rules.description }, item.label),
+      h("span", { class: "entry" }, input, item.unit && h("span", { class: "unit" }, item.unit)), hint, error,
+      item.list && h("datalist", { id: `${id}-list` }, item.list.map((value) => h("option", { value }))));
+  }
+
+  /** Return the shown values, without empty fields. */
+  values() {
+    const hidden = new Set(this.alternatives.flatMap(({ names, select }) =>
+      names.filter((_, index) => index !== select.selectedIndex).flat()));
+    const found = {};
+    for (const [name, { item, input }] of this.inputs) {
+      const text = item.kind === "check" ? (input.checked ? "true" : "") : input.value.trim();
+      if (!hidden.has(name) && text !== "") found[name] = text;
+    }
+    return found;
+  }
+
+  /** Fill in values, and show the alternatives that they belong to. */
+  fill(values) {
+    for (const [name, { item, input }] of this.inputs) {
+      if (item.kind === "check") input.checked = values[name] === "true";
+      else if (name in values) input.value = values[name];
+      else if (input.tagName === "SELECT") input.value = this.schema[name]?.default ?? input.options[0]?.value ?? "";
+      else input.value = "";
+    }
+    for (const { names, choose } of this.alternatives) {
+      choose(Math.max(0, names.findIndex((group) => group.some((name) => name in values))));
+    }
+  }
+
+  /** Return the body of a request with these values. */
+  body(values) {
+    const found = {};
+    for (const [name, text] of Object.entries(values)) {
+      const item = this.inputs.get(name)?.item;
+      if (item) found[name] = (item.read || READ[item.kind || "number"])(text);
+    }
+    return found;
+  }
+
+  /** Show an error at each field that it names, the rest at the end of the form. */
+  refuse(problem, suggestions = []) {
+    this.accept();
+    const rest = [];
+    for (const { pointer, detail } of problem.errors?.length ? problem.errors : [{ pointer: "", detail: problem.message }]) {
+      const [name, ...place] = pointer.split("/").slice(1);
+      const field = this.inputs.get(name) || this.inputs.get(this.aliases?.[name]);
+      if (!field) {
+        rest.push(`${pointer && `${pointer}: `}${detail}`);
+        continue;
+      }
+      field.error.append(place.length ? `${place.join(" ")}: ${detail}` : detail);
+      field.input.setAttribute("aria-invalid", "true");
+      field.error.append(...suggestions.map(({ label, values }) => h("button", { type: "button", class: "suggestion", onclick: () => this.ask({ ...this.values(), ...values }) }, label)));
+      suggestions = [];
+      const folded = field.input.closest("details");
+      if (folded) folded.open = true;
+    }
+    show(this.general, rest.join(" "));
+    const first = this.element.querySelector("[aria-invalid]");
+    if (first) first.focus({ preventScroll: false });
+  }
+
+  /** Remove all errors. */
+  accept() {
+    show(this.general);
+    for (const { input, error } of this.inputs.values()) {
+      show(error);
+      input.removeAttribute("aria-invalid");
+    }
+  }
+
+  busy(is) {
+    this.element.setAttribute("aria-busy", String(is));
+  }
+}
+
+/** Numbers are sent as numbers; another text is sent as it is, and the service names the rule. */
+export const READ = {
+  number: (text) => (Number.isFinite(Number(text)) ? Number(text) : text),
+  text: (text) => text,
+  area: (text) => text,
+  select: (text) => text,
+  check: () => true,
+};
+
+function hintOf(item, rules) {
+  if (item.hint !== undefined) return item.hint;
+  if (item.kind && item.kind !== "number") return null;
+  if (rules.minimum === undefined || rules.minimum <= 0.001 || rules.maximum > 1e8) return null;
+  return `${rules.minimum} to ${rules.maximum.toLocaleString("en-US")}`;
+}
+
+/** Read a file that is dropped on a text area into the area. */
+function dropFiles(area) {
+  area.addEventListener("dragover", (event) => event.preventDefault());
+  area.addEventListener("drop", async (event) => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    area.value = await file.text();
+  });
+}

@@ -1,0 +1,127 @@
+// Places of nodes: fabrics by box and tier, tori on a grid, other graphs on a circle, or all
+// nodes on rings around one node by their hops from it.
+
+const TAU = 2 * Math.PI;
+
+/** Return neighbors by node index, out and in, and the indices of the links. */
+export function graphOf(topology) {
+  const index = new Map(topology.nodes.map((node, number) => [node.id, number]));
+  const links = topology.links.map((link) => ({ source: index.get(link.source), target: index.get(link.target), capacity: link.capacity }));
+  const out = topology.nodes.map(() => []);
+  for (const link of links) out[link.source].push(link.target);
+  const pairs = new Set(links.map((link) => `${link.source} ${link.target}`));
+  for (const link of links) link.twoWay = pairs.has(`${link.target} ${link.source}`);
+  return { nodes: topology.nodes, links, out };
+}
+
+/** Return the hops of the shortest path from a node to every node. */
+export function hops(graph, start) {
+  const found = graph.nodes.map(() => Infinity);
+  found[start] = 0;
+  const queue = [start];
+  for (const node of queue) {
+    for (const next of graph.out[node]) {
+      if (found[next] === Infinity) {
+        found[next] = found[node] + 1;
+        queue.push(next);
+      }
+    }
+  }
+  return found;
+}
+
+const isSwitch = (node) => node.kind === "switch";
+
+/** Return places in the unit square, and the name of the arrangement. */
+export function arrange(topology) {
+  const { nodes, recipe = "" } = topology;
+  if (nodes.some(isSwitch)) return { name: "boxes and tiers", places: boxes(nodes) };
+  const torus = recipe.match(/^(?:Twisted)?Torus\(([\d, ]+)\)$/);
+  const sizes = torus ? torus[1].split(",").map(Number) : [];
+  if (torus && sizes.reduce((product, size) => product * size, 1) === nodes.length && sizes.length <= 3) return { name: "grid", places: grid(sizes) };
+  const lined = recipe.match(/^LineGraph\((\d+),/);
+  const group = lined ? topology.links.length / nodes.length : 1;
+  return { name: group > 1 ? "circle, nodes of one base node together" : "circle", places: circle(nodes.length, group) };
+}
+
+/** Return places on a circle; groups of nodes have gaps between them. */
+export function circle(count, group = 1) {
+  const gaps = group > 1 ? Math.ceil(count / group) : 0;
+  const total = count + gaps * Math.min(1, group / 4);
+  return Array.from({ length: count }, (_, index) => {
+    const at = index + (group > 1 ? Math.floor(index / group) * Math.min(1, group / 4) : 0);
+    const angle = (TAU * at) / total - TAU / 4;
+    return [0.5 + 0.46 * Math.cos(angle), 0.5 + 0.46 * Math.sin(angle)];
+  });
+}
+
+/** Return places of a torus in row-major order; a third dimension repeats the grid. */
+function grid(sizes) {
+  const [planes, rows, columns] = [Array(3 - sizes.length).fill(1), sizes].flat();
+  const [wide, high] = [planes > 3 ? Math.ceil(Math.sqrt(planes)) : planes, planes > 3 ? Math.ceil(planes / Math.ceil(Math.sqrt(planes))) : 1];
+  const found = [];
+  for (let plane = 0; plane < planes; plane += 1) {
+    for (let row = 0; row < rows; row += 1) {
+      for (let column = 0; column < columns; column += 1) {
+        const x = ((plane % wide) + (column + 0.7) / (columns + 0.4)) / wide;
+        const y = (Math.floor(plane / wide) + (row + 0.7) / (rows + 0.4)) / high;
+        found.push([x, y]);
+      }
+    }
+  }
+  return found;
+}
+
+/** Return places of a fabric: boxes side by side, their switches above them, the network on top. */
+function boxes(nodes) {
+  const boxOf = (node) => {
+    const [head, ...tail] = String(node.id).split(".");
+    return tail.length ? head : null;
+  };
+  const named = [...new Set(nodes.map(boxOf).filter((box) => box !== null))];
+  const alone = nodes.some((node) => boxOf(node) === null && !isSwitch(node));
+  const groups = alone ? [null, ...named] : named;
+  const perRow = Math.max(1, Math.ceil(Math.sqrt(groups.length * 1.6)));
+  const rows = Math.ceil(groups.length / perRow);
+  const outer = nodes.filter((node) => isSwitch(node) && boxOf(node) === null);
+  const top = outer.length ? 0.16 : 0.02;
+  const places = new Map(outer.map((node, index) => [node, [(index + 0.5) / outer.length, 0.05]]));
+  groups.forEach((box, number) => {
+    const inside = nodes.filter((node) => boxOf(node) === box && !places.has(node));
+    const [x0, y0] = [(number % perRow) / perRow, top + (Math.floor(number / perRow) / rows) * (1 - top)];
+    const [width, height] = [1 / perRow, (1 - top) / rows];
+    const put = (group, from, to) => {
+      const columns = Math.ceil(Math.sqrt(group.length * (width / height) * 1.4)) || 1;
+      const lines = Math.ceil(group.length / columns) || 1;
+      group.forEach((node, index) => places.set(node, [
+        x0 + (width * ((index % columns) + 0.75)) / (Math.min(columns, group.length) + 0.5),
+        y0 + height * (from + ((to - from) * (Math.floor(index / columns) + 0.5)) / lines),
+      ]));
+    };
+    put(inside.filter(isSwitch), 0.02, 0.25);
+    put(inside.filter((node) => !isSwitch(node)), 0.3, 0.95);
+  });
+  return nodes.map((node) => places.get(node));
+}
+
+/** Return places on rings around a node, each node near the node through which it is reached. */
+export function rings(graph, start) {
+  const distance = hops(graph, start);
+  const farthest = Math.max(1, ...distance.filter(Number.isFinite));
+  const angle = graph.nodes.map(() => 0);
+  const levels = Array.from({ length: farthest + 1 }, () => []);
+  distance.forEach((hop, node) => Number.isFinite(hop) && levels[hop].push(node));
+  for (let level = 1; level <= farthest; level += 1) {
+    const parent = new Map();
+    for (const node of levels[level - 1]) {
+      for (const next of graph.out[node]) if (distance[next] === level && !parent.has(next)) parent.set(next, node);
+    }
+    const order = levels[level].sort((one, other) => angle[parent.get(one)] - angle[parent.get(other)] || one - other);
+    order.forEach((node, index) => { angle[node] = (TAU * (index + 0.5)) / order.length; });
+  }
+  const places = distance.map((hop, node) => {
+    const radius = Number.isFinite(hop) ? (0.46 * hop) / farthest : 0.49;
+    return [0.5 + radius * Math.cos(angle[node] - TAU / 4), 0.5 + radius * Math.sin(angle[node] - TAU / 4)];
+  });
+  return { places, distance, levels };
+}

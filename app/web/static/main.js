@@ -1,0 +1,110 @@
+// The frame of the page: views by address, theme, key and the number of running jobs.
+
+import { get, key } from "./api.js";
+import * as design from "./design.js";
+import { h, show } from "./dom.js";
+import * as fabric from "./fabric.js";
+import * as library from "./library.js";
+import * as rates from "./rates.js";
+import * as wiring from "./wiring.js";
+
+const VIEWS = { design, fabric, wiring, rates, library };
+const NAMES = { design: "Design", fabric: "Fabric", wiring: "Wiring", rates: "Learning rate", library: "Library" };
+const JOBS_EVERY = 15_000; // Milliseconds between two looks at the jobs.
+
+const question = document.getElementById("question");
+const answer = document.getElementById("answer");
+let current = { name: "", view: null };
+let running = new AbortController();
+
+/** Read the address: `#/view?field=value`. */
+function address() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  return { name: path in VIEWS ? path : "design", values: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function go(name, values) {
+  const hash = `#/${name}?${new URLSearchParams(values)}`;
+  if (location.hash === hash) open();
+  else location.hash = hash;
+}
+
+async function open() {
+  const { name, values } = address();
+  running.abort();
+  running = new AbortController();
+  const { signal } = running;
+  if (name !== current.name) {
+    const view = await VIEWS[name].create({ go: (asked) => go(name, asked) });
+    if (signal.aborted) return;
+    current = { name, view };
+    show(question, fold(view));
+    show(answer, h("p", { class: "quiet" }, "Loading …"));
+    document.title = `${NAMES[name]} – Topoloom`;
+    for (const link of document.querySelectorAll("#views a")) link.toggleAttribute("aria-current", link.hash === `#/${name}`);
+    for (const link of document.querySelectorAll("#views a[aria-current]")) link.setAttribute("aria-current", "page");
+  }
+  await current.view.show(values, answer, signal);
+}
+
+/** Return the form of a view; on a phone it folds to one line above the answer. */
+function fold(view) {
+  const details = h("details", { class: "sheet", open: matchMedia("(min-width: 760px)").matches }, h("summary", {}, "Question"), view.element);
+  matchMedia("(min-width: 760px)").addEventListener("change", (event) => { details.open = event.matches; });
+  view.element.addEventListener("submit", () => { if (innerWidth < 760) details.open = false; });
+  return details;
+}
+
+function themes() {
+  const button = document.getElementById("theme");
+  const stored = localStorage.getItem("topoloom-theme");
+  if (stored) document.documentElement.dataset.theme = stored;
+  button.addEventListener("click", () => {
+    const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    document.documentElement.dataset.theme = dark ? "light" : "dark";
+    localStorage.setItem("topoloom-theme", document.documentElement.dataset.theme);
+  });
+}
+
+function signIn() {
+  const dialog = document.getElementById("sign-in");
+  const text = document.getElementById("key-text");
+  const button = document.getElementById("key");
+  const label = () => { button.textContent = key.get() ? "Sign out" : "Sign in"; };
+  label();
+  button.addEventListener("click", () => {
+    if (!key.get()) return dialog.showModal();
+    key.set("");
+    label();
+    return open();
+  });
+  document.addEventListener("key-needed", () => { if (!dialog.open) dialog.showModal(); });
+  dialog.addEventListener("close", () => {
+    if (dialog.returnValue !== "save" || !text.value.trim()) return;
+    key.set(text.value.trim());
+    text.value = "";
+    label();
+    current.name = "";
+    open();
+  });
+}
+
+/** Show how many jobs wait or run; a service that asks for a key is not asked without one. */
+async function jobs() {
+  const link = document.getElementById("jobs");
+  try {
+    const lists = document.hidden ? [] : await Promise.all(["queued", "running"].map((state) => get(`/v1/jobs?state=${state}&limit=100`)));
+    const count = lists.reduce((sum, list) => sum + list.items.length, 0);
+    link.textContent = count ? `${count} job${count > 1 ? "s" : ""}` : "";
+  } catch {
+    link.textContent = "";
+  }
+  setTimeout(jobs, JOBS_EVERY);
+}
+
+show(document.getElementById("views"), Object.entries(NAMES).map(([name, label]) => h("a", { href: `#/${name}` }, label)));
+themes();
+signIn();
+addEventListener("hashchange", open);
+await open();
+setTimeout(jobs, JOBS_EVERY);

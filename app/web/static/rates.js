@@ -1,0 +1,99 @@
+// The view Learning rate: sessions that the service tunes, live.
+
+import { get, blob } from "./api.js";
+import { axes, chart, path, scale, ticks } from "./charts.js";
+import { h, s, show, table } from "./dom.js";
+import { Form } from "./form.js";
+import { digits } from "./numbers.js";
+import { files, snippet } from "./same.js";
+
+const EVERY = 3_000; // Milliseconds between two looks at a running session.
+const MOST_POINTS = 1_500; // Points of a curve that are drawn.
+
+export async function create({ go }) {
+  const { items } = await get("/v1/lr-sessions?limit=100").catch(() => ({ items: [] }));
+  const options = items.map((item) => [item.id, `${item.name || item.id.slice(0, 8)} (${item.state})`]);
+  const form = new Form([{ name: "session", label: "Session", kind: "select", options }], {}, { ask: go, button: "Show" });
+  return {
+    title: "Learning rate",
+    element: form.element,
+    async show(values, answer, signal) {
+      form.fill(values);
+      const id = values.session || items[0]?.id;
+      if (!id) return show(answer, none());
+      const look = async () => {
+        if (signal.aborted) return;
+        try {
+          const session = await get(`/v1/lr-sessions/${id}`, { signal });
+          const text = await (await blob(`/v1/lr-sessions/${id}/history?format=csv`)).text();
+          if (signal.aborted) return;
+          show(answer, sessionView(session, text));
+          if (session.state === "running") setTimeout(look, EVERY);
+        } catch (error) {
+          if (!signal.aborted) show(answer, h("p", { class: "error" }, error.message));
+        }
+      };
+      await look();
+    },
+  };
+}
+
+function none() {
+  return [h("h1", {}, "No training run is tuned yet"),
+    h("p", { class: "lead" }, "A training program opens a session; its loss, its rates and the tried candidates then show here, live."),
+    snippet("Command line", `topoloom lr serve-session --help\ncurl --json '{"name": "gpt", "min_lr": 0.0001, "max_lr": 0.1, "total_steps": 10000}' ${location.origin}/v1/lr-sessions`)];
+}
+
+function sessionView(session, text) {
+  const rows = text.trim().split("\n").slice(1).map((line) => line.split(",")).map((cells) => ({
+    step: Number(cells[1]), rate: Number(cells[2]), loss: Number(cells[3]), stage: cells[4], trial: cells[5], kept: cells[6] === "1" || cells[6] === "true",
+  }));
+  const kept = rows.filter((row) => row.kept);
+  const last = kept.at(-1) || rows.at(-1);
+  const total = session.options.total_steps;
+  return [
+    h("h1", {}, h("strong", { class: "accent" }, session.name || "This run"), ` is ${session.state} at step ${session.step.toLocaleString("en-US")} of ${total.toLocaleString("en-US")}.`),
+    h("dl", { class: "figures" },
+      figure("Loss", last && Number.isFinite(last.loss) ? digits(last.loss) : "–", "last kept step"),
+      figure("Rate", session.action.lr ? session.action.lr.toExponential(2) : "–", `next: ${session.action.type.replace("_", " ")}`),
+      figure("Steps in all", session.spent.toLocaleString("en-US"), `${((100 * (session.spent - session.step)) / total).toFixed(1)} % of the run discarded`)),
+    rows.length > 1 && h("div", { class: "charts" }, curves("Loss of the kept run, and of the trials", rows, (row) => row.loss, "loss"), curves("Learning rate", rows, (row) => row.rate, "rate")),
+    session.stages.length > 0 && [h("h2", {}, "Stages"), stages(session.stages)],
+    h("h2", {}, "Files"),
+    files([["History (CSV)", `/v1/lr-sessions/${session.id}/history?format=csv`, "history.csv", "one line for each step"], ["Session (JSON)", `/v1/lr-sessions/${session.id}`, "session.json", "lr-session/1"]]),
+  ];
+}
+
+function figure(name, value, note) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
+}
+
+function curves(title, rows, of, name) {
+  const finite = rows.filter((row) => Number.isFinite(of(row)) && of(row) > 0);
+  const thin = (list) => list.filter((_, index) => index % Math.ceil(list.length / MOST_POINTS) === 0);
+  const kept = thin(finite.filter((row) => row.kept));
+  const trials = thin(finite.filter((row) => !row.kept));
+  const values = finite.map(of);
+  const made = chart(title, (width, height) => {
+    const box = { left: 56, right: width - 12, top: 34, bottom: height - 44 };
+    const x = scale([0, Math.max(1, ...finite.map((row) => row.step))], [box.left, box.right]);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const y = scale([low, high], [box.bottom, box.top], low > 0);
+    return axes(width, height, box, {
+      x, y, title, xName: "step", yName: name,
+      xTicks: ticks(0, Math.max(...finite.map((row) => row.step)), 5).map((value) => [value, value.toLocaleString("en-US")]),
+      yTicks: ticks(low, high, 4).filter((value) => value > 0).map((value) => [value, value < 0.01 ? value.toExponential(0) : digits(value)]),
+    }, trials.map((row) => s("circle", { class: "trial", cx: x(row.step), cy: y(of(row)), r: 1.5 })),
+    s("path", { class: "ours", d: path(kept.map((row) => [x(row.step), y(of(row))])) }));
+  }, { columns: [{ head: "step", number: true, cell: (row) => row.step }, { head: name, number: true, cell: (row) => of(row).toPrecision(4) }], rows: thin(kept).filter((_, index) => index % Math.ceil(kept.length / 100) === 0) });
+  return made.figure;
+}
+
+function stages(list) {
+  return table("Stages", [
+    { head: "first step", number: true, cell: (stage) => stage.start },
+    { head: "steps", number: true, cell: (stage) => stage.tau },
+    { head: "chosen", number: true, cell: (stage) => (stage.rate ? stage.rate.toExponential(2) : "–") },
+    { head: "tried", cell: (stage) => stage.attempts.map((one) => `${one.rate.toExponential(1)} ${one.status}${one.forecast === undefined ? "" : ` (forecast ${digits(one.forecast)})`}`).join(", ") },
+  ], list);
+}

@@ -1,0 +1,69 @@
+// "The same elsewhere": the request by curl, in Python and on the command line, to copy; and files.
+
+import { blob, key } from "./api.js";
+import { h } from "./dom.js";
+
+/** Return the texts of a request for other programs; `command` is its command line. */
+export function sameElsewhere(path, body, python, command) {
+  const json = JSON.stringify(body);
+  const secret = key.get() ? " -H \"Authorization: Bearer $TOPOLOOM_KEY\"" : "";
+  const curl = `curl --fail-with-body${secret} --json ${quoted(json)} ${location.origin}${path}`;
+  const client = `from topoloom import Client\n\nclient = Client("${location.origin}"${key.get() ? ", key=os.environ[\"TOPOLOOM_KEY\"]" : ""})\nanswer = ${python}`;
+  return h("div", { class: "same" }, snippet("curl", curl), snippet("Python", key.get() ? `import os\n\n${client}` : client), command && snippet("Command line", command));
+}
+
+export function snippet(title, text) {
+  const copy = h("button", { type: "button", class: "plain", onclick: async () => {
+    await navigator.clipboard.writeText(text);
+    copy.textContent = "Copied";
+  } }, "Copy");
+  return h("div", { class: "snippet" }, h("div", { class: "snippet-head" }, h("h4", {}, title), copy), h("pre", { tabindex: "0" }, h("code", {}, text)));
+}
+
+/** Return a text as a word of a POSIX shell. */
+export function quoted(text) {
+  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Return a value as a Python literal. */
+export function literal(value) {
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (value === null) return "None";
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object") return `{${Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${literal(one)}`).join(", ")}}`;
+  return JSON.stringify(value);
+}
+
+export const keywords = (body) => Object.entries(body).map(([name, value]) => `${name}=${literal(value)}`).join(", ");
+
+/** Return options of the command line: {max_steps: 3} -> "--max-steps 3" */
+export function options(body) {
+  return Object.entries(body).map(([name, value]) => {
+    const flag = `--${name.replaceAll("_", "-")}`;
+    return value === true ? flag : `${flag} ${quoted(String(value))}`;
+  }).join(" ");
+}
+
+/** Return a list of downloads `[label, path, file name, what the file is for]`. */
+export function files(entries) {
+  return h("ul", { class: "files" }, entries.map(([label, path, name, use]) => {
+    const told = h("span", { class: "error", role: "alert" });
+    const button = h("button", { type: "button", class: "download", onclick: async () => {
+      told.textContent = "";
+      try {
+        save(await blob(path), name);
+      } catch (error) {
+        told.textContent = error.message;
+      }
+    } }, label);
+    return h("li", {}, button, h("span", { class: "quiet" }, use), told);
+  }));
+}
+
+/** Save a blob as a file.  A link cannot send a key, so the page has read the file. */
+function save(content, name) {
+  const link = h("a", { href: URL.createObjectURL(content), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

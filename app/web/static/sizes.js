@@ -1,0 +1,100 @@
+// Time over message size as a ratio to the bound; a slider names the best at a size.
+
+import { apart, axes, chart, path, scale } from "./charts.js";
+import { h, s, show } from "./dom.js";
+import { bytes, digits, seconds } from "./numbers.js";
+
+/** Sizes of the chart, in bytes: 1 KiB to 1 GiB. */
+export const SIZES = Array.from({ length: 11 }, (_, index) => 1024 * 4 ** index);
+
+const SHORT = {
+  "shifted-ring": "ring", "double-binary-tree": "double tree", "double-tree": "double tree (plain)", "torus-rings": "torus",
+  "twisted-torus": "twisted torus", "permutation-rings": "permuted rings", "full-mesh-3d": "3D mesh", "recursive-doubling": "doubling",
+  "switch-bruck": "switch", "switch-rabenseifner": "switch (RS)", "routed-swing": "routed Swing", "routed-trivance": "routed Trivance", direct: "direct",
+};
+export const shortName = (name) => SHORT[name] || name;
+
+/** Return the times of the designs of several sizes, as ratios to the bound of each size. */
+export function ratios(designs) {
+  const rows = designs.map((design) => {
+    const others = [...design.baselines, ...(design.assumed || [])];
+    return {
+      bytes: design.request.bytes,
+      bound: design.bounds.seconds,
+      ours: design.co_design.seconds,
+      floor: design.co_design.floor_seconds,
+      name: design.co_design.name || design.co_design.recipe,
+      algorithm: design.co_design.tasks[0].algorithm,
+      others: new Map(others.map((other) => [other.name, other.seconds])),
+    };
+  });
+  const names = [...new Set(rows.flatMap((row) => [...row.others.keys()]))];
+  return { rows, names };
+}
+
+/** Return the chart with its slider. */
+export function sizesChart(designs, chosen) {
+  const { rows, names } = ratios(designs);
+  let at = rows.reduce((best, row, index) => (Math.abs(Math.log(row.bytes / chosen)) < Math.abs(Math.log(rows[best].bytes / chosen)) ? index : best), 0);
+  const told = h("output", { class: "told", for: "size-slider" });
+
+  function draw(width, height) {
+    const right = 112;
+    const box = { left: 44, right: width - right, top: 34, bottom: height - 44 };
+    const all = rows.flatMap((row) => [row.ours, row.floor, ...row.others.values()].map((value) => value / row.bound));
+    const low = Math.min(1, ...all) * 0.94;
+    const high = Math.min(8, Math.max(...all, 1.2)) * 1.05;
+    const x = scale([rows[0].bytes, rows.at(-1).bytes], [box.left, box.right], true);
+    const y = scale([low, high], [box.bottom, box.top], true);
+    const clamp = (value) => Math.max(box.top, Math.min(box.bottom, y(value)));
+    const line = (value) => path(rows.filter((row) => value(row) !== undefined).map((row) => [x(row.bytes), clamp(value(row) / row.bound)]));
+    const last = rows.at(-1);
+    const ends = apart([
+      ...names.filter((name) => last.others.has(name)).map((name) => ({ name, text: shortName(name), at: clamp(last.others.get(name) / last.bound), kind: "other" })),
+      { text: "Topoloom", at: clamp(last.ours / last.bound), kind: "ours" },
+    ].map((end) => ({ ...end, y: end.at + 4 })), 14, box.top, box.bottom + 4);
+    const row = rows[at];
+    return axes(width, height, box, {
+      x, y, title: "Time over message size, as a ratio to the lower bound", xName: "message size", yName: "time ÷ lower bound",
+      xTicks: rows.filter((_, index) => index % (width < 480 ? 5 : 2) === 0).map((one) => [one.bytes, bytes(one.bytes)]),
+      yTicks: [0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8].filter((value) => value >= low && value <= high).map((value) => [value, String(value)]),
+    },
+    s("line", { class: "bound", x1: box.left, x2: box.right, y1: y(1), y2: y(1) }),
+    s("path", { class: "floor", d: line((one) => one.floor) }, s("title", {}, "bound of any algorithm")),
+    names.map((name) => s("path", { class: "other", d: line((one) => one.others.get(name)) }, s("title", {}, name))),
+    s("path", { class: "ours", d: line((one) => one.ours) }, s("title", {}, "the best topology and algorithm")),
+    ends.map((end) => s("path", { class: "leader", d: `M${box.right} ${end.at}L${box.right + 12} ${end.y - 4}` })),
+    ends.map((end) => s("text", { class: end.kind, x: box.right + 15, y: end.y }, end.text)),
+    s("text", { class: "note", x: x(rows[5].bytes) + 6, y: clamp(rows[5].floor / rows[5].bound) + 14 }, "bound of any algorithm"),
+    s("line", { class: "cursor", x1: x(row.bytes), x2: x(row.bytes), y1: box.top, y2: box.bottom }),
+    s("circle", { class: "cursor-dot", cx: x(row.bytes), cy: clamp(row.ours / row.bound), r: 5 }));
+  }
+
+  const columns = [
+    { head: "size", cell: (row) => bytes(row.bytes) },
+    { head: "bound", number: true, cell: (row) => seconds(row.bound) },
+    { head: "best", number: true, cell: (row) => seconds(row.ours) },
+    { head: "algorithm", cell: (row) => row.algorithm },
+    ...names.map((name) => ({ head: shortName(name), number: true, cell: (row) => (row.others.has(name) ? seconds(row.others.get(name)) : "–") })),
+  ];
+  const made = chart(message(rows), draw, { columns, rows });
+  const slider = h("input", { type: "range", id: "size-slider", min: 0, max: rows.length - 1, step: 1, value: at, oninput: () => { at = Number(slider.value); tell(); } });
+  slider.value = String(at);
+  function tell() {
+    const row = rows[at];
+    slider.setAttribute("aria-valuetext", bytes(row.bytes));
+    const [next, time] = [...row.others].sort((one, other) => one[1] - other[1])[0] || [];
+    show(told, h("strong", {}, bytes(row.bytes)), ": ", h("strong", { class: "accent" }, row.name), ` by ${row.algorithm}, ${seconds(row.ours)}`,
+      next ? `; next, ${shortName(next)}, ${digits(time / row.ours)} times` : "");
+    made.redraw();
+  }
+  made.figure.querySelector(".drawing").after(h("label", { class: "slider" }, h("span", { class: "hidden" }, "Message size"), slider), told);
+  tell();
+  return made;
+}
+
+function message(rows) {
+  const wins = rows.filter((row) => [...row.others].every(([name, time]) => name.startsWith("switch") || name.startsWith("routed") || time >= row.ours));
+  if (wins.length === rows.length) return "At every message size, no wired baseline is faster";
+  return wins.length ? `At ${wins.length} of ${rows.length} message sizes, no wired baseline is faster` : "A wired baseline is faster at every message size";
+}

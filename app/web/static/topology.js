@@ -1,0 +1,114 @@
+// The drawing of a topology, its recipe in words, and the neighbors of a chosen host.
+
+import { get } from "./api.js";
+import { drawing, h, later, s, show } from "./dom.js";
+import { arrange, graphOf, hops, rings } from "./layout.js";
+import { plural } from "./numbers.js";
+
+const SIZE = 560;
+const ALL_LINKS = 64; // Nodes up to which every link is drawn.
+
+/** Return the link as a curve between two places; `bend` moves one-way links apart. */
+export function curve([x1, y1], [x2, y2], bend) {
+  const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
+  const [cx, cy] = [mx - (y2 - y1) * bend, my + (x2 - x1) * bend];
+  return `M${x1.toFixed(1)} ${y1.toFixed(1)}Q${cx.toFixed(1)} ${cy.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
+}
+
+export function nodeMark(node, [x, y], radius, attributes, label) {
+  const mark = node.kind === "switch"
+    ? s("rect", { x: x - radius * 1.1, y: y - radius * 0.8, width: radius * 2.2, height: radius * 1.6, rx: 2, class: "switch" })
+    : s("circle", { cx: x, cy: y, r: radius, class: "host" });
+  return s("g", attributes, mark, label && s("text", { x, y: y + 4, "text-anchor": "middle" }, label));
+}
+
+/** Return the view of a topology: drawing, recipe, facts. */
+export function topologyView(topology, options = {}) {
+  const graph = graphOf(topology);
+  const state = { chosen: 0, by: options.by || (topology.nodes.length > ALL_LINKS ? "hops" : "shape") };
+  const place = h("div", { class: "drawing square" });
+  const facts = h("div", { class: "facts", "aria-live": "polite" });
+  const shape = arrange(topology);
+  const modes = topology.nodes.some((node) => node.kind === "switch") ? [["shape", "Boxes and tiers"]]
+    : [["shape", shape.name.startsWith("circle") ? "Circle" : "Grid"], ["hops", "Hops from a host"]];
+  const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; draw(); } }, label));
+  function draw() {
+    buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(modes[index][0] === state.by)));
+    show(place, draft(graph, state, shape, options, (node) => { state.chosen = node; draw(); }));
+    show(facts, about(graph, state.chosen, topology));
+  }
+  draw();
+  return h("div", { class: "split" },
+    h("div", {}, modes.length > 1 && h("div", { class: "switcher", role: "group", "aria-label": "Arrangement" }, buttons), place),
+    h("div", {}, topology.recipe && recipeView(topology.recipe), facts));
+}
+
+function draft(graph, state, shape, { cut }, choose) {
+  const around = state.by === "hops" ? rings(graph, state.chosen) : null;
+  const places = (around ? around.places : shape.places).map(([x, y]) => [x * (SIZE - 44) + 22, y * (SIZE - 44) + 22]);
+  const few = graph.nodes.length <= ALL_LINKS;
+  const radius = few ? 12 : Math.max(2.5, 90 / Math.sqrt(graph.nodes.length));
+  const tree = around && ((link) => around.distance[link.target] === around.distance[link.source] + 1);
+  const shown = graph.links.filter((link) => few || link.source === state.chosen || (around && tree(link) && graph.nodes.length <= 512));
+  const crossing = (link) => cut && cut.has(graph.nodes[link.source].id) && !cut.has(graph.nodes[link.target].id);
+  const kind = (link) => ["link", crossing(link) && "cut", link.source === state.chosen && "from", tree && !tree(link) && "aside"].filter(Boolean).join(" ");
+  shown.sort((one, other) => (one.source === state.chosen) - (other.source === state.chosen));
+  return drawing(SIZE, SIZE, `Graph of ${plural(graph.nodes.length, "node")} and ${plural(graph.links.length, "link")}`,
+    around && around.levels.slice(1).map((_, level) => s("circle", { class: "orbit", cx: SIZE / 2, cy: SIZE / 2, r: ((0.46 * (level + 1)) / (around.levels.length - 1)) * (SIZE - 44) })),
+    shown.map((link) => s("path", { class: kind(link), d: curve(places[link.source], places[link.target], link.twoWay ? 0 : 0.08) })),
+    graph.nodes.map((node, index) => nodeMark(node, places[index], radius, {
+      class: `node${index === state.chosen ? " chosen" : ""}${cut && cut.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
+    }, few && String(node.id).length <= 3 ? String(node.id) : null)).map((mark, index) => {
+      mark.append(s("title", {}, String(graph.nodes[index].id)));
+      return mark;
+    }));
+}
+
+function about(graph, chosen, topology) {
+  const distance = hops(graph, chosen);
+  const reached = distance.filter((hop) => Number.isFinite(hop) && hop > 0);
+  const counts = Array.from({ length: Math.max(0, ...reached) }, (_, hop) => reached.filter((one) => one === hop + 1).length);
+  const name = (node) => String(graph.nodes[node].id);
+  const next = [...new Set(graph.out[chosen])];
+  return [
+    h("h4", {}, `${graph.nodes[chosen].kind === "switch" ? "Switch" : "Host"} ${name(chosen)}`),
+    h("p", {}, `Sends to ${next.slice(0, 16).map(name).join(", ")}${next.length > 16 ? " …" : ""}.`),
+    h("p", {}, `Reaches ${counts.map((count, hop) => `${count} at ${plural(hop + 1, "hop")}`).join(", ")}.`),
+    h("p", { class: "quiet" }, `${plural(graph.nodes.length, "node")}, ${plural(graph.links.length, "one-way link")}${topology.bandwidth_unit === "link" ? "" : `, capacities in ${topology.bandwidth_unit}`}. Click a node to see its links.`),
+  ];
+}
+
+/** Return a recipe as a tree of operators and bases, each with its title. */
+function recipeView(recipe) {
+  const made = h("div", { class: "recipe" }, h("h4", {}, "How to make this graph"));
+  const titles = get("/v1/families").then(({ items }) => new Map(items.map((item) => [item.name, item.title])), () => new Map());
+  made.append(later(titles.then((found) => h("ul", { class: "tree" }, branch(parse(recipe), found)))));
+  return made;
+}
+
+function branch(term, titles) {
+  const plain = term.parts.filter((part) => !part.name);
+  const below = term.parts.filter((part) => part.name);
+  return h("li", {}, h("code", {}, plain.length ? `${term.name}(${plain.map((part) => part.text).join(", ")})` : term.name),
+    titles.has(term.name) && h("span", { class: "quiet" }, ` ${titles.get(term.name)}`),
+    below.length > 0 && h("ul", {}, below.map((part) => branch(part, titles))));
+}
+
+/** Parse a recipe: `Name(part, ...)`, where a part is a recipe, a number or a name. */
+export function parse(recipe) {
+  const tokens = recipe.match(/[()]|,|[^(),\s][^(),]*/g) || [];
+  let at = 0;
+  function term() {
+    const text = tokens[at++].trim();
+    if (tokens[at] !== "(") return /^[A-Z]/.test(text) ? { name: text, parts: [] } : { text };
+    const parts = [];
+    at += 1;
+    while (at < tokens.length && tokens[at] !== ")") {
+      if (tokens[at] === ",") at += 1;
+      else parts.push(term());
+    }
+    at += 1;
+    return { name: text, parts };
+  }
+  return term();
+}

@@ -1,0 +1,51 @@
+// From a question to its answer: a quiet wait, then the progress of a job, then answer or error.
+
+import { h, show } from "./dom.js";
+import { seconds } from "./numbers.js";
+
+const PHASES = { queued: "Waits for a free worker", running: "Computes" };
+
+/** Send a question and show what comes back; `send` and `render` are functions. */
+export async function ask({ form, answer, signal, send, render, suggestions = () => [] }) {
+  form.accept();
+  form.busy(true);
+  answer.setAttribute("aria-busy", "true");
+  const onJob = (job, cancel) => show(answer, progress(job, cancel));
+  try {
+    const found = await send({ onJob, signal });
+    if (!signal.aborted) show(answer, render(found));
+  } catch (error) {
+    if (signal.aborted || error.name === "AbortError") return;
+    form.refuse(error, suggestions(error));
+    show(answer, refusal(error));
+  } finally {
+    if (!signal.aborted) {
+      answer.setAttribute("aria-busy", "false");
+      form.busy(false);
+    }
+  }
+}
+
+function refusal(error) {
+  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), h("p", {}, error.message),
+    error.type && h("p", { class: "quiet" }, h("a", { href: error.type }, "What this problem means")));
+}
+
+/** Return the progress of a job, with its phase, its estimate and a button that cancels it. */
+export function progress(job, cancel) {
+  const share = job.progress ?? 0;
+  const told = h("span", { class: "error", role: "alert" });
+  const button = h("button", { type: "button", onclick: async () => {
+    button.disabled = true;
+    try {
+      await cancel();
+    } catch (error) {
+      told.textContent = error.message;
+    }
+  } }, "Cancel");
+  const phase = [PHASES[job.state] || job.state, job.phase, job.message].filter(Boolean).join(": ");
+  return h("div", { class: "progress", role: "status" }, h("h1", {}, "The service computes the answer"),
+    h("p", {}, phase, job.estimate_seconds ? `, about ${seconds(job.estimate_seconds)} left` : "", "."),
+    h("progress", { max: "1", value: share ? String(share) : null, "aria-label": "Progress" }), h("div", { class: "actions" }, button, told),
+    h("p", { class: "quiet" }, "The computation continues if you close this page. The same address shows the answer later."));
+}
