@@ -2,7 +2,6 @@
 
 import { drawing, h, s, show, table } from "./dom.js";
 
-const HEIGHT = 300;
 const CHARACTER = 6.6; // Width of a character of the labels, in pixels.
 
 /** Return a function from a domain to pixels; `log` for a logarithmic axis. */
@@ -23,9 +22,9 @@ export function ticks(from, to, count = 5) {
 }
 
 /** Return a chart: a title that states its message, the drawing, and its table on demand. */
-export function chart(title, draw, behind) {
+export function chart(title, draw, behind, height = 300) {
   const place = h("div", { class: "drawing" });
-  const redraw = () => place.clientWidth && show(place, draw(place.clientWidth, HEIGHT));
+  const redraw = () => place.clientWidth && show(place, draw(place.clientWidth, height));
   new ResizeObserver(redraw).observe(place);
   const heading = h("h3", {}, title);
   const figure = h("figure", { class: "chart" }, heading, place,

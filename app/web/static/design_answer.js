@@ -112,7 +112,7 @@ function alternatives(design) {
     { head: "", cell: (row) => h("meter", { class: row.kind, min: "0", max: String(most), value: String(Math.min(row.seconds, most)), "aria-hidden": "true" }) },
     { head: "time", number: true, cell: (row) => seconds(row.seconds) },
     { head: "to the best", number: true, cell: (row) => `${digits(row.seconds / design.best.seconds)} ×` },
-    { head: "assumed", cell: (row) => row.note || "" },
+    { head: "assumed", cell: (row) => h("span", { class: "wrap" }, row.note || "") },
   ], rows);
 }
 

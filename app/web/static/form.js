@@ -72,14 +72,15 @@ export class Form {
       item.list && h("datalist", { id: `${id}-list` }, item.list.map((value) => h("option", { value }))));
   }
 
-  /** Return the shown values, without empty fields. */
+  /** Return the shown values, without empty fields and chosen defaults. */
   values() {
     const hidden = new Set(this.alternatives.flatMap(({ names, select }) =>
       names.filter((_, index) => index !== select.selectedIndex).flat()));
     const found = {};
     for (const [name, { item, input }] of this.inputs) {
       const text = item.kind === "check" ? (input.checked ? "true" : "") : input.value.trim();
-      if (!hidden.has(name) && text !== "") found[name] = text;
+      const usual = item.kind === "select" && text === this.schema[name]?.default;
+      if (!hidden.has(name) && text !== "" && !usual) found[name] = text;
     }
     return found;
   }
@@ -122,8 +123,7 @@ export class Form {
       field.input.setAttribute("aria-invalid", "true");
       field.error.append(...suggestions.map(({ label, values }) => h("button", { type: "button", class: "suggestion", onclick: () => this.ask({ ...this.values(), ...values }) }, label)));
       suggestions = [];
-      const folded = field.input.closest("details");
-      if (folded) folded.open = true;
+      for (let folded = field.input.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
     }
     show(this.general, rest.join(" "));
     const first = this.element.querySelector("[aria-invalid]");

@@ -51,5 +51,5 @@ export function frontierChart(design, pick) {
     { head: "time", number: true, cell: (row) => seconds(row.seconds) },
     { head: "proven", cell: (row) => row.status },
   ];
-  return chart(title, draw, { columns, rows: points });
+  return chart(title, draw, { columns, rows: points }, 360);
 }

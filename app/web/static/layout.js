@@ -35,7 +35,7 @@ const isSwitch = (node) => node.kind === "switch";
 /** Return places in the unit square, and the name of the arrangement. */
 export function arrange(topology) {
   const { nodes, recipe = "" } = topology;
-  if (nodes.some(isSwitch)) return { name: "boxes and tiers", places: boxes(nodes) };
+  if (nodes.some(isSwitch)) return { name: "boxes and tiers", ...boxes(nodes) };
   const torus = recipe.match(/^(?:Twisted)?Torus\(([\d, ]+)\)$/);
   const sizes = torus ? torus[1].split(",").map(Number) : [];
   if (torus && sizes.reduce((product, size) => product * size, 1) === nodes.length && sizes.length <= 3) return { name: "grid", places: grid(sizes) };
@@ -72,7 +72,9 @@ function grid(sizes) {
   return found;
 }
 
-/** Return places of a fabric: boxes side by side, their switches above them, the network on top. */
+const SPACING = 0.058; // Least distance of two nodes side by side, of the width of the drawing.
+
+/** Return places and frames of boxes: side by side, their switches above, the network on top. */
 function boxes(nodes) {
   const boxOf = (node) => {
     const [head, ...tail] = String(node.id).split(".");
@@ -86,42 +88,57 @@ function boxes(nodes) {
   const outer = nodes.filter((node) => isSwitch(node) && boxOf(node) === null);
   const top = outer.length ? 0.16 : 0.02;
   const places = new Map(outer.map((node, index) => [node, [(index + 0.5) / outer.length, 0.05]]));
+  const frames = [];
   groups.forEach((box, number) => {
     const inside = nodes.filter((node) => boxOf(node) === box && !places.has(node));
     const [x0, y0] = [(number % perRow) / perRow, top + (Math.floor(number / perRow) / rows) * (1 - top)];
     const [width, height] = [1 / perRow, (1 - top) / rows];
     const put = (group, from, to) => {
-      const columns = Math.ceil(Math.sqrt(group.length * (width / height) * 1.4)) || 1;
+      const columns = Math.max(1, Math.min(group.length, Math.floor(width / SPACING)));
       const lines = Math.ceil(group.length / columns) || 1;
       group.forEach((node, index) => places.set(node, [
         x0 + (width * ((index % columns) + 0.75)) / (Math.min(columns, group.length) + 0.5),
         y0 + height * (from + ((to - from) * (Math.floor(index / columns) + 0.5)) / lines),
       ]));
     };
-    put(inside.filter(isSwitch), 0.02, 0.25);
-    put(inside.filter((node) => !isSwitch(node)), 0.3, 0.95);
+    const own = inside.some(isSwitch);
+    put(inside.filter(isSwitch), 0.1, 0.35);
+    put(inside.filter((node) => !isSwitch(node)), own ? 0.5 : 0.1, 0.98);
+    if (box !== null) frames.push({ name: `box ${box}`, x: x0 + 0.008, y: y0 + 0.01, width: width - 0.016, height: height - 0.02 });
   });
-  return nodes.map((node) => places.get(node));
+  return { places: nodes.map((node) => places.get(node)), frames };
 }
 
-/** Return places on rings around a node, each node near the node through which it is reached. */
+/** Return places on rings around a node: a tree of shortest paths, each branch in its own sector. */
 export function rings(graph, start) {
   const distance = hops(graph, start);
   const farthest = Math.max(1, ...distance.filter(Number.isFinite));
-  const angle = graph.nodes.map(() => 0);
-  const levels = Array.from({ length: farthest + 1 }, () => []);
-  distance.forEach((hop, node) => Number.isFinite(hop) && levels[hop].push(node));
-  for (let level = 1; level <= farthest; level += 1) {
-    const parent = new Map();
-    for (const node of levels[level - 1]) {
-      for (const next of graph.out[node]) if (distance[next] === level && !parent.has(next)) parent.set(next, node);
+  const parents = graph.nodes.map(() => -1);
+  const children = graph.nodes.map(() => []);
+  const reached = distance.map((hop, node) => [hop, node]).filter(([hop]) => Number.isFinite(hop)).sort(([one], [other]) => one - other).map(([, node]) => node);
+  for (const node of reached) {
+    for (const next of graph.out[node]) {
+      if (distance[next] === distance[node] + 1 && parents[next] < 0) {
+        parents[next] = node;
+        children[node].push(next);
+      }
     }
-    const order = levels[level].sort((one, other) => angle[parent.get(one)] - angle[parent.get(other)] || one - other);
-    order.forEach((node, index) => { angle[node] = (TAU * (index + 0.5)) / order.length; });
+  }
+  const leaves = graph.nodes.map(() => 1);
+  for (const node of [...reached].reverse()) leaves[node] = Math.max(1, children[node].reduce((sum, child) => sum + leaves[child], 0));
+  const sector = graph.nodes.map(() => [0, TAU]);
+  for (const node of reached) {
+    let [from, to] = sector[node];
+    const unit = (to - from) / leaves[node];
+    for (const child of children[node]) {
+      sector[child] = [from, from + unit * leaves[child]];
+      from += unit * leaves[child];
+    }
   }
   const places = distance.map((hop, node) => {
     const radius = Number.isFinite(hop) ? (0.46 * hop) / farthest : 0.49;
-    return [0.5 + radius * Math.cos(angle[node] - TAU / 4), 0.5 + radius * Math.sin(angle[node] - TAU / 4)];
+    const angle = (sector[node][0] + sector[node][1]) / 2 - TAU / 4;
+    return [0.5 + radius * Math.cos(angle), 0.5 + radius * Math.sin(angle)];
   });
-  return { places, distance, levels };
+  return { places, distance, parents, farthest };
 }

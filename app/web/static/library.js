@@ -36,7 +36,7 @@ const only = (values, names) => new URLSearchParams(Object.entries(values).filte
 /** Return recent designs; designs that differ in the message size alone are one row. */
 async function recent(values) {
   const query = only(values, ["nodes", "degree"]);
-  query.set("limit", "200");
+  query.set("limit", "100");
   const { items } = await get(`/v1/designs?${query}`);
   const groups = new Map();
   for (const item of items) {

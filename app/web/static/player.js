@@ -4,9 +4,8 @@ import { get } from "./api.js";
 import { drawing, h, s, show } from "./dom.js";
 import { arrange, graphOf } from "./layout.js";
 import { digits, plural } from "./numbers.js";
-import { curve, nodeMark } from "./topology.js";
+import { SIZE, curve, heightOf, labelOf, nodeMark } from "./topology.js";
 
-const SIZE = 520;
 const MOST_NODES = 128; // Nodes up to which the page loads a whole schedule.
 const PAUSE = 900; // Milliseconds of one step.
 
@@ -68,16 +67,18 @@ function treeFrames(part, root) {
 }
 
 function player(graph, topology, frames) {
-  const places = arrange(topology).places.map(([x, y]) => [x * (SIZE - 44) + 22, y * (SIZE - 44) + 22]);
+  const shape = arrange(topology);
+  const height = heightOf(shape);
+  const places = shape.places.map(([x, y]) => [x * (SIZE - 44) + 22, y * (height - 44) + 22]);
   const nodeOf = new Map(graph.nodes.map((node, index) => [String(node.id), index]));
   const most = Math.max(...frames.flatMap((frame) => [...frame.load.values()]));
   let at = 0;
   let timer = 0;
-  const place = h("div", { class: "drawing square" });
+  const place = h("div", { class: shape.frames ? "drawing strip" : "drawing square" });
   const told = h("p", { class: "told", "aria-live": "polite" });
   const slider = h("input", { type: "range", min: 0, max: frames.length - 1, "aria-label": "Step", oninput: () => go(Number(slider.value)) });
   const play = h("button", { type: "button", onclick: toggle }, "Play");
-  const strip = h("div", { class: "drawing" });
+  const strip = h("div", { class: "drawing strip" });
 
   function go(index) {
     at = (index + frames.length) % frames.length;
@@ -85,13 +86,13 @@ function player(graph, topology, frames) {
     const frame = frames[at];
     const loads = [...frame.load.values()];
     show(told, h("strong", {}, frame.title), `: ${plural(frame.load.size, "link")} carry data, ${digits(Math.max(...loads))} ${frame.unit} at most, ${digits(loads.reduce((sum, load) => sum + load, 0) / loads.length)} on average.`);
-    show(place, drawing(SIZE, SIZE, frame.title,
+    show(place, drawing(SIZE, height, frame.title,
       graph.links.map((link) => s("path", { class: "link aside", d: curve(places[link.source], places[link.target], 0.06) })),
       [...frame.load].map(([link, load]) => {
         const [source, target] = link.split(">").map((id) => places[nodeOf.get(id)]);
-        return source && target && s("path", { class: "flow", d: curve(source, target, 0.06), "stroke-width": (1 + (4 * load) / most).toFixed(2) }, s("title", {}, `${link.replace(">", " to ")}: ${digits(load)} ${frame.unit}`));
+        return source && target && s("path", { class: "flow", d: curve(source, target, 0.06), "stroke-width": (0.8 + (2.4 * load) / most).toFixed(2) }, s("title", {}, `${link.replace(">", " to ")}: ${digits(load)} ${frame.unit}`));
       }),
-      graph.nodes.map((node, index) => nodeMark(node, places[index], graph.nodes.length > 48 ? 6 : 12, { class: "node" }, String(node.id).length <= 3 && graph.nodes.length <= 48 ? String(node.id) : null))));
+      graph.nodes.map((node, index) => nodeMark(node, places[index], graph.nodes.length > 48 ? 6 : 12, { class: "node" }, graph.nodes.length <= 48 && labelOf(node)))));
     show(strip, heat(frames, at, most));
   }
   function stop() {

@@ -25,6 +25,7 @@ export function ratios(designs) {
       floor: design.co_design.floor_seconds,
       name: design.co_design.name || design.co_design.recipe,
       algorithm: design.co_design.tasks[0].algorithm,
+      assumed: new Set((design.assumed || []).map((other) => other.name)),
       others: new Map(others.map((other) => [other.name, other.seconds])),
     };
   });
@@ -65,7 +66,7 @@ export function sizesChart(designs, chosen) {
     s("path", { class: "ours", d: line((one) => one.ours) }, s("title", {}, "the best topology and algorithm")),
     ends.map((end) => s("path", { class: "leader", d: `M${box.right} ${end.at}L${box.right + 12} ${end.y - 4}` })),
     ends.map((end) => s("text", { class: end.kind, x: box.right + 15, y: end.y }, end.text)),
-    s("text", { class: "note", x: x(rows[5].bytes) + 6, y: clamp(rows[5].floor / rows[5].bound) + 14 }, "bound of any algorithm"),
+    width > 480 && s("text", { class: "note", x: x(rows[5].bytes) + 6, y: clamp(rows[5].floor / rows[5].bound) + 14 }, "bound of any algorithm"),
     s("line", { class: "cursor", x1: x(row.bytes), x2: x(row.bytes), y1: box.top, y2: box.bottom }),
     s("circle", { class: "cursor-dot", cx: x(row.bytes), cy: clamp(row.ours / row.bound), r: 5 }));
   }
@@ -83,9 +84,9 @@ export function sizesChart(designs, chosen) {
   function tell() {
     const row = rows[at];
     slider.setAttribute("aria-valuetext", bytes(row.bytes));
-    const [next, time] = [...row.others].sort((one, other) => one[1] - other[1])[0] || [];
+    const [next, time] = [...row.others].filter(([name]) => !row.assumed.has(name)).sort((one, other) => one[1] - other[1])[0] || [];
     show(told, h("strong", {}, bytes(row.bytes)), ": ", h("strong", { class: "accent" }, row.name), ` by ${row.algorithm}, ${seconds(row.ours)}`,
-      next ? `; next, ${shortName(next)}, ${digits(time / row.ours)} times` : "");
+      next ? `; ${shortName(next)} takes ${digits(time / row.ours)} times as long` : "");
     made.redraw();
   }
   made.figure.querySelector(".drawing").after(h("label", { class: "slider" }, h("span", { class: "hidden" }, "Message size"), slider), told);
@@ -94,7 +95,7 @@ export function sizesChart(designs, chosen) {
 }
 
 function message(rows) {
-  const wins = rows.filter((row) => [...row.others].every(([name, time]) => name.startsWith("switch") || name.startsWith("routed") || time >= row.ours));
+  const wins = rows.filter((row) => [...row.others].every(([name, time]) => row.assumed.has(name) || time >= row.ours));
   if (wins.length === rows.length) return "At every message size, no wired baseline is faster";
   return wins.length ? `At ${wins.length} of ${rows.length} message sizes, no wired baseline is faster` : "A wired baseline is faster at every message size";
 }

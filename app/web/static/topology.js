@@ -5,7 +5,7 @@ import { drawing, h, later, s, show } from "./dom.js";
 import { arrange, graphOf, hops, rings } from "./layout.js";
 import { plural } from "./numbers.js";
 
-const SIZE = 560;
+export const SIZE = 560;
 const ALL_LINKS = 64; // Nodes up to which every link is drawn.
 
 /** Return the link as a curve between two places; `bend` moves one-way links apart. */
@@ -19,23 +19,23 @@ export function nodeMark(node, [x, y], radius, attributes, label) {
   const mark = node.kind === "switch"
     ? s("rect", { x: x - radius * 1.1, y: y - radius * 0.8, width: radius * 2.2, height: radius * 1.6, rx: 2, class: "switch" })
     : s("circle", { cx: x, cy: y, r: radius, class: "host" });
-  return s("g", attributes, mark, label && s("text", { x, y: y + 4, "text-anchor": "middle" }, label));
+  return s("g", attributes, s("title", {}, String(node.id)), mark, label && s("text", { x, y: y + 4, "text-anchor": "middle" }, label));
 }
 
 /** Return the view of a topology: drawing, recipe, facts. */
 export function topologyView(topology, options = {}) {
   const graph = graphOf(topology);
-  const state = { chosen: 0, by: options.by || (topology.nodes.length > ALL_LINKS ? "hops" : "shape") };
-  const place = h("div", { class: "drawing square" });
+  const state = { chosen: options.cut ? -1 : 0, by: options.by || (topology.nodes.length > ALL_LINKS ? "hops" : "shape") };
   const facts = h("div", { class: "facts", "aria-live": "polite" });
   const shape = arrange(topology);
+  const place = h("div", { class: shape.frames ? "drawing strip" : "drawing square" });
   const modes = topology.nodes.some((node) => node.kind === "switch") ? [["shape", "Boxes and tiers"]]
     : [["shape", shape.name.startsWith("circle") ? "Circle" : "Grid"], ["hops", "Hops from a host"]];
   const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; draw(); } }, label));
   function draw() {
     buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(modes[index][0] === state.by)));
     show(place, draft(graph, state, shape, options, (node) => { state.chosen = node; draw(); }));
-    show(facts, about(graph, state.chosen, topology));
+    show(facts, state.chosen < 0 ? h("p", { class: "quiet" }, "The bottleneck is red. Click a node to see its links.") : about(graph, state.chosen, topology));
   }
   draw();
   return h("div", { class: "split" },
@@ -45,23 +45,46 @@ export function topologyView(topology, options = {}) {
 
 function draft(graph, state, shape, { cut }, choose) {
   const around = state.by === "hops" ? rings(graph, state.chosen) : null;
-  const places = (around ? around.places : shape.places).map(([x, y]) => [x * (SIZE - 44) + 22, y * (SIZE - 44) + 22]);
+  const height = heightOf(shape);
+  const at = ([x, y]) => [x * (SIZE - 44) + 22, y * (height - 44) + 22];
+  const places = (around ? around.places : shape.places).map(at);
   const few = graph.nodes.length <= ALL_LINKS;
   const radius = few ? 12 : Math.max(2.5, 90 / Math.sqrt(graph.nodes.length));
-  const tree = around && ((link) => around.distance[link.target] === around.distance[link.source] + 1);
-  const shown = graph.links.filter((link) => few || link.source === state.chosen || (around && tree(link) && graph.nodes.length <= 512));
-  const crossing = (link) => cut && cut.has(graph.nodes[link.source].id) && !cut.has(graph.nodes[link.target].id);
-  const kind = (link) => ["link", crossing(link) && "cut", link.source === state.chosen && "from", tree && !tree(link) && "aside"].filter(Boolean).join(" ");
-  shown.sort((one, other) => (one.source === state.chosen) - (other.source === state.chosen));
-  return drawing(SIZE, SIZE, `Graph of ${plural(graph.nodes.length, "node")} and ${plural(graph.links.length, "link")}`,
-    around && around.levels.slice(1).map((_, level) => s("circle", { class: "orbit", cx: SIZE / 2, cy: SIZE / 2, r: ((0.46 * (level + 1)) / (around.levels.length - 1)) * (SIZE - 44) })),
+  const isTree = (link) => around && around.parents[link.target] === link.source;
+  const shown = graph.links.filter((link) => few || link.source === state.chosen || isTree(link));
+  const inside = cut && smaller(graph, cut);
+  const crosses = (link) => cut && cut.has(graph.nodes[link.source].id) && !cut.has(graph.nodes[link.target].id);
+  const rank = (link) => (crosses(link) ? 2 : link.source === state.chosen ? 1 : 0);
+  const kind = (link) => ["link", ["", "from", "cut"][rank(link)], around && !isTree(link) && "aside"].filter(Boolean).join(" ");
+  shown.sort((one, other) => rank(one) - rank(other));
+  return drawing(SIZE, height, `Graph of ${plural(graph.nodes.length, "node")} and ${plural(graph.links.length, "link")}`,
+    around && Array.from({ length: around.farthest }, (_, hop) => s("circle", { class: "orbit", cx: SIZE / 2, cy: SIZE / 2, r: ((0.46 * (hop + 1)) / around.farthest) * (SIZE - 44) })),
+    !around && shape.frames?.map((frame) => [frameOf(frame, at)]),
     shown.map((link) => s("path", { class: kind(link), d: curve(places[link.source], places[link.target], link.twoWay ? 0 : 0.08) })),
     graph.nodes.map((node, index) => nodeMark(node, places[index], radius, {
-      class: `node${index === state.chosen ? " chosen" : ""}${cut && cut.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
-    }, few && String(node.id).length <= 3 ? String(node.id) : null)).map((mark, index) => {
-      mark.append(s("title", {}, String(graph.nodes[index].id)));
-      return mark;
-    }));
+      class: `node${index === state.chosen ? " chosen" : ""}${inside?.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
+    }, few && labelOf(node))));
+}
+
+/** Fabrics are wide: boxes stand side by side. */
+export const heightOf = (shape) => (shape.frames ? 0.68 * SIZE : SIZE);
+
+function frameOf(frame, at) {
+  const [x, y] = at([frame.x, frame.y]);
+  const [right, bottom] = at([frame.x + frame.width, frame.y + frame.height]);
+  return s("g", { class: "box" }, s("rect", { x, y, width: right - x, height: bottom - y, rx: 8 }), s("text", { x: x + 8, y: y + 16 }, frame.name));
+}
+
+/** Return the smaller side of a cut. */
+function smaller(graph, cut) {
+  if (cut.size * 2 <= graph.nodes.length) return cut;
+  return new Set(graph.nodes.map((node) => node.id).filter((id) => !cut.has(id)));
+}
+
+/** "0.gpu12" -> "12", 7 -> "7"; longer names stand in the title of the node alone. */
+export function labelOf(node) {
+  const short = String(node.id).split(".").at(-1).replace(/^[a-z]+(?=\d+$)/, "");
+  return short.length <= 3 ? short : null;
 }
 
 function about(graph, chosen, topology) {

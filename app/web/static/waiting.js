@@ -27,7 +27,7 @@ export async function ask({ form, answer, signal, send, render, suggestions = ()
 }
 
 function refusal(error) {
-  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), h("p", {}, error.message),
+  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), h("p", {}, error.errors?.length ? "The form marks what to change." : error.message),
     error.type && h("p", { class: "quiet" }, h("a", { href: error.type }, "What this problem means")));
 }
 

@@ -3,7 +3,7 @@
 import { post } from "./api.js";
 import { drawing, h, later, s, show, table } from "./dom.js";
 import { Form, fields } from "./form.js";
-import { digits, plural } from "./numbers.js";
+import { plural } from "./numbers.js";
 import { files, keywords, options, sameElsewhere } from "./same.js";
 import { ask } from "./waiting.js";
 
@@ -76,11 +76,12 @@ function summary(plan) {
     : `${plural(moves, "move")} wire this topology${optimal ? ", and no plan has fewer" : `; no plan has fewer than ${bound}`}`;
   return h("div", {}, h("h1", {}, sentence, "."), h("dl", { class: "figures" },
     ...[["Unplug", removes, `${kept} pairs stay`], ["Plug", adds, `${plural(plan.devices.length, "panel")}`], ["Stages", stages, `lower bound ${plural(bound, "move")}`]]
-      .map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, digits(value), h("small", {}, note))))));
+      .map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value.toLocaleString("en-US"), h("small", {}, note))))));
 }
 
 function panelsOf(plan) {
-  const moves = plan.stages.flatMap((stage) => stage.ops.map((op) => ({ ...op, stage: stage.id })));
+  // A stage also has checks, which move nothing.
+  const moves = plan.stages.flatMap((stage) => stage.ops.filter((op) => ["add", "remove"].includes(op.op)).map((op) => ({ ...op, stage: stage.id })));
   const place = h("div", {});
   const select = h("select", { id: "panel-choice", onchange: () => show(place, panel(plan, select.value, moves)) },
     plan.devices.map((device) => h("option", { value: device.id }, `${device.id} (${plural(moves.filter((move) => move.device === device.id).length, "move")})`)));
@@ -96,7 +97,7 @@ function panel(plan, id, all) {
   const added = new Set(moves.filter((move) => move.op === "add").map(key));
   const before = new Map([...final.filter((pair) => !added.has(key(pair))), ...moves.filter((move) => move.op === "remove")].map((pair) => [key(pair), pair]));
   const labels = new Map(plan.ports.filter((port) => port.device === id).map((port) => [port.port, port.label]));
-  const place = h("div", { class: "drawing" });
+  const place = h("div", { class: "drawing strip" });
   const told = h("p", { class: "told", "aria-live": "polite" });
   const slider = h("input", { type: "range", min: "0", max: String(moves.length), "aria-label": "Moves done", oninput: () => draw(Number(slider.value)) });
   function draw(done) {
@@ -146,5 +147,9 @@ function planFiles(plan) {
   return files([
     ["Work order (CSV)", of("csv"), `${stem}.csv`, "one move on each line, for people"],
     ["Plan (JSON)", of("json"), `${stem}.json`, "stages, moves and their effect, patch-plan/1"],
+    ["Cables (NetBox)", of("netbox-csv"), `${stem}.netbox.csv`, "cables to import into NetBox"],
+    ["Commands (SONiC)", of("sonic-cli"), `${stem}.sonic.txt`, "for optical switches with SONiC"],
+    ["Commands (Polatis SCPI)", of("polatis-scpi"), `${stem}.scpi`, "for Polatis switches"],
+    ["Commands (Calient TL1)", of("calient-tl1"), `${stem}.tl1`, "for Calient switches"],
   ]);
 }
