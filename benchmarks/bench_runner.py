@@ -1,8 +1,9 @@
-"""Compare `topoloom.Runner` with gloo's own allreduce, in the same processes and by turns.
+"""Compare schedules with gloo's own allreduce, in the same processes and by turns.
 
     python -m benchmarks.bench_runner
 
-Eight processes on this machine's loopback.  Each round runs gloo, then every schedule, once.  The
+Eight processes on this machine's loopback.  Each round runs gloo, then the back end "topoloom",
+then a `topoloom.Runner` for every topology, once.  The back end runs the first topology.  The
 columns are the median and the least of the slowest rank's seconds, and the median of the processor
 time of all ranks together.  The last two are more meaningful where processes wait for cores.
 """
@@ -20,7 +21,7 @@ from importlib import import_module
 import topoloom
 
 SOURCES = ("Complete(8)", "Circulant(8, 1, 3)", "Hypercube(3)")
-SIZES = (1, 4, 16, 64)
+SIZES = (64, 1 << 10, 4 << 10, 16 << 10, 64 << 10)
 RANKS = 8
 
 
@@ -28,12 +29,12 @@ def main() -> None:
     """Print a line for each size and algorithm."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--mib", type=int, nargs="+", default=SIZES, help="sizes")
+    parser.add_argument("--kib", type=int, nargs="+", default=SIZES, help="sizes")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         spawn = multiprocessing.get_context("spawn")
         ranks = [
-            spawn.Process(target=_rank, args=(at, folder, asked.rounds, asked.mib))
+            spawn.Process(target=_rank, args=(at, folder, asked.rounds, asked.kib))
             for at in range(RANKS)
         ]
         for rank in ranks:
@@ -43,16 +44,19 @@ def main() -> None:
 
 
 def _rank(rank: int, folder: str, rounds: int, sizes: list[int]) -> None:
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    os.environ |= {"GLOO_SOCKET_IFNAME": "lo", "TOPOLOOM_DESIGN": SOURCES[0]}
     torch, group = import_module("torch"), import_module("torch.distributed")
     torch.set_num_threads(1)
     store = group.FileStore(f"{folder}/rendezvous", RANKS)
     group.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
+    import_module("topoloom.torch")
+    backend = group.new_group(backend="topoloom")
     runners = [topoloom.Runner(topoloom.schedule(source, "allreduce")) for source in SOURCES]
     for size in sizes:
-        tensor = torch.zeros(size << 18)
+        tensor = torch.zeros(size << 8)
         ways: list[Callable[[], None]] = [
             lambda held=tensor: group.all_reduce(held),
+            lambda held=tensor: group.all_reduce(held, group=backend),
             *((lambda held=tensor, one=one: one.all_reduce(held)) for one in runners),
         ]
         found: list[list[list[float]]] = [[] for _ in ways]
@@ -79,15 +83,15 @@ def _timed(way: Callable[[], None]) -> list[float]:
     return [seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
 
 
-def _print(mib: int, found: list[list[list[float]]]) -> None:
+def _print(kib: int, found: list[list[list[float]]]) -> None:
     told = [
         (statistics.median(seconds), min(seconds), statistics.median(spent))
         for seconds, spent in (zip(*one, strict=True) for one in found)
     ]
-    for name, figures in zip(("gloo", *SOURCES), told, strict=True):
+    for name, figures in zip(("gloo", "back end", *SOURCES), told, strict=True):
         pairs = zip(("median", "least", "processors"), figures, told[0], strict=True)
         text = (f"{what} {one * 1e3:8.1f} ms x{one / gloo:5.2f}" for what, one, gloo in pairs)
-        print(f"{mib:3} MiB  {name:20}", *text, sep="  ", flush=True)
+        print(f"{kib:5} KiB  {name:20}", *text, sep="  ", flush=True)
 
 
 if __name__ == "__main__":

@@ -89,19 +89,21 @@ class Carrier:
     ----------
     group : ProcessGroup, optional
         By default the default group; rank i of a program is its rank i.
+    registered : bool
+        Whether torch.distributed knows the group by a name; a back end's inner group has none.
     """
 
-    def __init__(self, group: Any = None) -> None:
+    def __init__(self, group: Any = None, *, registered: bool = True) -> None:
         self.torch = import_module("torch")
         self.distributed = import_module("torch.distributed")
         self.group = group
         # Skips the checks and the batch of `batch_isend_irecv`, which cost more than a small
         # message itself; backends other than gloo may need the batch to make progress.
         self._way: Any = None
-        if self.distributed.get_backend(group) == "gloo":
+        if not registered or self.distributed.get_backend(group) == "gloo":
             self._way = group if group is not None else self.distributed.group.WORLD
-        self.rank: int = self.distributed.get_rank(group)
-        self.size: int = self.distributed.get_world_size(group)
+        self.rank: int = self.distributed.get_rank(group) if registered else self._way.rank()
+        self.size: int = self.distributed.get_world_size(group) if registered else self._way.size()
 
     def post(self, receives: _Posted, sends: _Posted, tag: int) -> list[Any]:
         """Post the receives and sends of a turn, by rank of the group; return the pending works.
@@ -109,9 +111,12 @@ class Carrier:
         The tag is the number of the round, so a message of another round never matches.
         """
         if self._way is not None:
+            device = next((held.device for _, held in (*receives, *sends) if held.is_cuda), None)
+            if device is not None:
+                self._way._start_coalescing(device)
             found = [self._way.recv([held], peer, tag) for peer, held in receives]
             found += [self._way.send([held], peer, tag) for peer, held in sends]
-            return found
+            return found if device is None else [self._way._end_coalescing(device)]
         kind = self.distributed.P2POp
         ways = (self.distributed.irecv, receives), (self.distributed.isend, sends)
         return self.distributed.batch_isend_irecv(

@@ -20,6 +20,7 @@ from topoloom.schedules.model.schedule import (
     Schedule,
     SequenceSchedule,
     StepSchedule,
+    TreeSchedule,
 )
 
 DEFAULT_PIPELINE_CHUNKS = 4
@@ -55,7 +56,7 @@ class Runner:
     schedules : Schedule or Served, or an iterable of them
         At least one for each collective to run.  The largest ``first_bytes`` that the data
         reaches selects among several.  They must be valid: they are not verified here.
-    group : ProcessGroup, optional
+    group : ProcessGroup or Carrier, optional
         A group with one rank for each rank of the schedules; rank i of the group is the i-th rank
         of a schedule.  By default the default group.
 
@@ -85,7 +86,7 @@ class Runner:
         served = [one if isinstance(one, Served) else Served(one) for one in given]
         if not served:
             raise ExecutionFailed("/schedules", "must hold at least one")
-        self._carrier = _carrier(group)
+        self._carrier = group if isinstance(group, Carrier) else _carrier(group)
         for at, one in enumerate(served):
             ranks = len(ranks_of(one.schedule))
             if ranks != self._carrier.size:
@@ -124,6 +125,16 @@ class Runner:
         """Give every rank the tensor of the schedule's root, in place."""
         flat = _flat(tensor, "tensor")
         self._run(Collective.BROADCAST, flat)
+
+    def reduce(self, tensor: Tensor) -> None:
+        """Add up a tensor at the schedule's root, in place; it stays as it is at other ranks."""
+        flat = _flat(tensor, "tensor")
+        bound = self._bind(Collective.REDUCE, flat)
+        bound.spare.copy_(flat)
+        bound.prepared.run([bound.spare])
+        schedule = self.schedule_for(Collective.REDUCE, flat.numel() * flat.element_size())
+        if isinstance(schedule, TreeSchedule) and schedule.ranks[self.rank] == schedule.root:
+            flat.copy_(bound.spare)
 
     def all_gather(self, output: Tensor, shard: Tensor) -> None:
         """Give every rank the shards of all, in their order.
@@ -220,8 +231,7 @@ class Runner:
             return _Bound(prepared, found.bounds, gathered)
         found = plan(schedule, elements, choice.pipeline_chunks)
         program = program_of(found, self.rank)
-        scatters = schedule.collective is Collective.REDUCE_SCATTER
-        spare = whole.new_empty(elements if scatters else 0)
+        spare = whole.new_empty(elements if schedule.collective.inward else 0)
         return _Bound(self._carrier.prepared(program, whole), found.bounds, spare)
 
 

@@ -1,0 +1,151 @@
+"""The back end "topoloom" of torch.distributed gives what gloo gives, by given schedules."""
+
+import json
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra `execute` is not installed")
+
+import torch
+
+import topoloom
+import topoloom.torch
+from tests.schedules.torch_programs import PROGRAMS
+from topoloom.schedules.errors import ExecutionFailed
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.torch_backend.shared_schedules import SharedSchedules
+
+RANKS = 4
+SCRIPT = Path(__file__).with_name("torch_programs.py")
+ROOT = SCRIPT.parent.parent.parent
+
+
+def torchrun(script, *arguments, design):
+    """Run a script between ranks; return what ended and what it said."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(RANKS)]
+    return subprocess.run(
+        [*command, str(script), *map(str, arguments)],
+        env=os.environ
+        | {"TOPOLOOM_DESIGN": design, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Return what every program gives at every rank, by back end."""
+    folder = tmp_path_factory.mktemp("torch")
+    for backend in ("gloo", "topoloom"):
+        done = torchrun(SCRIPT, backend, folder, design="Torus(2, 2)")
+        assert done.returncode == 0, done.stderr[-3000:]
+    return {
+        backend: [torch.load(folder / f"{backend}-{rank}.pt") for rank in range(RANKS)]
+        for backend in ("gloo", "topoloom")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [one.__name__ for one in PROGRAMS])
+def test_programs_give_on_every_rank_what_gloo_gives(results, program):
+    for ours, theirs in zip(results["topoloom"], results["gloo"], strict=True):
+        assert len(ours[program]) == len(theirs[program]) > 0
+        for one, other in zip(ours[program], theirs[program], strict=True):
+            if one.dtype == torch.float64:
+                torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+            else:
+                assert torch.equal(one, other)
+
+
+@pytest.mark.slow
+def test_schedules_run_every_collective(results):
+    for found in results["topoloom"]:
+        assert found["scheduled"] == sorted(Collective)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["data_parallel", "fully_sharded"])
+def test_all_ranks_end_with_the_same_parameters_to_the_last_bit(results, program):
+    first, *others = (found[program][4:] for found in results["topoloom"])
+    assert len(first) == 4
+    for other in others:
+        assert all(torch.equal(*pair) for pair in zip(first, other, strict=True))
+
+
+@pytest.mark.slow
+def test_the_program_of_the_guide_runs(tmp_path):
+    guide = (ROOT / "docs" / "how-to" / "run-in-pytorch.md").read_text()
+    script = tmp_path / "train.py"
+    script.write_text(guide.split("```python\n")[1].split("```")[0])
+    done = torchrun(script, design="BiRing(4)")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith("loss ")
+    assert "without a schedule" not in done.stderr
+
+
+@pytest.fixture
+def fabric_for(monkeypatch):
+    """Return a function that returns the fabric of four ranks for a value of the variable."""
+
+    def of(design):
+        monkeypatch.setenv("TOPOLOOM_DESIGN", design)
+        topoloom.torch.fabric_for.cache_clear()
+        return topoloom.torch.fabric_for(4)
+
+    yield of
+    topoloom.torch.fabric_for.cache_clear()
+
+
+def test_a_design_is_a_file_a_recipe_or_a_fabric(fabric_for, tmp_path):
+    ring = tmp_path / "ring.txt"
+    ring.write_text("a b 25\nb a 25\n")
+    document = {
+        "schema": "design/1",
+        "request": {"alpha_us": 3, "node_gbps": 200},
+        "co_design": {"recipe": "BiRing(5)"},
+    }
+    design = tmp_path / "design.json"
+    design.write_text(json.dumps(document))
+    given = {"BiRing(3)": 3, "dgx-a100-2": 16, str(ring): 2, str(design): 5, "": 4}
+    assert {name: fabric_for(name).ranks for name in given} == given
+    assert fabric_for(str(design)).network.alpha_seconds == Fraction(3, 10**6)
+
+
+@pytest.mark.parametrize("wrong", ["nowhere.json", "Ring(", "0123abcd"])
+def test_what_names_no_design_is_refused(fabric_for, wrong):
+    with pytest.raises(ValueError):
+        fabric_for(wrong)
+
+
+def shared(fabric_of):
+    """Return what two ranks of a group share."""
+    store = torch.distributed.HashStore()  # pyright: ignore[reportPrivateImportUsage]
+    return [SharedSchedules(store, rank, 2, fabric_of) for rank in range(2)]
+
+
+def test_all_ranks_run_the_schedules_that_rank_0_makes(fabric_for):
+    asked = []
+    ranks = shared(lambda size: asked.append(size) or fabric_for("Complete(2)"))
+    first, second = (each.of(Collective.REDUCE, 1) for each in ranks)
+    assert first == second and [one.first_bytes for one in first] == [0]
+    assert asked == [2]
+
+
+def test_a_design_of_other_ranks_leaves_collectives_to_the_inner_back_end(fabric_for, caplog):
+    for each in shared(lambda size: fabric_for("BiRing(3)")):
+        assert each.of(Collective.ALLREDUCE) == ()
+        assert "the design has 3 hosts, the group 2 ranks" in caplog.text
+        caplog.clear()
+
+
+def test_a_design_that_cannot_be_read_is_an_error_on_every_rank(fabric_for):
+    for each in shared(lambda size: fabric_for("Ring(")):
+        with pytest.raises(ExecutionFailed, match="design"):
+            each.of(Collective.ALLREDUCE)
