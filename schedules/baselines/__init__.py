@@ -21,6 +21,7 @@ from topoloom.schedules.baselines import (
     permutation_rings,
     rabenseifner,
     shifted_ring,
+    single_tree,
     swing,
     torus_rings,
     trivance,
@@ -84,6 +85,7 @@ BASELINES = _of(
         shifted_ring,
         double_binary_tree,
         wide_double_tree,
+        single_tree,
         torus_rings,
         twisted_torus,
         full_mesh,
@@ -116,6 +118,7 @@ def baselines(
     ...     print(one.name, one.steps)
     shifted-ring 256
     double-binary-tree 143
+    single-tree 265
     torus-rings 32
     permutation-rings 510
     """

@@ -1,7 +1,7 @@
 """The run of a baseline: a schedule on a topology of its own, and its simulated time."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.baselines.operation import Operation
 from topoloom.schedules.generate.collectives import reverse
 from topoloom.schedules.model.schedule import Collective, Schedule, SequenceSchedule, StepSchedule
+from topoloom.schedules.model.transcript import Transcript
 from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.steps.send_arrays import allgather_from_sends, normalized_schedule
 from topoloom.synth.topology.topology import Topology
@@ -19,11 +20,12 @@ from topoloom.synth.topology.topology import Topology
 class BaselineRun:
     """The schedule of a baseline and its links, each of which is a port of a host.
 
+    An allreduce by partial sums in one pass is a transcript: schedules cannot express it.
     ``chunks`` is the number of pieces of trees.  Schedules in steps are simulated synchronously.
     """
 
     topology: Topology
-    schedule: Schedule
+    schedule: Schedule | Transcript
     chunks: int | None = None
 
     def seconds(self, degree: int, operation: Operation) -> Fraction:
@@ -66,3 +68,18 @@ def in_passes(make: Gathers, collective: Collective) -> BaselineRun:
         return BaselineRun(topology, scatter)
     both = SequenceSchedule(Collective.ALLREDUCE, topology.digest, (scatter, forward))
     return BaselineRun(topology, both)
+
+
+def fastest_run(
+    make: Gathers, degree: int, operation: Operation, others: Iterable[BaselineRun] = ()
+) -> BaselineRun:
+    """Return the run of least simulated time of a collective by allgathers.
+
+    An allreduce makes two passes, or one over whole buffers, or is one of ``others``.
+    """
+    usual = in_passes(make, operation.collective)
+    if operation.collective is not Collective.ALLREDUCE:
+        return usual
+    topology, forward = make(1)
+    once = BaselineRun(topology, replace(forward, collective=Collective.ALLREDUCE))
+    return min([usual, once, *others], key=lambda run: run.seconds(degree, operation))

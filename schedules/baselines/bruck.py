@@ -13,9 +13,16 @@ from math import gcd
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
-from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.baselines import window_sums
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    faster,
+    step_baseline,
+)
+from topoloom.schedules.model.schedule import Collective, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
@@ -28,7 +35,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     After i steps every host has q = (k+1)^i consecutive shards, its own first.  Port p then
     receives the q shards of the host p q ahead.  In the last step the R missing shards are shared
     among the ports: R / k each, or ceil(R / k) where no host has all shards of a port.
-    A port may connect to a different host in every step.
+    A port may connect to a different host in every step.  An allreduce may also make one pass, of
+    whole buffers or of window sums (`window_sums`).
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
@@ -42,14 +50,19 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     load = sum(max(past - first for first, past in parts) for parts in plan)
     # The number of chunks is the least that the ports can share.
     whole = gcd(degree, *(end for parts in plan for part in parts for end in part))
-    return step_baseline(NAME, len(plan), Fraction(load, nodes), operation, load // whole)
+    wire = Fraction(load, nodes)
+    found = step_baseline(NAME, nodes, len(plan), wire, operation, load // whole)
+    if operation.collective is not Collective.ALLREDUCE:
+        return found
+    return faster(found, window_sums.time(NAME, nodes, degree, operation))
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return Bruck's allgather with a link for every communicating pair of hosts."""
     if operation.collective not in PASSES:
         return None
-    return in_passes(lambda way: _gathered(nodes, degree, way), operation.collective)
+    sums = window_sums.run(nodes, degree, degree, operation)
+    return fastest_run(lambda way: _gathered(nodes, degree, way), degree, operation, [sums])
 
 
 def _steps(nodes: int, ports: int) -> list[tuple[int, list[tuple[int, int]]]]:

@@ -14,8 +14,8 @@ from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
     Operation,
+    pass_baseline,
     seconds,
-    step_baseline,
 )
 from topoloom.schedules.model.schedule import Collective
 
@@ -86,7 +86,8 @@ class DimensionExchange:
             loads = [Fraction(self.reach(step // sides), cut) for step in range(steps)]
             shards = (load / self.radix ** (step + 1) for step, load in enumerate(loads))
             wire = sum(shards, Fraction(0)) * degree
-            yield _Way(step_baseline(self.name, steps, wire, operation, chunks), shape, False)
+            two_passes = pass_baseline(self.name, steps, wire, operation, chunks)
+            yield _Way(two_passes, shape, False)
             if operation.collective is Collective.ALLREDUCE:
                 whole = seconds(steps, sum(loads, Fraction(0)) * degree, operation, steps)
                 yield _Way(Baseline(self.name, whole, steps, 1), shape, True)

@@ -12,9 +12,16 @@ from math import lcm, prod
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
-from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    faster,
+    step_baseline,
+)
+from topoloom.schedules.baselines.partial_sums import Grid
+from topoloom.schedules.model.schedule import Collective, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
@@ -27,7 +34,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     The data is cut into three shares, one per cyclic order of the dimensions.  In a step every
     host sends its data to all others along the dimension: three steps, the j-th of which loads
     a link with all shards gathered before.  Shares are proportional to the side of their last
-    dimension.
+    dimension.  An allreduce may also exchange partial sums once (`partial_sums`).
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 64, Fraction(1), Fraction(0))
@@ -46,7 +53,8 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
     if best is None:
         return None
     shape = next(s for s in _shapes(nodes, degree) if _time(s, operation) == best)
-    return in_passes(lambda _: _gathered(shape), operation.collective)
+    once = Grid(shape, rings=False).run()
+    return fastest_run(lambda _: _gathered(shape), degree, operation, [once])
 
 
 def _shapes(nodes: int, degree: int) -> Iterator[tuple[int, ...]]:
@@ -67,7 +75,11 @@ def _time(shape: tuple[int, ...], operation: Operation) -> Baseline:
             along[(first + step) % 3] += share * prod(done)
         loads[step] = max(along)
     wire = sum(loads, Fraction(0)) * Fraction(sum(shape) - 3, prod(shape))
-    return step_baseline(NAME, 3, wire, operation, sum(loads, Fraction(0)) * _parts(shape))
+    parts = sum(loads, Fraction(0)) * _parts(shape)
+    found = step_baseline(NAME, prod(shape), 3, wire, operation, parts)
+    if operation.collective is not Collective.ALLREDUCE:
+        return found
+    return faster(found, Grid(shape, rings=False).time(NAME, sum(shape) - 3, operation))
 
 
 def _shares(shape: tuple[int, ...]) -> list[Fraction]:

@@ -11,9 +11,16 @@ from itertools import product
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
-from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    faster,
+    step_baseline,
+)
+from topoloom.schedules.baselines.partial_sums import Grid
+from topoloom.schedules.model.schedule import Collective, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
@@ -26,7 +33,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     N = 2**k hosts with k <= d ports and floor(d / k) links along each dimension; None for
     other hosts.  In step i of an allgather, partners along a dimension exchange their 2**i
     shards.  The data is cut into k parts that start at different dimensions, so that every
-    link is used in every step.  k steps per pass.
+    link is used in every step.  k steps per pass.  An allreduce may also exchange partial sums of
+    the whole buffer once (`partial_sums`).
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(0))
@@ -40,7 +48,10 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
         return None
     used = degree - degree % dimensions
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
-    return step_baseline(NAME, dimensions, wire, operation, nodes - 1)
+    found = step_baseline(NAME, nodes, dimensions, wire, operation, nodes - 1)
+    if operation.collective is not Collective.ALLREDUCE:
+        return found
+    return faster(found, _grid(dimensions, degree).time(NAME, degree, operation))
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
@@ -49,7 +60,12 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
         return None
     dimensions = nodes.bit_length() - 1
     made = _doubling(dimensions, degree // dimensions)
-    return in_passes(lambda _: made, operation.collective)
+    once = _grid(dimensions, degree).run()
+    return fastest_run(lambda _: made, degree, operation, [once])
+
+
+def _grid(dimensions: int, degree: int) -> Grid:
+    return Grid((2,) * dimensions, rings=False, copies=degree // dimensions)
 
 
 def _doubling(dimensions: int, parallel: int) -> tuple[Topology, StepSchedule]:

@@ -100,17 +100,43 @@ def all_to_all_baseline(
 
 
 def step_baseline(
-    name: str, steps: int, bandwidth: Fraction, operation: Operation, chunks: Fraction | int
+    name: str,
+    nodes: int,
+    steps: int,
+    bandwidth: Fraction,
+    operation: Operation,
+    chunks: Fraction | int,
 ) -> Baseline:
-    """Return the baseline with the given steps and T_B per pass.
+    """Return the baseline with the given steps and T_B of an allgather.
 
-    ``chunks`` is the sum over the steps of a pass of the most chunks on a link.
+    An allreduce makes two passes over shards, or one pass over whole buffers: half the steps, and N
+    times the bytes of an allgather.  The faster of both counts.  ``chunks`` is the sum over the
+    steps of a pass of the most chunks on a link.
 
+    >>> from dataclasses import replace
     >>> work = Operation(Collective.ALLREDUCE, 1000, Fraction(10**6), Fraction(1, 10**5))
-    >>> ring = step_baseline("ring", 2, Fraction(3, 4), work, 2)
+    >>> ring = step_baseline("ring", 4, 2, Fraction(3, 4), work, 2)
     >>> ring.seconds, ring.steps
     (Fraction(77, 50000), 4)
+    >>> step_baseline("ring", 4, 2, Fraction(3, 4), replace(work, size_bytes=1), 2).steps
+    2
     """
+    found = pass_baseline(name, steps, bandwidth, operation, chunks)
+    if operation.collective is not Collective.ALLREDUCE:
+        return found
+    once = Baseline(name, seconds(steps, nodes * bandwidth, operation, chunks), steps, 1)
+    return faster(found, once)
+
+
+def pass_baseline(
+    name: str, steps: int, bandwidth: Fraction, operation: Operation, chunks: Fraction | int
+) -> Baseline:
+    """Return the baseline that makes the usual passes over shards, as in `step_baseline`."""
     count = passes(operation.collective)
     taken = seconds(count * steps, count * bandwidth, operation, count * chunks)
     return Baseline(name, taken, count * steps, 1)
+
+
+def faster(*found: Baseline) -> Baseline:
+    """Return the baseline of least time; ties go to the fewest steps."""
+    return min(found, key=lambda one: (one.seconds, one.steps))

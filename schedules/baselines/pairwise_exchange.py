@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -40,7 +40,9 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     wire = Fraction(degree, nodes * parallel)
     if operation.collective is Collective.ALL_TO_ALL:
         return all_to_all_baseline(NAME, 1, wire, operation, Fraction(nodes, degree))
-    return step_baseline(NAME, 1, wire, operation, 1) if operation.collective in PASSES else None
+    if operation.collective not in PASSES:
+        return None
+    return step_baseline(NAME, nodes, 1, wire, operation, 1)
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
@@ -55,7 +57,7 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
             Collective.ALL_TO_ALL, topology.digest, topology.nodes, 1, tuple(routes)
         )
         return BaselineRun(topology, schedule, 1)
-    return in_passes(lambda _: _gathered(nodes, parallel), operation.collective)
+    return fastest_run(lambda _: _gathered(nodes, parallel), degree, operation)
 
 
 def _complete(nodes: int, parallel: int) -> Topology:

@@ -11,7 +11,7 @@ from math import gcd
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
@@ -35,14 +35,16 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """
     if operation.collective not in PASSES:
         return None
-    return step_baseline(NAME, nodes - 1, Fraction(nodes - 1, nodes), operation, nodes - 1)
+    wire = Fraction(nodes - 1, nodes)
+    return step_baseline(NAME, nodes, nodes - 1, wire, operation, nodes - 1)
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return the rings and their schedule."""
     if operation.collective not in PASSES:
         return None
-    return in_passes(lambda way: _rings(nodes, strides(nodes, degree), way), operation.collective)
+    rings = strides(nodes, degree)
+    return fastest_run(lambda way: _rings(nodes, rings, way), degree, operation)
 
 
 def strides(nodes: int, degree: int) -> list[int]:

@@ -10,9 +10,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
-from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
-from topoloom.schedules.model.schedule import StepSchedule
+from topoloom.schedules.baselines import window_sums
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
+from topoloom.schedules.baselines.operation import (
+    PASSES,
+    Baseline,
+    Operation,
+    faster,
+    step_baseline,
+)
+from topoloom.schedules.model.schedule import Collective, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
@@ -22,8 +29,9 @@ NAME = "switch-rabenseifner"
 def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     """Return the time of N = 2^k hosts that use all their ports with one partner per step.
 
-    In step i of an allgather, partners exchange their 2^i shards: k steps, (N-1)/N.  None for
-    other N, where surplus hosts would first transfer their data.
+    In step i of an allgather, partners exchange their 2^i shards: k steps, (N-1)/N.  An allreduce
+    may also exchange partial sums of the whole buffer once (recursive doubling).  None for other
+    N, where surplus hosts would first transfer their data.
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 16, Fraction(1), Fraction(1))
@@ -33,14 +41,18 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if operation.collective not in PASSES or nodes & (nodes - 1):
         return None
     wire = Fraction(nodes - 1, nodes)
-    return step_baseline(NAME, nodes.bit_length() - 1, wire, operation, nodes - 1)
+    found = step_baseline(NAME, nodes, nodes.bit_length() - 1, wire, operation, nodes - 1)
+    if operation.collective is not Collective.ALLREDUCE:
+        return found
+    return faster(found, window_sums.time(NAME, nodes, 1, operation))
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
     """Return recursive doubling with a link per pair of partners, as wide as a host's ports."""
     if time(nodes, degree, operation) is None:
         return None
-    return in_passes(lambda _: _doubling(nodes, degree), operation.collective)
+    sums = window_sums.run(nodes, degree, 1, operation)
+    return fastest_run(lambda _: _doubling(nodes, degree), degree, operation, [sums])
 
 
 def _doubling(nodes: int, ports: int) -> tuple[Topology, StepSchedule]:

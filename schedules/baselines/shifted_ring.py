@@ -13,7 +13,7 @@ from math import gcd
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -55,7 +55,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, used)
     # Only the shard that arrives from both sides, for even N, is cut.
     halved = used > 1 and nodes % 2 == 0
-    return step_baseline(NAME, far, wire, operation, nodes - 1 if halved else far)
+    return step_baseline(NAME, nodes, far, wire, operation, nodes - 1 if halved else far)
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
@@ -66,8 +66,8 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
     if operation.collective not in PASSES:
         return None
     if degree == 1:
-        return in_passes(lambda way: _directed(nodes, way), operation.collective)
-    return in_passes(lambda _: _two_way(nodes, strides), operation.collective)
+        return fastest_run(lambda way: _directed(nodes, way), degree, operation)
+    return fastest_run(lambda _: _two_way(nodes, strides), degree, operation)
 
 
 def _strides(nodes: int, rings: int) -> list[int]:

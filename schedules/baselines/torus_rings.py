@@ -16,14 +16,16 @@ from math import lcm, prod
 
 import numpy as np
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, gather, in_passes
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run, gather
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
     Operation,
     all_to_all_baseline,
+    faster,
     step_baseline,
 )
+from topoloom.schedules.baselines.partial_sums import Grid
 from topoloom.schedules.baselines.torus_shares import (
     TorusShares,
     best_shares,
@@ -47,7 +49,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     in each direction: n - 1 steps of half the data, which may load links less for unequal sides.
     For two dimensions the shares are optimal.  For more, they are the better of equal shares and
     shares proportional to the side of the last dimension.  floor(d / 2 D) tori run in parallel.
-    None where N has no two sides of at least 3.
+    An allreduce may also exchange partial sums once (`partial_sums`).  None where N has no two
+    sides of at least 3.
 
     In an all-to-all, data takes the dimensions in sequence, in the shorter direction of each: the
     busiest ring, of side n, takes floor(n^2 / 4) / n of M per direction.
@@ -57,9 +60,8 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     (Fraction(15, 1), 4)
     """
     found = (_time(shape, degree, operation) for shape in nearest(nodes, degree // 2))
-    return min(
-        (one for one in found if one), key=lambda one: (one.seconds, one.steps), default=None
-    )
+    served = [one for one in found if one]
+    return faster(*served) if served else None
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
@@ -72,7 +74,8 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
     if operation.collective is Collective.ALL_TO_ALL:
         return _exchange(shape, copies)
     plan = min(best_shares(shape), key=lambda plan: _timed(plan, degree, operation).seconds)
-    return in_passes(lambda _: _rings(plan, copies), operation.collective)
+    once = Grid(shape, rings=True, copies=copies).run()
+    return fastest_run(lambda _: _rings(plan, copies), degree, operation, [once])
 
 
 def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline | None:
@@ -85,14 +88,16 @@ def _time(shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline
     if operation.collective not in PASSES:
         return None
     timed = (_timed(plan, degree, operation) for plan in best_shares(shape))
-    return min(timed, key=lambda one: one.seconds)
+    if operation.collective is not Collective.ALLREDUCE:
+        return faster(*timed)
+    return faster(*timed, Grid(shape, rings=True, copies=copies).time(NAME, degree, operation))
 
 
 def _timed(plan: TorusShares, degree: int, operation: Operation) -> Baseline:
     loads, nodes = totals(plan), prod(plan.shape)
     copies = degree // (2 * len(plan.shape))
     wire = loads[1] * Fraction(degree, nodes * copies)
-    return step_baseline(NAME, loads[0], wire, operation, loads[1] * plan.parts)
+    return step_baseline(NAME, nodes, loads[0], wire, operation, loads[1] * plan.parts)
 
 
 def _rings(plan: TorusShares, copies: int) -> tuple[Topology, StepSchedule]:

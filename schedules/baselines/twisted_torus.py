@@ -10,7 +10,7 @@ Syst. 21(12), 2010; in use in TPU pods (Jouppi et al., ISCA 2023).
 from fractions import Fraction
 from math import isqrt
 
-from topoloom.schedules.baselines.baseline_run import BaselineRun, in_passes
+from topoloom.schedules.baselines.baseline_run import BaselineRun, fastest_run
 from topoloom.schedules.baselines.operation import PASSES, Baseline, Operation, step_baseline
 from topoloom.schedules.model.schedule import StepSchedule
 from topoloom.synth.topology.topology import Topology
@@ -36,7 +36,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
     if side < 2 or 2 * side * side != nodes:
         return None
     wire = Fraction(nodes - 1, nodes) * Fraction(degree, 4)
-    return step_baseline(NAME, side, wire, operation, nodes - 1)
+    return step_baseline(NAME, nodes, side, wire, operation, nodes - 1)
 
 
 def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
@@ -44,7 +44,7 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
     if time(nodes, degree, operation) is None:
         return None
     made = _broadcast(isqrt(nodes // 2))
-    return in_passes(lambda _: made, operation.collective)
+    return fastest_run(lambda _: made, degree, operation)
 
 
 def _broadcast(side: int) -> tuple[Topology, StepSchedule]:

@@ -21,14 +21,8 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
     """Return the time of two trees with ``arity`` children; None where they do not exist.
 
     A host has arity + 1 links in one tree and one in the other; floor(d / (arity + 2)) links
-    are parallel.  Let h be the least height of such a tree and k the seconds that half the data
-    takes on a link.  All c pieces arrive after
-
-        2 h alpha + (2 h - 1 + c) (k / c + m),
-
-    where m is the cost of a message.  Pieces have at least `LEAST_PIECE_BYTES`.  For m = 0 the
-    time decreases in c; otherwise the minimum is next to the root of (2 h - 1) k / m.  With fewer
-    than arity^2 + 2 hosts both trees might have to share links: None.
+    are parallel.  Half the data takes twice the least height of such a tree in hops (`pipelined`).
+    With fewer than arity^2 + 2 hosts both trees might have to share links: None.
 
     >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> tree = time("double-binary-tree", 1024, 4, 2, work)
@@ -40,18 +34,34 @@ def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -
         return None
     if not parallel or nodes < arity**2 + 2:
         return None
-    height = _height(nodes, arity)
-    half = Fraction(operation.size_bytes, 2)
-    link_seconds = half / (operation.bytes_per_second * parallel / degree)
-    each, ramp = operation.message_seconds, 2 * height - 1
-    chunks = max(1, int(half) // LEAST_PIECE_BYTES)
+    wide = operation.bytes_per_second * parallel / degree
+    hops = 2 * _height(nodes, arity)
+    return pipelined(name, hops, Fraction(operation.size_bytes, 2), wide, operation)
+
+
+def pipelined(
+    name: str, hops: int, size: Fraction | int, bytes_per_second: Fraction, operation: Operation
+) -> Baseline:
+    """Return the time of data that crosses ``hops`` links in sequence in the best c pieces.
+
+    With k the seconds of all data on a link and m the cost of a message, all pieces arrive after
+    hops alpha + (hops - 1 + c) (k / c + m).  Pieces have at least `LEAST_PIECE_BYTES`.  For m = 0
+    the time decreases in c; otherwise the minimum is next to the root of (hops - 1) k / m.
+
+    >>> work = Operation(Collective.ALLREDUCE, 2**20, Fraction(125 * 10**8), Fraction(1, 10**5))
+    >>> chain = pipelined("chain", 3, 2**20, Fraction(10**9), work)
+    >>> chain.chunks, chain.steps, round(float(chain.seconds) * 1e6, 1)
+    (256, 258, 1086.8)
+    """
+    link_seconds = size / bytes_per_second
+    each, ramp = operation.message_seconds, hops - 1
+    chunks = max(1, int(size) // LEAST_PIECE_BYTES)
     if each:
         root = isqrt(int(ramp * link_seconds / each))
         tried = (min(max(near, 1), chunks) for near in (root, root + 1))
         chunks = min(tried, key=lambda cut: (ramp + cut) * (link_seconds / cut + each))
     wire = (ramp + chunks) * (link_seconds / chunks + each)
-    seconds = 2 * height * operation.alpha_seconds + wire
-    return Baseline(name, seconds, 2 * height - 1 + chunks, chunks)
+    return Baseline(name, hops * operation.alpha_seconds + wire, ramp + chunks, chunks)
 
 
 def two_tree_run(nodes: int, degree: int, arity: int, operation: Operation) -> BaselineRun | None:
