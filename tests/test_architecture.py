@@ -174,6 +174,7 @@ WRITE_AND_READ_JSON = (
     "synth/wiring/plans/panel_actions.py",
     "synth/wiring/plant/",
     "synth/wiring/devices/",
+    "synth/launch/documents.py",
     # Its state is a document of its own, and it keeps the states of PyTorch's objects.
     "learning_rate/",
 )

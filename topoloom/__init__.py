@@ -31,6 +31,7 @@ from topoloom.topologies import (
     optimum,
     read,
     to_networkx,
+    write,
 )
 from topoloom.wiring import plan_moves, plot
 
@@ -65,6 +66,7 @@ __all__ = [
     "to_networkx",
     "verify",
     "verify_webhook",
+    "write",
 ]
 
 _CLASSES = {

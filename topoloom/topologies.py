@@ -114,6 +114,37 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     return read_text(text, format, **options)
 
 
+def write(source: "Source", format: str) -> str:
+    """Return a topology as text: a graph for other programs, or a launch file.
+
+    ``format`` is a name of docs/reference/fabrics.md, such as ``graphml``, or of
+    docs/how-to/launch-in-wiring-order.md, such as ``mpi-hostfile``.
+
+    Raises
+    ------
+    InvalidTopology
+        The format does not exist, or cannot express the topology.
+
+    Examples
+    --------
+    >>> print(write("UniRing(3)", "edgelist"), end="")
+    0 1 1
+    1 2 1
+    2 0 1
+    >>> print(write("mac-studio-ring-3", "slurm-hostfile"), end="")
+    mac0
+    mac1
+    mac2
+    """
+    from topoloom.synth.errors import InvalidTopology
+    from topoloom.synth.formats import WRITERS
+    from topoloom.synth.naming.suggestions import one_of
+
+    if format not in WRITERS:
+        raise InvalidTopology("/format", one_of(format, WRITERS))
+    return WRITERS[format](topology_of(source))
+
+
 def measure(source: "Source", collective: str = "allgather") -> "Cost":
     """Return the exact cost of a collective by breadth-first broadcast on a topology.
 

@@ -40,6 +40,14 @@ FORMATS = {
     "graph6": "text/x-graph6",
     "sparse6": "text/x-sparse6",
     "digraph6": "text/x-digraph6",
+    "launch": "application/vnd.topoloom.launch+json",
+    "mpi-hostfile": "text/x-mpi-hostfile",
+    "mpi-rankfile": "text/x-mpi-rankfile",
+    "slurm-hostfile": "text/x-slurm-hostfile",
+    "torchrun": "text/x-torchrun",
+    "kubernetes-pods": "application/x-kubernetes-pods",
+    "mlx-hostfile": "application/x-mlx-hostfile",
+    "nccl-env": "text/x-nccl-env",
 }
 """Export formats of a topology -> media types."""
 

@@ -35,6 +35,14 @@ FORMATS = {
     "dot": "text/vnd.graphviz",
     "graphml": "application/graphml+xml",
     "deployment": "application/vnd.topoloom.deployment+json",
+    "launch": "application/vnd.topoloom.launch+json",
+    "mpi-hostfile": "text/x-mpi-hostfile",
+    "mpi-rankfile": "text/x-mpi-rankfile",
+    "slurm-hostfile": "text/x-slurm-hostfile",
+    "torchrun": "text/x-torchrun",
+    "kubernetes-pods": "application/x-kubernetes-pods",
+    "mlx-hostfile": "application/x-mlx-hostfile",
+    "nccl-env": "text/x-nccl-env",
 }
 """Format of a patch plan -> its media type."""
 

@@ -15,6 +15,12 @@ from types import MappingProxyType
 
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain
 from topoloom.synth.fabrics.accelerators import dgx_1v, mi250, mi300x, ndv2
+from topoloom.synth.fabrics.desk_side import (
+    dgx_spark,
+    dgx_spark_chain,
+    mac_studio_mesh,
+    mac_studio_ring,
+)
 from topoloom.synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
 from topoloom.synth.fabrics.switched import (
     dgx_2,
@@ -61,6 +67,10 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "tpu-v5p-AxBxC": tpu_v5p,
         "tpu-v5p-AxBxC-twisted": tpu_v5p_twisted,
         "tpu-v5e-AxB": tpu_v5e,
+        "dgx-spark-N": dgx_spark,
+        "dgx-spark-chain-N": dgx_spark_chain,
+        "mac-studio-mesh-N": mac_studio_mesh,
+        "mac-studio-ring-N": mac_studio_ring,
         "trainium2": trainium2,
         "trainium2-ultra": trainium2_ultra,
         "rail-N-K": rail,

@@ -1,6 +1,7 @@
 """Writing any of the formats that other programs read."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from topoloom.synth.errors import InvalidTopology
@@ -14,6 +15,7 @@ from topoloom.synth.formats.graphml import to_graphml
 from topoloom.synth.formats.matrix_market import to_matrix_market
 from topoloom.synth.formats.node_link import to_node_link
 from topoloom.synth.formats.topology_json import to_json
+from topoloom.synth.launch import LAUNCH_FILES, launch_file
 from topoloom.synth.topology.topology import Topology
 
 
@@ -44,8 +46,10 @@ WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
         "graph6": _unlimited("graph6", to_graph6),
         "sparse6": _unlimited("sparse6", to_sparse6),
         "digraph6": _unlimited("digraph6", to_digraph6),
+        **{form: partial(launch_file, form) for form in LAUNCH_FILES},
     }
 )
-"""The writers by the name of their format.  All but edge list, adjacency list, Matrix Market
-and the three of graph6 keep every node, kind, link and capacity.  The excepted writers raise one
-error that names the unsupported parts of a topology."""
+"""The writers by the name of their format.  The graphs, all but edge list, adjacency list, Matrix
+Market and the three of graph6, keep every node, kind, link and capacity.  The excepted writers
+raise one error that names the unsupported parts of a topology.  Launch files hold the order of
+ranks instead of the links."""

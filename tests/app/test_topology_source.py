@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from topoloom.app.documents.topology import FORMATS
+from topoloom.app.requests.options.option import choices
 from topoloom.app.requests.options.patch_plans import TopologyFormat
 from topoloom.app.requests.options.topology_source import READING, FormatName, changeable
 from topoloom.app.requests.topology_source import OPTIONS
@@ -29,7 +30,7 @@ def test_the_formats_of_requests_are_those_there_are_readers_for() -> None:
 def test_the_options_of_reading_are_the_same_through_every_door() -> None:
     assert set(OPTIONS) == set(OF_FORMATS)
     assert {option.name for option in READING} == {"format", *OPTIONS}
-    assert set(FORMATS) == set(WRITERS) == set(get_args(TopologyFormat))
+    assert set(FORMATS) == set(WRITERS) == set(choices(TopologyFormat))
 
 
 def form_of(name: str) -> str:

@@ -12,6 +12,8 @@ import shlex
 from html.parser import HTMLParser
 from xml.dom import minidom
 
+from tests.synth.launch_readers import READERS
+
 HEADING = re.compile(r"# panel (.+), stage ([0-9]+)")
 
 
@@ -215,5 +217,6 @@ NAMES = {
     "html": page,
     "dot": graphviz,
     "graphml": graphml,
+    **{form: lambda text, read=read: {*read(text)} for form, read in READERS.items()},
 }
 """By format: what finds the names in a text."""

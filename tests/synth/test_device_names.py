@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.synth.device_readers import COMMANDS, NAMES
+from tests.synth.launch_readers import READERS
 from topoloom.synth.errors import DoesNotFit, InvalidPlant, InvalidWiring
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import plan_moves, to_document
@@ -96,6 +97,7 @@ def names_in(form, script):
         "dot": hosts,
         "graphml": hosts,
         "deployment": hosts,
+        **dict.fromkeys(READERS, hosts),
     }.get(form, panel)
 
 

@@ -22,6 +22,10 @@ NUMBERS = {
     "tpu-v5p-AxBxC": ["4x4x4", "8x8x8"],
     "tpu-v4-AxBxC-twisted": ["4x4x8", "4x8x8"],
     "tpu-v5p-AxBxC-twisted": ["4x4x8", "4x8x8"],
+    "dgx-spark-N": ["2", "3", "8"],
+    "dgx-spark-chain-N": ["2", "8"],
+    "mac-studio-mesh-N": ["2", "7"],
+    "mac-studio-ring-N": ["3", "9"],
     "tpu-v5e-AxB": ["1x2", "2x4", "8x16", "16x16"],
 }
 NETWORKS = ("fat-tree", "dragonfly")

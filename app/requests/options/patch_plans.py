@@ -6,7 +6,18 @@ from typing import Literal, TypeAlias
 from topoloom.app.requests.options.factories import MANY, duration, switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
 
-TopologyFormat: TypeAlias = Literal[
+LaunchFormat: TypeAlias = Literal[
+    "launch",
+    "mpi-hostfile",
+    "mpi-rankfile",
+    "slurm-hostfile",
+    "torchrun",
+    "kubernetes-pods",
+    "mlx-hostfile",
+    "nccl-env",
+]
+"""Formats that start a program in an order of ranks: of topologies and of plans."""
+GraphFormat: TypeAlias = Literal[
     "json",
     "graphml",
     "dot",
@@ -20,6 +31,7 @@ TopologyFormat: TypeAlias = Literal[
     "sparse6",
     "digraph6",
 ]
+TopologyFormat: TypeAlias = GraphFormat | LaunchFormat
 PanelKind: TypeAlias = Literal["per-port", "single"]
 ObjectiveName: TypeAlias = Literal["moves", "seconds", "drained"]
 AssignmentKind: TypeAlias = Literal["fixed", "free"]
@@ -37,13 +49,14 @@ DeviceFormat: TypeAlias = Literal[
     "graphml",
     "deployment",
 ]
-PlanFormat: TypeAlias = Literal["json", "csv"] | DeviceFormat
+PlanFormat: TypeAlias = Literal["json", "csv"] | DeviceFormat | LaunchFormat
 
 TOPOLOGY_FORMAT = Option(
     name="format",
     type=TopologyFormat,
     default="json",
-    help="output format; json is topology/1",
+    help="output format; json is topology/1; launch, mpi, slurm, torchrun, kubernetes, mlx and "
+    "nccl start a program in an order of ranks that follows the cables",
 )
 PANELS = Option(
     name="panels",
@@ -139,7 +152,8 @@ DEVICE_FORMAT = Option(
     default=REQUIRED,
     help="json: patch-plan/1; csv: a work order; sonic, polatis, calient, dicon: device commands; "
     "netbox-csv: cables for NetBox; html, dot, graphml: for people and programs; deployment: "
-    "addresses and routes of the hosts",
+    "addresses and routes of the hosts; launch, mpi, slurm, torchrun, kubernetes, mlx and nccl: "
+    "ranks in the order of the cables",
 )
 AT_ONCE = whole("at_once", "number of simultaneous failures", 1, 2, default=1)
 WORST = whole("worst", "number of failures to list, worst first", 1, 20_000, default=10)

@@ -6,12 +6,15 @@ the work order, and the names that each format can write.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
+from topoloom.synth.launch import LAUNCH_FILES
 from topoloom.synth.wiring.devices import (
     calient_dicon,
     graphs,
     ip_addressing,
+    launch_hosts,
     netbox_csv,
     polatis,
     sonic,
@@ -101,7 +104,20 @@ _TOLD = (
     ),
 )  # fmt: skip
 
-FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _TOLD})
+_OF_PORTS = {"nccl-env": (HCA, nics)}
+"""Launch files that write ports into a shell script."""
+_LAUNCHED = tuple(
+    Format(
+        name,
+        file.media_type,
+        file.suffix,
+        partial(launch_hosts.write_launch, name),
+        *_OF_PORTS.get(name, (ESCAPED, everything)),
+    )
+    for name, file in LAUNCH_FILES.items()
+)
+
+FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in (*_TOLD, *_LAUNCHED)})
 """Every format of a plan beside patch-plan/1 itself and its CSV work order, by name."""
 
 RENDERERS: Mapping[str, Format] = MappingProxyType(

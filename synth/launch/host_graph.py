@@ -1,0 +1,106 @@
+"""The graph of hosts: the compute nodes of one box are one vertex, each switch is another."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.topology.topology import Capacity, NodeId, Topology
+
+Arc = tuple[int, int]
+
+MAX_HOSTS = 4096
+"""Most hosts of an order: the distances of all pairs are held in memory."""
+
+_IN_BOX = re.compile(r"(.+)\.gpu[0-9]+")
+
+
+@dataclass(frozen=True)
+class HostGraph:
+    """Hosts and switches with their joint capacities; vertices are hosts, then switches.
+
+    Parameters
+    ----------
+    hosts : tuple
+        The compute nodes of each host, in the order of the topology.
+    labels : tuple of str
+        The id of each host: the id of its node, or the part before ``.gpu``.
+    capacities : dict
+        Arc between two vertices -> its capacity; parallel links add up.
+    limits : tuple
+        Arcs that share a capacity, and that capacity.
+    vertices : int
+        Number of hosts and switches.
+    """
+
+    hosts: tuple[tuple[NodeId, ...], ...]
+    labels: tuple[str, ...]
+    capacities: dict[Arc, Capacity]
+    limits: tuple[tuple[tuple[Arc, ...], Capacity], ...]
+    vertices: int
+
+    @cached_property
+    def successors(self) -> tuple[tuple[int, ...], ...]:
+        """The vertices that each vertex sends to, ascending."""
+        found: list[list[int]] = [[] for _ in range(self.vertices)]
+        for source, target in sorted(self.capacities):
+            found[source].append(target)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def hops(self) -> NDArray[Any]:
+        """The number of links from every vertex (column) to every host (row)."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
+        arcs = np.array(list(self.capacities) or np.empty((0, 2)), np.int64)
+        shape = (self.vertices, self.vertices)
+        backward = csr_array((np.ones(len(arcs)), (arcs[:, 1], arcs[:, 0])), shape)
+        return dijkstra(backward, unweighted=True, indices=range(len(self.hosts)))
+
+
+def host_graph(topology: Topology) -> HostGraph:
+    """Return the graph of the hosts of a topology.
+
+    Compute nodes ``"<box>.gpu<i>"`` are in the host ``<box>``; every other compute node is a host.
+
+    >>> from topoloom.synth.fabrics import fabric
+    >>> graph = host_graph(fabric("dgx-a100-2"))
+    >>> graph.labels, len(graph.hosts[0]), graph.vertices
+    (('0', '1'), 8, 6)
+
+    Raises
+    ------
+    InvalidTopology
+        There are more than `MAX_HOSTS` hosts, or two hosts cannot reach each other.
+    """
+    topology.require_connected()
+    members: dict[str, list[NodeId]] = defaultdict(list)
+    for node in topology.compute_nodes:
+        match = _IN_BOX.fullmatch(str(node))
+        members[str(node) if match is None else match[1]].append(node)
+    if len(members) > MAX_HOSTS:
+        raise InvalidTopology("/nodes", f"must be on at most {MAX_HOSTS} hosts to be ordered")
+    groups = [*members.values(), *([node] for node in topology.nodes if node in topology.switches)]
+    vertex = {node: index for index, group in enumerate(groups) for node in group}
+    capacities: dict[Arc, Capacity] = defaultdict(int)
+    for link in topology.links:
+        arc = (vertex[link.source], vertex[link.target])
+        if arc[0] != arc[1]:
+            capacities[arc] += Fraction(link.capacity)
+    limits = tuple(
+        (
+            tuple({(vertex[one], vertex[other]) for one, other in shared.links}),
+            shared.capacity,
+        )
+        for shared in topology.shared
+    )
+    return HostGraph(
+        tuple(map(tuple, members.values())), tuple(members), dict(capacities), limits, len(groups)
+    )
