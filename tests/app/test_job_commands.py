@@ -65,6 +65,20 @@ def test_jobs_are_listed_shown_cancelled_and_waited_for(jobs, topoloom, there):
     assert [job["id"] for job in json.loads(chosen.out)["items"]] == [made[0]]
 
 
+def test_cancelled_jobs_and_deleted_sessions_are_in_the_audit_log(topoloom, jobs):
+    job = jobs.enqueue(Task.of("design", {}))
+    assert topoloom("jobs", "cancel", job).code == 0
+    rates = "--min-lr", "0.01", "--max-lr", "1", "--total-steps", "1000"
+    session = json.loads(topoloom("lr", "create", *rates, "--json").out)["id"]
+    assert topoloom("lr", "cancel", session).code == topoloom("lr", "delete", session).code == 0
+    listed = json.loads(topoloom("keys", "audit-log", "--json").out)["items"]
+    assert [(one["action"], one["target"]) for one in listed] == [
+        ("lr delete", session),
+        ("lr cancel", session),
+        ("jobs cancel", job),
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

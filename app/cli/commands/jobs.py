@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from topoloom.app.cli.common import require_one_form
+from topoloom.app.cli.common import audit, require_one_form
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
@@ -108,8 +108,8 @@ class _Service:
 class _Database:
     """Jobs in the database of the settings."""
 
-    def __init__(self, jobs: "Jobs") -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: "Jobs", engine: "Engine") -> None:
+        self._jobs, self._engine = jobs, engine
 
     def list(self, query: dict[str, Any]) -> dict[str, Any]:
         from topoloom.app.jobs import document as document
@@ -129,7 +129,9 @@ class _Database:
     def cancel(self, job: str) -> dict[str, Any]:
         from topoloom.app.jobs import document as document
 
-        return document.of(self._jobs.cancel(job))
+        cancelled = self._jobs.cancel(job)
+        audit(self._engine, "jobs cancel", cancelled.id)
+        return document.of(cancelled)
 
     def deliveries(self, job: str) -> dict[str, Any]:
         from topoloom.app.jobs.webhooks import document as document
@@ -155,7 +157,7 @@ def queried(url: str | None, query: Callable[[_JobSource], Any]) -> Any:
     settings = Settings()
     engine: Engine = open_database(settings.database_url)
     try:
-        return query(_Database(jobs_on(engine, settings)))
+        return query(_Database(jobs_on(engine, settings), engine))
     finally:
         engine.dispose()
 

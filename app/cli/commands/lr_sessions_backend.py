@@ -9,7 +9,11 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
+from topoloom.app.cli.common import audit
+
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from topoloom.app.client import Client
     from topoloom.app.services.lr_sessions import Tuning
 
@@ -66,7 +70,7 @@ def opened(url: str | None) -> Iterator[Sessions]:
     settings = Settings()
     engine = open_database(settings.database_url)
     try:
-        yield _Local(Tuning(LrStore(engine), settings))
+        yield _Local(Tuning(LrStore(engine), settings), engine)
     finally:
         engine.dispose()
 
@@ -105,8 +109,8 @@ class _Remote:
 class _Local:
     """Sessions in the database."""
 
-    def __init__(self, tuning: "Tuning") -> None:
-        self._tuning = tuning
+    def __init__(self, tuning: "Tuning", engine: "Engine") -> None:
+        self._tuning, self._engine = tuning, engine
 
     def create(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import session_of
@@ -156,12 +160,15 @@ class _Local:
         from topoloom.app.documents.lr_session import session_of
         from topoloom.app.services.lr_sessions import cancel
 
-        return session_of(cancel(self._tuning, identity))
+        session = cancel(self._tuning, identity)
+        audit(self._engine, "lr cancel", session.id)
+        return session_of(session)
 
     def delete(self, identity: str) -> None:
         from topoloom.app.services.lr_sessions import delete
 
         delete(self._tuning, identity)
+        audit(self._engine, "lr delete", identity)
 
     def page(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import page_of
