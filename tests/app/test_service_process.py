@@ -40,7 +40,7 @@ def service(database, **settings):
     )
     base = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 request(f"{base}/readyz")
                 break

@@ -23,7 +23,7 @@ export function frontierChart(design, pick) {
     const y = scale([low, high], [box.bottom, box.top]);
     const steps = ticks(Math.max(0, bound.steps - 1), most, Math.min(8, most)).filter(Number.isInteger);
     const labels = apart(points.map((point) => ({ point, y: y(number(point.bandwidth)) - 10 })), 15, box.top + 8, box.bottom - 6);
-    return axes(width, height, box, {
+    const drawn = axes(width, height, box, {
       x, y, title, xName: "steps of one pass", yName: "T_B (units of M/B)",
       xTicks: steps.map((value) => [value, String(value)]),
       yTicks: ticks(low, high, 4).map((value) => [value, tick(value)]),
@@ -43,6 +43,9 @@ export function frontierChart(design, pick) {
       s("circle", { cx: px, cy: py, r: 5 }),
       s("text", { x: right ? px + 14 : px - 14, y: labelY, "text-anchor": right ? "start" : "end" }, fit(nameOf(point), room)));
     }));
+    // Its points are buttons, which a picture must not hold.
+    drawn.setAttribute("role", "group");
+    return drawn;
   }
   const columns = [
     { head: "topology", cell: (row) => h("span", { title: row.recipe }, nameOf(row)) },

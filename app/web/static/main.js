@@ -5,6 +5,7 @@ import * as design from "./design.js";
 import { h, show } from "./dom.js";
 import * as fabric from "./fabric.js";
 import * as library from "./library.js";
+import { plural } from "./numbers.js";
 import * as rates from "./rates.js";
 import * as wiring from "./wiring.js";
 
@@ -16,6 +17,7 @@ const question = document.getElementById("question");
 const answer = document.getElementById("answer");
 let current = { name: "", view: null };
 let running = new AbortController();
+let locked = false; // Whether the service has asked for a key.
 
 /** Read the address: `#/view?field=value`. */
 function address() {
@@ -78,7 +80,10 @@ function signIn() {
     label();
     return open();
   });
-  document.addEventListener("key-needed", () => { if (!dialog.open) dialog.showModal(); });
+  document.addEventListener("key-needed", () => {
+    locked = true;
+    if (!dialog.open) dialog.showModal();
+  });
   dialog.addEventListener("close", () => {
     if (dialog.returnValue !== "save" || !text.value.trim()) return;
     key.set(text.value.trim());
@@ -93,11 +98,12 @@ function signIn() {
 async function jobs() {
   const link = document.getElementById("jobs");
   try {
-    const lists = document.hidden ? [] : await Promise.all(["queued", "running"].map((state) => get(`/v1/jobs?state=${state}&limit=100`)));
+    const lists = document.hidden || (locked && !key.get()) ? [] : await Promise.all(["queued", "running"].map((state) => get(`/v1/jobs?state=${state}&limit=100`)));
     const count = lists.reduce((sum, list) => sum + list.items.length, 0);
-    link.textContent = count ? `${count} job${count > 1 ? "s" : ""}` : "";
+    link.textContent = plural(count, "job");
+    link.hidden = count === 0;
   } catch {
-    link.textContent = "";
+    link.hidden = true;
   }
   setTimeout(jobs, JOBS_EVERY);
 }

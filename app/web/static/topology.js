@@ -32,15 +32,21 @@ export function topologyView(topology, options = {}) {
   const modes = topology.nodes.some((node) => node.kind === "switch") ? [["shape", "Boxes and tiers"]]
     : [["shape", shape.name.startsWith("circle") ? "Circle" : "Grid"], ["hops", "Hops from a host"]];
   const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; draw(); } }, label));
+  const choose = h("input", { type: "text", id: "chosen-node", autocomplete: "off", onchange: () => {
+    const found = topology.nodes.findIndex((node) => String(node.id) === choose.value.trim());
+    if (found >= 0) state.chosen = found;
+    draw();
+  } });
   function draw() {
+    choose.value = state.chosen < 0 ? "" : String(topology.nodes[state.chosen].id);
     buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(modes[index][0] === state.by)));
     show(place, draft(graph, state, shape, options, (node) => { state.chosen = node; draw(); }));
-    show(facts, state.chosen < 0 ? h("p", { class: "quiet" }, "The bottleneck is red. Click a node to see its links.") : about(graph, state.chosen, topology));
+    show(facts, state.chosen < 0 ? h("p", { class: "quiet" }, "The bottleneck is red. Click or type a node to see its links.") : about(graph, state.chosen, topology));
   }
   draw();
   return h("div", { class: "split" },
     h("div", {}, modes.length > 1 && h("div", { class: "switcher", role: "group", "aria-label": "Arrangement" }, buttons), place),
-    h("div", {}, topology.recipe && recipeView(topology.recipe), facts));
+    h("div", {}, topology.recipe && recipeView(topology.recipe), h("div", { class: "inline choose" }, h("label", { for: "chosen-node" }, "Node"), choose), facts));
 }
 
 function draft(graph, state, shape, { cut }, choose) {
@@ -94,10 +100,9 @@ function about(graph, chosen, topology) {
   const name = (node) => String(graph.nodes[node].id);
   const next = [...new Set(graph.out[chosen])];
   return [
-    h("h4", {}, `${graph.nodes[chosen].kind === "switch" ? "Switch" : "Host"} ${name(chosen)}`),
     h("p", {}, `Sends to ${next.slice(0, 16).map(name).join(", ")}${next.length > 16 ? " …" : ""}.`),
     h("p", {}, `Reaches ${counts.map((count, hop) => `${count} at ${plural(hop + 1, "hop")}`).join(", ")}.`),
-    h("p", { class: "quiet" }, `${plural(graph.nodes.length, "node")}, ${plural(graph.links.length, "one-way link")}${topology.bandwidth_unit === "link" ? "" : `, capacities in ${topology.bandwidth_unit}`}. Click a node to see its links.`),
+    h("p", { class: "quiet" }, `${plural(graph.nodes.length, "node")}, ${plural(graph.links.length, "one-way link")}${topology.bandwidth_unit === "link" ? "" : `, capacities in ${topology.bandwidth_unit}`}. Click or type a node to see its links.`),
   ];
 }
 

@@ -45,7 +45,7 @@ export function progress(job, cancel) {
   } }, "Cancel");
   const phase = [PHASES[job.state] || job.state, job.phase, job.message].filter(Boolean).join(": ");
   return h("div", { class: "progress", role: "status" }, h("h1", {}, "The service computes the answer"),
-    h("p", {}, phase, job.estimate_seconds ? `, about ${seconds(job.estimate_seconds)} left` : "", "."),
+    h("p", {}, phase, job.estimate_seconds ? `; similar jobs take about ${seconds(job.estimate_seconds)}` : "", "."),
     h("progress", { max: "1", value: share ? String(share) : null, "aria-label": "Progress" }), h("div", { class: "actions" }, button, told),
     h("p", { class: "quiet" }, "The computation continues if you close this page. The same address shows the answer later."));
 }

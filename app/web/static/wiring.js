@@ -85,7 +85,8 @@ function panelsOf(plan) {
   const place = h("div", {});
   const select = h("select", { id: "panel-choice", onchange: () => show(place, panel(plan, select.value, moves)) },
     plan.devices.map((device) => h("option", { value: device.id }, `${device.id} (${plural(moves.filter((move) => move.device === device.id).length, "move")})`)));
-  show(place, panel(plan, plan.devices[0].id, moves));
+  select.value = moves[0]?.device || plan.devices[0].id;
+  show(place, panel(plan, select.value, moves));
   return h("div", {}, h("div", { class: "inline" }, h("label", { for: "panel-choice" }, "Panel"), select), place);
 }
 

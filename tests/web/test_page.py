@@ -1,0 +1,174 @@
+"""The page in a real browser: from a question to its answer."""
+
+import json
+import urllib.request
+
+import pytest
+
+from tests.app.test_service_process import service
+from topoloom.app.auth import api_keys
+from topoloom.app.store.database import open_database
+
+pytestmark = pytest.mark.slow
+
+ANSWER = "#answer h1"
+SIZES = "#size-slider"
+
+
+def question(**values):
+    """Return the address of a design, as a colleague gets it."""
+    return "/#/design?" + "&".join(f"{name}={value}" for name, value in values.items())
+
+
+TWELVE = question(nodes=12, degree=4, collective="allreduce", bytes="1MB")
+
+
+def test_the_first_view_answers_the_example_without_a_question(visit, address):
+    with visit(address) as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('takes 187')")
+        page.wait_for_selector(SIZES)
+        assert page.input_value("#field-nodes") == "12"
+
+
+def test_a_question_of_twelve_hosts_gets_the_answer_of_the_service(visit, address):
+    with visit(address) as page:
+        page.wait_for_selector(SIZES)
+        page.fill("#field-nodes", "14")
+        page.fill("#field-degree", "3")
+        page.get_by_role("button", name="Find the best topology").click()
+        page.wait_for_selector(f"{ANSWER}:has-text('on 14 hosts')")
+        assert "nodes=14" in page.url
+        told = page.inner_text(ANSWER)
+    body = {"nodes": 14, "degree": 3, "collective": "allreduce", "bytes": "1MB"}
+    body |= {"node_gbps": 100, "alpha_us": 10}
+    request = urllib.request.Request(
+        f"{address}/v1/designs", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        best = json.load(answer)["best"]
+    assert told.startswith(best["name"])
+
+
+def test_the_slider_of_sizes_names_the_best_algorithm_of_each_size(visit, address):
+    with visit(address + TWELVE) as page:
+        page.fill(SIZES, "0")
+        small = page.inner_text("output.told")
+        page.fill(SIZES, "10")
+        large = page.inner_text("output.told")
+    assert small.startswith("1\u00a0KiB")
+    assert "bfb-one-shot" in small
+    assert large.startswith("1\u00a0GiB")
+    assert "one-shot" not in large
+
+
+def test_every_tab_of_an_answer_shows_its_content(visit, address):
+    content = {
+        "Topology": "svg .node >> nth=11",
+        "Schedule": "text=reduce-scatter, step 1 of 2",
+        "Wiring": "text=48 moves wire this topology",
+        "Alternatives": "td:has-text('double-binary-tree')",
+        "Files": "button:has-text('MSCCL XML')",
+        "API": "code:has-text('topoloom design --nodes 12')",
+    }
+    with visit(address + TWELVE) as page:
+        for tab, selector in content.items():
+            page.get_by_role("tab", name=tab).click()
+            page.wait_for_selector(f"[role=tabpanel]:not([hidden]) >> {selector}")
+        page.get_by_role("tab", name="Files").click()
+        with page.expect_download() as download:
+            page.click("button:has-text('Topology (JSON)')")
+        saved = json.loads(download.value.path().read_text())
+    assert len(saved["nodes"]) == 12
+
+
+def test_a_failing_question_shows_the_error_at_its_field_and_what_works(visit, address):
+    asked = question(nodes=31, degree=3, links="bidirectional", collective="allreduce", bytes="1MB")
+    with visit(address + asked, refusals=1) as page:
+        page.wait_for_selector("#field-degree-error:has-text('must be even')")
+        assert page.get_attribute("#field-degree", "aria-invalid") == "true"
+        assert page.get_attribute("#field-nodes", "aria-invalid") is None
+        page.click("text=Try 32 hosts")
+        page.wait_for_selector(f"{ANSWER}:has-text('on 32 hosts')")
+        assert page.inner_text("#field-degree-error") == ""
+
+
+def test_errors_of_several_fields_stand_at_each_of_them(visit, address):
+    asked = question(nodes=1, degree=4, collective="allreduce", bytes="1XB")
+    with visit(address + asked, refusals=1) as page:
+        page.wait_for_selector("#field-nodes-error:has-text('must be at least 2')")
+        assert "must be a positive integer" in page.inner_text("#field-bytes-error")
+
+
+def test_a_long_computation_shows_its_progress_and_can_be_cancelled(visit, address):
+    asked = question(nodes=16384, degree=16, collective="allreduce", bytes="1MB")
+    with visit(address + asked) as page:
+        page.wait_for_selector("#answer progress")
+        page.get_by_role("button", name="Cancel").click()
+        page.wait_for_selector(f"{ANSWER}:has-text('The job was cancelled')")
+
+
+def test_a_phone_shows_the_answer_without_scrolling_sideways(visit, address):
+    with visit(address, viewport={"width": 375, "height": 700}) as page:
+        page.wait_for_selector(SIZES)
+        widths = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        inner, outer = page.evaluate(widths)
+        assert inner <= outer
+        assert not page.is_visible("#field-nodes")
+        page.click("summary:has-text('Question')")
+        page.wait_for_selector("#field-nodes")
+
+
+def test_a_fabric_shows_its_bottleneck(visit, address):
+    with visit(f"{address}/#/fabric?fabric=dgx-a100-2&collective=allgather") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('347')")
+        page.wait_for_selector(".link.cut")
+        assert page.locator(".link.cut").count() == 2
+
+
+def test_a_plan_lists_its_moves_and_draws_its_panels(visit, address):
+    with visit(f"{address}/#/wiring?recipe=BiRing(6)&from=UniRing(6%2C 2)") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('moves wire this topology')")
+        assert page.locator(".patch").count() > 0
+        assert page.locator("tbody tr").count() > 0
+
+
+def test_a_service_with_keys_asks_for_the_key_and_forgets_it_at_sign_out(visit, tmp_path):
+    database = tmp_path / "keys.db"
+    engine = open_database(f"sqlite:///{database}")
+    _, secret = api_keys.create(engine, "page", ("design", "plan"), None, None)
+    engine.dispose()
+    with service(database, TOPOLOOM_AUTH="keys") as base, visit(base, refusals=20) as page:
+        page.fill("#key-text", secret)
+        page.click("#sign-in button[value=save]")
+        page.wait_for_selector(f"{ANSWER}:has-text('takes 187')")
+        page.wait_for_selector(SIZES)
+        assert secret not in page.url
+        assert page.evaluate("localStorage.length") == 0
+        page.click("#key")
+        page.wait_for_selector("#sign-in[open]")
+        assert page.evaluate("sessionStorage.length") == 0
+
+
+VIEWS = {
+    "design": SIZES,
+    "fabric": ".figures",
+    "wiring": ".figures",
+    "library": ANSWER,
+    "rates": ANSWER,
+}
+"""View -> what its answer has."""
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing_that_keeps_a_reader_out(visit, address, view):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = []
+    with visit(f"{address}/#/{view}", color_scheme="light") as page:
+        page.wait_for_selector(VIEWS[view])
+        for theme in ("light", "dark"):
+            page.wait_for_selector(f"html{'[data-theme=dark]' if theme == 'dark' else ''}")
+            violations = axe.run(page).response["violations"]
+            found += [(theme, one["id"], one["nodes"][0]["html"]) for one in violations
+                      if one["impact"] in ("serious", "critical")]  # fmt: skip
+            page.click("#theme")
+    assert found == []
