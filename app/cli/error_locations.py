@@ -24,7 +24,7 @@ _FILES: Mapping[type[Exception], tuple[str, ...]] = {
     InvalidSchedule: ("schedule",),
     InvalidProgram: ("schedule",),
     InvalidPlant: ("plant",),
-    InvalidWiring: ("current_wiring", "observed", "plan"),
+    InvalidWiring: ("current_wiring", "plan"),
     InvalidTopology: _SOURCES,
     Unreachable: _SOURCES,
 }

@@ -180,14 +180,16 @@ def read_plant_file(path: Path, settings: Settings) -> dict[str, Any]:
 
 
 def read_wiring_file(path: Path, settings: Settings) -> list[Any] | dict[str, Any]:
-    """Return the current wiring of a JSON or CSV file, as a request value."""
+    """Return the current wiring of a file in any format, as a request value.
+
+    Parsed JSON is such a value; any other text becomes the member ``text``.
+    """
     text = read_text(path, settings)
-    if path.suffix != ".csv" and not (is_stream(path) and text.lstrip()[:1] not in ("[", "{")):
-        return parse_json(path, text)
-    rows = list(csv.DictReader(text.splitlines()))
-    if rows and not {"panel", "a", "b"} <= set(rows[0]):
-        raise UnusableFile(path, "must have the columns panel, a and b")
-    return [{name: row[name] for name in ("panel", "a", "b")} for row in rows]
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return {"text": text}
+    return document if isinstance(document, list | dict) else {"text": text}
 
 
 def read_times(path: Path, settings: Settings) -> list[Any]:

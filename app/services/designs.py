@@ -19,7 +19,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
 
     `schedules.design.design` selects the best topology.
     """
-    today = today_of(request)
+    today = today_of(request, context)
     if today is not None:
         context.note(*(one.text for one in today.plant.assumed))
 
@@ -32,7 +32,7 @@ def create(context: Context, request: DesignRequest) -> Artefact:
     return context.answer(DESIGN, request.canonical(), compute).artefact
 
 
-def today_of(request: DesignRequest) -> "CurrentWiring | None":
+def today_of(request: DesignRequest, context: Context) -> "CurrentWiring | None":
     """Return the current wiring, or None if the request does not consider it."""
     if not request.rewired:
         return None
@@ -44,6 +44,7 @@ def today_of(request: DesignRequest) -> "CurrentWiring | None":
         request.nodes,
         request.degree,
         request.current_wiring,
+        context.note,
     )
     seconds = request.max_rewiring_seconds
     return CurrentWiring(

@@ -51,7 +51,7 @@ def create(context: Context, request: PatchPlanRequest) -> Artefact:
     """Return the stored patch-plan/1 document that answers a request."""
     loaded = topologies.load(context, request.topology, field="/topology")
     topology = loaded.topology
-    plant = _plant(request, topology)
+    plant = _plant(request, topology, context)
     context.note(*(one.text for one in plant.assumed))
     asked = {"topology_id": loaded.id, **_asked(plant, request)}
 
@@ -125,11 +125,13 @@ def require_available(form: str) -> None:
         raise NotExportable("/format", one_of(form, FORMATS))
 
 
-def _plant(request: PatchPlanRequest, topology: "Topology") -> "Plant":
+def _plant(request: PatchPlanRequest, topology: "Topology", context: Context) -> "Plant":
     hosts = topology.node_count if request.hosts is None else request.hosts
     ports = request.ports_per_host
     ports = max(1, topology.degree) if ports is None else ports
-    return plant_of(request.plant, request.panels, hosts, ports, request.current_wiring)
+    return plant_of(
+        request.plant, request.panels, hosts, ports, request.current_wiring, context.note
+    )
 
 
 def _asked(plant: "Plant", request: PatchPlanRequest) -> Asked:

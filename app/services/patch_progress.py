@@ -131,6 +131,8 @@ def _standings(script: "Script", seen: Mapping[int, Seen]) -> "dict[int, Standin
 
 def _state(script: "Script", standings: "Mapping[int, Standing]", version: int) -> str:
     done = all(panel in standings and not standings[panel].left for panel in script.panels)
+    # A link without light is not wired, even if the plan keeps its pair.
+    done = done and not any(pair in script.links for one in standings.values() for pair in one.dark)
     return "done" if done else "under-way" if version else "planned"
 
 

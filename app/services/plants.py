@@ -1,6 +1,6 @@
 """The plant of a request: given or of a regular layout, with its current wiring."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from topoloom.synth.wiring import Plant
 
 
-def plant_of(given: Any, layout: str, hosts: int, ports: int, wiring: Any) -> "Plant":
+def plant_of(
+    given: Any, layout: str, hosts: int, ports: int, wiring: Any, note: Callable[[str], None]
+) -> "Plant":
     """Return a plant with its current wiring.
 
     Parameters
@@ -22,6 +24,8 @@ def plant_of(given: Any, layout: str, hosts: int, ports: int, wiring: Any) -> "P
         The regular plant if ``given`` is None.
     wiring : JSON values or None
         The request's ``current_wiring``; None for the wiring in the plant.
+    note : callable
+        Called with each sentence about what the wiring does not state.
 
     Raises
     ------
@@ -29,13 +33,16 @@ def plant_of(given: Any, layout: str, hosts: int, ports: int, wiring: Any) -> "P
         The field of the error is a pointer into the request.
     """
     from topoloom.synth.wiring import uniform
-    from topoloom.synth.wiring.plant.current_wiring import read_present
+    from topoloom.synth.wiring.devices.wiring_reader import read_wiring
 
     plant = uniform(layout, hosts, ports) if given is None else given_plant(given)
     if wiring is None:
         return plant
     with _within("/current_wiring"):
-        return plant.with_present(read_present(wiring, plant))
+        seen = read_wiring(wiring, plant)
+    for sentence in seen.notes:
+        note(sentence)
+    return plant.with_present(seen.present)
 
 
 def given_plant(given: Any) -> "Plant":

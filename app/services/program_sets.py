@@ -47,7 +47,7 @@ def of_design(
 
     request = question_of(artefact)
     # Recompute the design from stored answers: its document lacks the times of algorithms.
-    design, sources = made(context, request, designs.today_of(request))
+    design, sources = made(context, request, designs.today_of(request, context))
 
     def make(
         point: "DesignPoint",

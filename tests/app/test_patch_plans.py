@@ -237,7 +237,8 @@ def test_the_command_line_renders_and_verifies_a_plan_of_a_given_plant(topoloom,
     broken = topoloom("patch", "verify", plan, "--observed", seen, "--plant", plant)
     assert broken.code == 1 and "missing" in broken.out
     assert broken.out.endswith(
-        "1 missing, 0 unexpected; 0 of 1 stages are complete; moves left: 1\n"
+        "1 missing, 0 unexpected; 0 of 1 stages are complete, and 9 of 10 moves of stage 1; "
+        "moves left: 1\n"
     )
 
 

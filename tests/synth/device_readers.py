@@ -162,7 +162,10 @@ class Page(HTMLParser):
     """Collects headings and cells; a tag that the sheet does not have is somebody's name."""
 
     KNOWN = frozenset(
-        re.findall(r"\w+", "html head meta title style body h1 h2 h3 p div span table tr th td")
+        re.findall(
+            r"\w+",
+            "html head meta title style body section h1 h2 h3 p br code div span table thead tr th td",
+        )
     )
 
     def __init__(self):
@@ -196,9 +199,8 @@ def graphviz(text):
         tokens = re.findall(r'"((?:[^"\\]|\\.)*)"|([^"]+)', line)
         quoted = [re.sub(r"\\(.)", r"\1", token) for token, other in tokens if not other]
         plain = "".join(other for _, other in tokens)
-        assert re.fullmatch(r"  ? -> ? ?\[label=, color=\w+, style=\w+(, dir=both)?\];", plain), (
-            plain
-        )
+        edge = r"  ? -> ? ?\[panel=, a=, b=, label=, color=\w+, style=\w+(, dir=both)?\];"
+        assert re.fullmatch(edge, plain), plain
         nodes |= set(quoted[:2])
     return nodes
 

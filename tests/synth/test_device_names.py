@@ -93,7 +93,7 @@ def names_in(form, script):
     return {
         "csv": panel | ports,
         "netbox-csv": panel | new,
-        "html": ports | {f"{made.panels[0].id}, {made.panels[0].place}"},
+        "html": panel | ports,
         "dot": hosts,
         "graphml": hosts,
         "deployment": hosts,

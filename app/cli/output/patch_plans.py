@@ -1,6 +1,6 @@
 """Text output of patch plans, failures and repairs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.cli.output.formatting import fraction, seconds
@@ -8,7 +8,9 @@ from topoloom.app.cli.output.text_table import Column, Table
 
 if TYPE_CHECKING:
     from topoloom.synth.wiring.devices import Script
+    from topoloom.synth.wiring.operations.observed_state import Comparison
     from topoloom.synth.wiring.operations.worst_failures import Failure
+    from topoloom.synth.wiring.plant import Pair, Present
 
 _STAGES = (
     Column("stage", "id"),
@@ -133,3 +135,42 @@ def _panels(script: "Script") -> Table:
             }
         )
     return Table(_PANELS, rows)
+
+
+def show_comparison(script: "Script", observed: "Present", found: "Comparison") -> None:
+    """Print the differences between observed pairs and the end of a plan, and the progress."""
+    plant = script.plant
+    for kind in ("missing", "outdated", "unexpected", "dark"):
+        for pair in getattr(found, kind):
+            name = plant.pair_name(pair)
+            print(f"{kind:<11}{plant.panels[pair.panel].id}  {name}  {script.label(pair)}")
+    for panel in found.unseen:
+        print(f"unseen     {plant.panels[panel].id}")
+    counts = [
+        _counted(script, found.missing, script.final, "missing"),
+        _counted(script, found.unexpected, observed, "unexpected"),
+    ]
+    counts += [_counted(script, found.dark, observed, "dark")] if found.dark else []
+    left = len(found.missing) + len(found.extra)
+    print(
+        f"{', '.join(counts)}; {_progress(script, found)}{f'; moves left: {left}' if left else ''}"
+    )
+
+
+def _counted(script: "Script", pairs: "Sequence[Pair]", plugged: "Present", what: str) -> str:
+    """Return the number of pairs, and of the links that they carry if that differs."""
+    from topoloom.synth.wiring.operations.links import links_of
+
+    links = len(links_of(script.plant, pairs, plugged.pairs))
+    some = f" ({links} {'link' if links == 1 else 'links'})" if links != len(pairs) else ""
+    return f"{len(pairs)} {what}{some}"
+
+
+def _progress(script: "Script", found: "Comparison") -> str:
+    stages, where = len(script.steps), " of the observed panels" if found.unseen else ""
+    if found.stages_done is not None:
+        return f"the wiring{where} matches stage {found.stages_done} of {stages}"
+    done = f"{found.complete} of {stages} stages are complete"
+    if found.complete < stages:
+        done += f", and {found.made} of {found.of_stage} moves of stage {found.complete + 1}{where}"
+    return done

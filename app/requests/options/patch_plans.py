@@ -104,10 +104,11 @@ USE_SPARE_PORTS = switch("use_spare_ports", "also use ports marked as spare")
 CURRENT_WIRING = Option(
     name="current_wiring",
     type=list,
-    help='current wiring: pairs {"panel", "a", "b"}, or a patch-plan/1 document for its final '
-    "wiring; default: the wiring in the plant, or none",
+    help='current wiring: pairs {"panel", "a", "b"}, answers of devices, cables of NetBox, or any '
+    'format of a plan for its final wiring; a text as {"text": "..."}; default: the wiring in the '
+    "plant, or none",
     metavar="FILE",
-    typed="JSON, or CSV with these columns",
+    typed="any format of docs/reference/device-formats.md",
 )
 DESIGN_PANELS = replace(
     PANELS, default=None, help=f"count moves from the current wiring; {PANELS.help}"

@@ -1,4 +1,4 @@
-"""Calient TL1 and DiCon: one command a line, ports by their places from 1.
+"""TL1 of Calient and Polatis, and DiCon: one command a line, ports by their places from 1.
 
 The arguments of Calient's commands are those of QualiSystems/cloudshell-L1-calient,
 ``calient/driver_handler.py``: ``ENT-CRS`` takes group and kind, ``ACT-CRS`` name and group,
@@ -13,9 +13,16 @@ from collections.abc import Iterator
 from itertools import count
 
 from topoloom.synth.errors import InvalidWiring
-from topoloom.synth.wiring.devices.port_numbers import command_text, panel_blocks, sided
-from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
-from topoloom.synth.wiring.plant import Mode, Pair, Plant
+from topoloom.synth.wiring.devices.device_report import Entry, Verb
+from topoloom.synth.wiring.devices.line_languages import Language
+from topoloom.synth.wiring.devices.port_numbers import (
+    command_text,
+    pair_across,
+    port_index,
+    sided,
+)
+from topoloom.synth.wiring.plans.panel_actions import Script, Step
+from topoloom.synth.wiring.plant import Mode, Pair, Plant, Side
 
 GROUP = "topoloom"
 """The group of connections that ours are in."""
@@ -23,7 +30,9 @@ GROUP = "topoloom"
 MOST_TAGS = 999_999
 """Largest tag of a TL1 command; the next one is 1 again."""
 
-_TL1 = re.compile(r"(ENT|ACT|CANC|DLT)-CRS::([0-9]{1,7}),([0-9]{1,7}):[0-9]{1,6}::[^;]*;", re.ASCII)
+_TL1 = re.compile(
+    r"(ENT|ACT|CANC|DLT)-CRS:[^:;]*:([\w.-]{1,40}),([\w.-]{1,40}):\w{1,9}:[^;]*;", re.ASCII | re.I
+)
 _DICON = re.compile(r"ROUTE([0-9]{1,7}):SCAN ([0-9]{1,7})", re.ASCII)
 
 
@@ -47,17 +56,59 @@ def write_tl1(script: Script) -> str:
     return command_text(script, commands, end=";")
 
 
-def read_tl1(text: str, plant: Plant) -> tuple[Move, ...]:
-    """Return the moves that such commands make: activated and deleted pairs."""
-    moves = []
-    for panel, stage, line, where in panel_blocks(text, plant):
-        match = _TL1.fullmatch(line)
-        if match is None:
-            raise InvalidWiring(where, f"is no command of cross-connects: {line[:60]!r}")
-        if match[1] in ("ACT", "DLT"):
-            pair = _pair(plant, panel, int(match[2]), int(match[3]), where)
-            moves.append(Move(stage, match[1] == "ACT", pair))
-    return tuple(moves)
+def _read_command(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    verb = {"ACT": Verb.ADD, "DLT": Verb.REMOVE}.get(row[1].upper())
+    if verb is not None:
+        yield Entry(where, verb, _pair(plant, panel, row[2], row[3], where))
+
+
+def _read_row(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    """Yield the pairs of a row of ``RTRV-PATCH`` or ``RTRV-CRS``."""
+    patch = _PATCH.fullmatch(row[1])
+    if patch is not None:
+        one, other = sorted(map(int, patch.groups()))
+        yield Entry(where, Verb.PLUGGED, pair_across(plant, panel, one, other, where))
+        return
+    fields = dict(part.partition("=")[::2] for part in re.split("[,:]", row[1]))
+    if not {"SRCPORT", "DSTPORT"} <= fields.keys():
+        raise InvalidWiring(where, f"is no cross-connect: {row[1][:60]!r}")
+    ends = fields["SRCPORT"], fields["DSTPORT"]
+    yield Entry(where, Verb.PLUGGED, _pair(plant, panel, *ends, where))
+    directed = plant.panels[panel].mode is Mode.DIRECTED
+    if directed and fields.get("CONNTYPE", "").upper() == "2WAY" and ends[0] != ends[1]:
+        yield Entry(where, Verb.PLUGGED, _pair(plant, panel, *ends[::-1], where))
+
+
+def _refuse(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    raise InvalidWiring(where, f"is a refusal of {plant.panels[panel].id}: {row[0][:60]!r}")
+
+
+_PATCH = re.compile("([0-9]{1,7}),([0-9]{1,7})")
+_ANSWER_ROW = re.compile('"([^"]*)"')
+_COMPLETED = re.compile(r"M +\S+ +(?:COMPLD|RTRV|PRTL)")
+_DENIED = re.compile(r"M +\S+ +DENY")
+_END = re.compile(";")
+ANSWERS = Language(
+    "TL1",
+    True,
+    re.compile(f'{_COMPLETED.pattern}|{_DENIED.pattern}|"{_PATCH.pattern}"|"SRCPORT=[^"]*"'),
+    {
+        _ANSWER_ROW: _read_row,
+        _COMPLETED: None,
+        _DENIED: _refuse,
+        _END: None,
+        re.compile(r"/\*.*\*/"): None,
+        re.compile("RTRV-(?:CRS|PATCH):[^;]*;?", re.I): None,
+    },
+    (_COMPLETED, _END),
+)
+"""Answers of Calient's ``RTRV-CRS`` and of Polatis' ``RTRV-PATCH``.
+
+The fields of ``RTRV-CRS`` are in QualiSystems/cloudshell-L1-calient, ``calient/driver_handler.py``.
+``RTRV-PATCH`` counts egress ports on after the ingress ports.
+"""
+
+COMMANDS = Language("the commands of TL1 for cross-connects", False, _TL1, {_TL1: _read_command})
 
 
 def write_dicon(script: Script) -> str:
@@ -72,30 +123,23 @@ def write_dicon(script: Script) -> str:
     )
 
 
-def read_dicon(text: str, plant: Plant, base: tuple[Pair, ...]) -> tuple[Move, ...]:
-    """Return the moves that such commands make on panels plugged as ``base`` says."""
-    there = {(pair.panel, pair.a): pair for pair in base}
-    found = []
-    for number, (panel, stage, line, where) in enumerate(panel_blocks(text, plant)):
-        match = _DICON.fullmatch(line)
-        if match is None:
-            raise InvalidWiring(where, f"is no command of routes: {line[:60]!r}")
-        found.append((stage, number, panel, int(match[1]), int(match[2]), where))
-    moves = []
-    for stage, _, panel, one, other, where in sorted(found):
-        if other:
-            pair = _pair(plant, panel, one, other, where)
-            there[panel, pair.a] = pair
-            moves.append(Move(stage, True, pair))
-        elif (panel, one - 1) not in there:
-            raise InvalidWiring(where, f"nothing is plugged at input {one}")
-        else:
-            moves.append(Move(stage, False, there.pop((panel, one - 1))))
-    return tuple(moves)
+def _read_route(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    a = port_index(plant, panel, Side.A, row[1], where)
+    if int(row[2]):
+        yield Entry(where, Verb.ADD, _pair(plant, panel, row[1], row[2], where))
+    else:
+        yield Entry(where, Verb.REMOVE, Pair(panel, a, -1))
 
 
-def _pair(plant: Plant, panel: int, one: int, other: int, where: str) -> Pair:
-    row = plant.panels[panel]
-    if row.one_sided or not (1 <= one <= len(row.a) and 1 <= other <= len(row.b)):
-        raise InvalidWiring(where, f"{row.id} has no pair of {one} and {other}")
-    return Pair(panel, one - 1, other - 1)
+ROUTES = Language("the commands ROUTE of DiCon", False, _DICON, {_DICON: _read_route})
+
+
+def _pair(plant: Plant, panel: int, one: str, other: str, where: str) -> Pair:
+    """Return the pair of two ports that a device names."""
+    ends = ((Side.A, one), (Side.B, other))
+    a, b = (port_index(plant, panel, side, text, where) for side, text in ends)
+    if plant.panels[panel].one_sided:
+        if a == b:
+            raise InvalidWiring(where, f"joins port {one[:40]!r} to itself")
+        a, b = min(a, b), max(a, b)
+    return Pair(panel, a, b)

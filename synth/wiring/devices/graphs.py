@@ -1,14 +1,16 @@
 """The wiring after a plan as a graph: Graphviz for eyes, GraphML for programs."""
 
 import io
-from xml.etree.ElementTree import ParseError
+import re
 
 import networkx as nx
 
 from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.formats.safe_xml import Element
+from topoloom.synth.wiring.devices.device_report import Report, movable, stated
 from topoloom.synth.wiring.plans.panel_actions import Script
-from topoloom.synth.wiring.plant import Plant, Port, Present
-from topoloom.synth.wiring.plant.current_wiring import read_present
+from topoloom.synth.wiring.plant import Plant, Port
+from topoloom.synth.wiring.plant.current_wiring import named_pairs
 
 
 def write_dot(script: Script) -> str:
@@ -19,10 +21,12 @@ def write_dot(script: Script) -> str:
     rows = [(p, "darkgreen" if p in added else "black", "solid") for p in script.final.pairs]
     rows += [(pair, "red", "dashed") for pair in sorted(set(gone) - set(script.final.pairs))]
     for pair, colour, style in rows:
-        one, other = (_owner(script, port) for port in script.plant.ends(pair))
+        one, other = (owner(script, port) for port in script.plant.ends(pair))
         both = script.plant.panels[pair.panel].mode == "bidirectional"
         said = f"{script.plant.panels[pair.panel].id} {script.plant.pair_name(pair)}"
-        marks = f"label={_quoted(said)}, color={colour}, style={style}"
+        a, b = (_quoted(script.plant.port_name(port)) for port in script.plant.ends(pair))
+        marks = f"panel={_quoted(script.plant.panels[pair.panel].id)}, a={a}, b={b}, "
+        marks += f"label={_quoted(said)}, color={colour}, style={style}"
         marks += ", dir=both" if both else ""
         lines.append(f"  {_quoted(one)} -> {_quoted(other)} [{marks}];")
     return "\n".join([*lines, "}"]) + "\n"
@@ -33,7 +37,8 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '\\"') + '"'
 
 
-def _owner(script: Script, port: Port) -> str:
+def owner(script: Script, port: Port) -> str:
+    """Return the node, else the host, that is cabled to a port; the port if nothing is."""
     at = script.plant.at.get(port)
     if at is None:
         return script.plant.full_name(port)
@@ -51,8 +56,8 @@ def write_graphml(script: Script) -> str:
     for pair in script.final.pairs:
         one, other = script.plant.ends(pair)
         graph.add_edge(
-            _owner(script, one),
-            _owner(script, other),
+            owner(script, one),
+            owner(script, other),
             panel=script.plant.panels[pair.panel].id,
             a=script.plant.port_name(one),
             b=script.plant.port_name(other),
@@ -64,15 +69,45 @@ def write_graphml(script: Script) -> str:
     return out.getvalue().decode() + "\n"
 
 
-def read_graphml(text: str, plant: Plant) -> Present:
-    """Return the pairs of such a graph."""
-    if "<!" in text:
-        raise InvalidWiring("", "must be GraphML without declarations of types")
-    try:
-        graph = nx.parse_graphml(text, force_multigraph=True)
-    except (nx.NetworkXError, ParseError, ValueError, KeyError) as error:
-        raise InvalidWiring("", f"must be GraphML: {error}") from None
-    edges = [data for _, _, data in graph.edges(data=True)]
-    return read_present(
-        [{name: row.get(name) for name in ("panel", "a", "b")} for row in edges], plant
-    )
+def read_graphml(root: Element, plant: Plant) -> Report:
+    """Return the report of GraphML whose edges have ``panel``, ``a`` and ``b``.
+
+    Raises
+    ------
+    InvalidWiring
+        An edge lacks one of them, or names what the plant does not have; with its line.
+    """
+    names = {key.attributes.get("id"): key.attributes.get("attr.name") for key in root.all("key")}
+    rows = [
+        (
+            edge.place,
+            {names.get(data.attributes.get("key")): data.text for data in edge.all("data")},
+        )
+        for graph in root.all("graph")
+        for edge in graph.all("edge")
+    ]
+    return _edges(rows, plant, "GraphML")
+
+
+def read_dot(text: str, plant: Plant) -> Report:
+    """Return the report of a drawing; dashed edges are gone."""
+    rows = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if " -> " in line and "style=dashed" not in line:
+            found = _ATTRIBUTE.findall(line)
+            rows.append((f"/line/{number}", {name: v.replace('\\"', '"') for name, v in found}))
+    return _edges(rows, plant, "Graphviz DOT")
+
+
+_ATTRIBUTE = re.compile(r'\b(panel|a|b)="((?:[^"\\]|\\.)*)"')
+
+
+def _edges(rows: list[tuple[str, dict[str | None, str]]], plant: Plant, form: str) -> Report:
+    for where, row in rows:
+        if not {"panel", "a", "b"} <= row.keys():
+            raise InvalidWiring(
+                where, f"is an edge without panel, a and b: {form} of a graph, not of a wiring"
+            )
+    pairs = named_pairs(rows, plant)
+    places = (where for where, _ in rows)
+    return stated(zip(places, pairs, strict=True), movable(plant))

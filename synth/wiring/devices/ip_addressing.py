@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from topoloom.synth.errors import DoesNotFit, InvalidWiring
+from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Port
 from topoloom.synth.wiring.plant.light_paths import ways
@@ -68,7 +68,10 @@ def cables(script: Script) -> tuple[Cable, ...]:
 
 
 def write_deployment(script: Script) -> str:
-    """Return a JSON file: by host its NICs with peers and addresses, routes and environment."""
+    """Return a JSON file: by host its NICs with peers and addresses, routes and environment.
+
+    ``cross_connects`` has the pairs that lead from NIC to NIC.
+    """
     faced = cables(script)
     used = sorted({end[0] for cable in faced for end in (cable.one, cable.other)})
     if len(used) > MOST_HOSTS:
@@ -117,6 +120,13 @@ def write_deployment(script: Script) -> str:
         "schema": "deployment/1",
         "plan_id": script.plan_id,
         "hosts": {plant.hosts[host].id: row for host, row in rows.items()},
+        "cross_connects": [
+            {
+                "panel": plant.panels[pair.panel].id,
+                **dict(zip("ab", map(plant.port_name, plant.ends(pair)), strict=True)),
+            }
+            for pair in script.final.pairs
+        ],
     }
     return json.dumps(document, indent=1)
 
@@ -141,27 +151,3 @@ def _first_hops(
                     queue.append(neighbour)
         found[start] = hops
     return found
-
-
-def read_deployment(text: str, script: Script) -> tuple[Cable, ...]:
-    """Return the cables that such a file says, checked: both ends must agree.
-
-    Raises
-    ------
-    InvalidWiring
-        It is no such file, or a peer does not say the same cable.
-    """
-    try:
-        hosts = json.loads(text)["hosts"]
-        ends: dict[frozenset[str], list[End]] = {}
-        for name, row in hosts.items():
-            host = script.plant.host_index[name]
-            ports = {port.id: number for number, port in enumerate(script.plant.hosts[host].ports)}
-            for nic in row["nics"]:
-                key = frozenset((nic["address"].removesuffix("/31"), nic["peer_address"]))
-                ends.setdefault(key, []).append((host, ports[nic["port"]]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidWiring("", f"must be deployment/1: {error}") from None
-    if any(len(pair) != 2 for pair in ends.values()):
-        raise InvalidWiring("/hosts", "every subnet must have two ports")
-    return tuple(sorted((Cable(*sorted(p)) for p in ends.values()), key=lambda c: (c.one, c.other)))

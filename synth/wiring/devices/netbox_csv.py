@@ -3,11 +3,9 @@
 import csv
 import io
 
-from topoloom.synth.errors import DoesNotFit, InvalidWiring
+from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring.devices.netbox_rest import FRONT, is_jumper
 from topoloom.synth.wiring.plans.panel_actions import Script
-from topoloom.synth.wiring.plant import Plant, Present
-from topoloom.synth.wiring.plant.current_wiring import read_present
 
 COLUMNS = (
     *("side_a_device", "side_a_type", "side_a_name"),
@@ -40,16 +38,3 @@ def write_netbox(script: Script) -> str:
              f"plan {script.plan_id}"[:200])
         )  # fmt: skip
     return out.getvalue()
-
-
-def read_netbox(text: str, plant: Plant) -> Present:
-    """Return the pairs of such a list, planned ones too."""
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    rows = []
-    for number, row in enumerate(reader):
-        if None in row or row.get("side_a_device") != row.get("side_b_device"):
-            raise InvalidWiring(f"/{number}", "must join two ports of one panel")
-        rows.append(
-            {"panel": row["side_a_device"], "a": row["side_a_name"], "b": row["side_b_name"]}
-        )
-    return read_present(rows, plant)

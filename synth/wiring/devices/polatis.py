@@ -5,22 +5,32 @@ one count.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree
 
-from topoloom.synth.errors import InvalidWiring
+from topoloom.synth.errors import InvalidTopology, InvalidWiring
+from topoloom.synth.formats.safe_xml import Element, parse
+from topoloom.synth.formats.unsupported import head_of
+from topoloom.synth.wiring.devices.device_report import Entry, Report, Verb, commands, stated
+from topoloom.synth.wiring.devices.line_languages import Language
 from topoloom.synth.wiring.devices.port_numbers import (
     across,
     command_text,
     pair_across,
-    panel_blocks,
+    port_index,
 )
-from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
-from topoloom.synth.wiring.plant import Pair, Plant
+from topoloom.synth.wiring.plans.panel_actions import Script, Step
+from topoloom.synth.wiring.plant import Pair, Plant, Side
 
 BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
 SWITCH = "http://www.polatis.com/yang/optical-switch"
-_SCPI = re.compile(r":oxc:swit:conn:(add|sub) \(@([0-9,]+)\),\(@([0-9,]+)\)")
+ENDS = ("ingress", "egress")
+ROOTS = ("rpc-reply", "data", "config", "cross-connects")
+"""Roots of answers to get-config, of NETCONF and of clients, and of RESTCONF."""
+RESTCONF = "optical-switch:cross-connects"
+
+_ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
 MOST_LISTED = 50
 """Ports of one SCPI command."""
@@ -58,8 +68,23 @@ def write_edits(script: Script) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
+def parsed(text: str) -> Element:
+    """Return the root of an XML text; elements know their lines.
+
+    Raises
+    ------
+    InvalidWiring
+        The text is not well-formed XML, or has a DOCTYPE.
+    """
+    root = _ROOT.match(head_of(text))
+    try:
+        return parse(text.lstrip("\ufeff"), root[1] if root else "data")
+    except InvalidTopology as error:
+        raise InvalidWiring(error.field, error.rule) from None
+
+
 def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
-    """Return the pairs of a panel that the answer of its switch to get-config says are plugged.
+    """Return the plugged pairs in the answer of a switch to get-config.
 
     Raises
     ------
@@ -72,54 +97,86 @@ def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
     >>> read_pairs(f'<data><t xmlns="{SWITCH}">{pair}</t></data>', plant, 0)
     frozenset({Pair(panel=0, a=0, b=1)})
     """
-    root = _parsed(text)
-    return frozenset(
-        pair_across(
-            plant, panel, _number(row, "ingress", where), _number(row, "egress", where), where
-        )
-        for number, row in enumerate(root.iter(f"{{{SWITCH}}}pair"))
-        for where in (f"/pair/{number}",)
-    )
+    return frozenset(one.pair for one in read_answer(parsed(text), plant, panel).entries)
 
 
-def _parsed(text: str) -> ElementTree.Element:
-    if "<!" in text:
-        raise InvalidWiring("", "must be XML without declarations of types")
-    try:
-        return ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise InvalidWiring("", f"must be XML: {error}") from None
+def read_answer(root: Element, plant: Plant, panel: int) -> Report:
+    """Return the report of an answer to get-config or of RESTCONF, as XML.
+
+    Raises
+    ------
+    InvalidWiring
+        The answer is an error of the switch, has other contents than cross-connects, or names
+        ports that the panel lacks.
+    """
+    inside = root
+    while inside.tag in ROOTS[:3] and inside.children:
+        if all(child.tag not in ROOTS for child in inside.children):
+            what = "an error" if inside.all("rpc-error") else "no cross-connects"
+            raise InvalidWiring(inside.place, f"holds {what}")
+        inside = next(child for child in inside.children if child.tag in ROOTS)
+    rows = ((row.place, _ends(row)) for row in _pairs_below(root))
+    return stated(((where, pair_across(plant, panel, *e, where)) for where, e in rows), [panel])
 
 
-def read_edits(text: str, plant: Plant, base: Iterable[Pair] = ()) -> tuple[Move, ...]:
-    """Return the moves of such a document on panels that are plugged as ``base`` says."""
-    root = _parsed(text)
-    there = {(pair.panel, across(plant, pair)[0]): pair for pair in base}
-    edits = [(int(e.get("stage", "0")), n, e) for n, e in enumerate(root.findall("edit"))]
-    moves = []
-    for stage, number, edit in sorted(edits, key=lambda row: row[:2]):
-        where = f"/edit/{number}"
-        panel = plant.panel_index.get(edit.get("device", ""))
+def read_values(rows: Any, plant: Plant, panel: int, field: str) -> Report:
+    """Return the report of the JSON list ``pair`` of RESTCONF."""
+    if not isinstance(rows, list):
+        raise InvalidWiring(field, "must be a list of pairs with ingress and egress")
+    found = []
+    for number, row in enumerate(rows):
+        where = f"{field}/{number}"
+        ends = [row.get(name) if isinstance(row, dict) else None for name in ENDS]
+        one, other = (end if type(end) is int and 0 < end < 10**7 else None for end in ends)
+        if one is None or other is None:
+            raise InvalidWiring(where, "must have ingress and egress with a number")
+        found.append((where, pair_across(plant, panel, one, other, where)))
+    return stated(found, [panel])
+
+
+def read_edits(root: Element, plant: Plant) -> Report:
+    """Return the report of a document of edits by device and stage."""
+    found: list[Entry] = []
+    for edit in root.all("edit"):
+        panel = plant.panel_index.get(edit.attributes.get("device", ""))
         if panel is None:
-            raise InvalidWiring(where, f"there is no panel {edit.get('device')!r}")
-        for row in edit.iter(f"{{{SWITCH}}}pair"):
-            ingress = _number(row, "ingress", where)
-            verb = row.get(f"{{{BASE}}}operation")
-            if verb in ("delete", "replace"):
-                if (panel, ingress) not in there:
-                    raise InvalidWiring(where, f"nothing is plugged at ingress {ingress}")
-                moves.append(Move(stage, False, there.pop((panel, ingress))))
-            if verb in ("create", "replace"):
-                pair = pair_across(plant, panel, ingress, _number(row, "egress", where), where)
-                there[panel, ingress] = pair
-                moves.append(Move(stage, True, pair))
-    return tuple(sorted(moves, key=lambda move: (move.stage, move.adds)))
+            raise InvalidWiring(edit.place, "must name a panel of the plant as device")
+        found += sorted(_edited(edit, plant, panel), key=lambda one: one.verb is Verb.ADD)
+    return commands(found)
 
 
-def _number(row: ElementTree.Element, name: str, where: str) -> int:
-    text = row.findtext(f"{{{SWITCH}}}{name}") or ""
+def _edited(edit: Element, plant: Plant, panel: int) -> Iterator[Entry]:
+    """Yield the commands of an edit: what a replacement removes, and what it adds."""
+    for row in _pairs_below(edit):
+        verb = next((text for key, text in row.attributes.items() if "operation" in key), "merge")
+        if verb not in ("delete", "replace", "create"):
+            raise InvalidWiring(row.place, f"must delete, replace or create; not {verb[:40]}")
+        ingress = _number(row, "ingress")
+        if verb in ("delete", "replace"):
+            gone = port_index(plant, panel, Side.A, str(ingress), row.place)
+            yield Entry(row.place, Verb.REMOVE, Pair(panel, gone, -1))
+        if verb in ("create", "replace"):
+            pair = pair_across(plant, panel, *_ends(row), row.place)
+            yield Entry(row.place, Verb.ADD, pair)
+
+
+def _pairs_below(root: Element) -> Iterator[Element]:
+    waiting = [root]
+    while waiting:
+        row = waiting.pop()
+        if row.tag == "pair":
+            yield row
+        waiting += reversed(row.children)
+
+
+def _ends(row: Element) -> tuple[int, int]:
+    return _number(row, ENDS[0]), _number(row, ENDS[1])
+
+
+def _number(row: Element, name: str) -> int:
+    text = "".join(child.text for child in row.all(name)).strip()
     if not re.fullmatch("[0-9]{1,7}", text):
-        raise InvalidWiring(where, f"must have {name} with a number")
+        raise InvalidWiring(row.place, f"must have {name} with a number")
     return int(text)
 
 
@@ -136,19 +193,23 @@ def write_scpi(script: Script) -> str:
     return command_text(script, commands)
 
 
-def read_scpi(text: str, plant: Plant) -> tuple[Move, ...]:
-    """Return the moves that such commands make."""
-    moves = []
-    for panel, stage, line, where in panel_blocks(text, plant):
-        match = _SCPI.fullmatch(line)
-        if match is None:
-            raise InvalidWiring(where, f"is no command of connections: {line[:60]!r}")
-        ins, outs = (
-            [int(part) for part in side.split(",") if part] for side in (match[2], match[3])
-        )
-        if len(ins) != len(outs):
-            raise InvalidWiring(where, "must list as many outputs as inputs")
-        for one, other in zip(ins, outs, strict=True):
-            pair = pair_across(plant, panel, one, other, where)
-            moves.append(Move(stage, match[1] == "add", pair))
-    return tuple(moves)
+def _read_lists(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    verb = {"add": Verb.ADD, "sub": Verb.REMOVE, "": Verb.PLUGGED}[row["verb"]]
+    sides = [[int(part) for part in row[name].split(",") if part] for name in ENDS]
+    if len(sides[0]) != len(sides[1]):
+        raise InvalidWiring(where, "must list as many outputs as inputs")
+    for one, other in zip(*sides, strict=True):
+        yield Entry(where, verb, pair_across(plant, panel, one, other, where))
+
+
+_LIST = "(?:[0-9]{1,7}(?:,[0-9]{1,7})*)?"
+_LISTS = rf"\(@(?P<ingress>{_LIST})\), ?\(@(?P<egress>{_LIST})\)"
+_STATE = re.compile(f"(?P<verb>){_LISTS}")
+_SCPI = re.compile(f":?oxc:swit:conn:(?P<verb>add|sub) {_LISTS}")
+ANSWERS = Language(
+    "the answer to :oxc:swit:conn:stat?",
+    True,
+    _STATE,
+    {_STATE: _read_lists, re.compile(r":?oxc:swit:conn:stat\?"): None},
+)
+COMMANDS = Language("the commands :oxc:swit:conn of SCPI", False, _SCPI, {_SCPI: _read_lists})

@@ -1,13 +1,11 @@
 """Command texts: headings by stage and panel, and ports by their places on a side, from 1."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
-from topoloom.synth.wiring.plant import Pair, Plant
-
-_BLOCK = re.compile(r"# panel (.*), stage ([0-9]{1,6});?")
+from topoloom.synth.wiring.plant import Pair, Plant, Side
 
 
 def command_text(
@@ -60,17 +58,17 @@ def pair_across(plant: Plant, panel: int, one: int, other: int, where: str) -> P
     return Pair(panel, a, b)
 
 
-def panel_blocks(text: str, plant: Plant) -> Iterator[tuple[int, int, str, str]]:
-    """Yield (panel, stage, line, where it is) of a text whose comments say panel and stage."""
-    at: tuple[int, int] | None = None
-    for number, line in enumerate(text.splitlines()):
-        where = f"/lines/{number}"
-        head = _BLOCK.fullmatch(line)
-        if head is not None:
-            if head[1] not in plant.panel_index:
-                raise InvalidWiring(where, f"there is no panel {head[1]!r}")
-            at = plant.panel_index[head[1]], int(head[2])
-        elif line and not line.startswith("#"):
-            if at is None:
-                raise InvalidWiring(where, "must stand below a comment that names panel and stage")
-            yield *at, line, where
+def port_index(plant: Plant, panel: int, side: Side, text: str, where: str) -> int:
+    """Return the index of a port that a device names by its position on a side, or by its name.
+
+    >>> from topoloom.synth.wiring.plant import uniform
+    >>> port_index(uniform("single", 8, 1), 0, Side.B, "3", ""), port_index(
+    ...     uniform("single", 8, 1), 0, Side.A, "3A", "")
+    (2, 3)
+    """
+    names = plant.panels[panel].names(side)
+    if re.fullmatch("[0-9]{1,7}", text) and 1 <= int(text) <= len(names):
+        return int(text) - 1
+    if text not in names:
+        raise InvalidWiring(where, f"{plant.panels[panel].id} has no port {text[:40]!r} there")
+    return names.index(text)

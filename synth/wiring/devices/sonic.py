@@ -12,18 +12,23 @@ one that is missing (``generic_config_updater/main.py``, since pull request 4095
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
-from topoloom.synth.wiring.devices.port_numbers import command_text, panel_blocks, sided
-from topoloom.synth.wiring.plans.panel_actions import Move, Script, Step
-from topoloom.synth.wiring.plant import Kind, Pair, Plant, Present
+from topoloom.synth.wiring.devices.device_report import Entry, Report, Verb, commands, stated
+from topoloom.synth.wiring.devices.line_languages import Language
+from topoloom.synth.wiring.devices.port_numbers import command_text, sided
+from topoloom.synth.wiring.plans.panel_actions import Script, Step
+from topoloom.synth.wiring.plant import Kind, Pair, Plant
 
 TABLE = "OCS_CROSS_CONNECT"
+METADATA = "DEVICE_METADATA"
+TUNED = "tuned"
+"""Status of a side that carries light."""
 
 MOST_TESTED = 250_000
 """Entries that the patches of a plan test in all: each patch has the table that it begins with."""
-_LINE = re.compile(r"config ocs cross-connect (add|delete) ([0-9A-Z-]+)( safe| update)?")
 _KEY = re.compile(r"([1-9][0-9]{0,6})A-([1-9][0-9]{0,6})B")
 
 
@@ -60,17 +65,35 @@ def write_lines(script: Script) -> str:
     )
 
 
-def read_lines(text: str, plant: Plant) -> tuple[Move, ...]:
-    """Return the moves that such commands make."""
-    moves = []
-    for panel, stage, line, where in panel_blocks(text, plant):
-        if line == "config save -y":
-            continue
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise InvalidWiring(where, f"is no command of cross-connects: {line[:60]!r}")
-        moves.append(Move(stage, match[1] == "add", _pair(plant, panel, match[2], where)))
-    return tuple(moves)
+def _read_row(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    dark = row[2] is not None and (row[2], row[3]) != (TUNED, TUNED)
+    yield Entry(where, Verb.PLUGGED, _pair(plant, panel, row[1], where), dark)
+
+
+def _read_command(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
+    verb = Verb.ADD if row[1] == "add" else Verb.REMOVE
+    return (Entry(where, verb, _pair(plant, panel, key, where)) for key in row[2].split(","))
+
+
+_ROW = re.compile(r"([0-9]+A-[0-9]+B) +[0-9]+A +[0-9]+B(?: +(\S+) +(\S+))?")
+_HEADER = re.compile(r"id +a_side +b_side( +a_side_status +b_side_status)?")
+SHOW = Language(
+    "the table of 'show ocs cross-connect'",
+    True,
+    re.compile(f"{_ROW.pattern}|{_HEADER.pattern}"),
+    {_ROW: _read_row, _HEADER: None, re.compile("show ocs cross-connect.*"): None},
+)
+"""Answers of ``show ocs cross-connect config`` and ``status`` (high-level design of SONiC-OCS)."""
+
+_COMMAND = re.compile(
+    r"(?:sudo )?config ocs cross-connect (add|delete) ([0-9AB,-]+)(?: (?:safe|update|overwrite))?"
+)
+COMMANDS = Language(
+    "the commands of 'config ocs cross-connect'",
+    False,
+    _COMMAND,
+    {_COMMAND: _read_command, re.compile("(?:sudo )?config save( -y)?"): None},
+)
 
 
 def write_patches(script: Script) -> str:
@@ -122,21 +145,40 @@ def _row(pair: Pair) -> dict[str, str]:
     return {"a_side": f"{pair.a + 1}A", "b_side": f"{pair.b + 1}B"}
 
 
-def read_patches(text: str, plant: Plant) -> tuple[Move, ...]:
-    """Return the moves that such patches make, in their order."""
-    moves = []
-    for index, row in enumerate(_json(text, list)):
-        where = f"/{index}"
-        try:
-            panel = plant.panel_index[row["device"]]
-            for op in row["patch"]:
-                key = op["path"].removeprefix(f"/{TABLE}/")
-                if op["op"] in ("remove", "add") and key != f"/{TABLE}":
-                    pair = _pair(plant, panel, key, where)
-                    moves.append(Move(row["stage"], op["op"] == "add", pair))
-        except (KeyError, TypeError, AttributeError):
-            raise InvalidWiring(where, "must have device, stage and patch") from None
-    return tuple(moves)
+def read_patches(rows: list[Any], plant: Plant) -> Report:
+    """Return the report of patches by device and stage.
+
+    Raises
+    ------
+    InvalidWiring
+        A row names no panel, or its patch is none.
+    """
+    found: list[Entry] = []
+    for index, row in enumerate(rows):
+        panel = plant.panel_index.get(row["device"]) if isinstance(row.get("device"), str) else None
+        if panel is None:
+            raise InvalidWiring(f"/{index}/device", "must be a panel of the plant")
+        found += _entries_of(row.get("patch"), plant, panel, f"/{index}/patch")
+    return commands(found)
+
+
+def read_patch(ops: list[Any], plant: Plant, panel: int) -> Report:
+    """Return the report of one patch for a device."""
+    return commands(_entries_of(ops, plant, panel, ""))
+
+
+def _entries_of(ops: Any, plant: Plant, panel: int, field: str) -> Iterator[Entry]:
+    if not isinstance(ops, list):
+        raise InvalidWiring(field, "must be a list of operations")
+    verbs = {"remove": Verb.REMOVE, "add": Verb.ADD}
+    for index, op in enumerate(ops):
+        where = f"{field}/{index}"
+        path, verb = (op.get("path"), op.get("op")) if isinstance(op, dict) else (None, None)
+        if not isinstance(path, str) or not path.startswith(f"/{TABLE}") or verb == "replace":
+            raise InvalidWiring(where, f"must add, remove or test a path below /{TABLE}")
+        if verb in verbs and path != f"/{TABLE}":
+            key = path.removeprefix(f"/{TABLE}/")
+            yield Entry(where, verbs[verb], _pair(plant, panel, key, where))
 
 
 def write_config(script: Script) -> str:
@@ -154,26 +196,44 @@ def write_config(script: Script) -> str:
     return json.dumps(fragments, indent=1)
 
 
-def read_config(text: str, plant: Plant) -> Present:
-    """Return the pairs of CONFIG_DB fragments by panel."""
-    pairs = []
-    for device, tables in _json(text, dict).items():
-        where = "/" + device.replace("~", "~0").replace("/", "~1")
+def read_table(tables: dict[str, Any], plant: Plant, panel: int, field: str) -> Report:
+    """Return the report of the CONFIG_DB of one device; a missing table has no entries.
+
+    Raises
+    ------
+    InvalidWiring
+        The table is no object, or names ports that the panel lacks.
+    """
+    rows = tables.get(TABLE, {})
+    if not isinstance(rows, dict):
+        raise InvalidWiring(f"{field}/{TABLE}", "must be a table")
+    places = ((key, f"{field}/{TABLE}/{escaped(key)}") for key in rows)
+    return stated(((where, _pair(plant, panel, key, where)) for key, where in places), [panel])
+
+
+def host_names(tables: dict[str, Any]) -> list[str]:
+    """Return the host name that a CONFIG_DB states, if any.
+
+    >>> host_names({"DEVICE_METADATA": {"localhost": {"hostname": "ocs-1"}}}), host_names({})
+    (['ocs-1'], [])
+    """
+    rows = tables.get(METADATA)
+    local = rows.get("localhost") if isinstance(rows, dict) else None
+    name = local.get("hostname") if isinstance(local, dict) else None
+    return [name] if isinstance(name, str) else []
+
+
+def read_config(devices: dict[str, Any], plant: Plant) -> list[Report]:
+    """Return the reports of CONFIG_DB fragments by panel."""
+    found = []
+    for device, tables in devices.items():
+        where = f"/{escaped(device)}"
         if device not in plant.panel_index or not isinstance(tables, dict):
-            raise InvalidWiring(where, "must be a panel with its tables")
-        rows = tables.get(TABLE, {})
-        if not isinstance(rows, dict):
-            raise InvalidWiring(f"{where}/{TABLE}", "must be a table")
-        panel = plant.panel_index[device]
-        pairs += [_pair(plant, panel, key, f"{where}/{TABLE}/{key}") for key in rows]
-    return Present.of(pairs)
+            raise InvalidWiring(where, "must be a panel of the plant, with its tables")
+        found.append(read_table(tables, plant, plant.panel_index[device], where))
+    return found
 
 
-def _json(text: str, kind: type) -> Any:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidWiring("", f"must be JSON: {error}") from None
-    if not isinstance(value, kind):
-        raise InvalidWiring("", f"must be a JSON {'array' if kind is list else 'object'}")
-    return value
+def escaped(name: str) -> str:
+    """Return a name as a part of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")

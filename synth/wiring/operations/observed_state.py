@@ -5,11 +5,16 @@ plan does not use stay.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import chain
 
-from topoloom.synth.wiring.operations.plan_progress import Difference, changes, standing
+from topoloom.synth.wiring.operations.plan_progress import (
+    Difference,
+    Standing,
+    changes,
+    standing,
+)
 from topoloom.synth.wiring.plans.panel_actions import Script
 from topoloom.synth.wiring.plant import Pair, Port, Present
 
@@ -35,19 +40,34 @@ class Comparison(Difference):
         a stage is partly done, or that a pair is missing or unexpected.
     complete : int
         Stages, from the first on, whose moves are all made on the observed panels.
+    made, of_stage : int
+        Moves of the stage after these that are made, and all its moves, on the observed panels.
+    dark : tuple of Pair
+        Pairs of links of the plan that are plugged and carry no light.
+    unseen : tuple of int
+        Panels with moves that were not observed.
     """
 
     misplaced: tuple[Misplaced, ...]
     stages_done: int | None
     complete: int
+    made: int
+    of_stage: int
+    dark: tuple[Pair, ...]
+    unseen: tuple[int, ...]
 
     @property
     def matches(self) -> bool:
-        """Whether the plan is done on the observed panels."""
-        return not (self.missing or self.extra)
+        """Whether the plan is done on all its panels, and its links carry light."""
+        return not (self.missing or self.extra or self.dark or self.unseen)
 
 
-def compared(script: Script, observed: Present, panels: Iterable[int] | None = None) -> Comparison:
+def compared(
+    script: Script,
+    observed: Present,
+    panels: Iterable[int] | None = None,
+    dark: Set[Pair] = frozenset(),
+) -> Comparison:
     """Return the differences between observed pairs and the end of a plan.
 
     Parameters
@@ -57,6 +77,8 @@ def compared(script: Script, observed: Present, panels: Iterable[int] | None = N
         The plugged pairs.
     panels : iterable of int, optional
         The panels that were observed; by default all.
+    dark : set of Pair
+        Plugged pairs that carry no light.
 
     Examples
     --------
@@ -76,21 +98,37 @@ def compared(script: Script, observed: Present, panels: Iterable[int] | None = N
     for pair in observed.pairs:
         seen[pair.panel].add(pair)
     end = len(script.steps)
-    found = [standing(script, panel, seen[panel], stage=end) for panel in sorted(looked)]
+    found = {
+        panel: standing(script, panel, seen[panel], dark & seen[panel], end)
+        for panel in sorted(looked)
+    }
     difference = Difference(
-        tuple(chain.from_iterable(one.missing for one in found)),
-        tuple(chain.from_iterable(one.outdated for one in found)),
-        tuple(chain.from_iterable(one.unexpected for one in found)),
+        tuple(chain.from_iterable(one.missing for one in found.values())),
+        tuple(chain.from_iterable(one.outdated for one in found.values())),
+        tuple(chain.from_iterable(one.unexpected for one in found.values())),
     )
-    unrelated = {pair for one in found for pair in one.unrelated}
+    unrelated = {pair for one in found.values() for pair in one.unrelated}
+    complete = min((one.stages_done for one in found.values()), default=end)
     return Comparison(
         difference.missing,
         difference.outdated,
         difference.unexpected,
         _misplaced(script, difference),
         _stage(script, {pair for panel in looked for pair in seen[panel]} - unrelated, looked),
-        min((one.stages_done for one in found), default=end),
+        complete,
+        *_made(script, found, complete),
+        tuple(sorted(pair for one in found.values() for pair in one.dark if pair in script.links)),
+        tuple(panel for panel in script.panels if panel not in looked),
     )
+
+
+def _made(script: Script, found: Mapping[int, Standing], complete: int) -> tuple[int, int]:
+    """Return the made moves and all moves of the first incomplete stage, on some panels."""
+    if complete == len(script.steps):
+        return 0, 0
+    step = script.steps[complete]
+    moves = sum(pair.panel in found for pair in (*step.removes, *step.adds))
+    return moves - sum(one.left_of[complete] for one in found.values()), moves
 
 
 def _misplaced(script: Script, difference: Difference) -> tuple[Misplaced, ...]:

@@ -117,6 +117,8 @@ class Standing(Difference):
         Foreign pairs, which stay: no state holds them, and none of their ports is needed.
     dark : tuple of Pair
         Wanted pairs that are plugged and carry no light.
+    left_of : tuple of int
+        Moves of every stage that are left to make.
     left : int
         Moves from the plugged pairs to the end of the plan, the repair included.
     """
@@ -126,6 +128,7 @@ class Standing(Difference):
     ahead: Step
     unrelated: tuple[Pair, ...]
     dark: tuple[Pair, ...]
+    left_of: tuple[int, ...]
     left: int
 
     @property
@@ -192,6 +195,7 @@ def standing(
         ahead=Step(tuple(sorted(state & removes - seen)), tuple(sorted(seen & adds))),
         unrelated=tuple(sorted(strangers - unexpected)),
         dark=tuple(sorted(dark & seen & (state | adds))),
+        left_of=tuple(left),
         left=len(missing | outdated | unexpected) + sum(left[stage:]),
     )
 

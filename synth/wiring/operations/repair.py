@@ -11,6 +11,7 @@ from types import MappingProxyType
 from topoloom.synth.errors import DoesNotFit, InvalidPlant, Unreachable
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.assignment.link_wiring import Wiring
+from topoloom.synth.wiring.operations.links import links_of
 from topoloom.synth.wiring.plans.fewest_moves import plan_moves
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Pair, Plant, Port, State
@@ -67,13 +68,25 @@ def with_faults(plant: Plant, faults: Faults) -> Plant:
 
 
 def carried(topology: Topology, wiring: Wiring, plant: Plant) -> tuple[int, ...]:
-    """Return the links of a wiring that light still goes through on a plant, by index."""
+    """Return the links of a wiring that light still goes through on a plant, by index.
+
+    A dead pair takes both directions of a duplex link.
+
+    >>> from topoloom.synth.wiring.plant import cross_wired
+    >>> both = Topology([0, 1], [(0, 1), (1, 0)])
+    >>> plan = plan_moves(both, cross_wired(2, 2))
+    >>> lost = Faults(pairs=(plan.wiring.routes[0][0],))
+    >>> carried(both, plan.wiring, with_faults(plan.plant.with_present(plan.final), lost))
+    ()
+    """
     present = set(plant.present.pairs)
-    return tuple(
-        index
-        for index, route in enumerate(wiring.routes)
-        if present.issuperset(route) and all(_alive(plant, pair) for pair in route)
-    )
+    dead = {
+        pair
+        for link in links_of(plant, wiring.pairs, wiring.pairs)
+        if not all(pair in present and _alive(plant, pair) for pair in link)
+        for pair in link
+    }
+    return tuple(index for index, route in enumerate(wiring.routes) if dead.isdisjoint(route))
 
 
 def _alive(plant: Plant, pair: Pair) -> bool:

@@ -13,6 +13,7 @@ from typing import Literal
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
+from topoloom.synth.wiring.operations.links import links_of
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.stages import connected
 from topoloom.synth.wiring.plant import Pair
@@ -74,10 +75,11 @@ def parts(plan: PatchPlan) -> tuple[PlanPart, ...]:
         PlanPart("panel", plant.panels[panel].id, frozenset(links))
         for panel, links in sorted(through.items())
     ]
-    found += [
-        PlanPart("pair", _name(plan, pair), frozenset(links))
-        for pair, links in sorted(wiring.links_of.items())
-    ]
+    carried = wiring.links_of
+    for link in links_of(plant, sorted(carried), wiring.pairs):
+        # A dead pair takes both directions of a duplex link.
+        links = frozenset(index for pair in link for index in carried[pair])
+        found += [PlanPart("pair", _name(plan, pair), links) for pair in link]
     return tuple(found)
 
 

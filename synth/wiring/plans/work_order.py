@@ -1,4 +1,7 @@
-"""The work order: one CSV row per move of a person or a robot, in execution order."""
+"""The work order: one CSV row per move of a person or a robot, in walking order.
+
+The walking order is by stage, place, and panel; names with numbers are in natural order.
+"""
 
 import csv
 import io
@@ -47,10 +50,55 @@ class Order(NamedTuple):
     peer: Callable[[Port], str]
 
 
+class Task(NamedTuple):
+    """A move of a work order: its step and its stage, both counted from 1."""
+
+    step: int
+    stage: int
+    adds: bool
+    pair: Pair
+
+
+def natural(name: str) -> tuple[int | str, ...]:
+    """Return the sort key of a name, whose numbers count as numbers.
+
+    >>> sorted(["rack 10", "rack 9", "row"], key=natural)
+    ['rack 9', 'rack 10', 'row']
+    """
+    parts = re.split("([0-9]+)", name)
+    return tuple(int(part) if index % 2 else part for index, part in enumerate(parts))
+
+
+def tasks(plant: Plant, stages: Iterable[tuple[Iterable[Pair], Iterable[Pair]]]) -> list[Task]:
+    """Return the moves of a plan in walking order; on a panel the removes of a stage come first.
+
+    Parameters
+    ----------
+    plant : Plant
+    stages : iterable
+        The removed and the added pairs of every stage.
+    """
+
+    def walked(move: tuple[bool, Pair]) -> tuple[object, ...]:
+        panel = plant.panels[move[1].panel]
+        return natural(panel.place), natural(panel.id), move[0]
+
+    moves = [
+        (number, adds, pair)
+        for number, stage in enumerate(stages, start=1)
+        for adds, pair in sorted(
+            ((adds, pair) for adds, pairs in zip((False, True), stage, strict=True)
+             for pair in pairs),
+            key=walked,
+        )
+    ]  # fmt: skip
+    return [Task(step, *move) for step, move in enumerate(moves, start=1)]
+
+
 def work_order(plan: PatchPlan, limits: Limits | None = None) -> str:
     r"""Return the moves of a plan as CSV with the columns `COLUMNS`.
 
-    In every stage all removes come first.  ``old_peer`` and ``new_peer`` are what the host port on
+    Rows are in the order of `tasks`.  ``old_peer`` and ``new_peer`` are what the host port on
     the A side reaches before and after the whole plan.  ``done_by`` and ``done_at``
     are for the person who plugs.  A text that a spreadsheet would take for a formula
     gets an apostrophe in front.
@@ -83,17 +131,10 @@ def order_csv(order: Order) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    moves = [
-        (number, action, pair)
-        for number, stage in enumerate(order.stages, start=1)
-        for action, pairs in zip(("remove", "add"), stage, strict=True)
-        for pair in pairs
-    ]
-    for step, (number, action, pair) in enumerate(moves, start=1):
+    for step, number, adding, pair in tasks(plant, order.stages):
         source, target = (order.peer(port) for port in plant.ends(pair))
         first = plant.ends(pair)[0]
         a, b = (plant.port_name(port) for port in plant.ends(pair))
-        adding = action == "add"
         old, new = (
             order.peer(plant.ends(state[first])[1]) if first in state else ""
             for state in (before, after)
@@ -101,7 +142,7 @@ def order_csv(order: Order) -> str:
         row = (
             str(step),
             str(number),
-            action,
+            "add" if adding else "remove",
             plant.panels[pair.panel].id,
             a,
             b,
@@ -134,3 +175,12 @@ def cabled_name(plant: Plant, port: Port, nodes: Mapping[int, NodeId]) -> str:
 
 def _plain(cell: str) -> str:
     return "'" + cell if FORMULA.match(cell) else cell
+
+
+def as_written(cell: str) -> str:
+    """Return a name from its cell: without the apostrophe in front of a formula.
+
+    >>> as_written("'=x"), as_written("'x")
+    ('=x', "'x")
+    """
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell

@@ -61,6 +61,11 @@ def read_cables(document: Any) -> Plant:
     InvalidPlant
         Its field is a JSON pointer into ``document``.
     """
+    return read_cabling(*listed_cables(document))
+
+
+def listed_cables(document: Any) -> tuple[list[Cable], FrontPorts | None]:
+    """Return the cables of REST answers, and the front ports if given; see `read_cables`."""
     fronts: FrontPorts | None = None
     field = ""
     if isinstance(document, dict) and "results" not in document:
@@ -76,7 +81,7 @@ def read_cables(document: Any) -> Plant:
             field, 'holds front ports; give {"cables": ..., "front_ports": ...} with both answers'
         )
     owners: dict[str, Any] = {}
-    return read_cabling([_cable(row, place, owners) for place, row in rows], fronts)
+    return [_cable(row, place, owners) for place, row in rows], fronts
 
 
 def _cable(row: dict[str, Any], place: str, owners: dict[str, Any]) -> Cable:
@@ -148,10 +153,16 @@ def read_cables_csv(text: str) -> Plant:
     >>> [host.id for host in plant.hosts], plant.present.pairs
     (['h0', 'h1'], (Pair(panel=0, a=0, b=1),))
     """
+    cables, assumed = tabled_cables(text)
+    return read_cabling(cables, assumed=assumed)
+
+
+def tabled_cables(text: str) -> tuple[list[Cable], tuple[Assumption, ...]]:
+    """Return the cables of a CSV list, and what the list does not state; see `read_cables_csv`."""
     columns = read_header(text)
     missing = [name for name in _IMPORT if name not in columns]
     if not missing:
-        return read_cabling([_imported(n, row) for n, row in enumerate(read_rows(text))])
+        return [_imported(n, row) for n, row in enumerate(read_rows(text))], ()
     if "termination_a" in columns:
         return _exported(text, columns)
     if "termination_a_id" in columns:
@@ -189,8 +200,8 @@ def _origin(number: int, row: Row) -> Origin:
     return Origin(f"/rows/{number}", row.line)
 
 
-def _exported(text: str, columns: tuple[str, ...]) -> Plant:
-    """Return the plant of NetBox's own table of cables, exported."""
+def _exported(text: str, columns: tuple[str, ...]) -> tuple[list[Cable], tuple[Assumption, ...]]:
+    """Return the cables of NetBox's own table of cables, exported."""
     named = [
         next((c for c in (name.format(side) for name in _DEVICE) if c in columns), "")
         for side in "ab"
@@ -219,14 +230,11 @@ def _exported(text: str, columns: tuple[str, ...]) -> Plant:
             raise origin.error("has several ports in one cell, in no order: export by REST")
         a, b = map(End, devices, _types(devices, panels), names)
         cables.append(Cable(origin, (a,), (b,), row.cells.get("status", "").lower()))
-    return read_cabling(
-        cables,
-        assumed=[
-            Assumption(
-                "The export states no types of ports: devices with a cable between two ports of "
-                f"their own are read as panels ({shown(sorted(panels))}), all others as hosts."
-            )
-        ],
+    return cables, (
+        Assumption(
+            "The export states no types of ports: devices with a cable between two ports of "
+            f"their own are read as panels ({shown(sorted(panels))}), all others as hosts."
+        ),
     )
 
 

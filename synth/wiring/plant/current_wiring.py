@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from topoloom.synth.errors import InvalidWiring
@@ -39,13 +40,9 @@ def read_present(document: Any, plant: Plant) -> Present:
     ...
     topoloom.synth.errors.InvalidWiring: /0/b: panel-1 has no port 6 there
     """
-    if isinstance(document, dict):
-        rows = _final_rows(document)
-    elif isinstance(document, list):
-        rows = [(f"/{index}", row) for index, row in enumerate(document)]
-    else:
-        raise InvalidWiring("", "must be a list of pairs or a patch-plan/1 document")
-    return _parse(rows, plant)
+    if isinstance(document, list):
+        return _parse([(f"/{index}", row) for index, row in enumerate(document)], plant)
+    return _parse(final_rows(document), plant)
 
 
 def read_present_csv(text: str, plant: Plant) -> Present:
@@ -69,7 +66,10 @@ def read_present_csv(text: str, plant: Plant) -> Present:
     return _parse(rows, plant)
 
 
-def _final_rows(document: dict[str, Any]) -> list[Row]:
+def final_rows(document: Any) -> list[Row]:
+    """Return the rows of ``final`` of a patch-plan/1 document, each with its JSON pointer."""
+    if not isinstance(document, dict):
+        raise InvalidWiring("", "must be a list of pairs or a patch-plan/1 document")
     if document.get("schema") != "patch-plan/1":
         raise InvalidWiring("/schema", 'must be "patch-plan/1"')
     final = document.get("final")
@@ -87,9 +87,33 @@ def _final_rows(document: dict[str, Any]) -> list[Row]:
 
 
 def _parse(rows: list[Row], plant: Plant) -> Present:
+    found = named_pairs(rows, plant)
+    foreign = [
+        pair
+        for pair, (_, row) in zip(found, rows, strict=True)
+        if row.get("foreign") in (True, "true")
+    ]
+    # In the order of the rows, so that of two that clash the later one is named.
+    given = Present(found, frozenset(foreign))
+    check_pairs(plant, given, [pointer for pointer, _ in rows], InvalidWiring)
+    known = plant.present.foreign & set(given.pairs)
+    return Present.of(given.pairs, given.foreign | known)
+
+
+def named_pairs(rows: Iterable[Row], plant: Plant) -> tuple[Pair, ...]:
+    """Return the pair of every (pointer, row), in their order; a port may be in several pairs.
+
+    Raises
+    ------
+    InvalidWiring
+        A row names a panel or a port that the plant does not have; with the pointer of the row.
+
+    >>> from topoloom.synth.wiring.plant import uniform
+    >>> named_pairs([("/0", {"panel": 0, "a": "3A", "b": 1})], uniform("single", 2, 2))
+    (Pair(panel=0, a=3, b=1),)
+    """
     names = _Names(plant)
-    found: list[tuple[Pair, str]] = []
-    foreign: list[Pair] = []
+    found: list[Pair] = []
     for pointer, row in rows:
         if not isinstance(row, dict):
             raise InvalidWiring(pointer, 'must be an object with "panel", "a" and "b"')
@@ -100,14 +124,8 @@ def _parse(rows: list[Row], plant: Plant) -> Present:
             if a == b:
                 raise InvalidWiring(f"{pointer}/b", "must be another port than a")
             a, b = min(a, b), max(a, b)
-        found.append((Pair(panel, a, b), pointer))
-        if row.get("foreign") in (True, "true"):
-            foreign.append(found[-1][0])
-    # In the order of the rows, so that of two that clash the later one is named.
-    given = Present(tuple(pair for pair, _ in found), frozenset(foreign))
-    check_pairs(plant, given, [pointer for _, pointer in found], InvalidWiring)
-    known = plant.present.foreign & set(given.pairs)
-    return Present.of(given.pairs, given.foreign | known)
+        found.append(Pair(panel, a, b))
+    return tuple(found)
 
 
 class _Names:

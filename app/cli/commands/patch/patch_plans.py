@@ -204,28 +204,23 @@ def verify(
     plant: PlantOption = None,
 ) -> None:
     """Compare the current wiring with a plan; exit 1 and list the differences, if any."""
+    from topoloom.app.cli.output.patch_plans import show_comparison
     from topoloom.app.files.local_files import read_wiring_file
+    from topoloom.synth.errors import InvalidWiring
+    from topoloom.synth.wiring.devices.wiring_reader import read_wiring
     from topoloom.synth.wiring.operations.observed_state import compared
-    from topoloom.synth.wiring.plant.current_wiring import read_present
 
     plan_file = load_plan(plan, plant)
     script = plan_file.script
-    present = read_present(read_wiring_file(observed, plan_file.settings), script.plant)
-    differences = compared(script, present)
-    for kind in ("missing", "outdated", "unexpected"):
-        for pair in getattr(differences, kind):
-            panel = script.plant.panels[pair.panel].id
-            name, label = script.plant.pair_name(pair), script.label(pair)
-            typer.echo(f"{kind:<11}{panel}  {name}  {label}")
-    stages, left = len(script.steps), len(differences.missing) + len(differences.extra)
-    if differences.stages_done is None:
-        done = f"{differences.complete} of {stages} stages are complete"
-    else:
-        done = f"the wiring matches stage {differences.stages_done} of {stages}"
-    typer.echo(
-        f"{len(differences.missing)} missing, {len(differences.unexpected)} unexpected; {done}"
-        f"{f'; moves left: {left}' if left else ''}"
-    )
+    given = read_wiring_file(observed, plan_file.settings)
+    try:
+        seen = read_wiring(given, script.plant, script.base)
+    except InvalidWiring as error:
+        raise InvalidWiring(f"/observed{error.field}", error.rule) from None
+    for note in seen.notes:
+        typer.echo(f"note: {note}", err=True)
+    differences = compared(script, seen.present, seen.panels, seen.dark)
+    show_comparison(script, seen.present, differences)
     raise typer.Exit(0 if differences.matches else 1)
 
 

@@ -93,7 +93,8 @@ def repair(
         write(compact(document["plant"]), plant_out, "plant")
     if as_json:
         typer.echo(compact(dict(document)))
-    elif not is_stream(out):
+    elif document["repairs"] and not is_stream(out):
         repairs_table(document["repairs"]).print()
     if not document["repairs"]:
+        typer.echo("no repair exists: the links left do not connect the hosts", err=True)
         raise typer.Exit(1)
