@@ -7,6 +7,8 @@ The tree::
       InvalidObservation    a report does not answer the current action
       InvalidState          a document is not a state of the tuner
       CannotRestore         a checkpoint is missing or does not fit
+      RanksDiffer           the ranks of a run hold different saves or parameters
+      Diverged              training has diverged; the model is that of a checkpoint
       MissingExtra          an optional package is not installed
 
 Every error carries ``field`` and ``rule``.
@@ -43,6 +45,14 @@ class InvalidState(LearningRateError):
 
 class CannotRestore(LearningRateError):
     """A checkpoint is missing or does not fit the parts to restore."""
+
+
+class RanksDiffer(LearningRateError):
+    """The ranks of one run hold different saves or parameters."""
+
+
+class Diverged(LearningRateError):
+    """Training has diverged, and the parts are those of an earlier checkpoint."""
 
 
 class MissingExtra(LearningRateError):

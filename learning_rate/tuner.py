@@ -7,7 +7,7 @@ trainer's own process.  A tuner behind HTTP is one more class with the same thre
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from topoloom.learning_rate.options import Options
+from topoloom.learning_rate.options import Options, Settings
 from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.transitions import observe, start
 
@@ -47,6 +47,11 @@ class InProcess:
 
     def __init__(self, options: Options) -> None:
         self.state = start(options)
+
+    @property
+    def settings(self) -> Settings:
+        """The options of the run with every value filled in."""
+        return self.state.settings
 
     @property
     def action(self) -> Action:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from topoloom.app.client import Client, Refused, Unreachable
 from topoloom.learning_rate import Action, Options
 from topoloom.learning_rate.errors import InvalidState
-from topoloom.learning_rate.options import MAX_OVERRUN
+from topoloom.learning_rate.options import MAX_OVERRUN, Settings
 from topoloom.learning_rate.state_machine.json_codec import encode
 
 T = TypeVar("T")
@@ -92,6 +92,11 @@ class RemoteTuner:
     def session_id(self) -> str:
         """The id of the session; empty before the first action."""
         return self._id
+
+    @property
+    def settings(self) -> Settings | None:
+        """The options of the session with every value filled in; None where it was loaded."""
+        return None if self._options is None else self._options.settled()
 
     @property
     def is_cut_off(self) -> bool:

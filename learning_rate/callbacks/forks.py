@@ -15,7 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from topoloom.learning_rate.callbacks.snapshot import Stateful, pytorch, read, take, write
+from topoloom.learning_rate.callbacks.batch_replay import bytes_of
+from topoloom.learning_rate.callbacks.snapshot import Stateful, pytorch, take
+from topoloom.learning_rate.callbacks.storage import read, write
 from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 from topoloom.learning_rate.state_machine.candidate_rounds import branches, has_ended
 from topoloom.learning_rate.state_machine.state import Action, State
@@ -104,7 +106,7 @@ class Forks:
         remaining candidates.
         """
         states = branches(state)
-        many = at_once(self._processes, COPIES * _size_of(take(parts)["parts"]))
+        many = at_once(self._processes, COPIES * bytes_of(take(parts)["parts"]))
         if many < 2:
             return []
         trainer, folder = os.getpid(), Path(tempfile.mkdtemp(prefix="topoloom-forks-"))
@@ -149,16 +151,3 @@ def _results(paths: Sequence[Path]) -> list[dict[str, Any]]:
         except CannotRestore:
             break
     return results
-
-
-def _size_of(value: Any) -> int:
-    """Return the bytes of all tensors in a state.
-
-    >>> _size_of({"a": [1, "b"]})
-    0
-    """
-    if hasattr(value, "element_size"):
-        return value.element_size() * value.nelement()
-    if isinstance(value, Mapping):
-        return sum(map(_size_of, value.values()))
-    return sum(map(_size_of, value)) if isinstance(value, list | tuple) else 0

@@ -1,53 +1,79 @@
-"""A callback for a PyTorch training loop: it sets rates, saves, goes back and evaluates."""
+"""A callback for a PyTorch training loop: it sets rates, saves, restores and evaluates."""
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from topoloom.learning_rate.callbacks.checkpoints import Checkpoints
 from topoloom.learning_rate.callbacks.forks import Branch, Forks, checked_processes
-from topoloom.learning_rate.callbacks.snapshot import (
-    Disk,
-    Memory,
-    Stateful,
-    Storage,
-    put_back,
-    pytorch,
-    read,
-    take,
-    write,
+from topoloom.learning_rate.callbacks.loader_replay import ReplayedLoader
+from topoloom.learning_rate.callbacks.parts import batches_of, named_parts, optimizers_of
+from topoloom.learning_rate.callbacks.ranks import Ranks
+from topoloom.learning_rate.callbacks.rates import Rates
+from topoloom.learning_rate.callbacks.resume import (
+    Save,
+    has_save,
+    next_save,
+    read_save,
+    write_save,
 )
-from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
+from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back, pytorch
+from topoloom.learning_rate.callbacks.start_checks import (
+    TuningWarning,
+    check_evaluate,
+    check_room,
+    settings_of,
+    warn_without_search,
+)
+from topoloom.learning_rate.errors import Diverged, InvalidOptions
 from topoloom.learning_rate.state_machine.candidate_rounds import begins_round
+from topoloom.learning_rate.state_machine.json_codec import encode
 from topoloom.learning_rate.tuner import InProcess, Tuner
 
 
 class TuningCallback:
     """Carries out a tuner's actions around the steps of a training loop.
 
-    The loop runs ``while callback.running``: one batch, one `step` with its loss.  Between
-    two steps the callback may go back to an earlier state of everything it was given.
+    The loop runs ``while callback.running``: one batch, one `step` with its loss.  With ``data``,
+    ``for batch in callback`` is the same loop.  Between two steps the callback may restore an
+    earlier state of everything it was given.
 
     Parameters
     ----------
     tuner : Tuner
         `learning_rate.InProcess`, or any other.
     model, optimizer
-        Parameter groups keep the ratios of the rates they have now.
-    scheduler, scaler, data : Stateful, optional
-        A scheduler (which must not set rates), a gradient scaler, and what yields the
-        batches; without ``data`` candidates see different batches and are compared badly.
+        One optimizer or a list of optimizers.  Parameter groups keep the ratios of the rates they
+        have now.  No scheduler may set their rates.
+    scheduler, scaler : Stateful, optional
+        An object with a state (a scheduler of something else than the rate), a gradient scaler.
+    data : DataLoader or Stateful, optional
+        What yields the batches; without ``data`` candidates see different batches and are compared
+        badly.  The batches of a DataLoader are taken from the callback.
     others : mapping of Stateful, optional
-        More that has a state: an average of weights, a generator.
+        More parts that have a state: an average of weights, a generator.
     evaluate : callable, optional
-        Returns the validation loss of the model as it is; needed where the tuner asks.
+        Returns the validation loss of the model as it is; needed where the options ask for it.
     folder : path, optional
-        Where checkpoints are written; without it they are in memory.
+        Where checkpoints are written; without it they are in main memory.
     resume : path, optional
         A file that `save` wrote; training resumes from the file if it exists.
     processes : int
         With `Options.side_by_side` above 1, the number of candidates run at once, each in a
         process forked from this one (`learning_rate.callbacks.forks`), fewer where
         memory does not hold them; 1: one after the other, to the same schedule bit for bit.
+    loop_steps : int, optional
+        The number of steps that the loop makes, where it is not a loop over the callback; a number
+        below that of the longest run is refused.
+    on_divergence : str
+        "raise" or "warn".  Where training diverges beyond recovery, or ends with parameters that
+        are not finite, a sound checkpoint is restored, and `Diverged` is raised or said.
+
+    Raises
+    ------
+    InvalidOptions
+        An argument does not fit the others or the options; the error names the argument.
     """
 
     def __init__(
@@ -58,29 +84,39 @@ class TuningCallback:
         *,
         scheduler: Stateful | None = None,
         scaler: Stateful | None = None,
-        data: Stateful | None = None,
+        data: Stateful | Iterable[Any] | None = None,
         others: Mapping[str, Stateful] | None = None,
         evaluate: Callable[[], float] | None = None,
         folder: str | Path | None = None,
         resume: str | Path | None = None,
         processes: int = 1,
+        loop_steps: int | None = None,
+        on_divergence: str = "raise",
     ) -> None:
         pytorch()
+        if on_divergence not in ("raise", "warn"):
+            raise InvalidOptions("/on_divergence", "must be raise or warn")
         many = checked_processes(processes, tuner)
         self._forks = Forks(many) if many > 1 else None
         self._forked: int | None = None
-        named = {"model": model, "optimizer": optimizer, "scheduler": scheduler,
-                 "scaler": scaler, "data": data}  # fmt: skip
-        if taken := sorted(set(named) & set(others or {})):
-            raise InvalidOptions(f"/others/{taken[0]}", "is the name of another part")
-        parts = {**named, **(others or {})}
-        self._parts: dict[str, Stateful] = {k: v for k, v in parts.items() if v is not None}
-        self._tuner, self._optimizer, self._evaluate = tuner, optimizer, evaluate
-        self._storage: Storage = Memory() if folder is None else Disk(Path(folder))
-        self._ratios = _ratios(optimizer)
-        self._losses: list[float] = []
-        self._lr: float | None = None
-        if resume is not None and Path(resume).exists():
+        optimizers = optimizers_of(optimizer)
+        self._data = batches_of(data)
+        named = {"model": model, "scheduler": scheduler, "scaler": scaler, "data": self._data}
+        self._parts = named_parts(named, optimizers, others or {})
+        self._tuner, self._evaluate, self._on_divergence = tuner, evaluate, on_divergence
+        self._ranks = tuner if isinstance(tuner, Ranks) else None
+        self._rates = Rates(optimizers)
+        self._checkpoints = Checkpoints(self._parts, self._own(folder))
+        self._losses: list[Any] = []
+        self._save: Save | None = None
+        resumes = resume is not None and has_save(Path(resume), self._ranks)
+        if (settings := settings_of(tuner)) is not None:
+            check_evaluate(settings, evaluate)
+            warn_without_search(settings)
+            if loop_steps is not None and not resumes:
+                check_room(settings, loop_steps, "/loop_steps")
+        self._compare_ranks()
+        if resume is not None and resumes:
             self.load(resume)
         else:
             self._act()
@@ -93,20 +129,33 @@ class TuningCallback:
     @property
     def lr(self) -> float | None:
         """The rate that is set, of the group with the largest."""
-        return self._lr
+        return self._rates.lr
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield batches of ``data`` to the end of the run; `step` must follow each of them."""
+        if not hasattr(self._data, "__next__"):
+            raise InvalidOptions("/data", "must be given, and yield batches")
+        while self.running:
+            yield next(self._data)
 
     def set_rate(self) -> None:
         """Set the rate once more, where something else may have set another one."""
-        self._set(self._lr)
+        self._rates.set(self.lr)
 
     def step(self, loss: Any) -> None:
-        """Report the loss of the batch whose step was just made; a tensor of one value does."""
+        """Report the loss of the batch whose step was just made; a tensor of one value does.
+
+        A tensor stays on its device until the tuner needs the numbers.
+        """
         if not self.running:
             raise InvalidOptions("/step", "the run has ended")
-        self._losses.append(float(loss.detach() if hasattr(loss, "detach") else loss))
+        self._rates.require_set()
+        if isinstance(self._data, ReplayedLoader):
+            self._data.require_read()
+        self._losses.append(_kept(loss))
         if len(self._losses) < self._tuner.action.steps:
             return
-        losses, self._losses = self._losses, []
+        losses, self._losses = _numbers(self._losses), []
         self._tuner.observe(losses)
         self._act()
 
@@ -127,7 +176,7 @@ class TuningCallback:
         results = forks.round(tuner.state, self._parts)
         if isinstance(results, Branch):
             self._tuner, self._forks = results, None
-            self._set(results.action.lr)
+            self._rates.set(results.action.lr)
             return False
         for result in results:
             put_back(result["now"], self._parts)
@@ -143,64 +192,138 @@ class TuningCallback:
                 continue
             assert action.slot is not None, "save and restore name a checkpoint"
             if action.do == "save":
-                self._storage.put(action.slot, take(self._parts))
+                self._checkpoints.keep_only(action.keep)
+                self._checkpoints.save(action.slot)
             else:
-                put_back(self._storage.get(action.slot), self._parts)
-            # In this order: a process that dies in between still has its checkpoints.
+                self._checkpoints.restore(action.slot)
+                self._compare_ranks()
             self._tuner.observe()
-            self._storage.keep_only(action.keep)
-        if action.do != "stop":
-            self._set(action.lr)
+            self._checkpoints.keep_only(action.keep)
+        if action.do == "stop":
+            self._end(action.reason)
+        else:
+            self._rates.set(action.lr)
+
+    def _end(self, reason: str | None) -> None:
+        """Restore a sound checkpoint where the run has ended with a model that is not."""
+        if reason != "diverged" and self._is_finite():
+            return
+        slot = self._restore_sound()
+        told = "no checkpoint is sound" if slot is None else f"checkpoint {slot} is restored"
+        error = Diverged("/training", f"has diverged, {told}; begin with a smaller max_lr")
+        if self._on_divergence == "raise":
+            raise error
+        warnings.warn(TuningWarning(str(error)), stacklevel=2)
+
+    def _restore_sound(self) -> str | None:
+        """Restore the tuner's safe checkpoint, or the oldest one whose parameters are finite."""
+        safe = self._tuner.state_dict().get("safe_slot")
+        for slot in sorted(self._checkpoints.slots(), key=lambda slot: slot != safe):
+            self._checkpoints.restore(slot)
+            if self._is_finite():
+                return slot
+        return None
+
+    def _is_finite(self) -> bool:
+        """Return whether all parameters are finite, on all ranks."""
+        finite = all(bool(one.detach().isfinite().all()) for one in self._rates.parameters())
+        return finite if self._ranks is None else all(self._ranks.together(lambda: finite))
 
     def _validation_loss(self) -> float:
         if self._evaluate is None:
             raise InvalidOptions("/evaluate", "must be given, the tuner asks for validation")
         return float(self._evaluate())
 
-    def _set(self, lr: float | None) -> None:
-        self._lr = lr
-        for group, ratio in zip(self._optimizer.param_groups, self._ratios, strict=True):
-            value = (lr or 0.0) * ratio
-            if hasattr(group["lr"], "fill_"):
-                group["lr"].fill_(value)
-            else:
-                group["lr"] = value
+    def _compare_ranks(self) -> None:
+        if self._ranks is not None:
+            self._ranks.require_same(self._rates.parameters())
+
+    def _own(self, folder: str | Path | None) -> Path | None:
+        """Return the folder of this rank."""
+        if folder is None or self._ranks is None:
+            return None if folder is None else Path(folder)
+        return Path(folder) / f"rank-{self._ranks.rank}"
 
     def save(self, path: str | Path) -> None:
         """Write the whole state to a file, at any step; `load` resumes bit for bit.
 
-        Checkpoints that the tuner may go back to are in it, those of a ``folder`` too.  A fork
-        writes nothing: the file is the trainer's.
+        Checkpoints that the tuner may go back to are in it, those of a ``folder`` too.  With
+        `Ranks` all ranks call `save`, each with a path of its own, and the save counts when every
+        rank has written it.  A fork writes nothing: the file is the trainer's.
         """
         if isinstance(self._tuner, Branch):
             return
-        slots = {slot: self._storage.get(slot) for slot in self._storage.slots()}
-        write(Path(path), {
-            "tuner": self._tuner.state_dict(), "losses": list(self._losses), "lr": self._lr,
-            "ratios": list(self._ratios), "now": take(self._parts), "slots": slots,
-        })  # fmt: skip
+        self._save = next_save(self._save, self._ranks)
+        write_save(Path(path), self._save, self.document(), self._ranks)
+
+    def document(self) -> dict[str, Any]:
+        """Return the whole state, as `save` writes it."""
+        self._losses = _numbers(self._losses)
+        return {
+            "tuner": self._tuner.state_dict(), "losses": list(self._losses), "lr": self.lr,
+            "ratios": list(self._rates.ratios), "settings": encode(settings_of(self._tuner)),
+            **self._checkpoints.document(),
+        }  # fmt: skip
 
     def load(self, path: str | Path) -> None:
-        """Resume from a file that `save` wrote; `CannotRestore` leaves the state unchanged."""
-        saved = read(Path(path))
-        if not isinstance(saved, dict) or "tuner" not in saved or "now" not in saved:
-            raise CannotRestore(f"/{Path(path).stem}", "was not written by this callback")
-        before = self._tuner.state_dict()
-        self._tuner.load_state_dict(saved["tuner"])
+        """Resume from a file that `save` wrote.
+
+        Raises
+        ------
+        CannotRestore
+            The file is missing, or does not fit the parts; the state is unchanged.
+        InvalidOptions
+            The tuner has other options than the saved run; the state is unchanged.
+        RanksDiffer
+            The ranks have no save in common, or other parameters after it.
+        """
+        saved, name = read_save(Path(path), self._ranks)
+        self.load_document(saved)
+        self._save = name
+
+    def load_document(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `document` returned; an error leaves the state unchanged."""
+        before, told = self._checkpoints.present(), self._tuner.state_dict()
         try:
-            put_back(saved["now"], self._parts)
-        except CannotRestore:
-            self._tuner.load_state_dict(before)
+            self._on_all_ranks(lambda: self._checkpoints.load_present(saved))
+            self._require_same_options(saved)
+            self._compare_ranks()
+            self._tuner.load_state_dict(saved["tuner"])
+        except Exception:
+            self._checkpoints.load_present(before)
+            self._tuner.load_state_dict(told)
             raise
-        self._storage.keep_only(())
-        for slot, snapshot in saved["slots"].items():
-            self._storage.put(slot, snapshot)
-        self._losses, self._ratios = list(saved["losses"]), list(saved["ratios"])
-        self._set(saved["lr"])
+        self._checkpoints.load(saved)
+        self._losses, self._rates.ratios = list(saved["losses"]), list(saved["ratios"])
+        self._rates.set(saved["lr"])
+
+    def _on_all_ranks(self, work: Callable[[], None]) -> None:
+        """Do the work on all ranks; raise on all ranks where one fails."""
+        if self._ranks is None:
+            work()
+        else:
+            self._ranks.together(work)
+
+    def _require_same_options(self, saved: Mapping[str, Any]) -> None:
+        known = saved.get("settings") or saved["tuner"].get("settings") or {}
+        given = encode(settings_of(self._tuner)) or {}
+        for name in sorted(set(known) & set(given)):
+            if known[name] != given[name]:
+                raise InvalidOptions(
+                    f"/{name}",
+                    f"must stay {known[name]}, as in the saved run; is {given[name]}",
+                )
 
 
-def _ratios(optimizer: Any) -> list[float]:
-    rates = [float(group["lr"]) for group in optimizer.param_groups]
-    if not rates or not max(rates) > 0:
-        raise InvalidOptions("/optimizer", "must have a parameter group with a rate above 0")
-    return [rate / max(rates) for rate in rates]
+def _kept(loss: Any) -> Any:
+    """Return a loss that later changes of its tensor do not change."""
+    if hasattr(loss, "detach"):
+        return loss.detach().reshape(()).clone()
+    return float(loss)
+
+
+def _numbers(losses: list[Any]) -> list[float]:
+    """Return losses as numbers; the tensors of a device are read at once."""
+    tensors = [loss for loss in losses if hasattr(loss, "detach")]
+    read = iter(pytorch().stack(tensors).tolist() if tensors else ())
+    return [float(next(read)) if hasattr(loss, "detach") else loss for loss in losses]

@@ -7,7 +7,7 @@ import pytest
 from topoloom.learning_rate import InProcess, Options
 from topoloom.learning_rate.callbacks import hugging_face_callback, lightning_callback
 from topoloom.learning_rate.callbacks.batch_replay import Tape
-from topoloom.learning_rate.errors import InvalidOptions
+from topoloom.learning_rate.errors import CannotRestore, InvalidOptions
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
@@ -69,23 +69,34 @@ def first_losses_of_candidates(tuner):
     return list(found.values())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("accumulated", [1, 2])
-def test_hugging_faces_trainer_is_tuned(tmp_path, accumulated):
+def hugging_face(folder, tuner, accumulated=1, steps=None, resume=None, **more):
+    """Return a Trainer with the callback, and its model."""
     transformers = pytest.importorskip("transformers", reason="it is not installed")
     pytest.importorskip("accelerate", reason="it is not installed")
     inputs, targets = data()
     rows = [{"x": x, "labels": y} for x, y in zip(inputs, targets, strict=True)]
-    model, tuner = Network(), Watched(Options(1e-4, 1.0, STEPS, **ASKED))
+    model = Network()
+    given = {
+        "lr_scheduler_type": "constant", "save_strategy": "no",
+        "max_steps": steps or tuner.state.settings.most_steps, **more,
+    }  # fmt: skip
     arguments = transformers.TrainingArguments(
-        output_dir=str(tmp_path), max_steps=tuner.state.settings.most_steps,
-        per_device_train_batch_size=8, gradient_accumulation_steps=accumulated,
-        lr_scheduler_type="constant", learning_rate=0.01, report_to=[], save_strategy="no",
-        use_cpu=True, disable_tqdm=True, logging_strategy="no", seed=0, max_grad_norm=0.0,
+        output_dir=str(folder), per_device_train_batch_size=8, learning_rate=0.01, report_to=[],
+        gradient_accumulation_steps=accumulated, use_cpu=True, disable_tqdm=True,
+        logging_strategy="no", seed=0, max_grad_norm=0.0, **given,
     )  # fmt: skip
-    trainer = transformers.Trainer(
-        model=model, args=arguments, train_dataset=rows, callbacks=[hugging_face_callback(tuner)]
+    callback = hugging_face_callback(tuner, resume=resume)
+    return model, transformers.Trainer(
+        model=model, args=arguments, train_dataset=rows, callbacks=[callback]
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accumulated", [1, 2])
+def test_hugging_faces_trainer_is_tuned(tmp_path, accumulated):
+    inputs, targets = data()
+    tuner = Watched(Options(1e-4, 1.0, STEPS, **ASKED))
+    model, trainer = hugging_face(tmp_path, tuner, accumulated)
     before = torch.nn.functional.mse_loss(model.layers(inputs), targets).item()
     trainer.train()
     spent, step, reason = steps_of(tuner)
@@ -101,8 +112,39 @@ def test_hugging_faces_trainer_is_tuned(tmp_path, accumulated):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accumulated", [1, 2])
-def test_lightnings_trainer_is_tuned(tmp_path, accumulated):
+def test_hugging_faces_trainer_resumes_the_tuner_bit_for_bit(tmp_path):
+    def new(folder, **more):
+        tuner = InProcess(Options(1e-4, 1.0, STEPS, **ASKED))
+        return tuner, *hugging_face(
+            tmp_path / folder, tuner, save_strategy="steps", save_steps=50, **more
+        )
+
+    tuner, model, trainer = new("whole")
+    trainer.train()
+    folder = tmp_path / "whole" / "checkpoint-150"  # as after a kill at any later step
+    again, resumed, trainer = new("whole")
+    trainer.train(resume_from_checkpoint=str(folder))
+    assert again.state == tuner.state
+    assert all(map(torch.equal, resumed.state_dict().values(), model.state_dict().values()))
+    again, _, trainer = new("elsewhere")
+    with pytest.raises(CannotRestore, match="/resume: must name the folder"):
+        trainer.train(resume_from_checkpoint=str(folder))
+    again, resumed, trainer = new("elsewhere", resume=folder)
+    trainer.train(resume_from_checkpoint=str(folder))
+    assert again.state == tuner.state
+
+
+@pytest.mark.slow
+def test_hugging_faces_trainer_is_refused_what_would_harm_in_silence(tmp_path):
+    tuner = InProcess(Options(1e-4, 1.0, STEPS, **ASKED))
+    with pytest.raises(InvalidOptions, match=r"/max_steps: must be at least 312: 240 steps"):
+        hugging_face(tmp_path, tuner, steps=STEPS)[1].train()
+    with pytest.raises(InvalidOptions, match="/lr_scheduler_type: must be constant; is linear"):
+        hugging_face(tmp_path, tuner, lr_scheduler_type="linear")[1].train()
+
+
+def lightning_run(folder, tuner, accumulated=1, steps=None, save_every=None, scheduler=False):
+    """Return a Lightning trainer with the callback, its module and its loader."""
     lightning = pytest.importorskip("lightning.pytorch", reason="it is not installed")
     inputs, targets = data()
 
@@ -115,25 +157,72 @@ def test_lightnings_trainer_is_tuned(tmp_path, accumulated):
             return self.network(*batch)["loss"]
 
         def configure_optimizers(self):
-            return torch.optim.AdamW(self.parameters(), lr=0.01)
+            optimizer = torch.optim.AdamW(self.parameters(), lr=0.01)
+            if not scheduler:
+                return optimizer
+            return [optimizer], [torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)]
 
-    module, tuner = Module(), Watched(Options(1e-4, 1.0, STEPS, **ASKED))
-    loader = torch.utils.data.DataLoader(
-        torch.utils.data.TensorDataset(inputs, targets), batch_size=8, shuffle=True
-    )
+    torch.manual_seed(0)
+    rows = torch.utils.data.TensorDataset(inputs, targets)
+    # Shuffled by the number of the epoch: Lightning does not restore the order of other samplers.
+    sampler = torch.utils.data.DistributedSampler(rows, num_replicas=1, rank=0)
+    loader = torch.utils.data.DataLoader(rows, batch_size=8, sampler=sampler)
+    callbacks = [lightning_callback(tuner)]
+    if save_every:
+        callbacks.append(
+            lightning.callbacks.ModelCheckpoint(
+                folder, "{step}", every_n_train_steps=save_every, save_top_k=-1
+            )
+        )
     trainer = lightning.Trainer(
-        max_steps=tuner.state.settings.most_steps, max_epochs=-1, accelerator="cpu",
-        callbacks=[lightning_callback(tuner)], logger=False, enable_checkpointing=False,
-        enable_progress_bar=False, enable_model_summary=False, default_root_dir=tmp_path,
+        max_steps=steps or tuner.state.settings.most_steps, max_epochs=-1, accelerator="cpu",
+        callbacks=callbacks, logger=False, enable_checkpointing=bool(save_every),
+        enable_progress_bar=False, enable_model_summary=False, default_root_dir=folder,
         accumulate_grad_batches=accumulated,
     )  # fmt: skip
+    return Module(), loader, trainer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accumulated", [1, 2])
+def test_lightnings_trainer_is_tuned(tmp_path, accumulated):
+    tuner = Watched(Options(1e-4, 1.0, STEPS, **ASKED))
+    module, loader, trainer = lightning_run(tmp_path, tuner, accumulated)
     trainer.fit(module, loader)
     spent, step, reason = steps_of(tuner)
     assert (step, reason) == (STEPS, "finished")
     assert trainer.global_step == spent > STEPS
     first = first_losses_of_candidates(tuner)
     assert len(first) >= 2 and len(set(first)) == 1
-    assert "on_after_batch_transfer" not in vars(module)
+    assert "on_before_batch_transfer" not in vars(module)
+
+
+@pytest.mark.slow
+def test_lightnings_trainer_resumes_the_tuner_bit_for_bit(tmp_path):
+    epoch = 256 // 8
+
+    def new():
+        tuner = InProcess(Options(1e-4, 1.0, STEPS, **ASKED))
+        return tuner, *lightning_run(tmp_path, tuner, save_every=epoch)
+
+    tuner, module, loader, trainer = new()
+    trainer.fit(module, loader)
+    saved = tmp_path / f"step={4 * epoch}.ckpt"
+    again, resumed, loader, trainer = new()
+    trainer.fit(resumed, loader, ckpt_path=saved)
+    assert again.state == tuner.state
+    assert all(map(torch.equal, resumed.state_dict().values(), module.state_dict().values()))
+
+
+@pytest.mark.slow
+def test_lightnings_trainer_is_refused_what_would_harm_in_silence(tmp_path):
+    tuner = InProcess(Options(1e-4, 1.0, STEPS, **ASKED))
+    module, loader, trainer = lightning_run(tmp_path, tuner, steps=STEPS)
+    with pytest.raises(InvalidOptions, match=r"/max_steps: must be at least 312: 240 steps"):
+        trainer.fit(module, loader)
+    module, loader, trainer = lightning_run(tmp_path, tuner, scheduler=True)
+    with pytest.raises(InvalidOptions, match="/lr_schedulers: must be left out"):
+        trainer.fit(module, loader)
 
 
 def test_a_tape_gives_every_batch_once_on_the_branch_that_is_kept():
@@ -148,16 +237,41 @@ def test_a_tape_gives_every_batch_once_on_the_branch_that_is_kept():
                 marks = [mark for mark in marks if mark[1] <= length]
             if chance.random() < 0.2:
                 marks.append((tape.state_dict(), len(kept)))
+            tape.keep_only([position for position, _ in marks])
             kept.append(tape.exchanged(next(came)))
         assert kept == list(range(len(kept)))
 
 
-def test_a_tape_holds_no_more_than_it_may():
-    tape = Tape(5)
+def test_a_tape_holds_the_batches_since_the_oldest_checkpoint_and_no_others():
+    tape = Tape()
     for batch in range(100):
         tape.exchanged(batch)
-    assert len(tape._held) == 5
+        assert len(tape._held) == 0
+        if batch % 10 == 9:
+            tape.keep_only([tape.state_dict(), {"position": batch}])
+            for number in range(5):
+                tape.exchanged(number)
+            assert len(tape._held) == 5
+            tape.keep_only([])
+    with pytest.raises(InvalidOptions, match="/position: 0 is not on the tape"):
+        tape.load_state_dict({"position": 0})
+
+
+@pytest.mark.parametrize("limit", [{"most": 3}, {"most": 99, "most_bytes": 3 * 40}])
+def test_a_tape_drops_batches_that_arrive_in_a_replay_beyond_its_limit(limit, caplog):
+    batches = [torch.full((10,), float(number)) for number in range(100)]
+    tape, came = Tape(**limit), iter(batches)
+    tape.keep_only([tape.state_dict()])
+    first = [tape.exchanged(next(came)) for _ in range(10)]
     tape.load_state_dict({"position": 0})
-    assert tape.exchanged(100) == 95
-    with pytest.raises(InvalidOptions, match="/most"):
-        Tape(0)
+    again = [tape.exchanged(next(came)) for _ in range(10)]
+    assert all(a is b for a, b in zip(first, again, strict=True))
+    assert tape.dropped == 8
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    following = [int(tape.exchanged(next(came))[0]) for _ in range(10)]
+    assert following[:3] == [18, 19, 20]
+
+
+def test_a_negative_limit_is_named():
+    with pytest.raises(InvalidOptions, match="/remembered"):
+        Tape(-1)

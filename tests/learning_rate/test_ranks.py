@@ -1,7 +1,8 @@
-"""Many ranks: rank 0 talks, the others follow, as real processes."""
+"""Many ranks: rank 0 talks, the others follow, as real processes; also where they are killed."""
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 # Threads of torch may outlive the interpreter, and then end the process with SIGABRT (pull request
 # 179291 of pytorch): programs end without finalisation.
 PROGRAM = """
-import json, os, sys
+import json, os, signal, sys
 import torch
 import torch.distributed as dist
 from topoloom.learning_rate import InProcess, LearningRateError, Options
@@ -24,11 +25,13 @@ from topoloom.learning_rate.callbacks import Ranks, ResumableBatches, TuningCall
 
 dist.init_process_group("gloo")
 rank, folder, way = dist.get_rank(), sys.argv[1], sys.argv[2]
-torch.manual_seed(0)
+torch.manual_seed(rank if way == "unlike" else 0)
 inputs = torch.randn(64, 5, generator=torch.Generator().manual_seed(rank))
 targets = (inputs ** 2).sum(dim=1, keepdim=True)
 network = torch.nn.Sequential(torch.nn.Linear(5, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
 model = torch.nn.parallel.DistributedDataParallel(network)
+if way == "unlike":  # as where a rank loads another file than the others
+    torch.nn.init.normal_(network[0].weight)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
 data = ResumableBatches(64, 8, seed=rank)
 options = Options(1e-4, 1.0, 240, candidates=3, max_overhead=0.3)
@@ -42,8 +45,27 @@ class Failing(InProcess):
 tuner = (Failing if way == "failing" else InProcess)(options) if rank == 0 else None
 told = {"rates": [], "error": None}
 path = f"{folder}/rank-{rank}.pt"
-callback = TuningCallback(Ranks(tuner), model, optimizer, data=data, resume=path)
+
+# "killed:RANK:PLACE:SAVE": the rank kills itself in its n-th save, before it writes, between the
+# write and the rename, or after it.
+_, victim, place, number = way.split(":") if way.startswith("killed") else (way, -1, "", 0)
+saves = 0
+if int(victim) == rank:
+    from topoloom.learning_rate.callbacks import resume
+
+    def die(at):
+        if place == at and saves == int(number):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def write(path, document, written=resume.write):
+        die("before")
+        written(path, document)
+        die("between")
+
+    resume.write = write
+
 try:
+    callback = TuningCallback(Ranks(tuner), model, optimizer, data=data, resume=path)
     while callback.running:
         batch = next(data)
         loss = torch.nn.functional.mse_loss(model(inputs[batch]), targets[batch])
@@ -52,9 +74,14 @@ try:
         optimizer.step()
         told["rates"].append(optimizer.param_groups[0]["lr"])
         callback.step(loss)
+        if way.startswith("killed") and len(told["rates"]) % 10 == 0:
+            saves += 1
+            callback.save(path)
+            if int(victim) == rank:
+                die("after")
         if way == "cut" and len(told["rates"]) == 40:
             callback.save(path)
-            break
+            callback.save(f"{folder}/job.pt")  # one file for both
 except Exception as error:
     told["error"] = f"{type(error).__name__}: {error}"
 told["parameters"] = [value.flatten().tolist() for value in network.parameters()]
@@ -66,8 +93,11 @@ os._exit(0)
 """
 
 
-def ran(folder, way, ranks=2):
-    """Run the program on so many ranks; return what each told."""
+def ended(folder, way, ranks=2):
+    """Run the program on so many ranks to its end; return the exit codes.
+
+    Where one rank is killed the others wait for it in vain, and are killed too.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -78,19 +108,81 @@ def ran(folder, way, ranks=2):
         subprocess.Popen(command, cwd=ROOT, env=os.environ | shared | {"RANK": str(rank)})
         for rank in range(ranks)
     ]
-    assert [process.wait(timeout=200) for process in running] == [0] * ranks
+    try:
+        if way.startswith("killed"):
+            running[int(way.split(":")[1])].wait(timeout=200)
+        else:
+            for process in running:
+                process.wait(timeout=200)
+    finally:
+        for process in running:
+            process.kill()
+    return [process.wait(timeout=30) for process in running]
+
+
+def ran(folder, way, ranks=2):
+    """Run the program on so many ranks; return what each told."""
+    assert ended(folder, way, ranks) == [0] * ranks
     return [json.loads((folder / f"{way}-{rank}.json").read_text()) for rank in range(ranks)]
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What two ranks tell of a run that nobody disturbs."""
+    return ran(tmp_path_factory.mktemp("whole"), "whole")
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory):
+    """The folder of two ranks that save at step 40 and end, and what they tell."""
+    folder = tmp_path_factory.mktemp("cut")
+    return folder, ran(folder, "cut")
+
+
 @pytest.mark.slow
-def test_all_ranks_have_the_same_rates_and_the_same_model_and_resume_bit_for_bit(tmp_path):
-    whole = ran(tmp_path, "whole")
+@pytest.mark.parametrize("place", ["before", "between"])
+def test_ranks_killed_around_a_write_resume_from_one_save(place, undisturbed, tmp_path):
+    codes = ended(tmp_path, f"killed:1:{place}:2")
+    assert codes[1] == -9
+    again = ran(tmp_path, "again")
+    assert [one["error"] for one in again] == [None, None]
+    assert [one["parameters"] for one in again] == [one["parameters"] for one in undisturbed]
+    made = len(again[0]["rates"])
+    # Where rank 1 has not written the second save, both go back to the first.
+    assert made == undisturbed[0]["spent"] - (10 if place == "before" else 20)
+    assert again[0]["rates"] == undisturbed[0]["rates"][-made:]
+
+
+@pytest.mark.slow
+def test_a_rank_without_a_common_save_is_refused_on_every_rank(cut, tmp_path):
+    folder = shutil.copytree(cut[0], tmp_path / "again")
+    (folder / "rank-1.pt").unlink()
+    for one in ran(folder, "again"):
+        assert "RanksDiffer: /rank-" in one["error"]
+        assert "no save in common: rank 0 has save 1, rank 1 has none" in one["error"]
+        assert one["rates"] == []
+
+
+@pytest.mark.slow
+def test_ranks_that_begin_with_other_parameters_are_refused(tmp_path):
+    for one in ran(tmp_path, "unlike"):
+        assert "RanksDiffer: /ranks/1: has other parameters than rank 0" in one["error"]
+        assert one["rates"] == []
+
+
+@pytest.mark.slow
+def test_all_ranks_have_the_same_rates_and_the_same_model_and_resume_bit_for_bit(
+    undisturbed, cut, tmp_path
+):
+    whole = undisturbed
     assert whole[0]["rates"] == whole[1]["rates"]
     assert whole[0]["parameters"] == whole[1]["parameters"]
     assert len(whole[0]["rates"]) == whole[0]["spent"] > 240
-    cut = ran(tmp_path, "cut")
-    assert cut[0]["rates"] == whole[0]["rates"][:40]
-    again = ran(tmp_path, "again")
+    folder, told = cut
+    assert told[0]["rates"] == whole[0]["rates"][:40]
+    for one in told:
+        assert "RanksDiffer: /path: must be a file of its own on each rank" in one["error"]
+    again = ran(shutil.copytree(folder, tmp_path / "again"), "again")
     assert [one["rates"] for one in again] == [one["rates"][40:] for one in whole]
     assert [one["parameters"] for one in again] == [one["parameters"] for one in whole]
 
@@ -108,3 +200,16 @@ def test_without_a_process_group_it_is_refused():
 
     with pytest.raises(InvalidOptions, match="/group"):
         Ranks(None)
+
+
+def test_a_digest_sees_every_bit_and_every_place():
+    from topoloom.learning_rate.callbacks.ranks import digest
+
+    values = torch.arange(6, dtype=torch.float32)
+    assert digest([values]) == digest([values.clone()])
+    assert digest([values]) != digest([values.flip(0)])
+    assert digest([torch.zeros(2)]) != digest([-torch.zeros(2)])
+    assert digest([torch.zeros(0)]) == [0, 0]
+    for kind in (torch.bfloat16, torch.float64, torch.complex64, torch.int8):
+        assert digest([values.to(kind)]) == digest([values.to(kind)])
+        assert digest([values.to(kind)]) != digest([(values + 1).to(kind)])

@@ -1,0 +1,74 @@
+"""Checkpoints of all parts of a training, and the batches that replays from them need."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back, take
+from topoloom.learning_rate.callbacks.storage import Disk, Memory, Storage
+
+
+class Checkpoints:
+    """Checkpoints by name, in main memory or in files of a folder.
+
+    The part ``data`` is told which positions may be restored (`keep_only`), and its stored
+    batches are a part of `document`.
+    """
+
+    def __init__(self, parts: Mapping[str, Stateful], folder: Path | None) -> None:
+        self._parts = parts
+        self._data: Any = parts.get("data")
+        self._storage: Storage = Memory() if folder is None else Disk(folder)
+        self._positions: dict[str, Any] = {}
+
+    def slots(self) -> list[str]:
+        """Return the names, oldest checkpoint first."""
+        return self._storage.slots()
+
+    def save(self, slot: str) -> None:
+        """Make a checkpoint."""
+        self._put(slot, take(self._parts))
+
+    def restore(self, slot: str) -> None:
+        """Restore a checkpoint."""
+        put_back(self._storage.get(slot), self._parts)
+
+    def keep_only(self, slots: tuple[str, ...]) -> None:
+        """Drop all other checkpoints, and the batches that only they need."""
+        self._storage.keep_only(slots)
+        self._positions = {slot: self._positions[slot] for slot in self._storage.slots()}
+        self._trim()
+
+    def document(self) -> dict[str, Any]:
+        """Return the present state and all checkpoints, for `load`."""
+        slots = {slot: self._storage.get(slot) for slot in self._storage.slots()}
+        return {"now": take(self._parts), "slots": slots, "batches": self._batches()}
+
+    def load(self, document: Mapping[str, Any]) -> None:
+        """Restore the state and the checkpoints that `document` returned."""
+        self.load_present(document)
+        self._storage.keep_only(())
+        for slot, snapshot in document["slots"].items():
+            self._put(slot, snapshot)
+        self._trim()
+
+    def present(self) -> dict[str, Any]:
+        """Return the present state without the checkpoints, for `load_present`."""
+        return {"now": take(self._parts), "batches": self._batches()}
+
+    def load_present(self, document: Mapping[str, Any]) -> None:
+        """Restore the present state of a document, and leave the checkpoints alone."""
+        if (batches := document.get("batches")) is not None:
+            self._data.load_contents(batches)
+        put_back(document["now"], self._parts)
+
+    def _put(self, slot: str, snapshot: dict[str, Any]) -> None:
+        self._storage.put(slot, snapshot)
+        self._positions[slot] = snapshot["parts"].get("data")
+
+    def _batches(self) -> dict[str, Any] | None:
+        return self._data.contents() if hasattr(self._data, "contents") else None
+
+    def _trim(self) -> None:
+        if hasattr(self._data, "keep_only"):
+            self._data.keep_only(self._positions.values())
