@@ -18,6 +18,7 @@ from topoloom.app.optical_switches.credentials import Address, Login, NoLogin
 from topoloom.app.optical_switches.netconf import PanelFailed, Switch, opened
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import plan_moves, to_document
+from topoloom.synth.wiring.devices.wiring_reader import read_wiring_text
 from topoloom.synth.wiring.operations.plan_progress import states
 from topoloom.synth.wiring.plans.panel_actions import Step, read_script
 from topoloom.synth.wiring.plans.stages import Limits
@@ -84,6 +85,11 @@ class Lab:
         address = Address("127.0.0.1", self.servers[panel].port)
         return opened(plant(), panel, address, self.login)
 
+    def reply(self, panel):
+        """Return the XML of the answer to get-config."""
+        table = '<cross-connects xmlns="http://www.polatis.com/yang/optical-switch"/>'
+        return self.sessions[panel].get_config("running", filter=("subtree", table)).data_xml
+
     def seen(self, panel):
         return self.watching[panel].pairs()
 
@@ -142,6 +148,17 @@ def test_without_commit_the_switches_check_every_stage_and_nothing_changes(lab):
     )
     assert "8 moves to make; nothing was changed" in answer.out
     assert lab.pairs() == set()
+
+
+@pytest.mark.slow
+@real
+def test_the_reply_of_a_server_is_read_as_the_wiring_of_its_panel(lab):
+    lab.plug({Pair(0, 0, 2), Pair(0, 3, 1), Pair(1, 1, 1)})
+    text = "".join(f"# panel ocs-{n}\n{lab.reply(n)}\n" for n in range(PANELS))
+    found = read_wiring_text(text, plant())
+    assert set(found.present.pairs) == lab.pairs() and found.panels == {0, 1}
+    lab.plug(())
+    assert not read_wiring_text(f"# panel ocs-1\n{lab.reply(1)}", plant()).present.pairs
 
 
 @pytest.mark.slow

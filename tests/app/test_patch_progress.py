@@ -51,6 +51,18 @@ def test_a_plan_goes_from_planned_over_under_way_to_done(client):
     assert client.get(place).json() == whole
 
 
+def test_a_plan_is_not_done_while_a_pair_that_it_keeps_is_dark(client):
+    first = planned(client)
+    plan = planned(client, "BiRing(5)", current_wiring=first)
+    assert plan["summary"]["moves"] == 0
+    rows = final(plan)["panel-0"]
+    dark = observe(client, plan, 0, panels={"panel-0": [rows[0] | {"light": False}, *rows[1:]]})
+    found = dark.json()
+    assert (found["state"], found["moves_left"]) == ("under-way", 0)
+    assert [row["a"] for row in found["panels"][0]["dark"]] == [rows[0]["a"]]
+    assert observe(client, plan, 1, panels={"panel-0": rows}).json()["state"] == "done"
+
+
 def test_what_is_wrong_is_named_with_the_smallest_repair(client):
     plan = planned(client)
     pairs = final(plan)["panel-0"]

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.synth.plants import presents
+from tests.synth.plants import presents, straight, two_way
 from tests.synth.test_wiring_devices import scripts
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import Present, plan_moves, sized, to_document, uniform
@@ -97,6 +97,45 @@ def test_within_a_stage_what_is_left_of_the_stage_is_missing_and_nothing_is_unex
     assert len(late.missing) + len(late.outdated) == len(script.moves) - len(replay.made)
     assert not late.unexpected
     assert late.complete == stages_complete(script, script.moves, replay.made)
+
+
+@settings(max_examples=40)
+@given(scripts())
+def test_every_prefix_of_the_moves_states_the_stage_and_its_made_moves(script):
+    replay = Replay(script.plant, script.base.pairs)
+    for made in range(len(script.moves) + 1):
+        found = compared(script, Present.of(replay.plugged))
+        complete = stages_complete(script, script.moves, replay.made)
+        of_stage = [move for move in script.moves if move.stage == complete + 1]
+        assert (found.complete, found.of_stage) == (complete, len(of_stage))
+        assert found.made == sum(move in replay.made for move in of_stage)
+        assert len(found.missing) + len(found.outdated) == len(script.moves) - made
+        assert not found.unexpected and found.matches == (made == len(script.moves))
+        if made < len(script.moves):
+            replay.make(script.moves[made])
+
+
+@st.composite
+def rewirings(draw):
+    """Draw a plan from one two-way topology of five hosts to another, on three panels."""
+    plant = straight(5, 3)
+    before, after = (draw(two_way(5, 2).filter(lambda t: t.link_count)) for _ in range(2))
+    present = plan_moves(before, plant).final
+    return read_script(to_document(plan_moves(after, plant, present)), plant.with_present(present))
+
+
+@settings(max_examples=40)
+@given(rewirings(), st.data())
+def test_a_plan_is_not_done_with_a_dark_link_or_a_panel_that_nobody_looked_at(script, data):
+    assume(script.moves)
+    dark = data.draw(st.sampled_from(sorted(script.links)))
+    found = compared(script, script.final, dark={dark})
+    assert not found.matches and found.dark == (dark,) and not found.missing
+    hidden = data.draw(st.sampled_from(script.panels))
+    looked = {*range(len(script.plant.panels))} - {hidden}
+    seen = Present.of(pair for pair in script.final.pairs if pair.panel != hidden)
+    found = compared(script, seen, looked)
+    assert not found.matches and found.unseen == (hidden,) and not found.missing
 
 
 @settings(max_examples=80)
