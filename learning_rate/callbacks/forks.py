@@ -106,7 +106,9 @@ class Forks:
         remaining candidates.
         """
         states = branches(state)
-        many = at_once(self._processes, COPIES * bytes_of(take(parts)["parts"]))
+        many = at_once(
+            self._processes, COPIES * bytes_of([part.state_dict() for part in parts.values()])
+        )
         if many < 2:
             return []
         trainer, folder = os.getpid(), Path(tempfile.mkdtemp(prefix="topoloom-forks-"))

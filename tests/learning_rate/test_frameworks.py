@@ -152,6 +152,11 @@ def lightning_run(folder, tuner, accumulated=1, steps=None, save_every=None, sch
         def __init__(self):
             super().__init__()
             self.network = Network()
+            self.moved = []
+
+        def transfer_batch_to_device(self, batch, device, dataloader_idx):
+            self.moved.append(float(batch[0].sum()))
+            return super().transfer_batch_to_device(batch, device, dataloader_idx)
 
         def training_step(self, batch, batch_idx):
             return self.network(*batch)["loss"]
@@ -195,6 +200,8 @@ def test_lightnings_trainer_is_tuned(tmp_path, accumulated):
     first = first_losses_of_candidates(tuner)
     assert len(first) >= 2 and len(set(first)) == 1
     assert "on_before_batch_transfer" not in vars(module)
+    # Every batch goes to the device once: it is exchanged before, in main memory.
+    assert module.moved == [batch for batch, _ in module.network.seen]
 
 
 @pytest.mark.slow
