@@ -32,7 +32,6 @@ from benchmarks.learning_rate.unseen_tasks import UNSEEN
 
 FIRST = ("topoloom", "topoloom, cosine", "paper", "cosine", "WSD")
 CHEAP = ("digits CNN", "deep MLP")  # tasks that ablations are run on in the small table
-LONG = {"topoloom, look above": 4000}  # steps below which a method is another one
 BEST = -1.0
 FEW = 3  # rates of each grid that are run before the others are
 Key = tuple[str, str, float, int, int]
@@ -47,11 +46,11 @@ def wanted(seeds: int, steps: int, rates: int, ablations: bool) -> Iterator[Key]
     present = [method for method in PACKAGED if importlib.util.find_spec(PACKAGED[method][0])]
     others = [method for method in SCHEDULES if method not in FIRST]
     probed = [one for one in PROBED if PROBED[one] in SCHEDULES or PROBED[one] in present]
-    single = [one for one in TUNED if one not in FIRST and steps >= LONG.get(one, 0)]
+    single = [one for one in TUNED if one not in FIRST]
     later = []
     for group in (FIRST, (*present, *others, *probed), single):
         for seed, name, method in product(range(seeds), TASKS, group):
-            if group is single and not ablations and name not in CHEAP and method not in LONG:
+            if group is single and not ablations and name not in CHEAP:
                 continue
             tried = grid(name, method, rates)
             if method not in FIRST and seed > 0 and len(tried) > 1:

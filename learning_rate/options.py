@@ -105,14 +105,16 @@ class Options:
         The first candidate of a warm-started run, the middle of the interval, is left for a
         smaller rate only where that promises more by ``eps`` of the fall since the run began.
     look_above : bool
-        Before the first search the rate that warm-up ended at is compared with one sqrt(10)
-        times as large, in trials that fall to zero (`learning_rate.state_machine.upward_probe`); as
-        far as ``max_overhead`` pays for such trials, by default in runs of 4,000 steps and more.
+        Rates are searched in trials that decay to zero, upwards from the rate that warm-up ended at
+        and downwards only after a fall of the loss (`learning_rate.state_machine.decayed_trials`);
+        needs a finite ``max_overhead``.  The options on trials at constant rates then do nothing:
+        ``trial_fraction``, ``kappa``, ``validation``, ``continue_winner``, ``stop_hopeless``,
+        ``warm_start`` and ``hold_rate``.
     stop_rises : bool
         Where the loss of the kept branch clearly rises again
         (`learning_rate.state_machine.divergence_detector`), the run goes back to before that at
-        half the rate, and warm-up ends there; as far as ``max_overhead`` pays for it, and without
-        going back beyond that.
+        half the rate.  Warm-up ends there, or begins again to a lower rate from the first step.
+        Steps that ``max_overhead`` does not pay for count as run.
     max_overhead : float
         Steps that may be thrown away, as a share of total_steps, search and recovery from
         divergence together; infinite: no limit, and no recovery.

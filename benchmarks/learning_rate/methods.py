@@ -4,6 +4,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 
 from benchmarks.learning_rate.tasks import TASKS, Task, Training
 from benchmarks.learning_rate.unseen_tasks import UNSEEN
-from topoloom.learning_rate import InProcess, Options
+from topoloom.learning_rate import InProcess, LearningRateError, Options
 from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback
 
 WARMUP = 0.05
@@ -48,6 +49,7 @@ PACKAGED = {
 # an equal share of it, and the rate of the least training loss gets the run.
 PROBED = {f"{name}, probed": name for name in (*SCHEDULES, "Schedule-Free")}
 PAPER: dict[str, Any] = {"method": "paper"}
+CONSTANT: dict[str, Any] = {"look_above": False}
 TUNED: dict[str, dict[str, Any]] = {
     "topoloom": {},
     "topoloom, cosine": {"anchor": "cosine"},
@@ -61,13 +63,13 @@ TUNED: dict[str, dict[str, Any]] = {
     "paper + warm start": {**PAPER, "warm_start": True},
     "paper + budget": {**PAPER, "max_overhead": 0.1},
     "paper + budget + rises": {**PAPER, "max_overhead": 0.1, "stop_rises": True},
-    "topoloom - held rate": {"hold_rate": False},
-    "topoloom - look above": {"look_above": False},
     "topoloom - rises": {"stop_rises": False},
-    "topoloom - largest rate": {"eps": 0.0},
-    "topoloom - winner goes on": {"continue_winner": False},
-    "topoloom - early stop": {"stop_hopeless": False},
-    "topoloom - warm start": {"warm_start": False},
+    "constant trials": CONSTANT,
+    "constant trials - held rate": {**CONSTANT, "hold_rate": False},
+    "constant trials - largest rate": {**CONSTANT, "eps": 0.0},
+    "constant trials - winner goes on": {**CONSTANT, "continue_winner": False},
+    "constant trials - early stop": {**CONSTANT, "stop_hopeless": False},
+    "constant trials - warm start": {**CONSTANT, "warm_start": False},
     "topoloom, low warm-up": {WARMUP_SHARE: 0.33},
 }
 
@@ -90,14 +92,15 @@ class Run:
 
 
 def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
-    """Train once."""
+    """Train once; an unseen task is validated at the end alone."""
     task = (TASKS | UNSEEN)[task_name]
+    every = max(1, steps // LOOKS) if task_name in TASKS else steps
     if method in PROBED:
-        return _probed(task, PROBED[method], seed, steps)
+        return _probed(task, PROBED[method], seed, steps, every)
     training, batches = _begun(task, seed)
     if method in TUNED:
-        return _tuned(task, training, batches, TUNED[method], seed, steps)
-    return _scheduled(task, training, batches, method, rate, steps)
+        return _tuned(task, training, batches, TUNED[method], seed, steps, every)
+    return _scheduled(task, training, batches, method, rate, steps, every)
 
 
 def _begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
@@ -109,7 +112,7 @@ def _begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
     return training, batches
 
 
-def _probed(task: Task, method: str, seed: int, steps: int) -> Run:
+def _probed(task: Task, method: str, seed: int, steps: int, every: int) -> Run:
     """Choose a rate by short trials, then train with it; their steps and seconds count."""
     each = int(PROBE * steps) // len(task.rates)
     begin, reached = time.process_time(), dict[float, float]()
@@ -123,7 +126,7 @@ def _probed(task: Task, method: str, seed: int, steps: int) -> Run:
         reached[rate] = late if math.isfinite(late) else math.inf
     spent, seconds = each * len(task.rates), time.process_time() - begin
     rate = min(reached, key=lambda one: reached[one])
-    main = _scheduled(task, *_begun(task, seed), method, rate, steps)
+    main = _scheduled(task, *_begun(task, seed), method, rate, steps, every)
     looks = [(step + spent, loss, second + seconds) for step, loss, second in main.looks]
     return replace(main, spent=steps + spent, seconds=main.seconds + seconds, looks=looks)
 
@@ -148,8 +151,9 @@ def _optimizer(task: Task, training: Training, method: str, rate: float, steps: 
 
 
 def _scheduled(
-    task: Task, training: Training, batches: ResumableBatches, method: str, rate: float, steps: int
-) -> Run:
+    task: Task, training: Training, batches: ResumableBatches, method: str, rate: float, steps: int,
+    every: int,
+) -> Run:  # fmt: skip
     optimizer = _optimizer(task, training, method, rate, steps)
     factor = SCHEDULES.get(method)
     if method == "Prodigy":
@@ -168,7 +172,7 @@ def _scheduled(
         if method == "Schedule-Free":
             optimizer.train()
         losses.append(_one_step(training, optimizer, next(batches)))
-        if (step + 1) % max(1, steps // LOOKS) == 0:
+        if (step + 1) % every == 0:
             start = time.process_time()
             if method == "Schedule-Free":
                 optimizer.eval()
@@ -189,7 +193,7 @@ def _one_step(training: Training, optimizer: Any, batch: list[int]) -> float:
 
 def _tuned(
     task: Task, training: Training, batches: ResumableBatches, asked: dict[str, Any], seed: int,
-    steps: int,
+    steps: int, every: int,
 ) -> Run:  # fmt: skip
     options: dict[str, Any] = {"min_lr": task.interval[0], "max_lr": task.interval[1]}
     if WARMUP_SHARE in asked:
@@ -210,9 +214,10 @@ def _tuned(
     looks: list[tuple[int, float, float]] = []
     while callback.running:
         trying = tuner.state.phase == "trial"
-        callback.step(_one_step(training, optimizer, next(batches)))
+        with suppress(LearningRateError):  # a run that has diverged ends with nan
+            callback.step(_one_step(training, optimizer, next(batches)))
         step = tuner.state.step
-        if not trying and step >= (len(looks) + 1) * max(1, steps // LOOKS):
+        if not trying and step >= (len(looks) + 1) * every:
             start = time.process_time()
             so_far = start - begin - looking
             looks.append((tuner.state.spent, training.validate(), so_far))

@@ -4,6 +4,7 @@ import importlib.util
 import math
 import statistics
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from benchmarks.learning_rate.methods import PACKAGED
@@ -21,16 +22,19 @@ CLEAR = 2.0  # standard errors
 
 
 def unseen_runs(seeds: int, steps: int) -> Iterator[tuple[str, str, float, int, int]]:
-    """Yield (task, method, rate, seed, steps) of every run; Schedule-Free where it is installed."""
-    packaged = importlib.util.find_spec(PACKAGED["Schedule-Free"][0]) is not None
-    for seed in range(seeds):
-        for name, task in UNSEEN.items():
-            yield name, "topoloom", 0.0, seed, steps
-            for method in ("WSD", "cosine"):
-                yield from ((name, method, rate, seed, steps) for rate in task.rates[:GRID])
-                yield name, f"{method}, probed", 0.0, seed, steps
-            if packaged:
-                yield name, "Schedule-Free", task.rates[0], seed, steps
+    """Yield (task, method, rate, seed, steps) of every run, the most important first.
+
+    Schedule-Free runs where its package is installed.
+    """
+    single = [("topoloom", False), ("WSD", True), ("WSD, probed", False), ("cosine, probed", False)]
+    if importlib.util.find_spec(PACKAGED["Schedule-Free"][0]) is not None:
+        single.append(("Schedule-Free", True))
+    for seed, (name, task) in product(range(seeds), UNSEEN.items()):
+        for method, rated in single:
+            yield name, method, task.rates[0] if rated else 0.0, seed, steps
+    for seed, (name, task) in product(range(seeds), UNSEEN.items()):
+        yield from ((name, "cosine", rate, seed, steps) for rate in task.rates[:GRID])
+        yield from ((name, "WSD", rate, seed, steps) for rate in task.rates[1:GRID])
 
 
 def unseen_table(rows: list[Row]) -> str:

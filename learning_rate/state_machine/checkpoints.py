@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from topoloom.learning_rate.state_machine.divergence_detector import low, risen
-from topoloom.learning_rate.state_machine.stage_plan import safe_interval, warming
+from topoloom.learning_rate.state_machine.stage_plan import safe_interval
 from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
 
@@ -33,7 +33,9 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
 
 
 def fresh(state: State, slot: str) -> State:
-    """Record a new checkpoint of the kept branch."""
+    """Record a new checkpoint of the kept branch; a model that never made a step is safe."""
+    if not state.spent:
+        return replace(state, safe_slot=slot, safe_step=0)
     return replace(state, new_slot=slot, new_step=state.step)
 
 
@@ -45,8 +47,9 @@ def going_wrong(state: State) -> bool:
 def save_is_due(state: State) -> bool:
     """Whether a checkpoint to fall back on is made now; never of a model that gets worse."""
     every = safe_interval(state)
-    due = every > 0 and state.step >= last_saved(state) + every
-    return due and _sound(state)
+    first = not state.spent and state.safe_slot is None
+    due = first or state.step >= last_saved(state) + every
+    return every > 0 and due and _sound(state)
 
 
 def _sound(state: State) -> bool:
@@ -72,8 +75,9 @@ def affordable(state: State) -> bool:
 
 
 def to_safe(state: State) -> State:
-    """Go back to the latest safe checkpoint; a warm-up that it lies in is over there."""
-    state = replace(state, step=state.safe_step, new_slot=None)
-    if warming(state):
-        state = replace(state, warm_until=state.step)
-    return restore(state, "restore_safe", state.safe_slot or "")
+    """Go back to the latest safe checkpoint.
+
+    Where its steps cannot be paid for they count as run: the model has fewer steps in the end.
+    """
+    step = state.safe_step if affordable(state) else state.step
+    return restore(replace(state, step=step, new_slot=None), "restore_safe", state.safe_slot or "")

@@ -3,9 +3,13 @@
 A rate that a network does not bear for long mostly does not explode.  The loss turns, rises
 for some tens of steps and stays: units have died, and no rate brings them back.  What is
 compared is the mean of the last `WINDOW` losses (the level) with the least level so far (the
-floor), in units of what the loss had fallen by then: one odd batch makes no such rise.  After
-warm-up noise comes on top, since the floor is then the least of many levels, and one that
-noise has made; in warm-up, which is short, a rise that is seen late has already done its harm.
+floor), in units of what the loss had fallen by then, and of the noise of the run itself.
+
+The floor is the least of many levels, one that noise has made.  On a flat course of pure noise
+some level lies six standard errors above it in most runs of a thousand steps.  So after warm-up
+`LASTING` windows in a row show a rise.  Noise is that of all remembered losses: the eight of a
+window hardly determine it.  Warm-up is short, and a rise that is seen late has already done its
+harm: there one window is enough.
 """
 
 import math
@@ -19,12 +23,13 @@ from topoloom.learning_rate.state_machine.state import State
 WINDOW = 8
 RISE = 1 / 3  # of the fall, given back: what a rise is
 LOW = 1 / 6  # given back at most by a model that is kept to go back to
-CERTAIN = 3.0  # standard errors of a level
+CERTAIN = 4.0  # standard errors of a level
+LASTING = 3  # windows
 
 
 def watched(state: State) -> State:
     """Return the state with the least level so far, of the branch that it is on."""
-    level = _level(state)
+    level = _level(state.recent)
     if level is None or (state.floor is not None and state.floor <= level):
         return state
     return replace(state, floor=level)
@@ -32,34 +37,52 @@ def watched(state: State) -> State:
 
 def risen(state: State) -> bool:
     """Whether the level is above the floor by a share of the whole fall, and clearly so."""
-    rise, fall = _rise_and_fall(state)
-    if rise <= 0:
+    level, fall = _level(state.recent), fall_to(state, state.floor)
+    if level is None or state.floor is None:
         return False
-    doubt = CERTAIN * _standard_error(state.recent[-WINDOW:])
-    least = max(RISE * fall, doubt) if state.stage < 0 else RISE * fall + doubt
-    return fall > doubt and rise > least
+    doubt = CERTAIN * _standard_error(state.recent)
+    if state.stage < 0:
+        return fall > doubt and level - state.floor > max(RISE * fall, doubt)
+    ends = range(len(state.recent), len(state.recent) - LASTING * WINDOW, -WINDOW)
+    levels = [_level(state.recent[: max(0, end)]) for end in ends]
+    least = state.floor + RISE * fall + doubt
+    return fall > doubt and all(level is not None and level > least for level in levels)
 
 
 def low(state: State) -> bool:
     """Whether the level is near the floor, so that the model is worth keeping."""
-    rise, fall = _rise_and_fall(state)
-    return rise <= LOW * max(0.0, fall)
+    level = _level(state.recent)
+    if level is None or state.floor is None:
+        return True
+    return level - state.floor <= LOW * max(0.0, fall_to(state, state.floor))
 
 
-def _rise_and_fall(state: State) -> tuple[float, float]:
-    """Return how far the level is above the floor, and the floor below the run's start."""
-    level, first = _level(state), [loss for loss in state.first if usable(loss)]
-    if level is None or state.floor is None or not first:
-        return 0.0, 0.0
-    return level - state.floor, statistics.median(first) - state.floor
+def has_fallen(state: State) -> bool:
+    """Whether the level is below the losses that the run began with, by more than noise."""
+    level = _level(state.recent)
+    return level is not None and fall_to(state, level) > CERTAIN * _standard_error(state.recent)
 
 
-def _level(state: State) -> float | None:
-    last = state.recent[-WINDOW:]
+def is_above(state: State, loss: float) -> bool:
+    """Whether a mean of losses is above the present level by more than noise."""
+    level = _level(state.recent)
+    return level is not None and loss - level > CERTAIN * _standard_error(state.recent)
+
+
+def fall_to(state: State, loss: float | None) -> float:
+    """Return how far a loss, or where less the present level, is below the run's first losses."""
+    first = [value for value in state.first if usable(value)]
+    ends = [value for value in (loss, _level(state.recent)) if value is not None and usable(value)]
+    return statistics.median(first) - min(ends) if first and ends else 0.0
+
+
+def _level(losses: tuple[float, ...]) -> float | None:
+    last = losses[-WINDOW:]
     return statistics.fmean(last) if len(last) == WINDOW and all(map(usable, last)) else None
 
 
 def _standard_error(losses: tuple[float, ...]) -> float:
-    """Return that of their mean; from differences, so that a trend does not count as noise."""
-    changes = [after - before for before, after in pairwise(losses)]
-    return statistics.stdev(changes) / math.sqrt(2 * len(losses))
+    """Return that of a level; from differences, so that a trend does not count as noise."""
+    known = [loss for loss in losses if usable(loss)]
+    changes = [after - before for before, after in pairwise(known)]
+    return statistics.stdev(changes) / math.sqrt(2 * WINDOW) if len(changes) > 1 else math.inf

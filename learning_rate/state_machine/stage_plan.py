@@ -17,9 +17,22 @@ FALL_GRAINS = 32  # pieces of constant rate of a trial that falls to zero
 RANGE = 2.0  # later stages search peak / RANGE to peak * RANGE
 
 
-def middle(settings: Settings) -> float:
+def middle(state: State) -> float:
     """Return the geometric mean of the interval, without overflow on the way."""
-    return math.sqrt(settings.min_lr) * math.sqrt(settings.max_lr)
+    settings, ceiling = state.settings, state.ceiling
+    high = settings.max_lr if ceiling is None else min(settings.max_lr, ceiling)
+    return math.sqrt(settings.min_lr) * math.sqrt(max(settings.min_lr, high))
+
+
+def rate_in_use(state: State) -> float:
+    """Return the rate that the stage begins at; a peak where there is an anchor."""
+    return middle(state) if state.rate is None else state.rate
+
+
+def warmup_target(state: State) -> float:
+    """Return the rate that warm-up ends at; the middle below a rate at which it exploded."""
+    target = state.settings.warmup_lr
+    return target if state.ceiling is None else min(target, middle(state))
 
 
 def stage_length(settings: Settings, stage: int, step: int) -> int:
@@ -28,10 +41,15 @@ def stage_length(settings: Settings, stage: int, step: int) -> int:
     return min(settings.tau_max, settings.tau_min << doublings, settings.total_steps - step)
 
 
+def decays(settings: Settings) -> bool:
+    """Whether trials decay to zero (`learning_rate.state_machine.decayed_trials`)."""
+    return settings.look_above and settings.allowance is not None
+
+
 def validates(settings: Settings, stage: int) -> bool:
     """Whether a stage judges by validation loss: those after the first of length tau_max."""
     longest = stage > 0 and settings.tau_min << min(stage - 1, 64) >= settings.tau_max
-    return settings.validation == "late" and longest
+    return settings.validation == "late" and longest and not decays(settings)
 
 
 def evaluation_interval(trial_steps: int) -> int:
@@ -91,7 +109,7 @@ def rate_at(state: State, rate: float) -> float:
     warmup = settings.warmup_steps
     if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
-        return settings.warmup_lr * (min(warmup, (step // grain + 1) * grain) / warmup)
+        return warmup_target(state) * (min(warmup, (step // grain + 1) * grain) / warmup)
     if state.looking and state.phase == "trial":
         return rate * _fallen(state)
     grain = _grain(settings)

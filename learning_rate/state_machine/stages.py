@@ -14,7 +14,6 @@ from topoloom.learning_rate.state_machine.candidate_selection import (
     winner,
 )
 from topoloom.learning_rate.state_machine.checkpoints import (
-    affordable,
     going_wrong,
     restore,
     save,
@@ -22,11 +21,18 @@ from topoloom.learning_rate.state_machine.checkpoints import (
     to_safe,
     with_proven_slot,
 )
+from topoloom.learning_rate.state_machine.decayed_trials import (
+    decayed_plan,
+    decided,
+    next_rates,
+    seen,
+)
 from topoloom.learning_rate.state_machine.divergence_detector import watched
 from topoloom.learning_rate.state_machine.stage_plan import (
+    decays,
     evaluation_interval,
     interval,
-    middle,
+    rate_in_use,
     safe_interval,
     stage_length,
     trial_plan,
@@ -34,7 +40,6 @@ from topoloom.learning_rate.state_machine.stage_plan import (
 )
 from topoloom.learning_rate.state_machine.state import Action, Attempt, Stage, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, RECENT, at_look, run
-from topoloom.learning_rate.state_machine.upward_probe import decided, look_steps, next_look, seen
 
 
 def begin_stage(state: State) -> State:
@@ -45,11 +50,10 @@ def begin_stage(state: State) -> State:
     stage = state.stage + 1
     tau = stage_length(settings, stage, state.step)
     state = replace(state, stage=stage, stage_start=state.step, tau=tau, until=state.step + tau)
-    state = replace(state, attempts=(), looking=False)
-    trial_steps, purse = trial_plan(state)
-    state = replace(state, trial_steps=trial_steps, purse=purse)
-    if look := look_steps(state):
-        state = replace(state, looking=True, trial_steps=look, purse=2 * look)
+    state = replace(state, attempts=(), round=())
+    trial_steps, purse = decayed_plan(state) if decays(settings) else trial_plan(state)
+    looking = purse > 0 and decays(settings)
+    state = replace(state, trial_steps=trial_steps, purse=purse, looking=looking)
     if purse or safe_interval(state):
         return save(state, "save_stage", state.stage_slot)
     return begin_first_attempt(state)
@@ -61,19 +65,15 @@ def begin_first_attempt(state: State) -> State:
     The first candidate is the rate in use, where the search is warm-started; AutoLRS
     begins each search with one point drawn uniformly in log rate (n_initial_points = 1).
     """
-    if state.looking and (looked := next_look(state)) is not None:
-        return run(replace(with_attempt(state, looked), phase="trial"))
     if not state.purse:
-        return exploit(replace(state, rate=_in_use(state)))
+        return exploit(replace(state, rate=rate_in_use(state)))
+    if state.looking:
+        return run(replace(_with_round(state, next_rates(state)), phase="trial"))
     return run(replace(_with_first_round(state), phase="trial"))
 
 
-def _in_use(state: State) -> float:
-    return middle(state.settings) if state.rate is None else state.rate
-
-
 def _with_first_round(state: State) -> State:
-    settings, rate = state.settings, _in_use(state)
+    settings, rate = state.settings, rate_in_use(state)
     if not settings.warm_start:
         low, high = interval(state)
         chance = random.Random(f"{settings.seed}/{state.stage}").random()
@@ -140,24 +140,11 @@ def _ended(state: State) -> State:
 
 def next_attempt(state: State) -> State:
     """Go back to the stage's start for another candidate, or choose the winner."""
-    if state.looking:
-        return _after_look(state)
     if state.round:
         rate, *rest = state.round
         return restore_stage(with_attempt(replace(state, round=tuple(rest)), rate))
-    rates = _chosen(state, ())
+    rates = next_rates(state) if state.looking else _chosen(state, ())
     return restore_stage(_with_round(state, rates)) if rates else _conclude(state)
-
-
-def _after_look(state: State) -> State:
-    """Probe the other rate, or continue with the known rate: with a search, or without."""
-    rate = next_look(state)
-    if rate is not None:
-        return restore_stage(with_attempt(state, rate))
-    state = decided(state)
-    if state.purse:
-        return restore_stage(_with_first_round(state))
-    return _to_winner(replace(state, rate=_in_use(state)), state.stage_slot, state.stage_start)
 
 
 def restore_stage(state: State) -> State:
@@ -223,6 +210,8 @@ def _remembered(state: State) -> list[Trial]:
 
 def _conclude(state: State) -> State:
     """Choose the stage's rate and go to where its branch begins."""
+    if state.looking:
+        return _to_winner(decided(state), state.stage_slot, state.stage_start)
     settings, best = state.settings, winner(state)
     if best is None:
         lowest = min(attempt.rate for attempt in state.attempts)
@@ -262,19 +251,15 @@ def after_exploit_steps(state: State) -> State:
 
 
 def _fall_back(state: State) -> State:
-    """Return to the latest safe checkpoint at half the rate, as far as steps are left for it.
-
-    Where they are not, a loss that rises is met with half the rate alone.
-    """
-    settings = state.settings
+    """Return to the latest safe checkpoint at half the rate; no higher rate is searched again."""
+    settings, rate = state.settings, rate_in_use(state)
     exploded = state.bad >= BAD_IN_A_ROW
-    lowest = state.rate is None or state.rate <= settings.min_lr
-    if exploded and (lowest or not affordable(state)):
+    if exploded and (rate <= settings.min_lr or state.safe_slot is None):
         return replace(state, phase="done", action=Action("stop", reason="diverged"))
-    rate = max(settings.min_lr, (state.rate or 0.0) / 2.0)
-    peak = None if state.peak is None else min(state.peak, rate)
-    state = replace(state, rate=rate, peak=peak, recent=(), floor=None, bad=0)
-    return to_safe(state) if affordable(state) else exploit(state)
+    half = max(settings.min_lr, rate / 2.0)
+    peak = None if state.peak is None else min(state.peak, half)
+    state = replace(state, rate=half, peak=peak, ceiling=rate, recent=(), floor=None, bad=0)
+    return exploit(state) if state.safe_slot is None else to_safe(state)
 
 
 def _end_stage(state: State) -> State:

@@ -8,7 +8,7 @@ from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 4
+VERSION = 5
 PHASES = (
     "warm_up",
     "save_stage",
@@ -96,8 +96,7 @@ class State:
     until : the step at which the present trial, or the stage, ends.
     rate : what the stage before ran at, or this one runs at; a peak where there is an anchor.
     peak : the first stage's winner, around which later ones search.
-    looking : the present trials fall to zero (`learning_rate.state_machine.upward_probe`).
-    looked : what came of those, larger rate first.
+    looking : the present trials decay to zero (`learning_rate.state_machine.decayed_trials`).
     attempts : candidates of the present stage, the last may be running.
     round : rates that were chosen together with the last candidate's and are tried next.
     round_start : index of the first candidate that was chosen together with the last one.
@@ -127,7 +126,6 @@ class State:
     rate: float | None = None
     peak: float | None = None
     looking: bool = False
-    looked: tuple[Attempt, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     round: tuple[float, ...] = ()
     round_start: int = 0
@@ -152,7 +150,7 @@ class State:
     @property
     def trial(self) -> int:
         """The number of the present trial in its stage, from 0."""
-        return len(self.attempts) - 1 + (len(self.looked) if self.stage == 0 else 0)
+        return len(self.attempts) - 1
 
     @property
     def discarded(self) -> int:
@@ -182,12 +180,9 @@ class State:
         """Return the state of a JSON document."""
         if not isinstance(document, dict):
             raise InvalidState("", "must be an object")
-        if document.get("version") == 1:
-            document = _of_version_1(document)
-        if document.get("version") == 2:
-            document = _of_version_2(document)
-        if document.get("version") == 3:
-            document = _of_version_3(document)
+        for version, newer in enumerate(_NEWER, start=1):
+            if document.get("version") == version:
+                document = newer(document)
         if document.get("version") != VERSION:
             raise InvalidState("/version", f"must be 1 to {VERSION}")
         state = decode(cls, document)
@@ -223,9 +218,21 @@ def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_version_3(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before the upward probe, without it."""
+    """Return a document of before trials that decay to zero, without them."""
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {"look_above": False, **settings}
-    more: dict[str, Any] = {"looking": False, "looked": []}
-    return {**more, **document, "settings": settings, "version": VERSION}
+    return {"looking": False, **document, "settings": settings, "version": 4}
+
+
+def _of_version_4(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before whole searches by such trials: only the first stage has them."""
+    settings, stage = document.get("settings"), document.get("stage")
+    begun = isinstance(stage, int) and stage >= 0 and not document.get("looking")
+    if isinstance(settings, dict) and begun:
+        settings = {**settings, "look_above": False}
+    kept = {name: value for name, value in document.items() if name != "looked"}
+    return {**kept, "settings": settings, "version": VERSION}
+
+
+_NEWER = (_of_version_1, _of_version_2, _of_version_3, _of_version_4)

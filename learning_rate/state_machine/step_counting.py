@@ -7,16 +7,16 @@ from topoloom.learning_rate.state_machine.divergence_detector import WINDOW
 from topoloom.learning_rate.state_machine.stage_plan import (
     MAX_BATCH,
     evaluation_interval,
-    middle,
     next_change,
     rate_at,
+    rate_in_use,
     safe_interval,
     validates,
 )
 from topoloom.learning_rate.state_machine.state import Action, State
 
 BAD_IN_A_ROW = 3  # that say that training has diverged; one alone may be an odd batch
-FIRST, RECENT = 8, 16  # losses remembered of the run's begin and of its latest steps
+FIRST, RECENT = 8, 64  # losses remembered of the run's begin and of its latest steps
 
 
 def advanced(state: State, losses: tuple[float, ...]) -> State:
@@ -34,9 +34,8 @@ def advanced(state: State, losses: tuple[float, ...]) -> State:
 
 def run(state: State) -> State:
     """Ask for steps: to the end of the segment, or to where a rate or a decision changes."""
-    settings = state.settings
-    rate = state.attempts[-1].rate if state.phase == "trial" else state.rate
-    lr = rate_at(state, middle(settings) if rate is None else rate)
+    rate = state.attempts[-1].rate if state.phase == "trial" else rate_in_use(state)
+    lr = rate_at(state, rate)
     stop = min(state.until, next_change(state), state.step + MAX_BATCH)
     if state.phase == "trial":
         stop = min(stop, _next_look(state))

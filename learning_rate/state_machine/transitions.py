@@ -11,8 +11,8 @@ seed; the same losses give the same actions, from a state read back from JSON to
 Invariant: with an allowance (``max_overhead`` finite) ``spent - step`` never exceeds it when
 the trainer is on the branch that is kept, hence the whole run costs at most
 ``total_steps + allowance`` steps.  Proof: a stage plans trials whose steps in all, even if
-every one is thrown away, are at most what is left (`plan.trial_plan`); a fall back to a safe
-checkpoint is taken only if its steps are left, and ends the run otherwise.
+every one is thrown away, are at most what is left; a fall back to a safe checkpoint counts the
+steps since as run if they are not left, so that `step` stays.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps, wa
 def start(options: Options) -> State:
     """Return the first state of a run; its ``action`` is what the trainer does first.
 
-    >>> start(Options(0.001, 0.1, 1000)).action.do
-    'set_lr'
+    >>> start(Options(0.001, 0.1, 1000)).action.slot
+    'safe-0'
     >>> start(Options(0.001, 0.1, 1000, method="paper")).action
     Action(do='save', lr=None, steps=0, slot='stage-0', keep=('stage-0',), reason=None)
     """
@@ -99,4 +99,4 @@ def observe(state: State, losses: Sequence[float] = ()) -> State:
             return warm_up(state) if state.stage < 0 else exploit(state)
         case _:  # restore_safe
             state = replace(state, lr=None)
-            return begin_stage(state) if state.stage < 0 else exploit(state)
+            return warm_up(state) if state.stage < 0 else exploit(state)

@@ -1,4 +1,9 @@
-"""Warm-up: linear, nothing searched in it, and over where the loss rises."""
+"""Warm-up: linear, nothing searched in it, and lower or over where the loss rises.
+
+The model is saved before the first step.  Where warm-up explodes before a later checkpoint is
+known to be safe, the whole interval is too high: warm-up begins again from the untrained model,
+to the middle of what lies below the rate that exploded.
+"""
 
 from dataclasses import replace
 
@@ -11,16 +16,16 @@ from topoloom.learning_rate.state_machine.checkpoints import (
     with_proven_slot,
 )
 from topoloom.learning_rate.state_machine.divergence_detector import watched
-from topoloom.learning_rate.state_machine.stage_plan import rate_at, safe_interval
+from topoloom.learning_rate.state_machine.stage_plan import rate_at, safe_interval, warming
 from topoloom.learning_rate.state_machine.stages import begin_stage
 from topoloom.learning_rate.state_machine.state import State
-from topoloom.learning_rate.state_machine.step_counting import run
+from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, run
 
 
 def warm_up(state: State) -> State:
     """Run warm-up on, to the first stage."""
     state = replace(state, phase="warm_up")
-    if state.step >= state.until:
+    if not warming(state):
         return begin_stage(state)
     return save(state, "save_safe", f"safe-{state.step}") if save_is_due(state) else run(state)
 
@@ -30,16 +35,23 @@ def after_warm_up_steps(state: State) -> State:
     if safe_interval(state):
         state = watched(state)
         if going_wrong(state):
-            return _end_warm_up(state)
+            return _gone_wrong(state)
         state = with_proven_slot(state)
     return warm_up(state)
 
 
-def _end_warm_up(state: State) -> State:
-    """Begin the first stage before the rise, at the rate of then; else here, at half of it."""
+def _gone_wrong(state: State) -> State:
+    """Go back before the rise and begin the first stage at the rate of then.
+
+    From the untrained model warm-up begins again, to a lower rate.  Where going back cannot be paid
+    for, the first stage begins here at half the rate, unless the model is lost.
+    """
+    paid, exploded = affordable(state), state.bad >= BAD_IN_A_ROW
     state = replace(state, ceiling=state.lr, recent=(), floor=None, bad=0)
-    step = state.safe_step if affordable(state) else state.step
-    rate = rate_at(replace(state, step=step), 1.0) if step < state.step else (state.lr or 0.0) / 2
-    rate = max(state.settings.min_lr, rate)
-    state = replace(state, rate=rate, warm_until=step)
-    return to_safe(state) if step < state.step else begin_stage(state)
+    untrained = paid and not state.safe_step
+    if untrained or (exploded and state.safe_slot is not None and not paid):
+        return to_safe(state)
+    step = state.safe_step if paid else state.step
+    rate = rate_at(replace(state, step=step), 1.0) if paid else (state.lr or 0.0) / 2
+    state = replace(state, rate=max(state.settings.min_lr, rate), warm_until=step)
+    return to_safe(state) if paid else begin_stage(state)

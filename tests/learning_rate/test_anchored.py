@@ -58,5 +58,5 @@ def test_the_peak_is_held_until_the_decay_begins(share):
 
 def test_a_run_begun_when_decays_took_a_fifth_goes_on_so():
     asked = options({}, decay_share=0.2, hold_rate=False, look_above=False)
-    later = ("decay_share", "hold_rate", "look_above", "looking", "looked")
+    later = ("decay_share", "hold_rate", "look_above", "looking")
     require_same_from(2, asked, 40, *later)

@@ -69,7 +69,8 @@ def test_a_candidate_that_is_behind_is_given_up_before_its_end():
 
 
 def test_where_every_candidate_diverges_the_rate_goes_below_them_all():
-    state = start(Options(1e-5, 1.0, 2000, candidates=4, warmup_steps=0))
+    asked = Options(1e-5, 1.0, 2000, candidates=4, warmup_steps=0, look_above=False)
+    state = start(asked)
     while state.phase != "exploit":
         steps = state.action.steps
         state = observe(state, [2.3, math.nan][:steps] if steps else [])

@@ -15,7 +15,8 @@ from topoloom.learning_rate.state_machine.stage_plan import MAX_BATCH
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 WAYS = {
-    "topoloom": {},
+    "topoloom": {"look_above": True},
+    "constant trials": {},
     "cosine": {"anchor": "cosine"},
     "free": {"anchor": "none"},
     "free to fall": {"hold_rate": False, "decay_share": 0.2},
@@ -24,6 +25,7 @@ WAYS = {
     "retrained": {"continue_winner": False},
     "patient": {"stop_hopeless": False},
     "looking above": {"look_above": True, "max_overhead": 4.0, "tau_min": 80, "tau_max": 160},
+    "looking above, side by side": {"look_above": True, "side_by_side": 3, "max_overhead": 0.3},
     "unwatched": {"stop_rises": False},
     "side by side": {"side_by_side": 3},
     "unlimited": {"max_overhead": math.inf, "candidates": 3},

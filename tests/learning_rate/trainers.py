@@ -82,4 +82,5 @@ def through_json(state):
 
 
 def options(way, steps=600, **more):
-    return Options(1e-4, 1.0, steps, **{"candidates": 4, **way, **more})
+    """Return options of trials at constant rates, unless a way looks above."""
+    return Options(1e-4, 1.0, steps, **{"candidates": 4, "look_above": False, **way, **more})

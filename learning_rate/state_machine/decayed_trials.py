@@ -1,0 +1,179 @@
+"""Search the rate in short trials that decay to zero, all on the same batches.
+
+At a constant rate a trial of a few dozen steps shows the noise of the rate more than its progress.
+A rate that falls linearly to zero removes that noise by the end of the trial.  The search walks a
+ladder of rates, each `STEP` times the one below, from the last rate of warm-up: upwards as long as
+the next rung ends clearly lower, otherwise downwards.  All trials start from one checkpoint, so two
+of them are compared step by step, by the differences of their last losses.
+
+- Clear: the mean difference is beyond `CLEAR` standard errors.  Where no rung is clearly better,
+  the rate stays, and a later stage searches again with the steps that are left.
+- A smaller rate must also save ``eps`` of what the loss has fallen since the run began.  Before the
+  loss has fallen, no smaller rate is tried: only noise tells rates apart there.
+- A larger rate is chosen `DISCOUNT` rungs below the best one, and never below the start: the best
+  rate of a short run is larger than that of a long run.  Trials are proportional to the run, so one
+  discount serves runs of any length.
+- A rung above the start that diverges, or ends clearly above the loss that it began with, says that
+  the start is near the largest stable rate, which falls in a long run: it is lowered by `MARGIN`.
+
+The rate of a trial ends at zero, so no trial is continued: all their steps are discarded.
+"""
+
+import math
+import statistics
+from dataclasses import replace
+
+from topoloom.learning_rate.forecasting.forecast import usable
+from topoloom.learning_rate.state_machine.divergence_detector import fall_to, has_fallen, is_above
+from topoloom.learning_rate.state_machine.stage_plan import interval, left_for_search, rate_in_use
+from topoloom.learning_rate.state_machine.state import Attempt, State
+
+STEP = math.sqrt(10.0)
+DISCOUNT = 1.0  # rungs
+MARGIN = 0.5  # rungs
+TRIAL_SHARE = 0.16  # of the allowance
+SHORTEST = 12  # steps of a trial
+TAIL, LEAST_TAIL = 1 / 4, 6  # of a trial's losses, which are compared
+CLEAR = 2.0  # standard errors
+LATEST = 1 / 2  # of the run, after which nothing is searched
+
+Rungs = dict[int, Attempt]
+
+
+def decayed_plan(state: State) -> tuple[int, int]:
+    """Return the steps of a trial of the present stage, and of all its trials; zeros for none."""
+    late = state.step > LATEST * state.settings.total_steps
+    if state.peak is not None or late or (state.stage > 0 and not has_fallen(state)):
+        return 0, 0
+    purse = left_for_search(state)
+    steps = min(max(SHORTEST, int(TRIAL_SHARE * (state.settings.allowance or 0))), state.tau)
+    return (steps, purse) if purse >= 2 * steps else (0, 0)
+
+
+def next_rates(state: State) -> tuple[float, ...]:
+    """Return the rates to try next, as far as the steps for trials last; none ends the search."""
+    used = sum(attempt.steps for attempt in state.attempts)
+    most = min(
+        state.settings.side_by_side,
+        state.settings.candidates - len(state.attempts),
+        (state.purse - used) // state.trial_steps,
+    )
+    known = _rungs(state)
+    best = _best(state, known)
+    wanted = [best + 1] if best > 0 else [1, best, best - 1]
+    if rungs := _open(state, known, wanted):
+        # Candidates beside them are those that may be asked for next.
+        rungs = _open(state, known, [*rungs, 1, 0, 2, -1])
+    return tuple(_rate(state, rung) for rung in rungs[: max(0, most)])
+
+
+def seen(attempt: Attempt) -> Attempt:
+    """Return a trial that has run its steps, with the loss it ended at."""
+    tail = [loss for loss in attempt.losses[-_tail(attempt.steps) :] if usable(loss)]
+    if not tail:
+        return replace(attempt, status="diverged", forecast=math.nan, deviation=0.0)
+    error = _standard_error(tail) if len(tail) > 1 else 0.0
+    return replace(attempt, status="finished", forecast=statistics.fmean(tail), deviation=error)
+
+
+def decided(state: State) -> State:
+    """Return the state with the rate that the trials are for; a peak where they are clear."""
+    known = _rungs(state)
+    best, above = _best(state, known), known.get(1)
+    if best > 0:
+        rung = max(0.0, _least(known, best) - DISCOUNT)
+    elif best == 0 and above is not None and _fails(state, above):
+        rung = -MARGIN
+    else:
+        rung = float(best)
+    rate = _rate(state, rung)
+    # Searched again later, unless the start is clearly better than the rate above.
+    clear = best != 0 or _below(known.get(0), above)
+    return replace(state, rate=rate, peak=rate if clear else None)
+
+
+def _best(state: State, known: Rungs) -> int:
+    """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
+    rung = 0
+    while _below(known.get(rung + 1), known.get(rung)):
+        rung += 1
+    if rung > 0:
+        return rung
+    while (here := known.get(rung)) is not None:
+        lower = known.get(rung - 1)
+        worth = state.settings.eps * fall_to(state, lower.forecast if lower else None)
+        if here.status == "finished" and not _below(lower, here, worth):
+            break
+        rung -= 1
+    return rung
+
+
+def _open(state: State, known: Rungs, rungs: list[int]) -> list[int]:
+    """Return the rungs that may be tried: in the interval, and lower ones after a fall only."""
+    low, high = interval(state)
+    base_failed = 0 in known and known[0].status == "diverged"
+    lower = base_failed or has_fallen(state)
+    return [
+        rung
+        for rung in dict.fromkeys(rungs)
+        if rung not in known
+        and (rung == 0 or low / 1.000001 <= _rung_rate(state, rung) <= high * 1.000001)
+        and (rung >= 0 or lower)
+    ]
+
+
+def _fails(state: State, attempt: Attempt) -> bool:
+    """Whether a trial diverged, or ends clearly above the loss that it began with."""
+    ended = attempt.forecast
+    return attempt.status == "diverged" or (ended is not None and is_above(state, ended))
+
+
+def _least(known: Rungs, best: int) -> float:
+    """Return where a parabola through the best rung and its neighbors is least."""
+    points = [known.get(rung) for rung in (best - 1, best, best + 1)]
+    if any(point is None or point.status == "diverged" for point in points):
+        return float(best)
+    low, middle, high = (point.forecast or 0.0 for point in points if point is not None)
+    bend = low - 2.0 * middle + high
+    return best + min(1.0, (low - high) / (2.0 * bend)) if bend > 0 else best + 1.0
+
+
+def _below(one: Attempt | None, other: Attempt | None, worth: float = 0.0) -> bool:
+    """Whether a trial ends below another by more than noise explains, and by what it has to."""
+    if one is None or other is None or one.status == "diverged":
+        return False
+    if other.status == "diverged":
+        return True
+    # Steps beyond the plan, which nobody asked for, have no counterpart.
+    steps = min(one.steps, other.steps)
+    first = steps - _tail(steps)
+    pairs = zip(one.losses[first:steps], other.losses[first:steps], strict=True)
+    gaps = [theirs - mine for mine, theirs in pairs if usable(mine) and usable(theirs)]
+    if len(gaps) < 2:
+        return False
+    return statistics.fmean(gaps) > max(worth, CLEAR * _standard_error(gaps))
+
+
+def _standard_error(values: list[float]) -> float:
+    return statistics.stdev(values) / math.sqrt(len(values))
+
+
+def _tail(steps: int) -> int:
+    return min(steps, max(LEAST_TAIL, int(TAIL * steps)))
+
+
+def _rungs(state: State) -> Rungs:
+    """Return the trials that have ended, by their place on the ladder."""
+    base = rate_in_use(state)
+    ended = [attempt for attempt in state.attempts if attempt.status != "running"]
+    return {round(math.log(attempt.rate / base, STEP)): attempt for attempt in ended}
+
+
+def _rung_rate(state: State, rung: float) -> float:
+    return rate_in_use(state) * STEP**rung
+
+
+def _rate(state: State, rung: float) -> float:
+    """Return the rate of a rung, inside the interval."""
+    low, high = interval(state)
+    return min(high, max(low, _rung_rate(state, rung)))
