@@ -48,6 +48,11 @@ FORMATS = {
     "kubernetes-pods": "application/x-kubernetes-pods",
     "mlx-hostfile": "application/x-mlx-hostfile",
     "nccl-env": "text/x-nccl-env",
+    "slurm": "text/x-slurm-topology",
+    "slurm-yaml": "application/x-slurm-topology",
+    "node-labels": "application/x-kubernetes-nodes",
+    "kueue": "application/x-kueue-topology",
+    "kai": "application/x-kai-topology",
 }
 """Export formats of a topology -> media types."""
 

@@ -41,7 +41,13 @@ _PRINTED = (
 )
 """Formats that a terminal printed, pasted with quotes, prompts or fences."""
 _BEGINNINGS = (
-    ("slurm", re.compile(r"^[ \t]*SwitchName=\S", re.M | re.I)),
+    ("slurm", re.compile(r"^[ \t]*(?:SwitchName|BlockName)=\S", re.M | re.I)),
+    (
+        "slurm-yaml",
+        re.compile(
+            r"^[ \t]*-[ \t]+topology:[^\n]*\n(?:[^\n]*\n)?[ \t]+(?:tree|block|ring|torus3d):", re.M
+        ),
+    ),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
     ("graph6", re.compile(r"\A>>graph6<<")),
     ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),

@@ -34,6 +34,7 @@ from topoloom.synth.formats.machines.unlisted_nvlinks import nvlinks
 from topoloom.synth.formats.matrix_market import matrix_market
 from topoloom.synth.formats.node_link import node_link
 from topoloom.synth.formats.slurm import slurm
+from topoloom.synth.formats.slurm_yaml import slurm_yaml
 from topoloom.synth.formats.synthesizers import msccl_tools, taccl
 from topoloom.synth.formats.tables import matrix
 from topoloom.synth.formats.topology_json import document
@@ -68,6 +69,7 @@ GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
         "sparse6": sparse6,
         "digraph6": digraph6,
         "slurm": slurm,
+        "slurm-yaml": slurm_yaml,
         "msccl-tools": msccl_tools,
         "taccl": taccl,
     }

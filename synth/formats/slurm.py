@@ -1,30 +1,44 @@
-"""Reading Slurm's topology.conf: a tree of switches with hosts as its leaves."""
+"""Reading Slurm's topology.conf: a tree of switches above hosts, or blocks of hosts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.recipes.topology_document import MAX_NODES
+from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Topology
 
 _WORD = re.compile(r"([A-Za-z]{1,30})=(\S+)")
-_KNOWN = frozenset({"switchname", "switches", "nodes", "linkspeed", "level"})
+_KNOWN = frozenset({"switchname", "switches", "nodes", "linkspeed", "level", "blockname"})
+_SIZES = re.compile(r"BlockSizes=[0-9,]+", re.I)
 _ITEM = re.compile(r"(?:[^\s,\[\]]|\[[0-9,-]*\])+")
 _PART = re.compile(r"\[([0-9,-]*)\]|([^\[\]]+)")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+
+
+class Row(NamedTuple):
+    """A switch or block of a file: its place, its name, and the names below it."""
+
+    place: str
+    name: str
+    hosts: list[str]
+    switches: list[str]
+    data: Mapping[str, str] = {}
 
 
 def slurm(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     r"""Return the topology of ``topology.conf``, or of ``scontrol show topology``.
 
     A line ``SwitchName=`` has ``Nodes=`` or ``Switches=``, each an expression such as
-    ``gpu[001-004,9]``; of a line with both, the nodes are those below its switches.  Each host
-    is a compute node.  ``LinkSpeed`` is the speed of the cables of its line, in units of the
-    site (slurm.schedmd.com, topology.conf).
+    ``gpu[001-004,9]``; of a line with both, the nodes are those below its switches.  A line
+    ``BlockName=`` has ``Nodes=``; one switch joins the blocks.  Each host is a compute node.
+    ``LinkSpeed`` is the speed of the cables of its line, in units of the site
+    (slurm.schedmd.com, topology.conf).
 
     >>> made = slurm("SwitchName=leaf1 Nodes=gpu[1-2]\nSwitchName=top Switches=leaf1")
     >>> made.nodes, sorted(made.switches), made.link_count
@@ -35,31 +49,53 @@ def slurm(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         A line breaks a rule; the line and the rule are named.
     """
-    switches: dict[str, str] = {}
-    leaves: dict[str, str] = {}
-    cables: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+    switches: list[Row] = []
+    blocks: list[Row] = []
     for place, words in _lines(text):
-        switch = words["switchname"]
-        if switch in switches:
-            raise wrong(place, f"{switch[:50]!r} must have one line")
-        switches[switch] = place
+        below = hosts(words.get("switches") or words.get("nodes", ""), place)
         speed = {"LinkSpeed": words["linkspeed"]} if "linkspeed" in words else {}
-        children = hosts(words.get("switches") or words.get("nodes", ""), place)
-        if "switches" not in words:
-            for host in children:
-                leaves.setdefault(host, place)
-        for child in children:
-            if (switch, child) not in cables:
-                cables[child, switch] = (place, speed)
+        if "blockname" in words:
+            blocks.append(Row(place, words["blockname"], below, []))
+        elif "switches" in words:
+            switches.append(Row(place, words["switchname"], [], below, speed))
+        else:
+            switches.append(Row(place, words["switchname"], below, [], speed))
+    return switch_tree(switches, attributes) if switches else joined_blocks(blocks, attributes)
+
+
+def switch_tree(rows: Sequence[Row], attributes: Attributes) -> Topology:
+    """Return the topology of switches with hosts and switches below them."""
+    leaves: dict[str, str] = {}
+    switches: dict[str, str] = {}
+    cables: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        if row.name in switches:
+            raise wrong(row.place, f"{row.name[:50]!r} must have one line or entry")
+        switches[row.name] = row.place
+        for host in row.hosts:
+            leaves.setdefault(host, row.place)
+        for child in (*row.hosts, *row.switches):
+            cables.setdefault((child, row.name), row)
     draft = GraphDraft(attributes, directed=False, default=False, kinds=True)
     for name, place in leaves.items():
         draft.node(name, place, {"kind": "compute"})
     for name, place in switches.items():
         draft.node(name, place, {"kind": "switch"})
-    for (child, switch), (place, data) in cables.items():
-        draft.edge(child, switch, place, data)
+    for (child, switch), row in cables.items():
+        draft.edge(child, switch, row.place, row.data)
     draft.assume("The file states no GPUs: each host is one compute node.")
     return draft.build()
+
+
+def joined_blocks(rows: Sequence[Row], attributes: Attributes) -> Topology:
+    """Return the topology of blocks: a switch for each, and one that joins them."""
+    if len(rows) < 2:
+        return switch_tree(rows, attributes)
+    names = {name for row in rows for name in (row.name, *row.hosts)}
+    top = next(name for name in ("network", "network of blocks") if name not in names)
+    joined = switch_tree([*rows, Row(rows[0].place, top, [], [r.name for r in rows])], attributes)
+    text = "The file states no links between blocks: one switch joins them."
+    return joined.with_assumed([*joined.assumed, Assumption(text)])
 
 
 def hosts(expression: str, place: str) -> list[str]:
@@ -113,15 +149,17 @@ def _lines(text: str) -> Iterator[tuple[str, dict[str, str]]]:
             held += bare[:-1] + " "
             continue
         bare, held, place = (held + bare).strip(), "", line(number)
-        if not bare:
+        if not bare or _SIZES.fullmatch(bare):
             continue
         words: dict[str, str] = {}
         for word in bare.split():
             match = _WORD.fullmatch(word)
             if match is None or match[1].lower() not in _KNOWN:
-                raise wrong(place, f"must hold SwitchName, Nodes, Switches; not {word[:50]!r}")
+                raise wrong(
+                    place, f"must hold SwitchName, Nodes, Switches or BlockName; not {word[:50]!r}"
+                )
             if match[2] != "(null)":
                 words[match[1].lower()] = match[2]
-        if "switchname" not in words:
-            raise wrong(place, "must hold SwitchName")
+        if ("switchname" in words) == ("blockname" in words):
+            raise wrong(place, "must hold either SwitchName or BlockName")
         yield place, words

@@ -194,13 +194,6 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "a table of LLDP neighbors",
             _LINKS,
         ),
-        ("Slurm block topology", r"(?im)^[ \t]*BlockName=", "a block topology of Slurm", _LINKS),
-        (
-            "Slurm topology.yaml",
-            r"(?m)^- topology:[^\n]*\n(?:[^\n]*\n)?[ \t]+(?:tree|block|flat|cluster_default):",
-            "Slurm's topology.yaml",
-            "give topology.conf, lines SwitchName=... Nodes=... or Switches=...",
-        ),
         (
             "Slurm configuration",
             r"(?m)^(?:NodeName|PartitionName|ClusterName|SlurmctldHost)=",

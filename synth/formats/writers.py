@@ -16,6 +16,7 @@ from topoloom.synth.formats.matrix_market import to_matrix_market
 from topoloom.synth.formats.node_link import to_node_link
 from topoloom.synth.formats.topology_json import to_json
 from topoloom.synth.launch import LAUNCH_FILES, launch_file
+from topoloom.synth.scheduling.files import SCHEDULER_FILES, scheduler_file
 from topoloom.synth.topology.topology import Topology
 
 
@@ -47,9 +48,10 @@ WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
         "sparse6": _unlimited("sparse6", to_sparse6),
         "digraph6": _unlimited("digraph6", to_digraph6),
         **{form: partial(launch_file, form) for form in LAUNCH_FILES},
+        **{form: partial(scheduler_file, form) for form in SCHEDULER_FILES},
     }
 )
 """The writers by the name of their format.  The graphs, all but edge list, adjacency list, Matrix
 Market and the three of graph6, keep every node, kind, link and capacity.  The excepted writers
 raise one error that names the unsupported parts of a topology.  Launch files hold the order of
-ranks instead of the links."""
+ranks instead of the links, files for schedulers the groups of hosts."""

@@ -18,7 +18,11 @@ Arc = tuple[int, int]
 MAX_HOSTS = 4096
 """Most hosts of an order: the distances of all pairs are held in memory."""
 
-_IN_BOX = re.compile(r"(.+)\.gpu[0-9]+")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
+_NUMBER = re.compile(r"[0-9]+(?:-[0-9]+)?")
+_IN_BOX = re.compile(r"(.+)\.gpu([0-9]+)")
+_TRAYS = {"gb200-nvl72": 4, "gb300-nvl72": 4, "gh200-nvl32": 2}
+"""GPUs of one host in racks whose box is the rack, by the name of the fabric."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class HostGraph:
 def host_graph(topology: Topology) -> HostGraph:
     """Return the graph of the hosts of a topology.
 
-    Compute nodes ``"<box>.gpu<i>"`` are in the host ``<box>``; every other compute node is a host.
+    Compute nodes ``"<box>.gpu<i>"`` are in the host ``<box>``, in NVL72 racks in the host
+    ``<box>-<tray>``; every other compute node is a host.
 
     >>> from topoloom.synth.fabrics import fabric
     >>> graph = host_graph(fabric("dgx-a100-2"))
@@ -82,9 +87,13 @@ def host_graph(topology: Topology) -> HostGraph:
     """
     topology.require_connected()
     members: dict[str, list[NodeId]] = defaultdict(list)
+    per_tray = next((n for rack, n in _TRAYS.items() if topology.name.startswith(rack)), None)
     for node in topology.compute_nodes:
         match = _IN_BOX.fullmatch(str(node))
-        members[str(node) if match is None else match[1]].append(node)
+        label = str(node) if match is None else match[1]
+        if match is not None and per_tray is not None:
+            label += f"-{int(match[2]) // per_tray}"
+        members[label].append(node)
     if len(members) > MAX_HOSTS:
         raise InvalidTopology("/nodes", f"must be on at most {MAX_HOSTS} hosts to be ordered")
     groups = [*members.values(), *([node] for node in topology.nodes if node in topology.switches)]
@@ -104,3 +113,35 @@ def host_graph(topology: Topology) -> HostGraph:
     return HostGraph(
         tuple(map(tuple, members.values())), tuple(members), dict(capacities), limits, len(groups)
     )
+
+
+def switch_names(topology: Topology) -> list[str]:
+    """Return the ids of the switches in the order of their vertices.
+
+    >>> from topoloom.synth.fabrics import fabric
+    >>> switch_names(fabric("dgx-a100-2"))
+    ['0.nvswitch', '1.nvswitch', 'plane0', 'plane1']
+    """
+    return [str(node) for node in topology.nodes if node in topology.switches]
+
+
+def host_names(graph: HostGraph, prefix: str = "") -> list[str]:
+    """Return the names of the hosts: their labels after a prefix.
+
+    Raises
+    ------
+    InvalidTopology
+        A label holds a character that host names do not have.
+    """
+    names = [prefix + label for label in graph.labels]
+    for name in names:
+        if _NAME.fullmatch(name) is None:
+            raise InvalidTopology(
+                "/nodes", f"must have ids of letters, digits and . _ - as host names; not {name!r}"
+            )
+    return names
+
+
+def are_numbers(graph: HostGraph) -> bool:
+    """Return whether all hosts are numbers, which name no host."""
+    return all(_NUMBER.fullmatch(label) for label in graph.labels)

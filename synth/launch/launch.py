@@ -1,17 +1,13 @@
 """A launch: hosts in rank order with their ports, and what the order is worth."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics.desk_side import port_names
-from topoloom.synth.launch.host_graph import HostGraph, host_graph
+from topoloom.synth.launch.host_graph import HostGraph, are_numbers, host_graph, host_names
 from topoloom.synth.launch.ring_load import RingLoad, ring_load
 from topoloom.synth.launch.ring_search import ring_order
 from topoloom.synth.topology.topology import NodeId, Topology
-
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 
 PortNames = Callable[[int, int], Sequence[str]]
 """Number of a host and of one of its cables -> the device names of that port."""
@@ -114,8 +110,8 @@ def launch_of(topology: Topology, ports: PortNames | None = None) -> Launch:
         A node has no id that can be a host name, or hosts cannot reach each other.
     """
     graph = host_graph(topology)
-    is_renamed = ports is None and all(label.isdecimal() for label in graph.labels)
-    names = _names(graph, "host" if is_renamed else "")
+    is_renamed = ports is None and are_numbers(graph)
+    names = host_names(graph, "host" if is_renamed else "")
     order = ring_order(graph)
     natural = range(len(names))
     orders = {"cables": order, "topology": natural, "text": sorted(natural, key=names.__getitem__)}
@@ -131,17 +127,6 @@ def launch_of(topology: Topology, ports: PortNames | None = None) -> Launch:
     loads = {key: ring_load(graph, value) for key, value in orders.items()}
     unit = topology.bandwidth_unit
     return Launch(topology.name, unit, tuple(hosts), loads, relays, cabled, is_renamed)
-
-
-def _names(graph: HostGraph, prefix: str) -> list[str]:
-    """Return the host names: the labels after a prefix."""
-    names = [prefix + label for label in graph.labels]
-    for name in names:
-        if _NAME.fullmatch(name) is None:
-            raise InvalidTopology(
-                "/nodes", f"must have ids of letters, digits and . _ - as host names; not {name!r}"
-            )
-    return names
 
 
 def _ports(

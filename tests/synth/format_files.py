@@ -42,6 +42,7 @@ FILES = {
     "routers.gml": "gml",
     "star.gexf": "gexf",
     "tree.slurm.conf": "slurm",
+    "torus.slurm.yaml": "slurm-yaml",
     "weighted.multiline-adjlist.txt": "multiline-adjlist",
 }
 SAID = ("undirected-adjlist", "multiline-adjlist")

@@ -155,6 +155,10 @@ SILENT = {
     "adjlist": ("a b c\nb c\nc a", {"directed", "capacity_attribute"}),
     "undirected-adjlist": ("a b c\nb c\nc", {"capacity_attribute"}),
     "slurm": ("SwitchName=leaf Nodes=a,b", {"", "capacity_attribute"}),
+    "slurm-yaml": (
+        "- topology: t\n  tree:\n    switches:\n    - {switch: leaf, nodes: 'a,b'}",
+        {"", "capacity_attribute"},
+    ),
     "taccl": (
         '{"name": "pair", "gpus_per_node": 2, "links": [[0, 1], [1, 0]], '
         '"betas": [[0, 20], [20, 0]]}',

@@ -31,7 +31,8 @@ GraphFormat: TypeAlias = Literal[
     "sparse6",
     "digraph6",
 ]
-TopologyFormat: TypeAlias = GraphFormat | LaunchFormat
+SchedulerFormat: TypeAlias = Literal["slurm", "slurm-yaml", "node-labels", "kueue", "kai"]
+TopologyFormat: TypeAlias = GraphFormat | LaunchFormat | SchedulerFormat
 PanelKind: TypeAlias = Literal["per-port", "single"]
 ObjectiveName: TypeAlias = Literal["moves", "seconds", "drained"]
 AssignmentKind: TypeAlias = Literal["fixed", "free"]
@@ -56,7 +57,8 @@ TOPOLOGY_FORMAT = Option(
     type=TopologyFormat,
     default="json",
     help="output format; json is topology/1; launch, mpi, slurm, torchrun, kubernetes, mlx and "
-    "nccl start a program in an order of ranks that follows the cables",
+    "nccl start a program in an order of ranks that follows the cables; slurm, slurm-yaml, "
+    "node-labels, kueue and kai describe groups of hosts to schedulers",
 )
 PANELS = Option(
     name="panels",

@@ -25,6 +25,7 @@ FormatName: TypeAlias = Literal[
     "sparse6",
     "digraph6",
     "slurm",
+    "slurm-yaml",
     "msccl-tools",
     "taccl",
     "nccl-xml",
