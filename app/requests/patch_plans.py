@@ -113,6 +113,9 @@ class ObservationRequest(Request):
     """Observation of the panels of a plan."""
 
     panels: dict[str, list[SeenPairRequest]] = optional("panel id -> all plugged pairs")
+    text: str = optional(
+        "text of devices or tools about the pairs of panels, instead of panels or in addition"
+    )
     neighbours: list[NeighbourRequest] = optional(
         "neighbors of host ports, instead of panels or in addition; other ports keep their state",
         max_length=100_000,

@@ -81,6 +81,8 @@ def _seen(
         for name in request.panels or ()
         for panel in (_number(script, name),)
     }
+    if request.text is not None:
+        found |= _read(script, request.text, request.stage)
     told = [
         Neighbour(
             (row.host, row.port), None if row.peer is None else (row.peer, row.peer_port or "")
@@ -96,8 +98,23 @@ def _seen(
         joined = pairs_of_neighbours(script.plant, plugged, told)
         found |= {panel: Seen(pairs, frozenset(), request.stage) for panel, pairs in joined.items()}
     if not found:
-        raise InvalidWiring("", "must tell of panels or of neighbours")
+        raise InvalidWiring("", "must have panels, text or neighbours")
     return found
+
+
+def _read(script: "Script", text: str, stage: int | None) -> dict[int, Seen]:
+    """Return the panels that a text of devices describes."""
+    from topoloom.synth.wiring.devices.wiring_reader import read_wiring
+
+    seen = read_wiring({"text": text}, script.plant, script.base)
+    if seen.commanded:
+        raise InvalidWiring("/text", "must state pairs; holds commands")
+    rows = {
+        panel: [frozenset(pair for pair in pairs if pair.panel == panel)
+                for pairs in (seen.present.pairs, seen.dark)]
+        for panel in seen.panels
+    }  # fmt: skip
+    return {panel: Seen(plugged, dark, stage) for panel, (plugged, dark) in rows.items()}
 
 
 def _number(script: "Script", name: str) -> int:

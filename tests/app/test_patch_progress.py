@@ -63,6 +63,32 @@ def test_a_plan_is_not_done_while_a_pair_that_it_keeps_is_dark(client):
     assert observe(client, plan, 1, panels={"panel-0": rows}).json()["state"] == "done"
 
 
+def test_an_observation_takes_the_text_of_devices(client):
+    plan = planned(client)
+    seen = final(plan)
+    tables = [
+        [f"{int(pair['a'][:-1]) + 1}A-{int(pair['b'][:-1]) + 1}B" for pair in seen[panel]]
+        for panel in ("panel-0", "panel-1")
+    ]
+    texts = [
+        f"# panel panel-{number}\nid a_side b_side\n"
+        + "".join(f"{key} {' '.join(key.split('-'))}\n" for key in keys)
+        for number, keys in enumerate(tables)
+    ]
+    half = observe(client, plan, 0, text=texts[0])
+    assert half.status_code == 200, half.text
+    assert half.json()["unseen"] == ["panel-1"] and half.json()["moves_left"] == 5
+    assert observe(client, plan, 1, text=texts[1]).json()["state"] == "done"
+    for text, pointer in (
+        (texts[0] + "reboot", "/text/line/8"),
+        ("# panel panel-0\nROUTE1:SCAN 2", "/text"),
+        ("hello", "/text/line/1"),
+    ):
+        refused = observe(client, plan, 2, text=text)
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["pointer"] == pointer
+
+
 def test_what_is_wrong_is_named_with_the_smallest_repair(client):
     plan = planned(client)
     pairs = final(plan)["panel-0"]

@@ -69,14 +69,15 @@ def _read_row(plant: Plant, panel: int, row: re.Match[str], where: str) -> Itera
         one, other = sorted(map(int, patch.groups()))
         yield Entry(where, Verb.PLUGGED, pair_across(plant, panel, one, other, where))
         return
-    fields = dict(part.partition("=")[::2] for part in re.split("[,:]", row[1]))
+    parts = (part.partition("=") for part in re.split("[,:]", row[1]))
+    fields = {name: value for name, _, value in parts}
     if not {"SRCPORT", "DSTPORT"} <= fields.keys():
         raise InvalidWiring(where, f"is no cross-connect: {row[1][:60]!r}")
-    ends = fields["SRCPORT"], fields["DSTPORT"]
-    yield Entry(where, Verb.PLUGGED, _pair(plant, panel, *ends, where))
+    source, target = fields["SRCPORT"], fields["DSTPORT"]
+    yield Entry(where, Verb.PLUGGED, _pair(plant, panel, source, target, where))
     directed = plant.panels[panel].mode is Mode.DIRECTED
-    if directed and fields.get("CONNTYPE", "").upper() == "2WAY" and ends[0] != ends[1]:
-        yield Entry(where, Verb.PLUGGED, _pair(plant, panel, *ends[::-1], where))
+    if directed and fields.get("CONNTYPE", "").upper() == "2WAY" and source != target:
+        yield Entry(where, Verb.PLUGGED, _pair(plant, panel, target, source, where))
 
 
 def _refuse(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:

@@ -63,6 +63,8 @@ class Observed:
         Panels that the text describes.
     dark : frozenset of Pair
         Plugged pairs that carry no light.
+    commanded : frozenset of int
+        Panels of which the text holds commands.
     notes : tuple of str
         Sentences about what the text does not state.
     """
@@ -70,6 +72,7 @@ class Observed:
     present: Present
     panels: frozenset[int]
     dark: frozenset[Pair] = frozenset()
+    commanded: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -138,12 +141,14 @@ def observed(plant: Plant, base: Present, reports: Iterable[Report]) -> Observed
             _carry_out(plant, at, one)
     pairs = frozenset(at.values())
     foreign = plant.present.foreign | base.foreign | {one.pair for one in plugged if one.foreign}
-    panels = told.union(*(report.commanded for report in read))
+    commanded = frozenset[int]().union(*(report.commanded for report in read))
+    panels = told | commanded
     notes = dict.fromkeys(note for report in read for note in report.notes)
     return Observed(
         Present.of(pairs, foreign & pairs),
         panels,
         frozenset(one.pair for one in plugged if one.dark) & pairs,
+        commanded,
         (*notes, *_assumptions(plant, base, panels, len(entries) - len(plugged))),
     )
 
