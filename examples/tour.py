@@ -50,7 +50,7 @@ def main() -> None:
     except Refused as refusal:
         sys.exit(f"{refusal}\nwhat the service logged is in {out / 'service.log'}")
     print(f"\nAll files are in {out}/. To go on:")
-    print("  make serve                                       the service; docs at /docs")
+    print("  make serve                                       the page at http://127.0.0.1:8765")
     print(f"  .venv/bin/topoloom verify {out}/hosts-12.schedule.json \\")
     print(f"      --topology {out}/hosts-12.topology.json")
     print("  .venv/bin/topoloom design --help                 your own cluster")

@@ -71,7 +71,7 @@ def serve(settings: Settings) -> None:
         engine.dispose()
     app = create_app(settings)
     log.info(
-        "serving http://%s:%d; database %s; auth %s; %s",
+        "serving http://%s:%d for browsers and programs; database %s; auth %s; %s",
         settings.host,
         settings.port,
         shown(engine.url),

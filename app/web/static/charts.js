@@ -26,7 +26,7 @@ export function chart(title, draw, behind, height = 300) {
   const place = h("div", { class: "drawing" });
   const redraw = () => place.clientWidth && show(place, draw(place.clientWidth, height));
   new ResizeObserver(redraw).observe(place);
-  const heading = h("h3", {}, title);
+  const heading = h("h2", { class: "title" }, title);
   const figure = h("figure", { class: "chart" }, heading, place,
     h("details", { class: "behind" }, h("summary", {}, "Table"), table(title, behind.columns, behind.rows)));
   return { figure, redraw, heading };

@@ -118,7 +118,7 @@ function alternatives(design) {
 
 function tasksFigure(design) {
   const tasks = design.co_design.tasks.slice(0, 50);
-  return h("figure", { class: "chart" }, h("h3", {}, "The fastest algorithm of each collective"), table("Collectives of the workload", [
+  return h("figure", { class: "chart" }, h("h2", { class: "title" }, "The fastest algorithm of each collective"), table("Collectives of the workload", [
     { head: "collective", cell: (task) => task.collective },
     { head: "size", number: true, cell: (task) => bytes(task.bytes) },
     { head: "count", number: true, cell: (task) => task.count },

@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { h, later, table, tabs } from "./dom.js";
 import { Form, fields } from "./form.js";
-import { bytes, digits, plural, seconds } from "./numbers.js";
+import { bytes, digits, number, percent, plural, seconds } from "./numbers.js";
 import { playerView } from "./player.js";
 import { files, keywords, sameElsewhere } from "./same.js";
 import { topologyView } from "./topology.js";
@@ -60,17 +60,19 @@ function answerOf(optimum, body) {
   const request = { topology: { id: optimum.topology_id }, collective: optimum.collective, ...(body.root ? { root: body.root } : {}) };
   const schedule = topology.then(() => post("/v1/schedules", { ...request, algorithm: "forestcoll" }));
   schedule.catch(() => {});
-  const rate = unit === "GB/s" ? `${digits(optimum.algbw)} GB/s` : `1/${digits(1 / (optimum.algbw || 1))} of a link`;
+  const rate = unit === "GB/s" ? `${digits(optimum.algbw)} GB/s` : `${digits(optimum.algbw)} times the rate of a link`;
+  const trees = [optimum, ...passes].map((one) => one.trees_per_root).filter(Boolean);
   return [
-    h("h1", {}, h("strong", { class: "accent" }, optimum.name || "This fabric"), ` runs ${/^a/.test(optimum.collective) ? "an" : "a"} ${optimum.collective} at ${unit === "GB/s" ? rate : `${digits(optimum.algbw)} ${unit}s`}, and no schedule is faster.`),
+    h("h1", {}, h("strong", { class: "accent" }, optimum.name || "This fabric"), ` runs ${/^a/.test(optimum.collective) ? "an" : "a"} ${optimum.collective} at ${rate}, ${proof(optimum)}.`),
     h("dl", { class: "figures" },
-      figure("Algorithm bandwidth", unit === "GB/s" ? rate : digits(optimum.algbw), unit === "GB/s" ? `exact inverse rate ${optimum.inverse_rate}` : `in ${unit}s, exact inverse rate ${optimum.inverse_rate}`),
-      figure("Trees of each root", String(optimum.trees_per_root ?? "–"), optimum.least ? "no smaller number reaches the rate" : "reach the rate"),
+      figure("Algorithm bandwidth", unit === "GB/s" ? rate : `${digits(optimum.algbw)} links`, `exact inverse rate ${optimum.inverse_rate}`),
+      figure("Trees of each root", trees.join(" + "), passes.length ? "of the two passes" : optimum.least ? "no smaller number reaches the rate" : "reach the rate"),
       figure("Compute nodes", String(optimum.nodes), unit === "GB/s" ? `${digits(optimum.algbw / optimum.nodes)} GB/s of each` : "")),
     limit && bottleneck(limit, unit),
     optimum.assumed?.length > 0 && assumptions(optimum.assumed),
+    h("h2", { class: "hidden" }, "Details"),
     tabs("Details", [
-      ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && new Set(limit.nodes) })))],
+      ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && { nodes: new Set(limit.nodes), isEntry: limit.entry_capacity !== undefined } })))],
       ["Trees", () => later(Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id)), "Packs the trees …")],
       ["Algorithms", () => later(post("/v1/comparisons", request).then(algorithms), "Compares the algorithms …")],
       ["Files", () => later(schedule.then((made) => fileList(optimum, made)))],
@@ -85,7 +87,14 @@ function figure(name, value, note) {
 
 function bottleneck(cut, unit) {
   const crossing = cut.links.slice(0, 6).map((link) => `${plural(link.count, "link")} from ${some(link.sources)} to ${some(link.targets)}`);
-  return h("p", { class: "lead" }, h("strong", {}, "Bottleneck: "), `data of ${plural(cut.data_inside ?? cut.compute_inside, "node")} leave the marked part over ${digits(Number(cut.exit_capacity))} ${unit === "link" ? "links" : unit}: ${crossing.join("; ")}.`);
+  const capacity = digits(number(cut.exit_capacity ?? cut.entry_capacity));
+  return h("p", { class: "lead" }, h("strong", {}, "Bottleneck: "), `data of ${plural(cut.data_inside ?? cut.compute_inside, "node")} cross ${capacity} ${unit === "link" ? "links" : unit} in all: ${crossing.join("; ")}.`);
+}
+
+/** Return what is proven about the rate: nothing is faster, or how much faster could be. */
+function proof({ bound, bound_left_out: unknown }) {
+  if (unknown) return "and no such trees are faster";
+  return !bound || bound.gap === "0" ? "and no schedule is faster" : `and no schedule takes more than ${percent(1 + number(bound.gap))} less`;
 }
 
 const some = (names) => (names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(", "));

@@ -22,7 +22,7 @@ export function frontierChart(design, pick) {
     const x = scale([Math.max(0, bound.steps - 1), most], [box.left, box.right]);
     const y = scale([low, high], [box.bottom, box.top]);
     const steps = ticks(Math.max(0, bound.steps - 1), most, Math.min(8, most)).filter(Number.isInteger);
-    const labels = apart(points.map((point) => ({ point, y: y(number(point.bandwidth)) - 10 })), 15, box.top + 8, box.bottom - 6);
+    const labels = apart(points.map((point) => ({ point, y: y(number(point.bandwidth)) - 15 })), 15, box.top + 8, box.bottom - 6);
     const drawn = axes(width, height, box, {
       x, y, title, xName: "steps of one pass", yName: "T_B (units of M/B)",
       xTicks: steps.map((value) => [value, String(value)]),
@@ -34,14 +34,15 @@ export function frontierChart(design, pick) {
     s("text", { class: "note", x: box.right, y: y(bound.bandwidth) + 16, "text-anchor": "end" }, "lower bound: nothing below or left"),
     labels.map(({ point, y: labelY }) => {
       const [px, py] = [x(point.steps), y(number(point.bandwidth))];
-      const right = px + 12 + nameOf(point).length * 6.6 < box.right || px < width / 2;
-      const room = right ? box.right - px - 12 : px - box.left - 12;
+      const name = fit(nameOf(point), box.right - x(bound.steps) - 16);
+      const half = name.length * 3.4;
+      const middle = Math.max(x(bound.steps) + 14 + half, Math.min(px, box.right - half));
       return s("g", { class: isBest(point) ? "point best" : "point", tabindex: "0", role: "button", "aria-label": `${nameOf(point)}: ${point.steps} steps, T_B ${point.bandwidth}, ${seconds(point.seconds)}`,
         onclick: () => pick(point), onkeydown: (event) => (event.key === "Enter" ? pick(point) : null) },
       s("title", {}, `${point.recipe}\n${point.steps} steps, T_B ${point.bandwidth}\n${seconds(point.seconds)}`),
       isBest(point) && s("circle", { class: "ring", cx: px, cy: py, r: 10 }),
       s("circle", { cx: px, cy: py, r: 5 }),
-      s("text", { x: right ? px + 14 : px - 14, y: labelY, "text-anchor": right ? "start" : "end" }, fit(nameOf(point), room)));
+      s("text", { x: middle, y: labelY, "text-anchor": "middle" }, name));
     }));
     // Its points are buttons, which a picture must not hold.
     drawn.setAttribute("role", "group");

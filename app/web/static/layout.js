@@ -83,8 +83,8 @@ function boxes(nodes) {
   const named = [...new Set(nodes.map(boxOf).filter((box) => box !== null))];
   const alone = nodes.some((node) => boxOf(node) === null && !isSwitch(node));
   const groups = alone ? [null, ...named] : named;
-  const perRow = Math.max(1, Math.ceil(Math.sqrt(groups.length * 1.6)));
-  const rows = Math.ceil(groups.length / perRow);
+  const rows = Math.ceil(groups.length / Math.max(1, Math.ceil(Math.sqrt(groups.length * 1.6))));
+  const perRow = Math.ceil(groups.length / rows);
   const outer = nodes.filter((node) => isSwitch(node) && boxOf(node) === null);
   const top = outer.length ? 0.16 : 0.02;
   const places = new Map(outer.map((node, index) => [node, [(index + 0.5) / outer.length, 0.05]]));

@@ -113,7 +113,7 @@ function player(graph, topology, frames) {
     h("div", { class: "inline", role: "group", "aria-label": "Player" },
       h("button", { type: "button", "aria-label": "Step back", onclick: () => { stop(); go(at - 1); } }, "◀"), play,
       h("button", { type: "button", "aria-label": "Step forward", onclick: () => { stop(); go(at + 1); } }, "▶"), slider),
-    told, h("h4", {}, "Load of every link, step by step"), strip,
+    told, h("h3", {}, "Load of every link, step by step"), strip,
     h("p", { class: "quiet" }, "One column for each link, one row for each step. Full color is the most that a link carries in a step.")));
 }
 

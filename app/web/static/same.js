@@ -17,7 +17,7 @@ export function snippet(title, text) {
     await navigator.clipboard.writeText(text);
     copy.textContent = "Copied";
   } }, "Copy");
-  return h("div", { class: "snippet" }, h("div", { class: "snippet-head" }, h("h4", {}, title), copy), h("pre", { tabindex: "0" }, h("code", {}, text)));
+  return h("div", { class: "snippet" }, h("div", { class: "snippet-head" }, h("h3", {}, title), copy), h("pre", { tabindex: "0" }, h("code", {}, text)));
 }
 
 /** Return a text as a word of a POSIX shell. */

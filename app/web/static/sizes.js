@@ -96,6 +96,6 @@ export function sizesChart(designs, chosen) {
 
 function message(rows) {
   const wins = rows.filter((row) => [...row.others].every(([name, time]) => row.assumed.has(name) || time >= row.ours));
-  if (wins.length === rows.length) return "At every message size, no wired baseline is faster";
-  return wins.length ? `At ${wins.length} of ${rows.length} message sizes, no wired baseline is faster` : "A wired baseline is faster at every message size";
+  if (wins.length === rows.length) return "No wired baseline is faster at any size";
+  return wins.length ? `No wired baseline is faster at ${wins.length} of ${rows.length} sizes` : "A wired baseline is faster at every size";
 }

@@ -22,16 +22,20 @@ export function nodeMark(node, [x, y], radius, attributes, label) {
   return s("g", attributes, s("title", {}, String(node.id)), mark, label && s("text", { x, y: y + 4, "text-anchor": "middle" }, label));
 }
 
-/** Return the view of a topology: drawing, recipe, facts. */
+/**
+ * Return the view of a topology: drawing, recipe, facts.  `options.cut` has the `nodes` of a
+ * bottleneck, and whether its links enter them (`isEntry`) or leave them.
+ */
 export function topologyView(topology, options = {}) {
   const graph = graphOf(topology);
-  const state = { chosen: options.cut ? -1 : 0, by: options.by || (topology.nodes.length > ALL_LINKS ? "hops" : "shape") };
   const facts = h("div", { class: "facts", "aria-live": "polite" });
   const shape = arrange(topology);
+  const isLarge = topology.nodes.length > ALL_LINKS;
+  const state = { chosen: options.cut ? -1 : 0, by: isLarge && !options.cut && !shape.frames ? "hops" : "shape" };
   const place = h("div", { class: shape.frames ? "drawing strip" : "drawing square" });
-  const modes = topology.nodes.some((node) => node.kind === "switch") ? [["shape", "Boxes and tiers"]]
+  const modes = shape.frames ? [["shape", "Boxes and tiers"]]
     : [["shape", shape.name.startsWith("circle") ? "Circle" : "Grid"], ["hops", "Hops from a host"]];
-  const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; draw(); } }, label));
+  const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; state.chosen = Math.max(0, state.chosen); draw(); } }, label));
   const choose = h("input", { type: "text", id: "chosen-node", autocomplete: "off", onchange: () => {
     const found = topology.nodes.findIndex((node) => String(node.id) === choose.value.trim());
     if (found >= 0) state.chosen = found;
@@ -57,16 +61,24 @@ function draft(graph, state, shape, { cut }, choose) {
   const few = graph.nodes.length <= ALL_LINKS;
   const radius = few ? 12 : Math.max(2.5, 90 / Math.sqrt(graph.nodes.length));
   const isTree = (link) => around && around.parents[link.target] === link.source;
-  const shown = graph.links.filter((link) => few || link.source === state.chosen || isTree(link));
-  const inside = cut && smaller(graph, cut);
-  const crosses = (link) => cut && cut.has(graph.nodes[link.source].id) && !cut.has(graph.nodes[link.target].id);
+  const inside = cut && smaller(graph, cut.nodes);
+  const crosses = (link) => {
+    if (!cut) return false;
+    const [from, to] = cut.isEntry ? [link.target, link.source] : [link.source, link.target];
+    return cut.nodes.has(graph.nodes[from].id) && !cut.nodes.has(graph.nodes[to].id);
+  };
+  const shown = graph.links.filter((link) => few || link.source === state.chosen || isTree(link) || crosses(link));
   const rank = (link) => (crosses(link) ? 2 : link.source === state.chosen ? 1 : 0);
   const kind = (link) => ["link", ["", "from", "cut"][rank(link)], around && !isTree(link) && "aside"].filter(Boolean).join(" ");
+  const length = (link) => Math.hypot(places[link.source][0] - places[link.target][0], places[link.source][1] - places[link.target][1]);
+  const next = Math.min(...graph.links.map(length));
+  // Links around a torus bend, so that they do not hide the links between neighbors.
+  const bend = (link) => (!around && shape.name === "grid" && length(link) > 1.3 * next ? 0.16 : link.twoWay ? 0 : 0.08);
   shown.sort((one, other) => rank(one) - rank(other));
   return drawing(SIZE, height, `Graph of ${plural(graph.nodes.length, "node")} and ${plural(graph.links.length, "link")}`,
     around && Array.from({ length: around.farthest }, (_, hop) => s("circle", { class: "orbit", cx: SIZE / 2, cy: SIZE / 2, r: ((0.46 * (hop + 1)) / around.farthest) * (SIZE - 44) })),
     !around && shape.frames?.map((frame) => [frameOf(frame, at)]),
-    shown.map((link) => s("path", { class: kind(link), d: curve(places[link.source], places[link.target], link.twoWay ? 0 : 0.08) })),
+    shown.map((link) => s("path", { class: kind(link), d: curve(places[link.source], places[link.target], bend(link)) })),
     graph.nodes.map((node, index) => nodeMark(node, places[index], radius, {
       class: `node${index === state.chosen ? " chosen" : ""}${inside?.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
     }, few && labelOf(node))));
@@ -108,7 +120,7 @@ function about(graph, chosen, topology) {
 
 /** Return a recipe as a tree of operators and bases, each with its title. */
 function recipeView(recipe) {
-  const made = h("div", { class: "recipe" }, h("h4", {}, "How to make this graph"));
+  const made = h("div", { class: "recipe" }, h("h3", {}, "How to make this graph"));
   const titles = get("/v1/families").then(({ items }) => new Map(items.map((item) => [item.name, item.title])), () => new Map());
   made.append(later(titles.then((found) => h("ul", { class: "tree" }, branch(parse(recipe), found)))));
   return made;

@@ -58,7 +58,7 @@ export async function create({ go }) {
 /** Return the wiring of a topology on new panels, one for each port. */
 export function uniformWiring(topology) {
   const body = { topology };
-  return later(post("/v1/patch-plans", body).then((plan) => h("div", {}, summary(plan), panelsOf(plan), planFiles(plan))));
+  return later(post("/v1/patch-plans", body).then((plan) => h("div", {}, summary(plan, "h3"), panelsOf(plan), planFiles(plan))));
 }
 
 function planView(plan, body, from) {
@@ -70,11 +70,11 @@ function planView(plan, body, from) {
 /** Return a body whose present wiring is left to a file: a plan is too long to copy. */
 const shortened = ({ current_wiring: before, ...rest }) => (before ? { ...rest, current_wiring: "… the patch-plan/1 document of the present wiring …" } : rest);
 
-function summary(plan) {
+function summary(plan, heading = "h1") {
   const { moves, removes, adds, kept, lower_bound: bound, optimal, stages } = plan.summary;
   const sentence = moves === 0 ? "Nothing has to move: the panels are wired so already"
     : `${plural(moves, "move")} wire this topology${optimal ? ", and no plan has fewer" : `; no plan has fewer than ${bound}`}`;
-  return h("div", {}, h("h1", {}, sentence, "."), h("dl", { class: "figures" },
+  return h("div", {}, h(heading, {}, sentence, "."), h("dl", { class: "figures" },
     ...[["Unplug", removes, `${kept} pairs stay`], ["Plug", adds, `${plural(plan.devices.length, "panel")}`], ["Stages", stages, `lower bound ${plural(bound, "move")}`]]
       .map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value.toLocaleString("en-US"), h("small", {}, note))))));
 }

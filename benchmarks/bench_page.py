@@ -1,0 +1,89 @@
+"""Measure the page in a browser: bytes, time to the answer, and what axe finds.
+
+``python -m benchmarks.bench_page`` starts the service on an empty database and opens the page in
+Debian's Chromium.  The lines of JSON have the bytes of the first view as sent, the milliseconds
+from the start of the load to the first paint and to the answer for 12 hosts, for an answer that is
+computed and for a stored answer, and axe's findings in every view, in both themes.
+"""
+
+import argparse
+import shutil
+import statistics
+import tempfile
+import time
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.service_process import line, started
+
+PORT = 18768
+VIEWS = ("design", "fabric", "wiring", "rates", "library")
+QUESTION = "#/design?nodes=12&degree=4&collective=allreduce&bytes={}"
+PATIENCE = 120_000
+"""Milliseconds that a page waits for an answer."""
+
+_SENT = (
+    "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
+)
+_BYTES = f"{_SENT}.filter((one) => !one.name.includes('/v1/')).map((one) => one.transferSize)"
+_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def main() -> None:
+    """Print the measurements."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--loads", type=int, default=21, help="loads of each kind of answer")
+    loads: int = parser.parse_args().loads
+    program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        url = f"sqlite:///{folder}/page.db"
+        with started(url, PORT) as service:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            _load(browser, service.url, 1_000_000)
+            computed = [_load(browser, service.url, 2_000_000 + size) for size in range(loads)]
+            stored = [_load(browser, service.url, 1_000_000) for _ in range(loads)]
+            line(files=stored[0]["files"], bytes=stored[0]["bytes"])
+            for kind, found in (("computed", computed), ("stored", stored)):
+                line(
+                    answer=kind,
+                    loads=loads,
+                    paint_ms=round(statistics.median(one["paint"] for one in found)),
+                    answer_ms=round(statistics.median(one["answer"] for one in found)),
+                )
+            for view in VIEWS:
+                line(view=view, **_violations(browser, f"{service.url}/#/{view}"))
+            browser.close()
+
+
+def _load(browser: Browser, address: str, size: int) -> dict[str, Any]:
+    """Load the page with an empty browser cache; return bytes and milliseconds."""
+    context = browser.new_context()
+    page = context.new_page()
+    start = time.perf_counter()
+    page.goto(f"{address}/{QUESTION.format(size)}", wait_until="commit")
+    page.wait_for_selector(".figures", timeout=PATIENCE)
+    answer = time.perf_counter() - start
+    page.wait_for_load_state("networkidle")
+    sizes = page.evaluate(_BYTES)
+    paint = page.evaluate(_PAINT)
+    context.close()
+    return {"files": len(sizes), "bytes": sum(sizes), "paint": paint, "answer": 1000 * answer}
+
+
+def _violations(browser: Browser, address: str) -> dict[str, int]:
+    """Return the number of axe's findings in a view, by their impact, in both themes."""
+    found = {"serious": 0, "other": 0}
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        for one in Axe().run(page).response["violations"]:
+            found["serious" if one["impact"] in ("serious", "critical") else "other"] += 1
+        page.close()
+    return found
+
+
+if __name__ == "__main__":
+    main()
