@@ -1,32 +1,28 @@
 """A callback for a PyTorch training loop: it sets rates, saves, restores and evaluates."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from topoloom.learning_rate.callbacks import resume as files
 from topoloom.learning_rate.callbacks.checkpoints import Checkpoints
+from topoloom.learning_rate.callbacks.divergence import WAYS, all_finite, restore_sound, say
 from topoloom.learning_rate.callbacks.forks import Branch, Forks, checked_processes
 from topoloom.learning_rate.callbacks.loader_replay import ReplayedLoader
+from topoloom.learning_rate.callbacks.losses import Losses
 from topoloom.learning_rate.callbacks.parts import batches_of, named_parts, optimizers_of
-from topoloom.learning_rate.callbacks.ranks import Ranks
+from topoloom.learning_rate.callbacks.progress import Progress, Writer
+from topoloom.learning_rate.callbacks.ranks import Ranks, is_one_of_many
 from topoloom.learning_rate.callbacks.rates import Rates
-from topoloom.learning_rate.callbacks.resume import (
-    Save,
-    has_save,
-    next_save,
-    read_save,
-    write_save,
-)
-from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back, pytorch
+from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back
 from topoloom.learning_rate.callbacks.start_checks import (
-    TuningWarning,
     check_evaluate,
     check_room,
+    require_same_options,
     settings_of,
     warn_without_search,
 )
-from topoloom.learning_rate.errors import Diverged, InvalidOptions
+from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.state_machine.candidate_rounds import begins_round
 from topoloom.learning_rate.state_machine.json_codec import encode
 from topoloom.learning_rate.tuner import InProcess, Tuner
@@ -69,6 +65,8 @@ class TuningCallback:
     on_divergence : str
         "raise" or "warn".  Where training diverges beyond recovery, or ends with parameters that
         are not finite, a sound checkpoint is restored, and `Diverged` is raised or said.
+    writer : SummaryWriter, optional
+        Where curves of rates and losses go, as of ``torch.utils.tensorboard``.
 
     Raises
     ------
@@ -92,10 +90,12 @@ class TuningCallback:
         processes: int = 1,
         loop_steps: int | None = None,
         on_divergence: str = "raise",
+        writer: Writer | None = None,
     ) -> None:
-        pytorch()
-        if on_divergence not in ("raise", "warn"):
-            raise InvalidOptions("/on_divergence", "must be raise or warn")
+        if is_one_of_many() and not isinstance(tuner, Ranks):
+            raise InvalidOptions("/tuner", "must be Ranks(tuner) where several ranks train")
+        if on_divergence not in WAYS:
+            raise InvalidOptions("/on_divergence", f"must be {' or '.join(WAYS)}")
         many = checked_processes(processes, tuner)
         self._forks = Forks(many) if many > 1 else None
         self._forked: int | None = None
@@ -107,18 +107,21 @@ class TuningCallback:
         self._ranks = tuner if isinstance(tuner, Ranks) else None
         self._rates = Rates(optimizers)
         self._checkpoints = Checkpoints(self._parts, self._own(folder))
-        self._losses: list[Any] = []
-        self._save: Save | None = None
-        resumes = resume is not None and has_save(Path(resume), self._ranks)
+        self._losses = Losses()
+        self._save: files.Save | None = None
+        resumes = resume is not None and files.has_save(Path(resume), self._ranks)
         if (settings := settings_of(tuner)) is not None:
             check_evaluate(settings, evaluate)
             warn_without_search(settings)
             if loop_steps is not None and not resumes:
                 check_room(settings, loop_steps, "/loop_steps")
         self._compare_ranks()
+        self._progress = Progress(tuner, writer)
         if resume is not None and resumes:
             self.load(resume)
+            self._progress.begins()
         else:
+            self._progress.begins()
             self._act()
 
     @property
@@ -152,10 +155,11 @@ class TuningCallback:
         self._rates.require_set()
         if isinstance(self._data, ReplayedLoader):
             self._data.require_read()
-        self._losses.append(_kept(loss))
+        self._losses.add(loss)
         if len(self._losses) < self._tuner.action.steps:
             return
-        losses, self._losses = _numbers(self._losses), []
+        losses = self._losses.taken()
+        self._progress.reported(self.lr, losses, getattr(self._tuner, "state", None))
         self._tuner.observe(losses)
         self._act()
 
@@ -187,6 +191,7 @@ class TuningCallback:
 
     def _carry_out(self) -> None:
         while (action := self._tuner.action).do not in ("go_on", "set_lr", "stop"):
+            self._progress.acts(action)
             if action.do == "evaluate":
                 self._tuner.observe([self._validation_loss()])
                 continue
@@ -199,6 +204,7 @@ class TuningCallback:
                 self._compare_ranks()
             self._tuner.observe()
             self._checkpoints.keep_only(action.keep)
+        self._progress.acts(action)
         if action.do == "stop":
             self._end(action.reason)
         else:
@@ -208,26 +214,11 @@ class TuningCallback:
         """Restore a sound checkpoint where the run has ended with a model that is not."""
         if reason != "diverged" and self._is_finite():
             return
-        slot = self._restore_sound()
-        told = "no checkpoint is sound" if slot is None else f"checkpoint {slot} is restored"
-        error = Diverged("/training", f"has diverged, {told}; begin with a smaller max_lr")
-        if self._on_divergence == "raise":
-            raise error
-        warnings.warn(TuningWarning(str(error)), stacklevel=2)
-
-    def _restore_sound(self) -> str | None:
-        """Restore the tuner's safe checkpoint, or the oldest one whose parameters are finite."""
         safe = self._tuner.state_dict().get("safe_slot")
-        for slot in sorted(self._checkpoints.slots(), key=lambda slot: slot != safe):
-            self._checkpoints.restore(slot)
-            if self._is_finite():
-                return slot
-        return None
+        say(restore_sound(self._checkpoints, safe, self._is_finite), self._on_divergence)
 
     def _is_finite(self) -> bool:
-        """Return whether all parameters are finite, on all ranks."""
-        finite = all(bool(one.detach().isfinite().all()) for one in self._rates.parameters())
-        return finite if self._ranks is None else all(self._ranks.together(lambda: finite))
+        return all_finite(self._rates.parameters(), self._ranks)
 
     def _validation_loss(self) -> float:
         if self._evaluate is None:
@@ -253,14 +244,13 @@ class TuningCallback:
         """
         if isinstance(self._tuner, Branch):
             return
-        self._save = next_save(self._save, self._ranks)
-        write_save(Path(path), self._save, self.document(), self._ranks)
+        self._save = files.next_save(self._save, self._ranks)
+        files.write_save(Path(path), self._save, self.document(), self._ranks)
 
     def document(self) -> dict[str, Any]:
         """Return the whole state, as `save` writes it."""
-        self._losses = _numbers(self._losses)
         return {
-            "tuner": self._tuner.state_dict(), "losses": list(self._losses), "lr": self.lr,
+            "tuner": self._tuner.state_dict(), "losses": self._losses.numbers(), "lr": self.lr,
             "ratios": list(self._rates.ratios), "settings": encode(settings_of(self._tuner)),
             **self._checkpoints.document(),
         }  # fmt: skip
@@ -277,7 +267,7 @@ class TuningCallback:
         RanksDiffer
             The ranks have no save in common, or other parameters after it.
         """
-        saved, name = read_save(Path(path), self._ranks)
+        saved, name = files.read_save(Path(path), self._ranks)
         self.load_document(saved)
         self._save = name
 
@@ -286,7 +276,7 @@ class TuningCallback:
         before, told = self._checkpoints.present(), self._tuner.state_dict()
         try:
             self._on_all_ranks(lambda: self._checkpoints.load_present(saved))
-            self._require_same_options(saved)
+            require_same_options(saved, settings_of(self._tuner))
             self._compare_ranks()
             self._tuner.load_state_dict(saved["tuner"])
         except Exception:
@@ -294,7 +284,7 @@ class TuningCallback:
             self._tuner.load_state_dict(told)
             raise
         self._checkpoints.load(saved)
-        self._losses, self._rates.ratios = list(saved["losses"]), list(saved["ratios"])
+        self._losses, self._rates.ratios = Losses(saved["losses"]), list(saved["ratios"])
         self._rates.set(saved["lr"])
 
     def _on_all_ranks(self, work: Callable[[], None]) -> None:
@@ -303,27 +293,3 @@ class TuningCallback:
             work()
         else:
             self._ranks.together(work)
-
-    def _require_same_options(self, saved: Mapping[str, Any]) -> None:
-        known = saved.get("settings") or saved["tuner"].get("settings") or {}
-        given = encode(settings_of(self._tuner)) or {}
-        for name in sorted(set(known) & set(given)):
-            if known[name] != given[name]:
-                raise InvalidOptions(
-                    f"/{name}",
-                    f"must stay {known[name]}, as in the saved run; is {given[name]}",
-                )
-
-
-def _kept(loss: Any) -> Any:
-    """Return a loss that later changes of its tensor do not change."""
-    if hasattr(loss, "detach"):
-        return loss.detach().reshape(()).clone()
-    return float(loss)
-
-
-def _numbers(losses: list[Any]) -> list[float]:
-    """Return losses as numbers; the tensors of a device are read at once."""
-    tensors = [loss for loss in losses if hasattr(loss, "detach")]
-    read = iter(pytorch().stack(tensors).tolist() if tensors else ())
-    return [float(next(read)) if hasattr(loss, "detach") else loss for loss in losses]

@@ -150,6 +150,13 @@ class Ranks:
         return box[0]["answer"]
 
 
+def is_one_of_many() -> bool:
+    """Return whether this process is one of several of torch.distributed."""
+    distributed = pytorch().distributed
+    initialized = distributed.is_available() and distributed.is_initialized()
+    return initialized and distributed.get_world_size() > 1
+
+
 def digest(tensors: Sequence[Any]) -> list[int]:
     """Return two integers for each tensor: the sum of its bits, and their sum by position."""
     torch = pytorch()

@@ -1,12 +1,13 @@
 """Checks before the first step: what a run of these options needs of the trainer."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.options import Options, Settings
+from topoloom.learning_rate.state_machine.json_codec import encode
 from topoloom.learning_rate.state_machine.stage_plan import stage_length, validates
 from topoloom.learning_rate.state_machine.transitions import observe, start
 
@@ -53,6 +54,16 @@ of total_steps, and up to 100 that the search discards; is 1000
             f"must be at least {most}: {settings.total_steps} steps of total_steps, and up to "
             f"{discarded} that the search discards; is {steps:g}",
         )
+
+
+def require_same_options(saved: Mapping[str, Any], settings: Settings | None) -> None:
+    """Raise `InvalidOptions` for an option that is another one than in the saved run."""
+    known = saved.get("settings") or saved["tuner"].get("settings") or {}
+    given = encode(settings) or {}
+    for name in sorted(set(known) & set(given)):
+        if known[name] != given[name]:
+            rule = f"must stay {known[name]}, as in the saved run; is {given[name]}"
+            raise InvalidOptions(f"/{name}", rule)
 
 
 def warn_without_search(settings: Settings) -> None:

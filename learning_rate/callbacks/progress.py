@@ -1,0 +1,72 @@
+"""What a tuner does, as log lines and as curves of TensorBoard."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from topoloom.learning_rate.callbacks.start_checks import most_steps, settings_of
+from topoloom.learning_rate.state_machine.state import Action, Stage, State
+
+LOG = logging.getLogger("topoloom.learning_rate")
+
+
+class Writer(Protocol):
+    """The method of ``torch.utils.tensorboard.SummaryWriter`` that is used."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> Any:
+        """Add a point to a curve."""
+        ...
+
+
+class Progress:
+    """Tells of a tuner's actions.
+
+    Lines go to the logger ``topoloom.learning_rate``: the plan, each stage with its candidates,
+    each return to a safe checkpoint, the end.  The curves of a writer are ``learning_rate``, and
+    ``loss/kept`` and ``loss/trial`` (``loss`` where the tuner is elsewhere), over the steps run.
+    """
+
+    def __init__(self, tuner: Any, writer: Writer | None) -> None:
+        self._tuner, self._writer = tuner, writer
+        self._spent, self._stages = 0, 0
+
+    def begins(self) -> None:
+        """Tell of the plan, or of the step that a resumed run is at."""
+        state = getattr(self._tuner, "state", None)
+        if state is None:
+            return
+        self._spent, self._stages = state.spent, len(state.history)
+        settings = settings_of(self._tuner)
+        if settings is not None:
+            LOG.info(
+                "step %d of %d, %d with the search: rates from %.3g to %.3g, method %s",
+                state.step, settings.total_steps, most_steps(settings),
+                settings.min_lr, settings.max_lr, settings.method,
+            )  # fmt: skip
+
+    def reported(self, lr: float | None, losses: Sequence[float], state: State | None) -> None:
+        """Tell of steps at a rate, in the state before they are counted."""
+        kind = "loss"
+        if state is not None:
+            kind = "loss/trial" if state.phase == "trial" else "loss/kept"
+        for loss in losses:
+            self._spent += 1
+            if self._writer is not None:
+                self._writer.add_scalar(kind, loss, self._spent)
+                self._writer.add_scalar("learning_rate", lr or 0.0, self._spent)
+
+    def acts(self, action: Action) -> None:
+        """Tell of an action, and of the stages that ended before it."""
+        state = getattr(self._tuner, "state", None)
+        for stage in () if state is None else state.history[self._stages :]:
+            self._stages += 1
+            LOG.info("%s", _line(stage))
+        if action.do == "restore" and (action.slot or "").startswith("safe"):
+            LOG.warning("the loss rises: back to checkpoint %s", action.slot)
+        elif action.do == "stop":
+            LOG.info("%s after %d steps", action.reason, self._spent)
+
+
+def _line(stage: Stage) -> str:
+    tried = ", ".join(f"{one.rate:.3g} {one.status}" for one in stage.attempts) or "no candidate"
+    return f"steps {stage.start} to {stage.start + stage.tau}: rate {stage.rate:.3g} ({tried})"

@@ -1,0 +1,127 @@
+"""`tune`: a plain loop over the callback; its logs and curves."""
+
+import logging
+
+import pytest
+
+from topoloom.learning_rate import tune
+from topoloom.learning_rate.errors import InvalidOptions
+
+torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
+pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+STEPS = 300
+ASKED = {"candidates": 3, "max_overhead": 0.3}
+
+
+class Curves:
+    """What a writer of TensorBoard is given."""
+
+    def __init__(self):
+        self.points = []
+
+    def add_scalar(self, tag, scalar_value, global_step):
+        self.points.append((tag, scalar_value, global_step))
+
+
+def training(total_steps=STEPS, lr=0.01, **more):
+    """Return the callback, and a step of a linear regression."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr)
+    inputs = torch.randn(64, 3)
+    rows = torch.utils.data.TensorDataset(inputs, inputs.sum(1, keepdim=True))
+    loader = torch.utils.data.DataLoader(rows, batch_size=8, shuffle=True)
+    tuned = tune(model, optimizer, loader, total_steps, **{**ASKED, **more})
+
+    def loss_of(batch):
+        loss = torch.nn.functional.mse_loss(model(batch[0]), batch[1])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return tuned, loss_of
+
+
+def test_a_plain_loop_trains_to_the_end():
+    tuned, loss_of = training()
+    losses = []
+    for batch in tuned:
+        losses.append(loss_of(batch))
+        tuned.step(losses[-1])
+    assert not tuned.running
+    assert STEPS < len(losses) <= 1.3 * STEPS
+    assert losses[-1] < losses[0] / 10
+
+
+def test_without_an_interval_the_search_is_around_the_optimizers_rate_and_says_so(caplog):
+    caplog.set_level(logging.INFO, "topoloom.learning_rate")
+    tuned, _ = training()
+    settings = tuned._tuner.settings
+    assert settings.min_lr * settings.max_lr == pytest.approx(0.01**2)
+    assert settings.max_lr / settings.min_lr == pytest.approx(1000)
+    assert settings.warmup_lr == pytest.approx(0.01)
+    assert "rates from 0.000316 to 0.316: min_lr and max_lr set other ones" in caplog.text
+
+
+def test_a_given_interval_is_taken_as_it_is():
+    settings = training(min_lr=1e-3, max_lr=0.2)[0]._tuner.settings
+    assert (settings.min_lr, settings.max_lr) == (1e-3, 0.2)
+
+
+WRONG = {
+    "an unknown option": ({"candidate": 4}, "/candidate: is not known"),
+    "no steps": ({"total_steps": 0}, "/total_steps"),
+    "no rate": ({"lr": 0.0}, "/optimizer"),
+    "upside down": ({"min_lr": 1.0, "max_lr": 0.1}, "/min_lr: must be less than max_lr"),
+}
+
+
+@pytest.mark.parametrize(("more", "said"), WRONG.values(), ids=WRONG)
+def test_a_wrong_argument_is_named(more, said):
+    with pytest.raises(InvalidOptions, match=said):
+        training(**more)
+
+
+def test_the_log_has_the_plan_each_stage_and_the_end(caplog):
+    caplog.set_level(logging.INFO, "topoloom.learning_rate")
+    tuned, loss_of = training()
+    for batch in tuned:
+        tuned.step(loss_of(batch))
+    lines = [record.getMessage() for record in caplog.records]
+    history = tuned._tuner.state.history
+    assert "step 0 of 300, 390 with the search" in caplog.text
+    stages = [line for line in lines if line.startswith("steps ")]
+    assert len(stages) == len(history)
+    for line, stage in zip(stages, history, strict=True):
+        assert f"rate {stage.rate:.3g} (" in line
+        assert all(f"{attempt.rate:.3g}" in line for attempt in stage.attempts)
+    assert lines[-1] == f"finished after {tuned._tuner.state.spent} steps"
+
+
+def test_curves_have_every_step_and_tell_trials_from_the_run():
+    curves = Curves()
+    tuned, loss_of = training(writer=curves)
+    rates = []
+    for batch in tuned:
+        rates.append(tuned.lr)
+        tuned.step(loss_of(batch))
+    spent = tuned._tuner.state.spent
+    by_tag = {}
+    for tag, value, step in curves.points:
+        by_tag.setdefault(tag, []).append((step, value))
+    assert set(by_tag) == {"learning_rate", "loss/kept", "loss/trial"}
+    assert by_tag["learning_rate"] == list(zip(range(1, spent + 1), rates, strict=True))
+    told = sorted(step for tag in ("loss/kept", "loss/trial") for step, _ in by_tag[tag])
+    assert told == list(range(1, spent + 1))
+
+
+def test_tensorboard_takes_the_curves(tmp_path):
+    tensorboard = pytest.importorskip("torch.utils.tensorboard", reason="it is not installed")
+    with tensorboard.SummaryWriter(tmp_path) as writer:
+        tuned, loss_of = training(writer=writer)
+        for batch in tuned:
+            tuned.step(loss_of(batch))
+    assert list(tmp_path.glob("events.*"))
