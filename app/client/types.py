@@ -27,6 +27,7 @@ class AlgorithmDocument(TypedDict):
     hops: int
     algbw: float
     trees_per_root: NotRequired[int]
+    judged_by: Literal["simulation", "full rounds"]
 
 
 class AllToAllDocument(TypedDict):
@@ -1387,6 +1388,7 @@ class ObservationRequest(TypedDict):
     """Observation of the panels of a plan."""
 
     panels: NotRequired[dict[str, list[SeenPairRequest]]]
+    text: NotRequired[str]
     neighbours: NotRequired[list[NeighbourRequest]]
     stage: NotRequired[int]
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -36,6 +35,10 @@ class ComparedFabric:
     sizes: Sequence[int]
 
 
+JudgedBy: TypeAlias = Literal["simulation", "full rounds"]
+"""`schedules.simulate.JudgedBy`, without its compiled code."""
+
+
 class AlgorithmDocument(Document):
     """An algorithm for the collective."""
 
@@ -46,6 +49,10 @@ class AlgorithmDocument(Document):
     hops: int = Field(description="hop latencies of the smallest message", ge=0)
     algbw: float = Field(description="bytes per time for large data, GB/s", ge=0)
     trees_per_root: int = omitted("trees: number per shard", ge=1)
+    judged_by: JudgedBy = Field(
+        description="source of the times: simulation, or full rounds (a bound) where switches "
+        "copy or links share a limit, which the simulator does not model"
+    )
 
 
 class SwitchDocument(Document):
@@ -128,13 +135,20 @@ def fabric_document(answer: ComparedFabric) -> FabricDocument:
 def _algorithm(way: "ComparedAlgorithm") -> AlgorithmDocument:
     trees = {} if way.trees_per_root is None else {"trees_per_root": way.trees_per_root}
     algbw = round(float(way.rate / 10**9), 6)
-    return AlgorithmDocument(name=way.name, kind=way.kind, hops=way.hops, algbw=algbw, **trees)
+    return AlgorithmDocument(
+        name=way.name,
+        kind=way.kind,
+        hops=way.hops,
+        algbw=algbw,
+        judged_by=way.judge.judged_by,
+        **trees,
+    )
 
 
 def _size(found: "AlgorithmComparison", size: int) -> SizeDocument:
     times = []
     for way in found.ways:
-        line = way.candidate.best(size)
-        seconds: Fraction = line.seconds(size)
-        times.append(TimeDocument(name=way.name, seconds=float(seconds), chunks=line.chunks))
+        judged = way.judge.time(size)
+        seconds = float(judged.seconds)
+        times.append(TimeDocument(name=way.name, seconds=seconds, chunks=judged.chunks))
     return SizeDocument(bytes=size, fastest=found.fastest(size).name, times=times)

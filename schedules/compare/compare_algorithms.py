@@ -3,8 +3,8 @@
 Candidates are step schedules (breadth-first broadcast, slack schedules of every number of steps,
 lifted schedules, each also as an allreduce in one pass), trees (at the optimum, fewer trees, lower
 trees), routes of an all-to-all, and NCCL's algorithms.  Every schedule is generated and verified.
-Its time is a function of the size (`time_models`), and the fastest algorithm per range of sizes
-follows exactly (`crossover`).
+One judge times all of them: the simulator (`schedules.simulate.Judge`), as in
+`schedules.baselines.nccl.nccl_runs`.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Literal
 
 from topoloom.schedules.baselines.nccl import NCCL_ALGORITHMS
-from topoloom.schedules.compare.crossover import SIZES, Candidate, FastestRange, fastest_ranges
-from topoloom.schedules.compare.time_models import large_message_rate, schedule_candidate
+from topoloom.schedules.compare.crossover import SIZES, FastestRange
+from topoloom.schedules.compare.judged_ranges import judged_ranges
+from topoloom.schedules.compare.large_message_rate import large_message_rate
 from topoloom.schedules.errors import NoSchedule, ScheduleError, TooLarge
 from topoloom.schedules.generate.collectives import ONE_SHOT, ROUTINGS, make
 from topoloom.schedules.model.schedule import (
@@ -25,7 +26,7 @@ from topoloom.schedules.model.schedule import (
     schedule_parts,
 )
 from topoloom.schedules.options import Options
-from topoloom.schedules.simulate import Network
+from topoloom.schedules.simulate import Judge, Network
 from topoloom.schedules.verify import require_valid
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.measure import diameter
@@ -47,10 +48,10 @@ _Maker = Callable[[], Schedule | None]
 
 @dataclass(frozen=True, slots=True)
 class ComparedAlgorithm:
-    """A schedule, and its time by message size.
+    """A schedule, and the judge of its time by message size.
 
     ``name`` is a value of `topoloom schedule --algorithm`, or a baseline's name.  ``hops`` is the
-    number of latencies of the smallest message; ``rate`` the bytes per second of large, finely cut
+    number of latencies of an empty message; ``rate`` the bytes per second of large, finely cut
     messages.  ``trees_per_root`` is None except for trees.
     """
 
@@ -59,7 +60,11 @@ class ComparedAlgorithm:
     hops: int
     rate: Fraction
     trees_per_root: int | None
-    candidate: Candidate
+    judge: Judge
+
+    def seconds(self, size_bytes: int) -> Fraction:
+        """Return the time for M bytes."""
+        return self.judge.time(size_bytes).seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class AlgorithmComparison:
 
     def fastest(self, size_bytes: int) -> ComparedAlgorithm:
         """Return the algorithm of least time for M bytes; ties go to the first."""
-        return min(self.ways, key=lambda way: way.candidate.seconds(size_bytes))
+        return min(self.ways, key=lambda way: way.seconds(size_bytes))
 
 
 def compare_algorithms(
@@ -100,7 +105,7 @@ def compare_algorithms(
     root : NodeId, optional
         Root of a broadcast or reduce.
     largest_bytes : int
-        Trees are cut optimally for all sizes from 1 up to this one.
+        Times are simulated for sizes from 1 up to this one.
 
     Raises
     ------
@@ -113,17 +118,18 @@ def compare_algorithms(
 
     Examples
     --------
-    Few steps win for small messages, the least data for large ones:
+    Few steps win for small messages, pipelined trees for large ones:
 
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
     >>> found = compare_algorithms(ring, Collective.ALLREDUCE, Network(Fraction(1, 10**6), 10**9))
     >>> [(part.name, part.first_bytes) for part in found.ranges]
-    [('bfb-one-shot', 1), ('bfb', 2667)]
+    [('bfb-one-shot', 1), ('forestcoll', 2286)]
     """
     if len(topology.compute_nodes) > MAX_RANKS:
         raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to be compared")
     if largest_bytes < 1:
         raise NoSchedule("/bytes", "must be at least 1")
+    sizes = sorted({1, largest_bytes, *(size for size in SIZES if size < largest_bytes)})
     found: dict[tuple[object, ...], ComparedAlgorithm] = {}
     left: list[ExcludedAlgorithm] = []
     wanted = list(_makers(topology, collective, root))
@@ -135,33 +141,32 @@ def compare_algorithms(
                 left.append(ExcludedAlgorithm(name, "does not run on such links"))
                 continue
             require_valid(schedule, topology)
-            way = _way(name, schedule, topology, network, largest_bytes)
+            way = _way(name, schedule, topology, network)
+            times = tuple(map(way.seconds, sizes))
         except (ScheduleError, SynthError) as wrong:
             # A forest serves every fabric: its error concerns the request itself.
             if name == "forestcoll":
                 raise
             left.append(ExcludedAlgorithm(name, wrong.rule))
             continue
-        found.setdefault((way.kind, way.hops, way.candidate.lines), way)
-    candidates = [way.candidate for way in found.values()]
-    if not candidates:
+        found.setdefault((way.kind, way.hops, times), way)
+    ways = tuple(found.values())
+    if not ways:
         raise NoSchedule("/collective", f"nothing was found that runs a {collective} there")
-    return AlgorithmComparison(tuple(found.values()), fastest_ranges(candidates), tuple(left))
+    ranges = judged_ranges([way.name for way in ways], [way.seconds for way in ways], sizes)
+    return AlgorithmComparison(ways, ranges, tuple(left))
 
 
-def _way(
-    name: str, schedule: Schedule, topology: Topology, network: Network, largest_bytes: int
-) -> ComparedAlgorithm:
-    candidate = schedule_candidate(name, schedule, topology, network, largest_bytes)
-    hops = min(line.rounds for line in candidate.lines)
+def _way(name: str, schedule: Schedule, topology: Topology, network: Network) -> ComparedAlgorithm:
+    judge = Judge(schedule, topology, network)
     rate = large_message_rate(schedule, topology) * Fraction(network.unit_bytes_per_second)
     if isinstance(schedule, RouteSchedule):
-        return ComparedAlgorithm(name, "routes", hops, rate, None, candidate)
+        return ComparedAlgorithm(name, "routes", judge.hops, rate, None, judge)
     trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
     if not trees:
-        return ComparedAlgorithm(name, "steps", hops, rate, None, candidate)
+        return ComparedAlgorithm(name, "steps", judge.hops, rate, None, judge)
     count = max(part.trees_per_root for part in trees)
-    return ComparedAlgorithm(name, "trees", hops, rate, count, candidate)
+    return ComparedAlgorithm(name, "trees", judge.hops, rate, count, judge)
 
 
 def _makers(

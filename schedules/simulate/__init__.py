@@ -2,7 +2,7 @@
 
 `estimate` returns closed forms in floats, `lockstep` the exact closed form of trees.
 `simulate` sends every message over every link on an exact integer clock, with or without
-synchronous steps.
+synchronous steps.  `Judge` is the judge of all comparisons on a fabric.
 """
 
 from topoloom.schedules.simulate.clock import Network
@@ -13,6 +13,7 @@ from topoloom.schedules.simulate.closed_form import (
     tree_depth,
 )
 from topoloom.schedules.simulate.engine import best_chunks, simulate
+from topoloom.schedules.simulate.judge import Judge, JudgedBy, JudgedTime
 from topoloom.schedules.simulate.lockstep import Lockstep, lockstep
 from topoloom.schedules.simulate.run_messages import MAX_MESSAGES, Simulation
 
@@ -20,6 +21,9 @@ __all__ = [
     "MAX_MESSAGES",
     "MAX_PIPELINE_CHUNKS",
     "Estimate",
+    "Judge",
+    "JudgedBy",
+    "JudgedTime",
     "Lockstep",
     "Network",
     "Simulation",

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from topoloom.schedules.compare.crossover import SIZES, fastest_ranges
-from topoloom.schedules.compare.time_models import schedule_candidate
+from topoloom.schedules.compare.crossover import SIZES
+from topoloom.schedules.compare.judged_ranges import judged_ranges
 from topoloom.schedules.execute.limits import MAX_PIPELINE_CHUNKS
 from topoloom.schedules.execute.runner import Served
 from topoloom.schedules.generate.collectives import ONE_SHOT
 from topoloom.schedules.generate.make_and_verify import default_algorithm, verified_schedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.options import Options
-from topoloom.schedules.simulate import Network
+from topoloom.schedules.simulate import Judge, Network
 from topoloom.synth.topology.topology import Topology
 
 
@@ -59,12 +59,12 @@ class Fabric:
         made = {}
         for name in (ONE_SHOT[usual], usual) if once else (usual,):
             schedule = verified_schedule(self.topology, collective, name, options).schedule
-            way = schedule_candidate(name, schedule, self.topology, self.network, SIZES[-1])
-            made[name] = schedule, way
+            made[name] = schedule, Judge(schedule, self.topology, self.network)
+        times = [lambda size, judge=judge: judge.time(size).seconds for _, judge in made.values()]
         found = []
-        for index, fastest in enumerate(fastest_ranges([way for _, way in made.values()])):
-            schedule, way = made[fastest.name]
+        for index, fastest in enumerate(judged_ranges(list(made), times, SIZES)):
+            schedule, judge = made[fastest.name]
             first = fastest.first_bytes if index else 0
-            chunks = way.best(max(1, first)).chunks
+            chunks = judge.time(max(1, first)).chunks
             found.append(Served(schedule, first, min(chunks, MAX_PIPELINE_CHUNKS)))
         return tuple(found)

@@ -1,4 +1,4 @@
-"""All ways to run a collective on a fabric: their times, who is fastest, and what is left out."""
+"""All algorithms of a collective on a fabric: their judge, the fastest, and what is left out."""
 
 import random
 from fractions import Fraction
@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from tests.oracles import random_topology
 from tests.schedule_oracles import direct_topologies
+from topoloom.schedules.baselines.nccl import nccl_runs
 from topoloom.schedules.compare.compare_algorithms import MAX_RANKS, compare_algorithms
-from topoloom.schedules.compare.time_models import large_message_rate, schedule_candidate
+from topoloom.schedules.compare.large_message_rate import large_message_rate
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.model.schedule import Collective, SequenceSchedule
+from topoloom.schedules.simulate import Judge, Network, simulate
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -40,22 +41,39 @@ networks = st.builds(
     size=st.integers(1, 5000),
     collective=st.sampled_from(["allgather", "reduce-scatter", "allreduce"]),
 )
-def test_on_direct_links_times_are_those_of_a_synchronous_simulation(
+def test_a_judged_time_is_the_simulated_time_of_its_number_of_chunks(
     topology, network, size, collective
 ):
     for algorithm in ("bfb", "forestcoll"):
         schedule = make(topology, collective, algorithm)
-        together = getattr(schedule, "together", False)
-        candidate = schedule_candidate(algorithm, schedule, topology, network, size)
-        line = candidate.best(size)
-        timed = simulate(
-            schedule, topology, network, size_bytes=size, chunks=line.chunks, synchronous=True
-        )
-        if together:
-            # Every round is taken to be full there.
-            assert timed.seconds <= line.seconds(size)
+        judged = Judge(schedule, topology, network).time(size)
+        again = simulate(schedule, topology, network, size_bytes=size, chunks=judged.chunks)
+        assert judged.seconds == again.seconds
+        if not isinstance(schedule, SequenceSchedule) or schedule.together:
+            assert judged.seconds <= simulate(schedule, topology, network, size_bytes=size).seconds
+
+
+@pytest.mark.parametrize("size", [4000, 10**6, 64 * 10**6])
+@pytest.mark.parametrize("name", ["dgx-a100-1", "mi300x", "dgx-h100-sharp-1"])
+def test_comparison_and_baselines_have_one_judge(name, size):
+    topology = fabric(name)
+    found = compare_algorithms(topology, Collective.ALLREDUCE, FREE, largest_bytes=size)
+    ours = {way.name: (way.seconds(size), way.judge.judged_by) for way in found.ways}
+    for run in nccl_runs(topology, Collective.ALLREDUCE, FREE, size):
+        if run.name in ours:
+            assert ours[run.name] == (run.seconds, run.judged_by)
         else:
-            assert timed.seconds == line.seconds(size)
+            # Of equal algorithms only the first is listed.
+            assert run.seconds in {seconds for seconds, _ in ours.values()}
+
+
+def test_only_switches_that_copy_and_shared_limits_are_judged_by_full_rounds():
+    copying = fabric("dgx-h100-sharp-1")
+    judges = {
+        run.name: run.judged_by for run in nccl_runs(copying, Collective.ALLREDUCE, FREE, 10**6)
+    }
+    assert judges["nccl-nvls"] == "full rounds"
+    assert judges["nccl-ring"] == judges["nccl-tree"] == "simulation"
 
 
 @pytest.mark.parametrize(
@@ -72,25 +90,21 @@ def test_on_direct_links_times_are_those_of_a_synchronous_simulation(
     ],
 )
 @pytest.mark.parametrize("network", [FREE, COSTLY], ids=["free", "costly"])
-def test_who_is_fastest_from_which_size_on_is_so_at_every_size(name, collective, network):
+def test_each_range_starts_where_its_algorithm_becomes_the_fastest(name, collective, network):
     topology = build(parse(name)) if "(" in name else fabric(name)
     wanted = Collective.of(collective)
     root = topology.compute_nodes[1] if wanted.has_root else None
     found = compare_algorithms(topology, wanted, network, root=root, largest_bytes=LARGEST)
     by_name = {way.name: way for way in found.ways}
-    rng = random.Random(name)
-    for at, part in enumerate(found.ranges):
-        last = at + 1 == len(found.ranges)
-        end = 3 * part.first_bytes if last else found.ranges[at + 1].first_bytes
-        inside = {
-            part.first_bytes,
-            end - 1,
-            rng.randrange(part.first_bytes, end),
-        }
-        for size in inside:
-            best = min(way.candidate.seconds(size) for way in found.ways)
-            assert by_name[part.name].candidate.seconds(size) == best
-            assert found.fastest(size).candidate.seconds(size) == best
+    before = ""
+    for part in found.ranges:
+        for size, owner in ((part.first_bytes - 1, before), (part.first_bytes, part.name)):
+            if owner:
+                best = min(way.seconds(size) for way in found.ways)
+                assert by_name[owner].seconds(size) == best
+                assert found.fastest(size).seconds(size) == best
+        before = part.name
+    assert by_name[before].seconds(LARGEST) == min(way.seconds(LARGEST) for way in found.ways)
 
 
 @pytest.mark.slow
@@ -113,9 +127,13 @@ def test_random_fabrics_have_trees_at_the_optimum_and_a_reason_for_all_that_is_l
 def test_a_ring_of_one_way_links_is_run_in_one_pass_only_where_data_is_little():
     ring = Topology(range(5), [(i, (i + 1) % 5) for i in range(5)])
     found = compare_algorithms(ring, Collective.ALLREDUCE, FREE)
-    assert [part.name for part in found.ranges] == ["bfb-one-shot", "bfb"]
+    assert found.ranges[0].name == "bfb-one-shot"
+    assert "bfb-one-shot" not in {part.name for part in found.ranges[1:]}
+    times = {way.name: way.seconds for way in found.ways}
     # 4 steps fewer against 4 M at once instead of 8 shards of M / 5, one host sends 1 GB/s.
-    assert found.ranges[1].start == Fraction(4, 10**5) * 10**9 / (4 - Fraction(8, 5))
+    equal = Fraction(4, 10**5) * 10**9 / (4 - Fraction(8, 5))
+    assert times["bfb-one-shot"](int(equal)) < times["bfb"](int(equal))
+    assert times["bfb-one-shot"](int(equal) + 1) > times["bfb"](int(equal) + 1)
 
 
 def test_what_does_not_make_sense_is_refused():

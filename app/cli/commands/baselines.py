@@ -48,6 +48,7 @@ def document_of(
                 "seconds": float(entry.seconds),
                 "algbw": float(request.bytes / entry.seconds / 10**9) if entry.seconds else None,
                 "chunks": entry.chunks,
+                "judged_by": entry.judged_by,
             }
             for entry in baselines
         ],

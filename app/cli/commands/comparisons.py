@@ -122,6 +122,7 @@ def baselines(
 ) -> None:
     """Time NCCL's algorithms on a fabric; with --baseline, write the schedule of one algorithm."""
     from topoloom.app.cli.commands import baselines as timing
+    from topoloom.app.cli.output.best import judge_notes
     from topoloom.app.files.local_files import is_stream, write_text
     from topoloom.app.requests.schedules import SimulationRequest
     from topoloom.app.services import topologies
@@ -143,3 +144,6 @@ def baselines(
         typer.echo(json.dumps(document))
     else:
         timing.table_of(document).print(as_csv)
+        if not as_csv:
+            for line in judge_notes(document["opponents"]):
+                typer.echo(line)

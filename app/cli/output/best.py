@@ -107,8 +107,18 @@ def algorithm_table(document: dict[str, Any]) -> Table:
 def algorithm_notes(document: dict[str, Any]) -> list[str]:
     """Return the fastest algorithm by size, and the reason for each missing algorithm."""
     fabric = document["fabric"]
-    lines = [f"from {part['from_bytes']} bytes: {part['name']}" for part in fabric["switch_over"]]
+    lines = judge_notes(fabric["ways"])
+    lines += [f"from {part['from_bytes']} bytes: {part['name']}" for part in fabric["switch_over"]]
     return lines + [f"not {entry['name']}: {entry['reason']}" for entry in fabric["left_out"]]
+
+
+def judge_notes(entries: list[dict[str, Any]]) -> list[str]:
+    """Return what judged the times of algorithms or baselines."""
+    bounded = [entry["name"] for entry in entries if entry["judged_by"] != "simulation"]
+    if not bounded:
+        return ["judged by: simulation, each in its best number of chunks"]
+    rest = "; the others by simulation" if len(bounded) < len(entries) else ""
+    return [f"judged by: full rounds, a bound, for {', '.join(bounded)}{rest}"]
 
 
 def _microseconds(seconds: float) -> str:

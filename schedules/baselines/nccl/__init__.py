@@ -1,9 +1,8 @@
 """NCCL's algorithms on a given fabric, as schedules: rings, trees, PAT, NVLS and CollNet.
 
-The verifier checks and the simulator times each like any other schedule.  Widths, channels and
-boxes follow from the links alone.  Times favor NCCL: protocols, thread blocks and copies have no
-cost.  The simulator does not model copies by switches: every round of NVLS lasts as long as its
-busiest link needs, with loads as the verifier counts them.
+The verifier checks and one judge (`schedules.simulate.Judge`) times each like any other schedule.
+Widths, channels and boxes follow from the links alone.  Times favor NCCL: protocols, thread blocks
+and copies have no cost.
 """
 
 from collections.abc import Callable
@@ -12,9 +11,8 @@ from fractions import Fraction
 
 from topoloom.schedules.baselines.nccl import pat_nvls, ring, tree
 from topoloom.schedules.errors import TooLarge
-from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, schedule_parts
-from topoloom.schedules.simulate import Lockstep, Network, simulate, tree_depth
-from topoloom.schedules.verify import tree_inverse_rate
+from topoloom.schedules.model.schedule import Collective, Schedule
+from topoloom.schedules.simulate import Judge, JudgedBy, Network
 from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MAX_HOPS", "NCCL_ALGORITHMS", "NcclRun", "nccl_runs"]
@@ -25,12 +23,13 @@ MAX_HOPS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class NcclRun:
-    """A schedule of NCCL on a fabric, and its time for a size."""
+    """A schedule of NCCL on a fabric, its time for a size, and what judged the time."""
 
     name: str
     schedule: Schedule
     seconds: Fraction
     chunks: int
+    judged_by: JudgedBy
 
 
 NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
@@ -58,7 +57,7 @@ def nccl_runs(
     >>> network = Network(Fraction(1, 10**6), 10**9)
     >>> for one in nccl_runs(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30):
     ...     print(one.name, round(float(one.seconds) * 1e3, 2))
-    nccl-tree 6.3
+    nccl-tree 6.29
     nccl-ring 10.07
     """
     if len(topology.compute_nodes) ** 2 > MAX_HOPS:
@@ -68,26 +67,7 @@ def nccl_runs(
         schedule = run(topology, collective)
         if schedule is None:
             continue
-        if name == pat_nvls.NVLS:
-            found.append(_copied(schedule, topology, network, size_bytes))
-        else:
-            timed = simulate(schedule, topology, network, size_bytes=size_bytes)
-            found.append(NcclRun(name, schedule, timed.seconds, timed.chunks))
+        judge = Judge(schedule, topology, network)
+        timed = judge.time(size_bytes)
+        found.append(NcclRun(name, schedule, timed.seconds, timed.chunks, judge.judged_by))
     return tuple(sorted(found, key=lambda one: (one.seconds, one.name)))
-
-
-def _copied(schedule: Schedule, topology: Topology, network: Network, size_bytes: int) -> NcclRun:
-    """Return trees through switches that copy, as a pipeline in which every round is full."""
-    trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
-    depth = sum(map(tree_depth, trees))
-    share = Fraction(size_bytes, sum(trees[0].sizes)) / network.unit_bytes_per_second
-    whole = tree_inverse_rate(schedule, topology) * share
-    rounds = Lockstep(
-        network.alpha_seconds,
-        depth,
-        tuple((whole,) * (depth - level) for level in range(depth)),
-        network.overhead_seconds + network.chunk_seconds,
-        tuple((len(trees),) * (depth - level) for level in range(depth)),
-    )
-    chunks = rounds.best_chunks()
-    return NcclRun(pat_nvls.NVLS, schedule, rounds.seconds(chunks), chunks)

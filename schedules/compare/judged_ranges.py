@@ -1,0 +1,111 @@
+"""The fastest algorithm by message size, where times come from the judge (`Judge`).
+
+A simulated time is no straight line in the size, so crossover sizes are searched: between two
+simulated sizes with different winners, down to the whole byte.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from math import floor
+
+from topoloom.schedules.compare.crossover import FastestRange
+
+TimeBySize = Callable[[int], Fraction]
+"""Returns the seconds of an algorithm for M bytes."""
+
+
+def judged_ranges(
+    names: Sequence[str], times: Sequence[TimeBySize], sizes: Iterable[int]
+) -> tuple[FastestRange, ...]:
+    """Return the fastest of several algorithms from 1 byte on, by range.
+
+    Ties go to the earlier algorithm.
+
+    Parameters
+    ----------
+    names : sequence of str
+    times : sequence of callables
+        The time of each algorithm.
+    sizes : iterable of int
+        Positive sizes; the fastest algorithm of each is found.
+
+    Notes
+    -----
+    At the start of every range the algorithm is the fastest of all, and one byte below the
+    algorithm of the range before is.  Where the fastest algorithm of two neighboring ``sizes`` is
+    the same, no other is looked for between them.  O(log size) times of two algorithms for a
+    range.
+
+    Examples
+    --------
+    >>> few = lambda size: 5 + Fraction(4 * size, 300)
+    >>> lean = lambda size: 6 + Fraction(size, 100)
+    >>> for each in judged_ranges(["lean", "few"], [lean, few], [1, 10**6]):
+    ...     print(each.name, each.start, each.first_bytes)
+    few 0 1
+    lean 300 300
+    """
+    keys = [partial(_key, at, time) for at, time in enumerate(times)]
+
+    def fastest(size: int) -> int:
+        return min(range(len(keys)), key=lambda at: keys[at](size))
+
+    def changes(low: int, high: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (first size, algorithm before, algorithm from there on) within (low, high]."""
+        before, after = fastest(low), fastest(high)
+        if before == after:
+            return
+        first = _first_win(keys[before], keys[after], low, high)
+        yield from changes(low, first - 1)
+        here, there = fastest(first - 1), fastest(first)
+        if here != there:
+            yield first, here, there
+        yield from changes(first, high)
+
+    simulated = sorted({1, *sizes})
+    found = [FastestRange(names[fastest(1)], Fraction(0), 1)]
+    for low, high in pairwise(simulated):
+        for first, before, after in changes(low, high):
+            start = _equal_size(times[before], times[after], first)
+            found.append(FastestRange(names[after], start, first))
+    return tuple(found)
+
+
+def _key(at: int, time: TimeBySize, size: int) -> tuple[Fraction, int]:
+    return time(size), at
+
+
+_Key = Callable[[int], tuple[Fraction, int]]
+
+
+def _first_win(before: _Key, after: _Key, low: int, high: int) -> int:
+    """Return a size in (low, high] at which ``after`` wins, and one byte below ``before`` does.
+
+    ``before`` wins at ``low``, ``after`` at ``high``.  Secants and bisections take turns.
+    """
+    secant = True
+    while high - low > 1:
+        guess = (low + high) // 2
+        if secant:
+            lead = after(low)[0] - before(low)[0]
+            lag = before(high)[0] - after(high)[0]
+            if lead + lag:
+                guess = low + floor((high - low) * lead / (lead + lag))
+        for size in (guess, guess + 1):
+            size = min(max(size, low), high)
+            if before(size) < after(size):
+                low = size
+            else:
+                high = size
+        secant = not secant
+    return high
+
+
+def _equal_size(before: TimeBySize, after: TimeBySize, first: int) -> Fraction:
+    """Return the size in [first - 1, first] of equal times, which are straight lines there."""
+    lead = after(first - 1) - before(first - 1)
+    lag = before(first) - after(first)
+    share = lead / (lead + lag) if lead + lag else Fraction(1)
+    return first - 1 + share

@@ -1,0 +1,195 @@
+"""The judge of schedules: the simulated time for a size, with the best number of pieces found.
+
+All comparisons of schedules on a fabric use this judge, for our schedules and for baselines alike.
+The simulator models neither switches that copy nor links that share a limit.  Trees that need
+either take a bound instead: every round lasts as long as the busiest link needs for one piece of
+all data (*full rounds*).
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from topoloom.schedules.model.schedule import (
+    RouteSchedule,
+    Schedule,
+    SequenceSchedule,
+    StepSchedule,
+    TreeSchedule,
+    schedule_parts,
+)
+from topoloom.schedules.simulate.clock import Network
+from topoloom.schedules.simulate.closed_form import tree_depth
+from topoloom.schedules.simulate.lockstep import Lockstep, lockstep_of
+from topoloom.schedules.simulate.messages import Messages, messages_of
+from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
+from topoloom.schedules.simulate.run_messages import run_messages
+from topoloom.schedules.verify import tree_inverse_rate, tree_loads
+from topoloom.synth.topology.topology import NodeId, Topology
+
+MAX_PIECES = 1 << 20
+"""Maximum number of pieces of messages up to which the search cuts messages further."""
+
+LEAST_GAIN = Fraction(1, 400)
+"""Share of the time that a different number of pieces must save for the search to go on."""
+
+SEARCH_FACTORS = (Fraction(2), Fraction(1, 2), Fraction(5, 4), Fraction(4, 5))
+"""Factors by which the search changes the number of pieces, in order."""
+
+JudgedBy = Literal["simulation", "full rounds"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTime:
+    """A time in seconds, and the number of pieces of each message."""
+
+    seconds: Fraction
+    chunks: int
+
+
+class Judge:
+    """Times of a valid schedule on a topology, by size.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    topology : Topology
+    network : Network
+        Latency, rate, and the costs of messages and chunks.
+
+    Raises
+    ------
+    InvalidSchedule
+        A send or an edge uses a missing link, or edges do not follow one another.
+
+    Notes
+    -----
+    Steps have one piece.  For trees and routes the search starts with the best number of pieces in
+    lock step, which is the default of `simulate`.  It changes the number by one of `SEARCH_FACTORS`
+    while that saves at least `LEAST_GAIN` of the time.  All parts of a sequence have the same
+    number.  `simulate` returns the same time for that number.
+
+    Examples
+    --------
+    A chain of two links gains from pieces:
+
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
+    >>> chain = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
+    >>> trees = tuple(Tree(i, 1, ((i, (i + 1) % 3), ((i + 1) % 3, (i + 2) % 3))) for i in range(3))
+    >>> gather = TreeSchedule(Collective.ALLGATHER, chain.digest, (0, 1, 2), 1, trees)
+    >>> judge = Judge(gather, chain, Network(1, 1))
+    >>> judge.judged_by, judge.hops, judge.time(300)
+    ('simulation', 2, JudgedTime(seconds=Fraction(201, 1), chunks=2))
+    """
+
+    def __init__(self, schedule: Schedule, topology: Topology, network: Network) -> None:
+        self._topology, self._network = topology, network
+        self._known: dict[int, JudgedTime] = {}
+        if isinstance(schedule, RouteSchedule):
+            schedule = routes_as_chains(schedule, topology.switches)
+        self._parts: tuple[StepSchedule | TreeSchedule | SequenceSchedule, ...] = (schedule,)
+        if isinstance(schedule, SequenceSchedule) and not schedule.together:
+            self._parts = schedule.parts
+        self.judged_by: JudgedBy = "simulation"
+        if topology.shared or _copied(schedule, topology):
+            self.judged_by = "full rounds"
+
+    @property
+    def hops(self) -> int:
+        """The number of latencies of an empty message in one piece."""
+        if self.judged_by == "full rounds":
+            return sum(rounds.depth for rounds in self._full_rounds)
+        return int(self._simulated(Network(Fraction(1), Fraction(1)), 0, 1))
+
+    def time(self, size_bytes: int) -> JudgedTime:
+        """Return the time for M bytes.
+
+        Raises
+        ------
+        TooLarge
+            As `simulate`.
+        """
+        if size_bytes not in self._known:
+            self._known[size_bytes] = self._search(size_bytes)
+        return self._known[size_bytes]
+
+    def _search(self, size_bytes: int) -> JudgedTime:
+        if self.judged_by == "full rounds":
+            scaled = [rounds.scaled(size_bytes) for rounds in self._full_rounds]
+            tried = set[int]().union(*(rounds.chunks_to_try() for rounds in scaled))
+            return _least({chunks: _sum(one.seconds(chunks) for one in scaled) for chunks in tried})
+        if all(isinstance(part, StepSchedule) for part in self._parts):
+            return JudgedTime(self._simulated(self._network, size_bytes, 1), 1)
+        most = max(1, MAX_PIECES // max(len(messages.units) for messages in self._messages))
+        lock = [rounds.scaled(size_bytes) for rounds in self._lockstep]
+        start = max(rounds.best_chunks(most) for rounds in lock)
+        best, known = start, {start: self._simulated(self._network, size_bytes, start)}
+        for factor in SEARCH_FACTORS:
+            while 1 <= (near := int(best * factor)) <= most and near not in known:
+                known[near] = self._simulated(self._network, size_bytes, near)
+                if known[near] > known[best] * (1 - LEAST_GAIN):
+                    break
+                best = near
+        return _least(known)
+
+    def _simulated(self, network: Network, size_bytes: int, chunks: int) -> Fraction:
+        return _sum(
+            run_messages(messages, network, size_bytes, chunks, False).seconds
+            for messages in self._messages
+        )
+
+    @cached_property
+    def _messages(self) -> list[Messages]:
+        return [messages_of(part, self._topology) for part in self._parts]
+
+    @cached_property
+    def _lockstep(self) -> list[Lockstep]:
+        return [lockstep_of(messages, self._network, 1) for messages in self._messages]
+
+    @cached_property
+    def _full_rounds(self) -> list[Lockstep]:
+        return [full_rounds(part, self._topology, self._network) for part in self._parts]
+
+
+def full_rounds(part: Schedule, topology: Topology, network: Network) -> Lockstep:
+    """Return trees as one pipeline in which every round runs all levels at once, for one byte."""
+    forests = [one for one in schedule_parts(part) if isinstance(one, TreeSchedule)]
+    depth = sum(map(tree_depth, forests))
+    seconds = tree_inverse_rate(part, topology) / sum(forests[0].sizes)
+    seconds /= network.unit_bytes_per_second
+    each, most = network.overhead_seconds + network.chunk_seconds, 0
+    if each:
+        crossed = Counter[tuple[NodeId, NodeId]]()
+        for forest in forests:
+            trees = tuple(replace(tree, weight=1) for tree in forest.trees)
+            crossed.update(tree_loads(replace(forest, trees=trees), topology))
+        most = max(crossed.values(), default=0)
+    rows = [depth - level for level in range(depth)]
+    return Lockstep(
+        network.alpha_seconds,
+        depth,
+        tuple((seconds,) * row for row in rows),
+        each,
+        tuple((most,) * row for row in rows),
+    )
+
+
+def _copied(schedule: Schedule, topology: Topology) -> bool:
+    """Return whether a tree of the schedule relies on a switch that copies or adds up."""
+    trees = [part for part in schedule_parts(schedule) if isinstance(part, TreeSchedule)]
+    return bool(topology.multicast) and any(
+        tree_loads(part, topology) != tree_loads(part, topology, shared=False) for part in trees
+    )
+
+
+def _least(times: dict[int, Fraction]) -> JudgedTime:
+    """Return the least time by number of pieces; ties go to the fewest."""
+    chunks = min(times, key=lambda chunks: (times[chunks], chunks))
+    return JudgedTime(times[chunks], chunks)
+
+
+def _sum(times: Iterable[Fraction]) -> Fraction:
+    return sum(times, Fraction(0))
