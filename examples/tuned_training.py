@@ -9,8 +9,8 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from topoloom.learning_rate import InProcess, Options  # tuned
-from topoloom.learning_rate.callbacks import ResumableBatches, TuningCallback  # tuned
+from topoloom.learning_rate import tune  # tuned
+from topoloom.learning_rate.callbacks import ResumableBatches  # tuned
 
 
 def train(steps: int = 600, seed: int = 0) -> float:
@@ -22,17 +22,15 @@ def train(steps: int = 600, seed: int = 0) -> float:
     model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     batches = ResumableBatches(split, 32, seed)
-    tuner = InProcess(Options(min_lr=1e-4, max_lr=1.0, total_steps=steps, seed=seed))  # tuned
-    callback = TuningCallback(tuner, model, optimizer, data=batches)  # tuned
-    while callback.running:  # tuned
-        batch = next(batches)
+    tuned = tune(model, optimizer, batches, steps, min_lr=1e-4, max_lr=1.0, seed=seed)  # tuned
+    for batch in tuned:  # tuned
         loss = nn.functional.cross_entropy(model(inputs[batch]), targets[batch])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        callback.step(loss.item())  # tuned
-    state = tuner.state
-    print(f"{state.step} steps kept, {state.spent} run, peak rate {state.peak:.4g}")
+        tuned.step(loss)  # tuned
+    told = tuned.tuner.state_dict()
+    print(f"{told['step']} steps kept, {told['spent']} run")
     with torch.no_grad():
         right = model(inputs[split:]).argmax(dim=1) == targets[split:]
     return right.float().mean().item()

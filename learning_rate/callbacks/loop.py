@@ -130,6 +130,11 @@ class TuningCallback:
         return self._tuner.action.do != "stop"
 
     @property
+    def tuner(self) -> Tuner:
+        """The tuner whose actions are carried out."""
+        return self._tuner
+
+    @property
     def lr(self) -> float | None:
         """The rate that is set, of the group with the largest."""
         return self._rates.lr

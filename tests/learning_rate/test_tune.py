@@ -59,7 +59,7 @@ def test_a_plain_loop_trains_to_the_end():
 def test_without_an_interval_the_search_is_around_the_optimizers_rate_and_says_so(caplog):
     caplog.set_level(logging.INFO, "topoloom.learning_rate")
     tuned, _ = training()
-    settings = tuned._tuner.settings
+    settings = tuned.tuner.settings
     assert settings.min_lr * settings.max_lr == pytest.approx(0.01**2)
     assert settings.max_lr / settings.min_lr == pytest.approx(1000)
     assert settings.warmup_lr == pytest.approx(0.01)
@@ -67,7 +67,7 @@ def test_without_an_interval_the_search_is_around_the_optimizers_rate_and_says_s
 
 
 def test_a_given_interval_is_taken_as_it_is():
-    settings = training(min_lr=1e-3, max_lr=0.2)[0]._tuner.settings
+    settings = training(min_lr=1e-3, max_lr=0.2)[0].tuner.settings
     assert (settings.min_lr, settings.max_lr) == (1e-3, 0.2)
 
 
@@ -91,14 +91,14 @@ def test_the_log_has_the_plan_each_stage_and_the_end(caplog):
     for batch in tuned:
         tuned.step(loss_of(batch))
     lines = [record.getMessage() for record in caplog.records]
-    history = tuned._tuner.state.history
+    history = tuned.tuner.state.history
     assert "step 0 of 300, 390 with the search" in caplog.text
     stages = [line for line in lines if line.startswith("steps ")]
     assert len(stages) == len(history)
     for line, stage in zip(stages, history, strict=True):
         assert f"rate {stage.rate:.3g} (" in line
         assert all(f"{attempt.rate:.3g}" in line for attempt in stage.attempts)
-    assert lines[-1] == f"finished after {tuned._tuner.state.spent} steps"
+    assert lines[-1] == f"finished after {tuned.tuner.state.spent} steps"
 
 
 def test_curves_have_every_step_and_tell_trials_from_the_run():
@@ -108,7 +108,7 @@ def test_curves_have_every_step_and_tell_trials_from_the_run():
     for batch in tuned:
         rates.append(tuned.lr)
         tuned.step(loss_of(batch))
-    spent = tuned._tuner.state.spent
+    spent = tuned.tuner.state.spent
     by_tag = {}
     for tag, value, step in curves.points:
         by_tag.setdefault(tag, []).append((step, value))
