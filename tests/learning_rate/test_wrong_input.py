@@ -80,7 +80,7 @@ REPORTS = {
 
 @pytest.mark.parametrize(("losses", "field", "rule"), REPORTS.values(), ids=REPORTS)
 def test_a_wrong_report_is_refused_and_the_state_is_unharmed(losses, field, rule):
-    state = start(options({}))
+    state = observe(start(options({})))
     before = state.to_json()
     with pytest.raises(InvalidObservation, match=rule) as refused:
         observe(state, losses)
@@ -111,7 +111,7 @@ def spoilt(**changes):
 
 STATES = {
     "no object": ([], "", "object"),
-    "version": (spoilt(version=5), "/version", "must be 1 to 4"),
+    "version": (spoilt(version=6), "/version", "must be 1 to 5"),
     "unknown": (spoilt(more=1), "/more", "not known"),
     "phase": (spoilt(phase="lunch"), "/phase", "one of"),
     "step": (spoilt(step="7"), "/step", "int"),
