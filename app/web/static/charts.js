@@ -21,6 +21,14 @@ export function ticks(from, to, count = 5) {
   return found;
 }
 
+/** Return round values of a logarithmic axis: powers of ten, with 2 and 5 on a short axis. */
+export function logTicks(from, to) {
+  const first = Math.floor(Math.log10(from));
+  const powers = Array.from({ length: Math.ceil(Math.log10(to)) - first + 1 }, (_, index) => 10 ** (first + index));
+  const factors = to / from > 300 ? [1] : to / from > 8 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  return powers.flatMap((power) => factors.map((factor) => Number((factor * power).toPrecision(3)))).filter((value) => value >= from && value <= to);
+}
+
 /** Return a chart: a title that states its message, the drawing, and its table on demand. */
 export function chart(title, draw, behind, height = 300) {
   const place = h("div", { class: "drawing" });

@@ -10,7 +10,7 @@ import { SIZES, sizesChart } from "./sizes.js";
 import { topologyView } from "./topology.js";
 import { uniformWiring } from "./wiring.js";
 
-const USUAL = { "double-binary-tree": "double binary trees", "torus-rings": "the best ring torus", "shifted-ring": "a ring" };
+const USUAL = { "double-binary-tree": "double binary trees", "torus-rings": "the best ring torus", "shifted-ring": "a ring", switch: "a switch without latency" };
 
 /** Return the elements of the answer. */
 export function answerOf(design, body, signal) {
@@ -42,6 +42,8 @@ function sentence(design) {
   const task = request.collective ? `a${/^a/.test(request.collective) ? "n" : ""} ${request.collective} of ${bytes(request.bytes)}`
     : `the ${design.workload.tasks.reduce((sum, task) => sum + task.count, 0).toLocaleString("en-US")} collectives${design.workload.preset ? ` of ${design.workload.preset}` : ""}`;
   const times = new Map(design.baselines.map((other) => [other.name, other.seconds]));
+  const switches = (design.assumed || []).filter((other) => other.name.startsWith("switch-")).map((other) => other.seconds);
+  if (switches.length) times.set("switch", Math.min(...switches));
   const others = Object.entries(USUAL).filter(([name]) => times.has(name))
     .map(([name, words], index) => `${words} ${index ? "" : "would take "}${against(times.get(name) / best.seconds)}`);
   return h("h1", {}, h("strong", { class: "accent" }, nameOf(best)), ` takes ${seconds(best.seconds)} for ${task} on ${request.nodes.toLocaleString("en-US")} hosts, ${gap}`,
@@ -53,6 +55,7 @@ const listed = (words) => [words.slice(0, -1).join(", "), words.at(-1)].filter(B
 
 function against(ratio) {
   if (ratio >= 2) return `${digits(ratio)} times as long`;
+  if (Math.abs(ratio - 1) < 0.0005) return "as long";
   return ratio >= 1 ? `${percent(ratio)} longer` : `${percent(ratio)} less`;
 }
 
@@ -140,6 +143,6 @@ function fileList(design, topology, schedule, collective) {
     ["Schedule (MSCCL++)", `/v1/schedules/${schedule}?format=mscclpp-json`, `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
     ["Traces (Chakra)", `/v1/schedules/${schedule}?format=chakra-et&bytes=${design.request.bytes || 1048576}`, `${stem}.chakra.zip`, "one trace for each rank, for ASTRA-sim"],
     ["Tuner table (CSV)", `/v1/schedules/${schedule}?format=nccl-tuner-csv`, `${stem}.tuner.csv`, "for the NCCL tuner plugin"],
-    ...program.map((format) => [`All programs (${format})`, `/v1/designs/${design.id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
+    ...program.map((format) => [`Set of programs (${format.split("-")[0]})`, `/v1/designs/${design.id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
   ]);
 }

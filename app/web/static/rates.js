@@ -1,10 +1,10 @@
 // The view Learning rate: sessions that the service tunes, live.
 
 import { get, blob } from "./api.js";
-import { axes, chart, path, scale, ticks } from "./charts.js";
+import { axes, chart, logTicks, path, scale, tick, ticks } from "./charts.js";
 import { h, s, show, table } from "./dom.js";
 import { Form } from "./form.js";
-import { digits } from "./numbers.js";
+import { digits, plural } from "./numbers.js";
 import { files, snippet } from "./same.js";
 
 const EVERY = 3_000; // Milliseconds between two looks at a running session.
@@ -21,10 +21,16 @@ export async function create({ go }) {
       form.fill(values);
       const id = values.session || items[0]?.id;
       if (!id) return show(answer, none());
+      let seen = -1;
       const look = async () => {
         if (signal.aborted) return;
         try {
           const session = await get(`/v1/lr-sessions/${id}`, { signal });
+          if (session.sequence === seen && session.state === "running") {
+            setTimeout(look, EVERY);
+            return;
+          }
+          seen = session.sequence;
           const text = await (await blob(`/v1/lr-sessions/${id}/history?format=csv`)).text();
           if (signal.aborted) return;
           show(answer, sessionView(session, text));
@@ -41,7 +47,7 @@ export async function create({ go }) {
 function none() {
   return [h("h1", {}, "No training run is tuned yet"),
     h("p", { class: "lead" }, "A training program opens a session; its loss, its rates and the tried candidates then show here, live."),
-    snippet("Command line", `topoloom lr serve-session --help\ncurl --json '{"name": "gpt", "min_lr": 0.0001, "max_lr": 0.1, "total_steps": 10000}' ${location.origin}/v1/lr-sessions`)];
+    snippet("curl", `curl --json '{"name": "gpt", "min_lr": 0.0001, "max_lr": 0.1, "total_steps": 10000}' ${location.origin}/v1/lr-sessions`)];
 }
 
 function sessionView(session, text) {
@@ -56,7 +62,7 @@ function sessionView(session, text) {
     h("dl", { class: "figures" },
       figure("Loss", last && Number.isFinite(last.loss) ? digits(last.loss) : "–", "last kept step"),
       figure("Rate", session.action.lr ? session.action.lr.toExponential(2) : "–", `next: ${session.action.type.replace("_", " ")}`),
-      figure("Steps in all", session.spent.toLocaleString("en-US"), `${((100 * (session.spent - session.step)) / total).toFixed(1)} % of the run discarded`)),
+      figure("Steps in all", session.spent.toLocaleString("en-US"), `${plural(session.spent - session.step, "step")} of trials discarded`)),
     rows.length > 1 && h("div", { class: "charts" }, curves("Loss of the kept run, and of the trials", rows, (row) => row.loss, "loss"), curves("Learning rate", rows, (row) => row.rate, "rate")),
     session.stages.length > 0 && [h("h2", {}, "Stages"), stages(session.stages)],
     h("h2", {}, "Files"),
@@ -78,11 +84,11 @@ function curves(title, rows, of, name) {
     const box = { left: 56, right: width - 12, top: 34, bottom: height - 44 };
     const x = scale([0, Math.max(1, ...finite.map((row) => row.step))], [box.left, box.right]);
     const [low, high] = [Math.min(...values), Math.max(...values)];
-    const y = scale([low, high], [box.bottom, box.top], low > 0);
+    const y = scale([low, high], [box.bottom, box.top], true);
     return axes(width, height, box, {
       x, y, title, xName: "step", yName: name,
       xTicks: ticks(0, Math.max(...finite.map((row) => row.step)), 5).map((value) => [value, value.toLocaleString("en-US")]),
-      yTicks: ticks(low, high, 4).filter((value) => value > 0).map((value) => [value, value < 0.01 ? value.toExponential(0) : digits(value)]),
+      yTicks: logTicks(low, high).map((value) => [value, value < 0.01 ? value.toExponential(0) : tick(value)]),
     }, trials.map((row) => s("circle", { class: "trial", cx: x(row.step), cy: y(of(row)), r: 1.5 })),
     s("path", { class: "ours", d: path(kept.map((row) => [x(row.step), y(of(row))])) }));
   }, { columns: [{ head: "step", number: true, cell: (row) => row.step }, { head: name, number: true, cell: (row) => of(row).toPrecision(4) }], rows: thin(kept).filter((_, index) => index % Math.ceil(kept.length / 100) === 0) });
@@ -94,6 +100,6 @@ function stages(list) {
     { head: "first step", number: true, cell: (stage) => stage.start },
     { head: "steps", number: true, cell: (stage) => stage.tau },
     { head: "chosen", number: true, cell: (stage) => (stage.rate ? stage.rate.toExponential(2) : "–") },
-    { head: "tried", cell: (stage) => stage.attempts.map((one) => `${one.rate.toExponential(1)} ${one.status}${one.forecast === undefined ? "" : ` (forecast ${digits(one.forecast)})`}`).join(", ") },
+    { head: "tried", cell: (stage) => h("span", { class: "wrap" }, stage.attempts.map((one) => `${one.rate.toExponential(1)} ${one.status}${one.forecast === undefined ? "" : ` (forecast ${digits(one.forecast)})`}`).join(", ")) },
   ], list);
 }

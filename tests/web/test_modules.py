@@ -1,0 +1,86 @@
+"""Modules of the page alone, in a real browser: numbers, recipes and places."""
+
+from itertools import pairwise
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def call(chromium, address):
+    """Return a function that calls an exported function of a module of the page."""
+    page = chromium.new_page()
+    page.goto(address)
+    folder = page.get_attribute("link[rel=stylesheet]", "href").rpartition("/")[0]
+
+    def called(module, name, *values):
+        # A module of the page: its policy allows no evaluated text.
+        return page.evaluate(
+            "async ([path, name, values]) => (await import(path))[name](...values)",
+            [f"/{folder}/{module}.js", name, list(values)],
+        )
+
+    yield called
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "said"),
+    [
+        ("seconds", 0.0027, "2.70 ms"),
+        ("seconds", 0.000186666, "187 µs"),
+        ("seconds", 12.3456, "12.3 s"),
+        ("seconds", 0.9999, "1.00 s"),
+        ("bytes", 1048576, "1 MiB"),
+        ("bytes", 1000000, "1 MB"),
+        ("bytes", 40985600, "39.1 MiB"),
+        ("bytes", 12, "12 B"),
+        ("digits", 346.6667, "347"),
+        ("digits", 12345.6, "12,346"),
+        ("percent", 1.0517, "5.2 %"),
+        ("fraction", "277/256", "1.08"),
+    ],
+)
+def test_numbers_have_three_digits_and_a_unit(call, function, value, said):
+    assert call("numbers", function, value).replace("\u00a0", " ") == said
+
+
+def test_a_recipe_is_a_tree_of_operators_and_bases(call):
+    recipe = "Power(2, Product(UniRing(4), LineGraph(1, Diamond())))"
+    found = call("topology", "parse", recipe)
+
+    def shown(term):
+        parts = ", ".join(part.get("text") or shown(part) for part in term["parts"])
+        return f"{term['name']}({parts})"
+
+    assert shown(found) == recipe
+
+
+def test_a_torus_stands_on_a_grid_and_a_circulant_on_a_circle(call):
+    nodes = [{"id": number} for number in range(12)]
+    torus = call("layout", "arrange", {"recipe": "Torus(3, 4)", "nodes": nodes, "links": []})
+    assert torus["name"] == "grid"
+    assert len({round(y, 6) for _, y in torus["places"]}) == 3
+    assert len({round(x, 6) for x, _ in torus["places"]}) == 4
+    ring = call("layout", "arrange", {"recipe": "UniRing(12)", "nodes": nodes, "links": []})
+    assert ring["name"] == "circle"
+    radii = {round((x - 0.5) ** 2 + (y - 0.5) ** 2, 6) for x, y in ring["places"]}
+    assert len(radii) == 1
+
+
+def test_hops_are_those_of_shortest_paths(call):
+    out = [[1], [2], [3], [0, 4], [], [0]]
+    graph = {"nodes": [{"id": number} for number in range(6)], "out": out}
+    assert call("layout", "hops", graph, 0)[:5] == [0, 1, 2, 3, 4]
+    tree = call("layout", "rings", graph, 0)
+    assert tree["parents"] == [-1, 0, 1, 2, 3, -1]
+    assert tree["farthest"] == 4
+
+
+def test_labels_move_apart_and_stay_between_the_edges(call):
+    labels = call("charts", "apart", [{"y": 50}, {"y": 51}, {"y": 99}, {"y": 100}], 12, 0, 100)
+    places = sorted(label["y"] for label in labels)
+    assert all(upper + 12 <= lower for upper, lower in pairwise(places))
+    assert places[0] >= 0
+    assert places[-1] <= 100
