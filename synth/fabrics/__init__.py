@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain
-from topoloom.synth.fabrics.accelerators import dgx_1v, mi250, mi300x, ndv2
+from topoloom.synth.fabrics.accelerators import dgx_1v, mi250, mi300x, mi325x, mi355x, ndv2
 from topoloom.synth.fabrics.desk_side import (
     dgx_spark,
     dgx_spark_chain,
@@ -25,10 +25,14 @@ from topoloom.synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
 from topoloom.synth.fabrics.switched import (
     dgx_2,
     dgx_a100,
+    dgx_b200,
+    dgx_b300,
     dgx_h100,
     dgx_h100_sharp,
+    dgx_h200,
     gb200_nvl72,
     gb200_nvl72_sharp,
+    gb300_nvl72,
     gh200_nvl32,
 )
 from topoloom.synth.fabrics.tori import (
@@ -54,14 +58,23 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "dgx-a100-N": dgx_a100,
         "dgx-h100-N": dgx_h100,
         "dgx-h100-sharp-N": dgx_h100_sharp,
+        "dgx-h200-N": dgx_h200,
+        "dgx-b200-N": dgx_b200,
+        "dgx-b300-N": dgx_b300,
         "gh200-nvl32": gh200_nvl32,
         "gb200-nvl72": gb200_nvl72,
         "gb200-nvl72-N": gb200_nvl72,
         "gb200-nvl72-sharp": gb200_nvl72_sharp,
+        "gb300-nvl72": gb300_nvl72,
+        "gb300-nvl72-N": gb300_nvl72,
         "ndv2-N": ndv2,
         "mi250-N": mi250,
         "mi300x": mi300x,
         "mi300x-N": mi300x,
+        "mi325x": mi325x,
+        "mi325x-N": mi325x,
+        "mi355x": mi355x,
+        "mi355x-N": mi355x,
         "tpu-v4-AxBxC": tpu_v4,
         "tpu-v4-AxBxC-twisted": tpu_v4_twisted,
         "tpu-v5p-AxBxC": tpu_v5p,

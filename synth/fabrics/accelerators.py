@@ -65,10 +65,36 @@ def mi300x(boxes: int = 1) -> Topology:
     >>> mi300x(2)
     <Topology mi300x: 16 compute, 1 switch, 144 links>
     """
+    return _all_joined("mi300x", boxes, 64)
+
+
+def mi325x(boxes: int = 1) -> Topology:
+    """Return boxes of eight MI325X: the links and NICs of MI300X boxes.
+
+    Source: AMD's MI325X data sheet, 128 GB/s per link, both directions together.
+
+    >>> mi325x().capacities[0]
+    64
+    """
+    return _all_joined("mi325x", boxes, 64)
+
+
+def mi355x(boxes: int = 1) -> Topology:
+    """Return boxes of eight MI355X: each pair has 76.8 GB/s, each GPU a 400 Gbit/s NIC.
+
+    Source: AMD's MI355X data sheet, 153.6 GB/s per link, both directions together.
+
+    >>> mi355x().capacities[0]
+    Fraction(384, 5)
+    """
+    return _all_joined("mi355x", boxes, Fraction(384, 5))
+
+
+def _all_joined(name: str, boxes: int, capacity: Capacity) -> Topology:
     links: list[Row] = []
     for box in range(boxes):
-        links += [row for pair in combinations(range(8), 2) for row in _joined(box, pair, 64)]
-    return _with_network("mi300x", boxes, 8, links, nic=50)
+        links += [row for pair in combinations(range(8), 2) for row in _joined(box, pair, capacity)]
+    return _with_network(name, boxes, 8, links, nic=50)
 
 
 def mi250(boxes: int) -> Topology:

@@ -29,6 +29,39 @@ def dgx_h100(boxes: int) -> Topology:
     return _cluster("dgx-h100", boxes, nvlink=18 * 25, nic=50)
 
 
+def dgx_h200(boxes: int) -> Topology:
+    """Return DGX H200 boxes: the NVLinks and NICs of DGX H100 boxes.
+
+    Source: NVIDIA's DGX H200 data sheet, 900 GB/s per GPU, both directions together.
+
+    >>> dgx_h200(2).degree
+    8
+    """
+    return _cluster("dgx-h200", boxes, nvlink=18 * 25, nic=50)
+
+
+def dgx_b200(boxes: int) -> Topology:
+    """Return DGX B200 boxes: 18 NVLink5 of 50 GB/s and one 400 Gbit/s NIC per GPU.
+
+    Source: NVIDIA's DGX B200 data sheet, 1.8 TB/s per GPU, both directions together.
+
+    >>> dgx_b200(1).capacities[0]
+    900
+    """
+    return _cluster("dgx-b200", boxes, nvlink=18 * 50, nic=50)
+
+
+def dgx_b300(boxes: int) -> Topology:
+    """Return DGX B300 boxes: 18 NVLink5 of 50 GB/s and one 800 Gbit/s NIC per GPU.
+
+    Source: NVIDIA's DGX B300 data sheet, eight ConnectX-8.
+
+    >>> dgx_b300(2).links[0].capacity
+    900
+    """
+    return _cluster("dgx-b300", boxes, nvlink=18 * 50, nic=100)
+
+
 def dgx_h100_sharp(boxes: int) -> Topology:
     """Return DGX H100 boxes whose NVSwitches multicast and reduce (NVLink SHARP).
 
@@ -81,6 +114,17 @@ def gb200_nvl72(racks: int = 1) -> Topology:
     <Topology gb200-nvl72: 144 compute, 3 switch, 576 links>
     """
     return _racks("gb200-nvl72", racks, gpus=72, nvlink=18 * 50, nic=50)
+
+
+def gb300_nvl72(racks: int = 1) -> Topology:
+    """Return GB300 NVL72 racks: the NVLinks of GB200 NVL72, and an 800 Gbit/s NIC per GPU.
+
+    Source: NVIDIA's GB300 NVL72 data sheet, ConnectX-8.
+
+    >>> gb300_nvl72(2)
+    <Topology gb300-nvl72: 144 compute, 3 switch, 576 links>
+    """
+    return _racks("gb300-nvl72", racks, gpus=72, nvlink=18 * 50, nic=100)
 
 
 def _racks(family: str, racks: int, *, gpus: int, nvlink: int, nic: int = 0) -> Topology:

@@ -28,7 +28,12 @@ _EXTENSIONS = {
 _ROOTS = {"graphml": "graphml", "gexf": "gexf", "system": "nccl-xml"}
 _ROOT = re.compile(r"<(?:[A-Za-z]{1,20}:)?(graphml|gexf|system)\b")
 _DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
-_MSCCL_TYPE = re.compile(r'"msccl_type"\s*:\s*"(\w+)"')
+_MSCCL_TYPE = re.compile(r'"m?sccl_type"\s*:\s*"(\w+)"')
+_LABS = (
+    ("teccl", re.compile(r'"TopologyParams"\s*:')),
+    ("containerlab", re.compile(r'"topology"\s*:\s*\{(?s:.*)"nodes"\s*:\s*\{')),
+    ("air", re.compile(r'"content"\s*:\s*\{(?s:.*)"nodes"\s*:\s*\{')),
+)
 _TACCL = [re.compile(rf'"{key}"\s*:') for key in ("gpus_per_node", "links", "betas")]
 _NODE_LINK = re.compile(r'"(?:links|edges)"\s*:')
 _PRINTED = (
@@ -38,6 +43,7 @@ _PRINTED = (
         "nvidia-smi",
         re.compile("^[ \t]{0,99}GPU0[ \t]+X(?![ \t]+(OK|NS|CNS|GNS|TNS|DR|U)\\b)", re.M),
     ),
+    ("nvidia-smi-nvlink", re.compile(r"^\s*GPU [0-9]+: .*\n\s*Link [0-9]+: ", re.M)),
 )
 """Formats that a terminal printed, pasted with quotes, prompts or fences."""
 _BEGINNINGS = (
@@ -47,6 +53,17 @@ _BEGINNINGS = (
         re.compile(
             r"^[ \t]*-[ \t]+topology:[^\n]*\n(?:[^\n]*\n)?[ \t]+(?:tree|block|ring|torus3d):", re.M
         ),
+    ),
+    ("dot", re.compile(r"\A(?:strict\s+)?(?:di)?graph\b[^\[{]{0,300}\{", re.I)),
+    (
+        "containerlab",
+        re.compile(
+            r"^topology:[ \t]*(?:#[^\n]*)?\n(?:[^\n]*\n){0,9}?[ \t]+(?:nodes|links|kinds):", re.M
+        ),
+    ),
+    (
+        "ibnetdiscover",
+        re.compile(r'^[ \t>]*(?:Switch|Ca|Rt)\s+[0-9]+ "[SHR]-[0-9a-f]+"|^switchguid=0x', re.M),
     ),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
     ("graph6", re.compile(r"\A>>graph6<<")),
@@ -105,17 +122,21 @@ def _by_sign(text: str, head: str) -> str | None:
             return "msccl-tools"
         if all(sign.search(text) for sign in _TACCL):
             return "taccl"
+        lab = next((form for form, sign in _LABS if sign.search(head)), None)
+        if lab is not None:
+            return lab
         complete = all(f'"{key}"' in text for key in ("nodes", "source", "target"))
         return "node-link" if complete and _NODE_LINK.search(text) else None
     if head.startswith("<"):
         root = _ROOT.match(head)
         return None if root is None else _ROOTS[root[1]]
     text = text.lstrip("\ufeff")
-    if any(word in text for word in ("GPU0", "Link Type", "LINK TYPE")):
+    if any(word in text for word in ("GPU0", "GPU 0:", "Link Type", "LINK TYPE")):
         plain = "\n".join(console_lines(text))
         if form := next((form for form, sign in _PRINTED if sign.search(plain)), None):
             return form
-    return next((form for form, sign in _BEGINNINGS if sign.search(text)), None)
+    found = (form for form, sign in _BEGINNINGS if sign.search(head if form == "dot" else text))
+    return next(found, None)
 
 
 def _by_shape(text: str, head: str) -> str:

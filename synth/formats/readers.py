@@ -18,24 +18,28 @@ from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
 from topoloom.synth.formats.attributes import Attributes
 from topoloom.synth.formats.detection import MAX_CHARACTERS, detect
+from topoloom.synth.formats.dot_text import dot_graph
 from topoloom.synth.formats.edge_list import edgelist, undirected_edgelist
 from topoloom.synth.formats.gexf import gexf
 from topoloom.synth.formats.gml import gml
 from topoloom.synth.formats.graph6 import digraph6, graph6, sparse6
 from topoloom.synth.formats.graphml import graphml
+from topoloom.synth.formats.ibnetdiscover import ibnetdiscover
 from topoloom.synth.formats.machines.box import Box, Rates
 from topoloom.synth.formats.machines.cluster import assemble
 from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN, ClusterPlan
 from topoloom.synth.formats.machines.host_path import pcie_rate
 from topoloom.synth.formats.machines.nccl_xml import nccl_xml
 from topoloom.synth.formats.machines.nvidia_smi import nvidia_smi
+from topoloom.synth.formats.machines.nvlink_status import nvlink_status
 from topoloom.synth.formats.machines.rocm_smi import rocm_smi
 from topoloom.synth.formats.machines.unlisted_nvlinks import nvlinks
 from topoloom.synth.formats.matrix_market import matrix_market
+from topoloom.synth.formats.network_labs import air, containerlab
 from topoloom.synth.formats.node_link import node_link
 from topoloom.synth.formats.slurm import slurm
 from topoloom.synth.formats.slurm_yaml import slurm_yaml
-from topoloom.synth.formats.synthesizers import msccl_tools, taccl
+from topoloom.synth.formats.synthesizers import msccl_tools, taccl, teccl
 from topoloom.synth.formats.tables import matrix
 from topoloom.synth.formats.topology_json import document
 from topoloom.synth.naming.suggestions import one_of
@@ -45,6 +49,7 @@ DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
     {
         "nccl-xml": nccl_xml,
         "nvidia-smi": nvidia_smi,
+        "nvidia-smi-nvlink": nvlink_status,
         "rocm-smi": rocm_smi,
         "amd-smi": rocm_smi,
     }
@@ -72,6 +77,11 @@ GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
         "slurm-yaml": slurm_yaml,
         "msccl-tools": msccl_tools,
         "taccl": taccl,
+        "teccl": teccl,
+        "dot": dot_graph,
+        "containerlab": containerlab,
+        "air": air,
+        "ibnetdiscover": ibnetdiscover,
     }
 )
 """Graphs, by the name of the format; ``json`` is topology/1."""
@@ -79,12 +89,12 @@ GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
 READABLE = (*GRAPHS, *DUMPS)
 """The names of all formats that can be read."""
 
-_NAMED = ("node-link", "graphml", "gexf", "gml")
+_NAMED = ("node-link", "graphml", "gexf", "gml", "dot")
 _LISTED = ("edgelist", "undirected-edgelist", "multiline-adjlist")
 
 OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "capacity_attribute": (*_NAMED, *_LISTED, "slurm", "taccl"),
+        "capacity_attribute": (*_NAMED, *_LISTED, "slurm", "taccl", "containerlab"),
         "kind_attribute": _NAMED,
         "switch_values": _NAMED,
         "unit": tuple(form for form in GRAPHS if form != "json"),
@@ -180,7 +190,7 @@ def _graph(text: str, form: str, given: dict[str, Any]) -> Topology:
 def _dump(text: str, form: str, given: dict[str, Any]) -> Topology:
     plan = ClusterPlan(**{name: given[name] for name in _OF_PLAN if name in given})
     rates = _rates(given)
-    # AMD's tools list no NICs.
+    # The other tools list no NICs.
     more = {"nics": plan.boxes > 1} if form in ("nccl-xml", "nvidia-smi") else {}
     return assemble(DUMPS[form](text, rates=rates, **more), plan)
 

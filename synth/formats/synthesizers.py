@@ -1,6 +1,6 @@
-"""Topologies of the schedule synthesizers msccl-tools and TACCL, as JSON.
+"""Topologies of the schedule synthesizers SCCL, msccl-tools, TACCL and TE-CCL, as JSON.
 
-Both hold square matrices whose row is the target of a link and whose column is the source
+All but TE-CCL hold square matrices whose row is the target of a link and whose column is the source
 (``Topology.link`` in msccl/topologies/topology.py and taccl/topologies/topology.py).
 """
 
@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from topoloom.synth.errors import InvalidRecipe
+from topoloom.synth.fabrics import LARGEST, fabric
 from topoloom.synth.formats.attributes import PLAIN, Attributes, number
 from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.tables import MAX_ROWS
 from topoloom.synth.formats.topology_draft import wrong
 from topoloom.synth.formats.topology_json import parse_json
+from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Topology
 
 GB_PER_SECOND = 1000
@@ -20,7 +23,9 @@ GB_PER_SECOND = 1000
 
 
 def msccl_tools(text: str, *, attributes: Attributes = PLAIN) -> Topology:
-    """Return the topology that msccl-tools stores: ``"msccl_type": "topology"``.
+    """Return the topology that msccl-tools, or SCCL before it, stores.
+
+    ``msccl_type``, or ``sccl_type``, is ``"topology"``.
 
     A number in ``links`` is the chunks that a link takes in one round.  An entry of
     ``switches``, sources, targets, chunks and a name, is a limit that the links from these
@@ -99,6 +104,43 @@ def taccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     if isinstance(document.get("nics_per_node"), int) and document["nics_per_node"] > 0:
         draft.assume("The file is read as one machine: its network between machines is left out.")
     return draft.build(about)
+
+
+def teccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
+    """Return the fabric whose machine an input of TE-CCL names: ``TopologyParams``.
+
+    The file holds no links: NDv2, DGX1 and DGX2 are `synth.fabrics`; its other machines are
+    known to TE-CCL only.
+
+    >>> teccl('{"TopologyParams": {"name": "NDv2", "chassis": 2}}').name
+    'ndv2-2'
+
+    Raises
+    ------
+    InvalidTopology
+        The file names no such machine, or too many.
+    """
+    given = _object(text).get("TopologyParams")
+    name = given.get("name") if isinstance(given, dict) else None
+    chassis = str(given.get("chassis", 1)) if isinstance(given, dict) else ""
+    known = {"ndv2": f"ndv2-{chassis}", "dgx1": "dgx-1v", "dgx2": "dgx-2"}
+    if not isinstance(name, str) or name.lower() not in known:
+        raise wrong("/TopologyParams/name", "must be NDv2, DGX1 or DGX2")
+    if chassis != "1" and name.lower() != "ndv2":
+        raise wrong("/TopologyParams/chassis", f"must be 1 for {name}")
+    try:
+        found = fabric(known[name.lower()])
+    except InvalidRecipe:
+        raise wrong("/TopologyParams/chassis", f"must be from 1 to {LARGEST}") from None
+    text = f"The file names {name} and holds no links: it is read as the fabric {found.name}."
+    return Topology(
+        found.nodes,
+        found.links,
+        switches=found.switches,
+        name=found.name,
+        bandwidth_unit=attributes.unit or found.bandwidth_unit,
+        assumed=[Assumption(text)],
+    )
 
 
 def _object(text: str) -> dict[str, Any]:

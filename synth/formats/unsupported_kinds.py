@@ -62,12 +62,6 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "a TACCL profile of a machine whose links only TACCL knows",
             "give a fabric by name, such as ndv2-1 or dgx-2, or a profile with links and betas",
         ),
-        (
-            "TE-CCL input",
-            _key("TopologyParams"),
-            "an input of TE-CCL, which names a topology and holds no links",
-            "give a fabric by name (topoloom catalog fabrics) or an edge list",
-        ),
         ("TE-CCL schedule", _key("1-Epoch_Duration"), "a schedule of TE-CCL", _SCHEDULE),
         (
             "MSCCL++ JSON",
@@ -95,7 +89,12 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "a list of cables from NetBox",
             _PLANT,
         ),
-        ("containerlab JSON", _key("clab"), "a lab of containerlab", _LINKS),
+        (
+            "containerlab JSON",
+            _key("clab"),
+            "the data that containerlab exports",
+            "give the topology file of the lab, NAME.clab.yml",
+        ),
         ("EC2 topology", _key("NetworkNodes"), "an EC2 instance topology", _LINKS),
         (
             "SONiC",
@@ -139,7 +138,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         (
             "nvidia-smi list",
             r"(?m)^GPU [0-9]+: .*\(UUID: GPU-|\A(?:index|name|uuid|pci\.bus_id|timestamp), [a-z_.]",
-            "a list of nvidia-smi (-L, nvlink or --query-gpu)",
+            "a list of nvidia-smi (-L or --query-gpu)",
             _NVIDIA,
         ),
         (
@@ -170,13 +169,6 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         ("numactl", r"(?m)^node distances:", "the output of numactl -H", _MACHINE),
         # Networks and clusters.
         (
-            "ibnetdiscover",
-            r'(?m)^(?:Switch|Ca|Rt)\s+[0-9]+ "[SHR]-[0-9a-f]+"|^switchguid=0x'
-            r"|^(?:SW|CA|RT) +[0-9]+ +[0-9]+ 0x[0-9a-f]+ ",
-            "the output of ibnetdiscover",
-            _LINKS,
-        ),
-        (
             "iblinkinfo",
             r"==\( *(?:[0-9]+X|Down|Disabled)[^\n]*\)==>",
             "the output of iblinkinfo",
@@ -199,24 +191,6 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             r"(?m)^(?:NodeName|PartitionName|ClusterName|SlurmctldHost)=",
             "a configuration of Slurm",
             "give topology.conf, lines SwitchName=... Nodes=... or Switches=...",
-        ),
-        (
-            "NVIDIA Air",
-            r'\A(?:strict\s+)?(?:di)?graph\b[^{\n]*\{(?s:.*?)"\s*:\s*"(?:swp|eth)[0-9]',
-            "a lab of NVIDIA Air in Graphviz DOT",
-            _LINKS,
-        ),
-        (
-            "Graphviz DOT",
-            r"\A(?:strict\s+)?(?:di)?graph\b[^{\n]*\{",
-            "Graphviz DOT",
-            "write GraphML or an edge list, for example with networkx.nx_pydot.read_dot",
-        ),
-        (
-            "containerlab",
-            r"(?m)^topology:[ \t]*(?:#[^\n]*)?\n(?:[^\n]*\n){0,9}?[ \t]+(?:nodes|links|kinds):",
-            "a lab of containerlab",
-            _LINKS,
         ),
         (
             "ASTRA-sim",

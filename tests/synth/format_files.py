@@ -43,6 +43,14 @@ FILES = {
     "star.gexf": "gexf",
     "tree.slurm.conf": "slurm",
     "torus.slurm.yaml": "slurm-yaml",
+    "leaf-spine.dot": "dot",
+    "lab.air.dot": "dot",
+    "lab.clab.yml": "containerlab",
+    "lab.air.json": "air",
+    "subnet.ibnetdiscover.txt": "ibnetdiscover",
+    "quad.nvlink-status.txt": "nvidia-smi-nvlink",
+    "ndv2.teccl.json": "teccl",
+    "ring.sccl.json": "msccl-tools",
     "weighted.multiline-adjlist.txt": "multiline-adjlist",
 }
 SAID = ("undirected-adjlist", "multiline-adjlist")

@@ -121,6 +121,14 @@ STATED = {
             "unit": ('bandwidth_unit "GB/s"', ""),
         },
     ),
+    "dot": Stated(
+        "digraph { graph [x=y] node [kind=compute] a -> b [capacity=25]; b -> a [capacity=25] }",
+        {"unit": "GB/s"},
+        {
+            "capacity_attribute": (" \\[capacity=25\\]", ""),
+            "kind_attribute": ("node \\[kind=compute\\]", ""),
+        },
+    ),
     "edgelist": Stated("a b 25\nb c 25", LIST, {"capacity_attribute": NO_CAPACITY}),
     "undirected-edgelist": Stated("a b 25", {"unit": "GB/s"}, {"capacity_attribute": NO_CAPACITY}),
     "multiline-adjlist": Stated(
@@ -155,6 +163,23 @@ SILENT = {
     "adjlist": ("a b c\nb c\nc a", {"directed", "capacity_attribute"}),
     "undirected-adjlist": ("a b c\nb c\nc", {"capacity_attribute"}),
     "slurm": ("SwitchName=leaf Nodes=a,b", {"", "capacity_attribute"}),
+    "containerlab": (
+        "topology:\n  nodes: {a: {kind: linux}, b: {kind: linux}}\n"
+        "  links: [{endpoints: [a:1, b:1]}]",
+        {"", "capacity_attribute"},
+    ),
+    "air": (
+        '{"content": {"nodes": {"a": {"os": "generic"}, "b": {"os": "generic"}}, '
+        '"links": [[{"node": "a"}, {"node": "b"}]]}}',
+        {"", "capacity_attribute"},
+    ),
+    "ibnetdiscover": (
+        'Ca 1 "H-1" # "a hca"\n[1] "H-2"[1] # "b hca" 4xEDR\n'
+        'Ca 1 "H-2" # "b hca"\n[1] "H-1"[1] # "a hca" 4xEDR\n',
+        {""},
+    ),
+    "teccl": ('{"TopologyParams": {"name": "DGX1"}}', {""}),
+    "nvidia-smi-nvlink": ("GPU 0: a\n Link 0: 25 GB/s\nGPU 1: a\n Link 0: 25 GB/s\n", {"nvlink"}),
     "slurm-yaml": (
         "- topology: t\n  tree:\n    switches:\n    - {switch: leaf, nodes: 'a,b'}",
         {"", "capacity_attribute"},
