@@ -1,10 +1,10 @@
 """Known algorithms for hosts with d ports, each with its closed form and its schedule.
 
-A baseline is a module with ``NAME``, ``time`` and ``baseline_run``: the exact time in closed form,
-and a schedule on a topology of its own.  The verifier accepts the schedule, and the simulator
-yields the same time.  `BASELINES` use cables between hosts only, and every hop costs alpha.
-`ASSUMED_BASELINES` need more hardware, stated as an assumption.  Where a closed form rests on an
-assumption, the assumption favors the baseline; ``docs/explanation/cost-model.md`` derives the
+A baseline is a module, or an object, with ``NAME``, ``time`` and ``baseline_run``: the exact time
+in closed form, and a schedule on a topology of its own.  The verifier accepts the schedule, and the
+simulator yields the same time.  `BASELINES` use cables between hosts only, and every hop costs
+alpha.  `ASSUMED_BASELINES` need more hardware, stated as an assumption.  Where a closed form rests
+on an assumption, the assumption favors the baseline; ``docs/explanation/cost-model.md`` derives the
 forms.
 """
 
@@ -15,7 +15,6 @@ from typing import Any
 from topoloom.schedules.baselines import (
     bruck,
     double_binary_tree,
-    full_mesh,
     hypercube,
     pairwise_exchange,
     permutation_rings,
@@ -29,6 +28,7 @@ from topoloom.schedules.baselines import (
     wide_double_tree,
 )
 from topoloom.schedules.baselines.baseline_run import BaselineRun
+from topoloom.schedules.baselines.full_mesh import FullMesh
 from topoloom.schedules.baselines.operation import (
     PASSES,
     Baseline,
@@ -88,7 +88,8 @@ BASELINES = _of(
         single_tree,
         torus_rings,
         twisted_torus,
-        full_mesh,
+        FullMesh(2),
+        FullMesh(3),
         hypercube,
         permutation_rings,
         pairwise_exchange,

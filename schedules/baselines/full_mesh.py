@@ -1,13 +1,15 @@
-"""The three-dimensional full mesh: hosts that differ in one coordinate have a direct link.
+"""Full meshes: hosts that differ in one of two or three coordinates have a direct link.
 
 References
 ----------
 Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
-2009; found to be Pareto-optimal for serving experts in arXiv:2605.00254.
+2009; three dimensions are found to be Pareto-optimal for serving experts in arXiv:2605.00254.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import lcm, prod
 
 import numpy as np
@@ -21,94 +23,106 @@ from topoloom.schedules.baselines.operation import (
     step_baseline,
 )
 from topoloom.schedules.baselines.partial_sums import Grid
+from topoloom.schedules.baselines.torus_shares import dimension_order
 from topoloom.schedules.model.schedule import Collective, StepSchedule
 from topoloom.schedules.steps.send_arrays import sends
 from topoloom.synth.topology.topology import Topology
 
-NAME = "full-mesh-3d"
 
+@dataclass(frozen=True, slots=True)
+class FullMesh:
+    """The baseline of full meshes with a number of dimensions."""
 
-def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
-    """Return the least time on a mesh of sides a, b, c with (a-1) + (b-1) + (c-1) = d, or None.
+    dimensions: int
 
-    The data is cut into three shares, one per cyclic order of the dimensions.  In a step every
-    host sends its data to all others along the dimension: three steps, the j-th of which loads
-    a link with all shards gathered before.  Shares are proportional to the side of their last
-    dimension.  An allreduce may also exchange partial sums once (`partial_sums`).
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """The name of the baseline."""
+        return f"full-mesh-{self.dimensions}d"
 
-    >>> from topoloom.schedules.model.schedule import Collective
-    >>> work = Operation(Collective.ALLGATHER, 64, Fraction(1), Fraction(0))
-    >>> time(64, 9, work).steps, time(64, 9, work).seconds
-    (3, Fraction(63, 1))
-    """
-    if operation.collective not in PASSES:
-        return None
-    timed = [_time(shape, operation) for shape in _shapes(nodes, degree)]
-    return min(timed, key=lambda one: one.seconds, default=None)
+    def time(self, nodes: int, degree: int, operation: Operation) -> Baseline | None:
+        """Return the least time on a mesh whose links, the sum of side - 1, fit the ports; or None.
 
+        The data is cut into one share per cyclic order of the dimensions.  In a step every host
+        sends its data to all others along the dimension.  The j-th step loads a link with all
+        shards gathered before.  Shares are proportional to the side of their last dimension.  An
+        allreduce may also exchange partial sums once (`partial_sums`).
 
-def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
-    """Return the mesh and its schedule."""
-    best = time(nodes, degree, operation)
-    if best is None:
-        return None
-    shape = next(s for s in _shapes(nodes, degree) if _time(s, operation) == best)
-    once = Grid(shape, rings=False).run()
-    return fastest_run(lambda _: _gathered(shape), degree, operation, [once])
+        >>> from topoloom.schedules.model.schedule import Collective
+        >>> work = Operation(Collective.ALLGATHER, 64, Fraction(1), Fraction(0))
+        >>> FullMesh(3).time(64, 9, work).steps, FullMesh(3).time(64, 9, work).seconds
+        (3, Fraction(63, 1))
+        """
+        if operation.collective not in PASSES:
+            return None
+        timed = [self._time(shape, degree, operation) for shape in self._shapes(nodes, degree)]
+        return faster(*timed) if timed else None
 
+    def baseline_run(self, nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+        """Return the mesh and its schedule."""
+        best = self.time(nodes, degree, operation)
+        if best is None:
+            return None
+        shapes = self._shapes(nodes, degree)
+        shape = next(one for one in shapes if self._time(one, degree, operation) == best)
+        copies = degree // _links(shape)
+        once = Grid(shape, rings=False, copies=copies).run()
+        return fastest_run(lambda _: _gathered(shape, copies), degree, operation, [once])
 
-def _shapes(nodes: int, degree: int) -> Iterator[tuple[int, ...]]:
-    """Yield the sides, at least 2, of meshes with these numbers of hosts and ports."""
-    for a in range(2, degree):
-        for b in range(a, degree + 2 - a):
-            c = degree + 3 - a - b
-            if c >= b and a * b * c == nodes:
-                yield a, b, c
+    def _shapes(self, nodes: int, degree: int) -> Iterator[tuple[int, ...]]:
+        """Yield the sides, from 2 up, of meshes with these hosts and at most these ports."""
+        for sides in product(range(2, degree + 2), repeat=self.dimensions - 1):
+            last, rest = divmod(nodes, prod(sides))
+            shape = (*sides, last)
+            if not rest and list(shape) == sorted(shape) and _links(shape) <= degree:
+                yield shape
 
-
-def _time(shape: tuple[int, ...], operation: Operation) -> Baseline:
-    loads = [Fraction(0)] * 3
-    for step in range(3):
-        along = [Fraction(0)] * 3
+    def _time(self, shape: tuple[int, ...], degree: int, operation: Operation) -> Baseline:
+        axes = range(len(shape))
+        loads = [[Fraction(0) for _ in axes] for _ in axes]
         for first, share in enumerate(_shares(shape)):
-            done = [shape[(first + turn) % 3] for turn in range(step)]
-            along[(first + step) % 3] += share * prod(done)
-        loads[step] = max(along)
-    wire = sum(loads, Fraction(0)) * Fraction(sum(shape) - 3, prod(shape))
-    parts = sum(loads, Fraction(0)) * _parts(shape)
-    found = step_baseline(NAME, prod(shape), 3, wire, operation, parts)
-    if operation.collective is not Collective.ALLREDUCE:
-        return found
-    return faster(found, Grid(shape, rings=False).time(NAME, sum(shape) - 3, operation))
+            order = dimension_order(first, len(shape))
+            for step, axis in enumerate(order):
+                loads[step][axis] += share * prod(shape[done] for done in order[:step])
+        load, copies = sum(map(max, loads), Fraction(0)), degree // _links(shape)
+        wire = load * Fraction(degree, copies * prod(shape))
+        parts = load * _parts(shape)
+        found = step_baseline(self.NAME, prod(shape), len(shape), wire, operation, parts)
+        if operation.collective is not Collective.ALLREDUCE:
+            return found
+        grid = Grid(shape, rings=False, copies=copies)
+        return faster(found, grid.time(self.NAME, degree, operation))
+
+
+def _links(shape: tuple[int, ...]) -> int:
+    return sum(shape) - len(shape)
 
 
 def _shares(shape: tuple[int, ...]) -> list[Fraction]:
     """Return the share that starts with each dimension; links of the last step have equal load."""
-    return [Fraction(shape[axis - 1], sum(shape)) for axis in range(3)]
+    return [Fraction(shape[axis - 1], sum(shape)) for axis in range(len(shape))]
 
 
 def _parts(shape: tuple[int, ...]) -> int:
     return lcm(*(share.denominator for share in _shares(shape)))
 
 
-def _gathered(shape: tuple[int, ...]) -> tuple[Topology, StepSchedule]:
+def _gathered(shape: tuple[int, ...], copies: int) -> tuple[Topology, StepSchedule]:
     hosts = np.arange(prod(shape)).reshape(shape)
     rings = [(axis, by) for axis, side in enumerate(shape) for by in range(1, side)]
-    ends = [np.roll(hosts, -by, axis).ravel() for axis, by in rings]
+    ends = [np.roll(hosts, -by, axis).ravel() for axis, by in rings for _ in range(copies)]
     topology = Topology.direct(hosts.size, np.tile(hosts.ravel(), len(ends)), np.concatenate(ends))
     whole = _parts(shape)
     widths = [int(share * whole) for share in _shares(shape)]
-    steps: list[list[np.ndarray]] = [[], [], []]
-    for first, width in enumerate(widths):
-        spread, owner = [hosts], hosts.ravel()
-        for step in range(3):
-            axis = (first + step) % 3
+    steps: list[list[np.ndarray]] = [[] for _ in shape]
+    for copy, first in product(range(copies), range(len(shape))):
+        low, spread, owner = copy * whole + sum(widths[:first]), [hosts], hosts.ravel()
+        for step, axis in enumerate(dimension_order(first, len(shape))):
             reached = list(spread)
-            for holder in spread:
-                for by in range(1, shape[axis]):
-                    target = np.roll(holder, -by, axis)
-                    low = sum(widths[:first])
-                    steps[step].append(sends(holder.ravel(), target.ravel(), owner, low, width, 0))
-                    reached.append(target)
+            for holder, by in product(spread, range(1, shape[axis])):
+                target = np.roll(holder, -by, axis)
+                part = (owner, low, widths[first], copy)
+                steps[step].append(sends(holder.ravel(), target.ravel(), *part))
+                reached.append(target)
             spread = reached
-    return topology, gather(topology, whole, steps)
+    return topology, gather(topology, whole * copies, steps)

@@ -37,13 +37,13 @@ def offers(nodes, degree, links=Links.UNIDIRECTIONAL):
     return found, [TopologyCosts(nodes, point.cost, point.transpose) for point in found.points]
 
 
-PARTIAL_SUMS = {"torus-rings", "recursive-doubling", "single-tree", "full-mesh-3d"}
+PARTIAL_SUMS = {"torus-rings", "recursive-doubling", "single-tree", "full-mesh-2d", "full-mesh-3d"}
 """Baselines whose allreduce in one pass sends partial sums; ours sends whole contributions."""
 
 
 @pytest.mark.parametrize("links", Links)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5, 8])
-def test_only_partial_sums_below_a_mebibyte_are_faster_by_at_most_35_percent(degree, links):
+def test_only_partial_sums_below_a_mebibyte_are_faster_by_at_most_40_percent(degree, links):
     for nodes in (3, 4, 6, 9, 12, 16, 20, 32, 64):
         try:
             found, made = offers(nodes, degree, links)
@@ -59,7 +59,7 @@ def test_only_partial_sums_below_a_mebibyte_are_faster_by_at_most_35_percent(deg
                 for baseline in baselines(nodes, degree, asked, links):
                     summed = baseline.name in PARTIAL_SUMS and size < 1 << 20
                     lost = summed and collective is Collective.ALLREDUCE
-                    most = baseline.seconds * (Fraction(27, 20) if lost else 1)
+                    most = baseline.seconds * (Fraction(7, 5) if lost else 1)
                     assert ours <= most, (nodes, baseline.name, collective, size)
                 assert ours >= floor_seconds(found.bounds, Fraction(0), asked)
 
