@@ -123,6 +123,8 @@ def test_a_fabric_shows_its_bottleneck(visit, address):
         page.wait_for_selector(f"{ANSWER}:has-text('347')")
         page.wait_for_selector(".link.cut")
         assert page.locator(".link.cut").count() == 2
+        page.get_by_role("tab", name="Faults").click()
+        page.wait_for_selector("td:has-text('switch 0.nvswitch')")
 
 
 def test_a_plan_lists_its_moves_and_draws_its_panels(visit, address):

@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { h, later, show, table, tabs } from "./dom.js";
+import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
 import { bytes, digits, fraction, nameOf, percent, seconds } from "./numbers.js";
 import { playerView } from "./player.js";
@@ -55,7 +56,7 @@ const listed = (words) => [words.slice(0, -1).join(", "), words.at(-1)].filter(B
 
 function against(ratio) {
   if (ratio >= 2) return `${digits(ratio)} times as long`;
-  if (Math.abs(ratio - 1) < 0.0005) return "as long";
+  if (Math.abs(ratio - 1) < 0.0005) return "just as long";
   return ratio >= 1 ? `${percent(ratio)} longer` : `${percent(ratio)} less`;
 }
 
@@ -95,6 +96,7 @@ function pointTabs(design, body, point, isBest) {
       ["Schedule", () => later(Promise.all([topology, schedule]).then(([found, id]) => playerView(found, id)))],
       ["Wiring", () => later(topology.then((found) => uniformWiring({ id: found.id })))],
       ["Alternatives", () => alternatives(design)],
+      ["Faults", () => later(topology.then((found) => faultsView(found.id, collective === "all-to-all" ? "allgather" : collective, found.bandwidth_unit)))],
       ["Files", () => later(Promise.all([topology, schedule]).then(([found, id]) => fileList(design, found, id, collective)))],
       ["API", () => sameElsewhere("/v1/designs", body, `client.design(${keywords(body)})`, design.request.collective || body.preset ? `topoloom design ${options(body)}` : null)],
     ]),

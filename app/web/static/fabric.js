@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { h, later, table, tabs } from "./dom.js";
+import { faultsView } from "./faults.js";
 import { Form, fields } from "./form.js";
 import { bytes, digits, number, percent, plural, seconds } from "./numbers.js";
 import { playerView } from "./player.js";
@@ -75,6 +76,7 @@ function answerOf(optimum, body) {
       ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && { nodes: new Set(limit.nodes), isEntry: limit.entry_capacity !== undefined } })))],
       ["Trees", () => later(Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id)), "Packs the trees …")],
       ["Algorithms", () => later(post("/v1/comparisons", request).then(algorithms), "Compares the algorithms …")],
+      ["Faults", () => faultsView(optimum.topology_id, optimum.collective, unit)],
       ["Files", () => later(schedule.then((made) => fileList(optimum, made)))],
       ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum '${body.topology.fabric || body.topology.recipe}' --collective ${optimum.collective}` : null)],
     ]),

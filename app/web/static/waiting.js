@@ -32,7 +32,7 @@ function refusal(error) {
 }
 
 /** Return the progress of a job, with its phase, its estimate and a button that cancels it. */
-export function progress(job, cancel) {
+export function progress(job, cancel, heading = "h1") {
   const share = job.progress ?? 0;
   const told = h("span", { class: "error", role: "alert" });
   const button = h("button", { type: "button", onclick: async () => {
@@ -43,8 +43,8 @@ export function progress(job, cancel) {
       told.textContent = error.message;
     }
   } }, "Cancel");
-  const phase = [PHASES[job.state] || job.state, job.phase, job.message].filter(Boolean).join(": ");
-  return h("div", { class: "progress", role: "status" }, h("h1", {}, "The service computes the answer"),
+  const phase = [...new Set([PHASES[job.state] || job.state, job.phase, job.message])].filter(Boolean).join(": ");
+  return h("div", { class: "progress", role: "status" }, h(heading, {}, "The service computes the answer"),
     h("p", {}, phase, job.estimate_seconds ? `; similar jobs take about ${seconds(job.estimate_seconds)}` : "", "."),
     h("progress", { max: "1", value: share ? String(share) : null, "aria-label": "Progress" }), h("div", { class: "actions" }, button, told),
     h("p", { class: "quiet" }, "The computation continues if you close this page. The same address shows the answer later."));
