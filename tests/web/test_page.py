@@ -44,7 +44,7 @@ def test_a_question_of_twelve_hosts_gets_the_answer_of_the_service(visit, addres
     request = urllib.request.Request(
         f"{address}/v1/designs", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         best = json.load(answer)["best"]
     assert told.startswith(best["name"])
 
