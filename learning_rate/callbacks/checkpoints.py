@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from topoloom.learning_rate.callbacks.ranks import Ranks
 from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back, take
 from topoloom.learning_rate.callbacks.storage import Disk, Memory, Storage
 
@@ -72,3 +73,10 @@ class Checkpoints:
     def _trim(self) -> None:
         if hasattr(self._data, "keep_only"):
             self._data.keep_only(self._positions.values())
+
+
+def own_folder(folder: str | Path | None, ranks: Ranks | None) -> Path | None:
+    """Return the folder of this rank's checkpoints."""
+    if folder is None:
+        return None
+    return Path(folder) if ranks is None else Path(folder) / f"rank-{ranks.rank}"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom.learning_rate.callbacks import resume as files
-from topoloom.learning_rate.callbacks.checkpoints import Checkpoints
+from topoloom.learning_rate.callbacks.checkpoints import Checkpoints, own_folder
 from topoloom.learning_rate.callbacks.divergence import WAYS, all_finite, restore_sound, say
 from topoloom.learning_rate.callbacks.forks import Branch, Forks, checked_processes
 from topoloom.learning_rate.callbacks.loader_replay import ReplayedLoader
@@ -106,7 +106,7 @@ class TuningCallback:
         self._tuner, self._evaluate, self._on_divergence = tuner, evaluate, on_divergence
         self._ranks = tuner if isinstance(tuner, Ranks) else None
         self._rates = Rates(optimizers)
-        self._checkpoints = Checkpoints(self._parts, self._own(folder))
+        self._checkpoints = Checkpoints(self._parts, own_folder(folder, self._ranks))
         self._losses = Losses()
         self._save: files.Save | None = None
         resumes = resume is not None and files.has_save(Path(resume), self._ranks)
@@ -163,10 +163,12 @@ class TuningCallback:
         self._losses.add(loss)
         if len(self._losses) < self._tuner.action.steps:
             return
-        losses = self._losses.taken()
-        self._progress.reported(self.lr, losses, getattr(self._tuner, "state", None))
-        self._tuner.observe(losses)
+        self._report(self._losses.taken())
         self._act()
+
+    def _report(self, losses: list[float]) -> None:
+        self._progress.reported(losses)
+        self._tuner.observe(losses)
 
     def _act(self) -> None:
         """Carry out actions until one asks for steps of this process."""
@@ -185,12 +187,13 @@ class TuningCallback:
         results = forks.round(tuner.state, self._parts)
         if isinstance(results, Branch):
             self._tuner, self._forks = results, None
+            self._progress = Progress(results, None)  # a writer does not survive a fork
             self._rates.set(results.action.lr)
             return False
         for result in results:
             put_back(result["now"], self._parts)
             for report in result["reports"]:
-                tuner.observe(report)
+                self._report(report)
             self._carry_out()
         return True
 
@@ -233,12 +236,6 @@ class TuningCallback:
     def _compare_ranks(self) -> None:
         if self._ranks is not None:
             self._ranks.require_same(self._rates.parameters())
-
-    def _own(self, folder: str | Path | None) -> Path | None:
-        """Return the folder of this rank."""
-        if folder is None or self._ranks is None:
-            return None if folder is None else Path(folder)
-        return Path(folder) / f"rank-{self._ranks.rank}"
 
     def save(self, path: str | Path) -> None:
         """Write the whole state to a file, at any step; `load` resumes bit for bit.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from topoloom.learning_rate.callbacks.start_checks import most_steps, settings_of
-from topoloom.learning_rate.state_machine.state import Action, Stage, State
+from topoloom.learning_rate.state_machine.state import Action, Stage
 
 LOG = logging.getLogger("topoloom.learning_rate")
 
@@ -35,7 +35,7 @@ class Progress:
         state = getattr(self._tuner, "state", None)
         if state is None:
             return
-        self._spent, self._stages = state.spent, len(state.history)
+        self._stages = len(state.history)
         settings = settings_of(self._tuner)
         if settings is not None:
             LOG.info(
@@ -44,16 +44,19 @@ class Progress:
                 settings.min_lr, settings.max_lr, settings.method,
             )  # fmt: skip
 
-    def reported(self, lr: float | None, losses: Sequence[float], state: State | None) -> None:
-        """Tell of steps at a rate, in the state before they are counted."""
+    def reported(self, losses: Sequence[float]) -> None:
+        """Tell of losses that the tuner is about to get; validation losses are no curve."""
+        action, state = self._tuner.action, getattr(self._tuner, "state", None)
+        if self._writer is None or action.do not in ("set_lr", "go_on"):
+            return
         kind = "loss"
         if state is not None:
             kind = "loss/trial" if state.phase == "trial" else "loss/kept"
+            self._spent = state.spent
         for loss in losses:
             self._spent += 1
-            if self._writer is not None:
-                self._writer.add_scalar(kind, loss, self._spent)
-                self._writer.add_scalar("learning_rate", lr or 0.0, self._spent)
+            self._writer.add_scalar(kind, loss, self._spent)
+            self._writer.add_scalar("learning_rate", action.lr, self._spent)
 
     def acts(self, action: Action) -> None:
         """Tell of an action, and of the stages that ended before it."""
@@ -64,7 +67,8 @@ class Progress:
         if action.do == "restore" and (action.slot or "").startswith("safe"):
             LOG.warning("the loss rises: back to checkpoint %s", action.slot)
         elif action.do == "stop":
-            LOG.info("%s after %d steps", action.reason, self._spent)
+            steps = "" if state is None else f", {state.step} steps kept of {state.spent}"
+            LOG.info("%s%s", action.reason, steps)
 
 
 def _line(stage: Stage) -> str:

@@ -65,6 +65,8 @@ if int(victim) == rank:
     resume.write = write
 
 try:
+    if way == "alone":
+        TuningCallback(InProcess(options), model, optimizer, data=data)
     callback = TuningCallback(Ranks(tuner), model, optimizer, data=data, resume=path)
     while callback.running:
         batch = next(data)
@@ -164,9 +166,16 @@ def test_a_rank_without_a_common_save_is_refused_on_every_rank(cut, tmp_path):
 
 
 @pytest.mark.slow
-def test_ranks_that_begin_with_other_parameters_are_refused(tmp_path):
-    for one in ran(tmp_path, "unlike"):
-        assert "RanksDiffer: /ranks/1: has other parameters than rank 0" in one["error"]
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("unlike", "RanksDiffer: /ranks/1: has other parameters than rank 0"),
+        ("alone", "InvalidOptions: /tuner: must be Ranks(tuner) where several ranks train"),
+    ],
+)
+def test_ranks_that_would_part_are_refused(way, said, tmp_path):
+    for one in ran(tmp_path, way):
+        assert said in one["error"]
         assert one["rates"] == []
 
 

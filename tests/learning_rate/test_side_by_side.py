@@ -56,11 +56,11 @@ class Training:
         self.optimizer.step()
         return loss
 
-    def run(self, processes, each_step=lambda callback: None, **more):
+    def run(self, processes, each_step=lambda callback: None, writer=None, **more):
         tuner = InProcess(Options(1e-4, 1.0, **{**ASKED, **more}))
         callback = TuningCallback(
             tuner, self.model, self.optimizer, data=self.batches, evaluate=self.evaluate,
-            processes=processes,
+            processes=processes, writer=writer,
         )  # fmt: skip
         steps = 0
         while callback.running:
@@ -86,6 +86,20 @@ def test_forks_give_the_schedule_and_the_parameters_of_one_after_the_other(way):
     assert forked.to_json() == alone.to_json()
     assert all(torch.equal(a, b) for a, b in zip(parameters, same, strict=True))
     assert own_steps < all_steps == forked.spent, "trials were run elsewhere"
+
+
+def test_curves_are_the_trainers_and_have_the_steps_of_forks():
+    class Curves(list):
+        def add_scalar(self, tag, scalar_value, global_step):
+            if os.getpid() != trainer:
+                os._exit(9)
+            self.append((tag, scalar_value, global_step))
+
+    trainer, forked, alone = os.getpid(), Curves(), Curves()
+    _, _, own_steps = Training().run(3, writer=forked, validation="late", tau_min=40, tau_max=80)
+    Training().run(1, writer=alone, validation="late", tau_min=40, tau_max=80)
+    assert forked == alone
+    assert own_steps < len(alone) / 2
 
 
 def test_what_a_fork_that_died_would_have_told_the_trainer_finds_itself():

@@ -98,7 +98,7 @@ def test_the_log_has_the_plan_each_stage_and_the_end(caplog):
     for line, stage in zip(stages, history, strict=True):
         assert f"rate {stage.rate:.3g} (" in line
         assert all(f"{attempt.rate:.3g}" in line for attempt in stage.attempts)
-    assert lines[-1] == f"finished after {tuned.tuner.state.spent} steps"
+    assert lines[-1] == f"finished, 300 steps kept of {tuned.tuner.state.spent}"
 
 
 def test_curves_have_every_step_and_tell_trials_from_the_run():
