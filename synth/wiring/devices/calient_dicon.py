@@ -17,8 +17,8 @@ from topoloom.synth.wiring.devices.device_report import Entry, Verb
 from topoloom.synth.wiring.devices.line_languages import Language
 from topoloom.synth.wiring.devices.port_numbers import (
     command_text,
+    device_port,
     pair_across,
-    port_index,
     sided,
 )
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
@@ -125,7 +125,7 @@ def write_dicon(script: Script) -> str:
 
 
 def _read_route(plant: Plant, panel: int, row: re.Match[str], where: str) -> Iterator[Entry]:
-    a = port_index(plant, panel, Side.A, row[1], where)
+    a = device_port(plant, panel, Side.A, row[1], where)
     if int(row[2]):
         yield Entry(where, Verb.ADD, _pair(plant, panel, row[1], row[2], where))
     else:
@@ -138,7 +138,7 @@ ROUTES = Language("the commands ROUTE of DiCon", False, _DICON, {_DICON: _read_r
 def _pair(plant: Plant, panel: int, one: str, other: str, where: str) -> Pair:
     """Return the pair of two ports that a device names."""
     ends = ((Side.A, one), (Side.B, other))
-    a, b = (port_index(plant, panel, side, text, where) for side, text in ends)
+    a, b = (device_port(plant, panel, side, text, where) for side, text in ends)
     if plant.panels[panel].one_sided:
         if a == b:
             raise InvalidWiring(where, f"joins port {one[:40]!r} to itself")

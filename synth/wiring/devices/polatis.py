@@ -17,8 +17,8 @@ from topoloom.synth.wiring.devices.line_languages import Language
 from topoloom.synth.wiring.devices.port_numbers import (
     across,
     command_text,
+    device_port,
     pair_across,
-    port_index,
 )
 from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plant import Pair, Plant, Side
@@ -94,7 +94,7 @@ def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("single", hosts=2, lanes=1)
     >>> pair = "<pair><ingress>1</ingress><egress>4</egress></pair>"
-    >>> read_pairs(f'<data><t xmlns="{SWITCH}">{pair}</t></data>', plant, 0)
+    >>> read_pairs(f"<data><cross-connects>{pair}</cross-connects></data>", plant, 0)
     frozenset({Pair(panel=0, a=0, b=1)})
     """
     return frozenset(one.pair for one in read_answer(parsed(text), plant, panel).entries)
@@ -153,7 +153,7 @@ def _edited(edit: Element, plant: Plant, panel: int) -> Iterator[Entry]:
             raise InvalidWiring(row.place, f"must delete, replace or create; not {verb[:40]}")
         ingress = _number(row, "ingress")
         if verb in ("delete", "replace"):
-            gone = port_index(plant, panel, Side.A, str(ingress), row.place)
+            gone = device_port(plant, panel, Side.A, str(ingress), row.place)
             yield Entry(row.place, Verb.REMOVE, Pair(panel, gone, -1))
         if verb in ("create", "replace"):
             pair = pair_across(plant, panel, *_ends(row), row.place)

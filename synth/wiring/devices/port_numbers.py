@@ -58,17 +58,17 @@ def pair_across(plant: Plant, panel: int, one: int, other: int, where: str) -> P
     return Pair(panel, a, b)
 
 
-def port_index(plant: Plant, panel: int, side: Side, text: str, where: str) -> int:
+def device_port(plant: Plant, panel: int, side: Side, text: str, where: str) -> int:
     """Return the index of a port that a device names by its position on a side, or by its name.
 
     >>> from topoloom.synth.wiring.plant import uniform
-    >>> port_index(uniform("single", 8, 1), 0, Side.B, "3", ""), port_index(
+    >>> device_port(uniform("single", 8, 1), 0, Side.B, "3", ""), device_port(
     ...     uniform("single", 8, 1), 0, Side.A, "3A", "")
     (2, 3)
     """
-    names = plant.panels[panel].names(side)
-    if re.fullmatch("[0-9]{1,7}", text) and 1 <= int(text) <= len(names):
+    known = plant.port_index[panel, side]
+    if re.fullmatch("[0-9]{1,7}", text) and 1 <= int(text) <= len(known):
         return int(text) - 1
-    if text not in names:
+    if text not in known:
         raise InvalidWiring(where, f"{plant.panels[panel].id} has no port {text[:40]!r} there")
-    return names.index(text)
+    return known[text]

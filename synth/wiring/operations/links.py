@@ -30,11 +30,16 @@ def links_of(
 
     Examples
     --------
-    >>> from topoloom.synth.wiring import cross_wired, plan_moves
-    >>> from topoloom.synth.topology.topology import Topology
-    >>> plan = plan_moves(Topology([0, 1], [(0, 1), (1, 0)]), cross_wired(2, 2))
-    >>> len(plan.final.pairs), len(links_of(plan.plant, plan.final.pairs, plan.final.pairs))
-    (2, 1)
+    >>> from topoloom.synth.wiring.plant import read_plant
+    >>> hosts = [
+    ...     {"id": h, "ports": [{"id": "e", "tx": f"p/{h}A", "rx": f"p/{h}B", "duplex": True}]}
+    ...     for h in range(2)
+    ... ]
+    >>> panels = [{"id": "p", "a": 2, "b": 2}]
+    >>> plant = read_plant({"schema": "plant/1", "panels": panels, "hosts": hosts})
+    >>> both = [Pair(0, 0, 1), Pair(0, 1, 0)]
+    >>> links_of(plant, both, both)
+    [(Pair(panel=0, a=0, b=1), Pair(panel=0, a=1, b=0))]
     """
     joined = {pair: way[:2] for way in ways(plant, plugged) for pair in way.pairs}
     groups: dict[object, list[Pair]] = defaultdict(list)

@@ -133,7 +133,6 @@ class _Names:
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
-        self._ports: dict[tuple[int, Side], dict[str, int]] = {}
 
     def panel(self, value: Any, pointer: str) -> int:
         text = value.strip() if isinstance(value, str) else value
@@ -148,10 +147,7 @@ class _Names:
         return number
 
     def port(self, panel: int, side: Side, value: Any, pointer: str) -> int:
-        if (panel, side) not in self._ports:
-            listed = self.plant.panels[panel].names(side)
-            self._ports[panel, side] = {name: index for index, name in enumerate(listed)}
-        known = self._ports[panel, side]
+        known = self.plant.port_index[panel, side]
         number = _number(value.strip() if isinstance(value, str) else value)
         text = value.strip() if isinstance(value, str) else str(number)
         for name in (value if isinstance(value, str) else text, text, f"{text}{side}"):

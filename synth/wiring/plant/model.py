@@ -10,7 +10,7 @@ from functools import cached_property
 
 from topoloom.synth.wiring.plant.data import PlantData
 from topoloom.synth.wiring.plant.passive_panels import Folded, folded
-from topoloom.synth.wiring.plant.ports import Pair, Port, Present
+from topoloom.synth.wiring.plant.ports import Pair, Port, Present, Side
 from topoloom.synth.wiring.plant.validation import check
 
 
@@ -54,6 +54,15 @@ class Plant(PlantData):
     def host_index(self) -> Mapping[str, int]:
         """Number of every host by its id."""
         return {host.id: number for number, host in enumerate(self.hosts)}
+
+    @cached_property
+    def port_index(self) -> Mapping[tuple[int, Side], Mapping[str, int]]:
+        """Index of every port by its name, for each panel and end of a pair."""
+        return {
+            (number, side): {name: index for index, name in enumerate(panel.names(side))}
+            for number, panel in enumerate(self.panels)
+            for side in Side
+        }
 
     @cached_property
     def folded(self) -> Folded:
