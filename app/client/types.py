@@ -498,6 +498,8 @@ class ComparedSchedule(TypedDict):
     algbw: float
     busbw: float
     seconds: NotRequired[float]
+    chunks: NotRequired[int]
+    judged_by: NotRequired[Literal["simulation", "full rounds"]]
 
 
 class ComparisonDocument(TypedDict):
@@ -1006,7 +1008,7 @@ class GraphSource(TypedDict):
     id: NotRequired[str]
     name: NotRequired[str]
     text: NotRequired[str]
-    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "rocm-smi", "amd-smi"]]
+    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi"]]
     capacity_attribute: NotRequired[str]
     kind_attribute: NotRequired[str]
     switch_values: NotRequired[list[str]]
@@ -2402,7 +2404,7 @@ class TopologySource(TypedDict):
     id: NotRequired[str]
     name: NotRequired[str]
     text: NotRequired[str]
-    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "rocm-smi", "amd-smi"]]
+    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi"]]
     capacity_attribute: NotRequired[str]
     kind_attribute: NotRequired[str]
     switch_values: NotRequired[list[str]]

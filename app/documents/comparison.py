@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from topoloom.app.documents.base import (
 from topoloom.app.documents.compare_algorithms import (
     ComparedFabric,
     FabricDocument,
+    JudgedBy,
     fabric_document,
 )
 from topoloom.app.documents.schedule import CostFacts, Kept, given_facts
@@ -25,6 +26,9 @@ from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.compare.bandwidths import Speed
 from topoloom.synth.topology.assumptions import assumed_members
+
+if TYPE_CHECKING:
+    from topoloom.schedules.simulate import JudgedTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,14 @@ class ComparedDesigns:
 
 @dataclass(frozen=True, slots=True)
 class TimedSchedule:
-    """A stored schedule with its speed and number of hosts."""
+    """A stored schedule with its rates, number of hosts, and judged time for a size."""
 
     id: str
     kept: Kept
     nodes: int
     speed: Speed
+    timed: "JudgedTime | None" = None
+    judged_by: JudgedBy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +94,11 @@ class ComparedSchedule(CostFacts):
     nodes: int = Field(description="number of ranks", ge=1)
     algbw: float = Field(description="bytes per time for large data, GB/s", ge=0)
     busbw: float = Field(description="algbw times the factor of nccl-tests, GB/s", ge=0)
-    seconds: float = omitted(
-        "time for the requested size, by the alpha-beta model; simulated step by step if "
-        "messages or chunks cost time",
-        ge=0,
+    seconds: float = omitted("time for the requested size", ge=0)
+    chunks: int = omitted("chunks of each message for that time; 1 for steps", ge=1)
+    judged_by: JudgedBy = omitted(
+        "source of the time: simulation, or full rounds (a bound) where switches copy or links "
+        "share a limit"
     )
 
 
@@ -141,8 +148,9 @@ def _design(artefact: Artefact) -> ComparedDesign:
 def _schedule(one: TimedSchedule) -> ComparedSchedule:
     facts, speed = given_facts(one.kept.facts), one.speed
     members: dict[str, Any] = {n: v for n, v in facts.items() if n in CostFacts.model_fields}
-    if speed.seconds is not None:
-        members["seconds"] = speed.seconds
+    if one.timed is not None:
+        members["seconds"] = float(one.timed.seconds)
+        members |= {"chunks": one.timed.chunks, "judged_by": one.judged_by}
     return ComparedSchedule(
         id=one.id,
         algorithm=one.kept.algorithm,

@@ -1,5 +1,6 @@
 """Comparisons of stored designs, of stored schedules, or of all algorithms of a collective."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from topoloom.app.documents.base import Subject
@@ -50,8 +51,18 @@ def create(context: Context, request: ComparisonRequest) -> Artefact:
 def _timed(context: Context, identity: str, request: ComparisonRequest) -> TimedSchedule:
     kept = context.stored(SCHEDULE, identity).value
     topology = topologies.load_subject(context, kept.subject).topology
-    found = schedule_speed(kept.facts, topology, _on(request, topology), schedule=kept.load)
-    return TimedSchedule(identity, kept, len(topology.compute_nodes), found)
+    on = _on(request, topology)
+    rates = replace(on, size_bytes=None)
+    found = schedule_speed(kept.facts, topology, rates, schedule=kept.load)
+    judge = timed = None
+    if on.size_bytes is not None:
+        # Deferred import: loads compiled code.
+        from topoloom.schedules.simulate import Judge
+
+        judge = Judge(kept.load(), topology, on.network)
+        timed = judge.time(on.size_bytes)
+    nodes = len(topology.compute_nodes)
+    return TimedSchedule(identity, kept, nodes, found, timed, judge and judge.judged_by)
 
 
 def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
@@ -63,16 +74,9 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
     def compute() -> Compared:
         from topoloom.schedules.compare.compare_algorithms import compare_algorithms
         from topoloom.schedules.compare.crossover import SIZES
-        from topoloom.schedules.simulate import Network
 
         topology, collective = loaded.topology, Collective.of(request.collective)
-        on = _on(request, topology)
-        network = Network(
-            on.alpha_seconds,
-            on.unit_bytes_per_second,
-            on.overhead_seconds,
-            chunk_seconds=on.chunk_seconds,
-        )
+        network = _on(request, topology).network
         sizes = SIZES if request.bytes is None else (request.bytes,)
         ids = {str(node): node for node in topology.nodes}
         root = None if request.root is None else ids.get(str(request.root), request.root)

@@ -13,6 +13,7 @@ from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
     from topoloom.schedules.formats.inspection.rank_traffic import Traffic
+    from topoloom.schedules.simulate import Network
 
 MAX_REPLAYED = 1 << 20
 """Maximum moves of a program that is replayed for its time: a few seconds of work."""
@@ -32,6 +33,19 @@ class SpeedSettings:
     size_bytes: int | None = None
     overhead_seconds: Fraction = Fraction(0)
     chunk_seconds: Fraction = Fraction(0)
+
+    @property
+    def network(self) -> "Network":
+        """The network of the simulator."""
+        # Deferred import: loads compiled code.
+        from topoloom.schedules.simulate import Network
+
+        return Network(
+            self.alpha_seconds,
+            self.unit_bytes_per_second,
+            self.overhead_seconds,
+            chunk_seconds=self.chunk_seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +188,12 @@ def simulated_seconds(
     None without a size, or where the simulation refuses: too many messages, or links that share
     a limit.
     """
-    from topoloom.schedules.simulate import Network, simulate
+    from topoloom.schedules.simulate import simulate
 
     if on.size_bytes is None:
         return None
-    network = Network(
-        on.alpha_seconds,
-        on.unit_bytes_per_second,
-        on.overhead_seconds,
-        chunk_seconds=on.chunk_seconds,
-    )
     try:
-        return simulate(schedule, topology, network, size_bytes=on.size_bytes).seconds
+        return simulate(schedule, topology, on.network, size_bytes=on.size_bytes).seconds
     except (NoSchedule, TooLarge):
         return None
 
@@ -193,17 +201,11 @@ def simulated_seconds(
 def _seconds(schedule: Schedule, topology: Topology, on: SpeedSettings, size_bytes: int) -> float:
     """Return the time for a size."""
     # Deferred import: loads compiled code.
-    from topoloom.schedules.simulate import Network, simulate
+    from topoloom.schedules.simulate import simulate
     from topoloom.schedules.simulate.closed_form import estimate
 
     if on.overhead_seconds or on.chunk_seconds:
-        network = Network(
-            on.alpha_seconds,
-            on.unit_bytes_per_second,
-            on.overhead_seconds,
-            chunk_seconds=on.chunk_seconds,
-        )
-        found = simulate(schedule, topology, network, size_bytes=size_bytes, synchronous=True)
+        found = simulate(schedule, topology, on.network, size_bytes=size_bytes, synchronous=True)
         return float(found.seconds)
     return estimate(
         schedule,

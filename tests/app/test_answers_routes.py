@@ -157,10 +157,9 @@ def test_schedules_are_compared_with_what_messages_and_chunks_cost(client, sched
     answer = client.post("/v1/comparisons", json=asked)
     found = require_published("post", "/v1/comparisons", answer)
     for one in found["schedules"]:
-        simulated = client.post(
-            f"/v1/schedules/{one['id']}/simulation", json=on | {"synchronous": True}
-        ).json()
+        simulated = client.post(f"/v1/schedules/{one['id']}/simulation", json=on).json()
         assert one["seconds"] == pytest.approx(simulated["seconds"], rel=1e-9)
+        assert (one["judged_by"], one["chunks"]) == ("simulation", 1)
     free = client.post("/v1/comparisons", json={**asked, "overhead_us": 0, "chunk_us": 0}).json()
     for one, less in zip(found["schedules"], free["schedules"], strict=True):
         assert one["seconds"] > less["seconds"]
