@@ -13,8 +13,9 @@ of them are compared step by step, by the differences of their last losses.
 - A larger rate is chosen `DISCOUNT` rungs below the best one, and never below the start: the best
   rate of a short run is larger than that of a long run.  Trials are proportional to the run, so one
   discount serves runs of any length.
-- A rung above the start that diverges, or ends clearly above the loss that it began with, says that
-  the start is near the largest stable rate, which falls in a long run: it is lowered by `MARGIN`.
+- A rung above the start that diverges, or ends clearly above the start's trial and above the loss
+  that it began with, says that the start is near the largest stable rate, which falls in a long
+  run: the start is lowered by `MARGIN`.
 
 The rate of a trial ends at zero, so no trial is continued: all their steps are discarded.
 """
@@ -80,15 +81,15 @@ def decided(state: State) -> State:
     """Return the state with the rate that the trials are for; a peak where they are clear."""
     known = _rungs(state)
     best, above = _best(state, known), known.get(1)
+    # Searched again later, unless the start is clearly better than the rate above.
+    clear = best != 0 or _below(known.get(0), above)
     if best > 0:
         rung = max(0.0, _least(known, best) - DISCOUNT)
-    elif best == 0 and above is not None and _fails(state, above):
+    elif best == 0 and clear and _fails(state, above):
         rung = -MARGIN
     else:
         rung = float(best)
     rate = _rate(state, rung)
-    # Searched again later, unless the start is clearly better than the rate above.
-    clear = best != 0 or _below(known.get(0), above)
     return replace(state, rate=rate, peak=rate if clear else None)
 
 
@@ -122,10 +123,11 @@ def _open(state: State, known: Rungs, rungs: list[int]) -> list[int]:
     ]
 
 
-def _fails(state: State, attempt: Attempt) -> bool:
+def _fails(state: State, attempt: Attempt | None) -> bool:
     """Whether a trial diverged, or ends clearly above the loss that it began with."""
-    ended = attempt.forecast
-    return attempt.status == "diverged" or (ended is not None and is_above(state, ended))
+    if attempt is None or attempt.forecast is None:
+        return False
+    return attempt.status == "diverged" or is_above(state, attempt.forecast)
 
 
 def _least(known: Rungs, best: int) -> float:

@@ -7,9 +7,9 @@ floor), in units of what the loss had fallen by then, and of the noise of the ru
 
 The floor is the least of many levels, one that noise has made.  On a flat course of pure noise
 some level lies six standard errors above it in most runs of a thousand steps.  So after warm-up
-`LASTING` windows in a row show a rise.  Noise is that of all remembered losses: the eight of a
-window hardly determine it.  Warm-up is short, and a rise that is seen late has already done its
-harm: there one window is enough.
+`LASTING` windows in a row show a rise.  Noise is that of all remembered losses, of at least
+`LASTING` windows: the eight of one window hardly determine it.  Warm-up is short, and a rise that
+is seen late has already done its harm: there one window is enough.
 """
 
 import math
@@ -37,14 +37,11 @@ def watched(state: State) -> State:
 
 def risen(state: State) -> bool:
     """Whether the level is above the floor by a share of the whole fall, and clearly so."""
-    level, fall = _level(state.recent), fall_to(state, state.floor)
-    if level is None or state.floor is None:
+    losses, size = state.recent, 1 if state.stage < 0 else LASTING
+    if state.floor is None or len(losses) < LASTING * WINDOW:
         return False
-    doubt = CERTAIN * _standard_error(state.recent)
-    if state.stage < 0:
-        return fall > doubt and level - state.floor > max(RISE * fall, doubt)
-    ends = range(len(state.recent), len(state.recent) - LASTING * WINDOW, -WINDOW)
-    levels = [_level(state.recent[: max(0, end)]) for end in ends]
+    fall, doubt = fall_to(state, state.floor), CERTAIN * _standard_error(losses)
+    levels = [_level(losses[: len(losses) - place * WINDOW]) for place in range(size)]
     least = state.floor + RISE * fall + doubt
     return fall > doubt and all(level is not None and level > least for level in levels)
 

@@ -16,7 +16,7 @@ from topoloom.learning_rate.state_machine.checkpoints import (
     with_proven_slot,
 )
 from topoloom.learning_rate.state_machine.divergence_detector import watched
-from topoloom.learning_rate.state_machine.stage_plan import rate_at, safe_interval, warming
+from topoloom.learning_rate.state_machine.stage_plan import safe_interval, warming
 from topoloom.learning_rate.state_machine.stages import begin_stage
 from topoloom.learning_rate.state_machine.state import State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, run
@@ -41,17 +41,15 @@ def after_warm_up_steps(state: State) -> State:
 
 
 def _gone_wrong(state: State) -> State:
-    """Go back before the rise and begin the first stage at the rate of then.
+    """Begin the first stage at half the rate that rose, before the rise where that is paid for.
 
-    From the untrained model warm-up begins again, to a lower rate.  Where going back cannot be paid
-    for, the first stage begins here at half the rate, unless the model is lost.
+    A model that exploded is restored in any case.  From the untrained model, or where going back is
+    not paid for, warm-up goes on from there to a lower rate.
     """
-    paid, exploded = affordable(state), state.bad >= BAD_IN_A_ROW
+    back, exploded = affordable(state) and state.safe_step > 0, state.bad >= BAD_IN_A_ROW
     state = replace(state, ceiling=state.lr, recent=(), floor=None, bad=0)
-    untrained = paid and not state.safe_step
-    if untrained or (exploded and state.safe_slot is not None and not paid):
+    if exploded and state.safe_slot is not None and not back:
         return to_safe(state)
-    step = state.safe_step if paid else state.step
-    rate = rate_at(replace(state, step=step), 1.0) if paid else (state.lr or 0.0) / 2
-    state = replace(state, rate=max(state.settings.min_lr, rate), warm_until=step)
-    return to_safe(state) if paid else begin_stage(state)
+    rate = max(state.settings.min_lr, (state.lr or 0.0) / 2.0)
+    state = replace(state, rate=rate, warm_until=state.safe_step if back else state.step)
+    return to_safe(state) if back else begin_stage(state)

@@ -86,6 +86,15 @@ def test_before_the_loss_has_fallen_the_rate_stays(seed, more):
     assert not any(a.do == "restore" and a.slot.startswith("safe") for a in toy.actions)
 
 
+def test_a_rise_that_noise_makes_in_warm_up_costs_at_most_three_quarters_of_the_start():
+    lowered = []
+    for seed in range(30):
+        state, _ = trained(options(LOOK, 400, warmup_steps=40), Still(seed, more=0.0))
+        lowered.append(state.history[-1].rate / BASE)
+    assert min(lowered) >= 0.25
+    assert sum(rate < 0.99 for rate in lowered) <= 2
+
+
 def test_below_a_rate_that_explodes_the_start_is_lowered_by_half_a_rung():
     state, _ = trained(options(LOOK, 4000), Toy(limit=0.02))
     first = state.history[0]
