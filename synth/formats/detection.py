@@ -25,8 +25,13 @@ _EXTENSIONS = {
     ".s6": "sparse6",
     ".d6": "digraph6",
 }
-_ROOTS = {"graphml": "graphml", "gexf": "gexf", "system": "nccl-xml"}
-_ROOT = re.compile(r"<(?:[A-Za-z]{1,20}:)?(graphml|gexf|system)\b")
+_ROOTS = {
+    "graphml": "graphml",
+    "gexf": "gexf",
+    "system": "nccl-xml",
+    "topology": "hwloc-xml",
+}
+_ROOT = re.compile(r"<(?:[A-Za-z]{1,20}:)?(graphml|gexf|system|topology)\b")
 _DOCUMENT = re.compile(r'"schema"\s*:\s*"topology/')
 _MSCCL_TYPE = re.compile(r'"m?sccl_type"\s*:\s*"(\w+)"')
 _LABS = (

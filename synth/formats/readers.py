@@ -29,6 +29,7 @@ from topoloom.synth.formats.machines.box import Box, Rates
 from topoloom.synth.formats.machines.cluster import assemble
 from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN, ClusterPlan
 from topoloom.synth.formats.machines.host_path import pcie_rate
+from topoloom.synth.formats.machines.hwloc_xml import hwloc_xml
 from topoloom.synth.formats.machines.nccl_xml import nccl_xml
 from topoloom.synth.formats.machines.nvidia_smi import nvidia_smi
 from topoloom.synth.formats.machines.nvlink_status import nvlink_status
@@ -50,6 +51,7 @@ DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
         "nccl-xml": nccl_xml,
         "nvidia-smi": nvidia_smi,
         "nvidia-smi-nvlink": nvlink_status,
+        "hwloc-xml": hwloc_xml,
         "rocm-smi": rocm_smi,
         "amd-smi": rocm_smi,
     }

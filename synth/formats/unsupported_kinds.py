@@ -32,7 +32,6 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             _DUMP,
         ),
         ("MSCCL XML", r"\A<algo\b", "a schedule, an MSCCL XML program", _VERIFY),
-        ("hwloc XML", r"\A<topology\b", "the XML of hwloc (lstopo)", _MACHINE),
         ("nvidia-smi -q -x", r"\A<nvidia_smi_log\b", "the report of nvidia-smi -q -x", _NVIDIA),
         ("HTML", r"(?i)\A<(html|head|body|div|title)\b", "an HTML page", "save the raw file"),
         ("drawing", r"\A<(svg|mxfile|mxGraphModel)\b", "a drawing (SVG or draw.io)", _LINKS),
@@ -151,8 +150,8 @@ FOREIGN: tuple[Foreign, ...] = tuple(
         (
             "hwloc",
             r"(?m)^Machine \([0-9]|^[ \t]*(?:Package|NUMANode|PU) (?:P#[0-9]+ )?L#0",
-            "the output of lstopo (hwloc)",
-            _MACHINE,
+            "the text of lstopo (hwloc)",
+            "give its XML: lstopo --of xml",
         ),
         (
             "lspci",

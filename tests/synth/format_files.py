@@ -49,6 +49,7 @@ FILES = {
     "lab.air.json": "air",
     "subnet.ibnetdiscover.txt": "ibnetdiscover",
     "quad.nvlink-status.txt": "nvidia-smi-nvlink",
+    "pairs.hwloc.xml": "hwloc-xml",
     "ndv2.teccl.json": "teccl",
     "ring.sccl.json": "msccl-tools",
     "weighted.multiline-adjlist.txt": "multiline-adjlist",

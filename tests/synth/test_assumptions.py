@@ -179,6 +179,12 @@ SILENT = {
         {""},
     ),
     "teccl": ('{"TopologyParams": {"name": "DGX1"}}', {""}),
+    "hwloc-xml": (
+        '<topology><object type="Machine"><object type="Package"><object type="PCIDev" '
+        'pci_type="0302"/></object><object type="Package"><object type="PCIDev" pci_type="0302"/>'
+        "</object></object></topology>",
+        {"pcie_bandwidth", "cpu_bandwidth"},
+    ),
     "nvidia-smi-nvlink": ("GPU 0: a\n Link 0: 25 GB/s\nGPU 1: a\n Link 0: 25 GB/s\n", {"nvlink"}),
     "slurm-yaml": (
         "- topology: t\n  tree:\n    switches:\n    - {switch: leaf, nodes: 'a,b'}",

@@ -1,5 +1,7 @@
 """Fabrics as people have them: what each reader takes, and where it blames a bad file."""
 
+import shutil
+import subprocess
 from fractions import Fraction
 
 import networkx as nx
@@ -8,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.cases import for_every
-from tests.synth.format_files import text_of
+from tests.synth.format_files import DATA, text_of
 from topoloom.schedules.trees.forestcoll import optimum
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics import fabric
@@ -125,6 +127,30 @@ def test_links_of_gpus_lead_to_a_switch_unless_a_mesh_is_stated():
     assert {c for a, b, c in read(text, nvlink="25").links if a == "GPU0"} == {100}
 
 
+PCIE = Fraction(31507692, 10**6)
+
+
+def test_hwloc_has_nvlinks_pci_switches_and_packages():
+    topology = read(text_of("pairs.hwloc.xml"))
+    assert topology.compute_nodes == ("GPU0", "GPU1", "GPU2", "GPU3")
+    cables = cables_of(topology)
+    assert cables[frozenset(("GPU0", "pci0"))] == cables[frozenset(("pci1", "cpu1"))] == PCIE
+    assert cables[frozenset(("GPU0", "GPU1"))] == cables[frozenset(("GPU2", "GPU3"))] == 100
+    assert cables[frozenset(("cpu0", "machine"))] == 12
+    assert "between CPUs" in notes_of(topology)
+    faster = read(text_of("pairs.hwloc.xml"), cpu_bandwidth=32, pcie_bandwidth=24)
+    assert cables_of(faster)[frozenset(("cpu0", "machine"))] == 32
+    assert "CPUs" not in notes_of(faster)
+
+
+@pytest.mark.skipif(shutil.which("lstopo-no-graphics") is None, reason="hwloc is not installed")
+def test_hwloc_itself_reads_the_file_of_the_tests():
+    command = ["lstopo-no-graphics", "-i", str(DATA / "pairs.hwloc.xml"), "--of", "console"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("GPU(NVML)") == 4
+
+
 def test_sccl_and_te_ccl_are_read_as_their_successors_are():
     assert read(text_of("ring.sccl.json")).link_count == 6
     assert read(text_of("ndv2.teccl.json")) == fabric("ndv2-2")
@@ -182,6 +208,13 @@ BAD = {
         "/line/3", "a width"),
     "a cable to nowhere": ("ibnetdiscover", IB + '[1] "H-2"[1] # "a" 4xEDR', "/line/2", "H-2"),
     "twice the same": ("ibnetdiscover", IB + IB, "/line/2", "once"),
+    "no GPU": ("hwloc-xml", "<topology><object type='Machine'/></topology>", "/line/1", "a GPU"),
+    "a matrix of another size": (
+        "hwloc-xml",
+        "<topology><object type='PCIDev' pci_type='0302'/>\n<distances2 name='NVLinkBandwidth'>"
+        "<indexes>1 2</indexes><u64values>0</u64values></distances2></topology>",
+        "/line/2", "4 values",
+    ),
     "a link of nobody": ("nvidia-smi-nvlink", " Link 0: 25 GB/s", "/line/1", "a GPU"),
     "a GPU twice": ("nvidia-smi-nvlink", "GPU 0: a\nGPU 0: a\n", "/line/2", "once"),
     "a machine of TE-CCL": ("teccl", '{"TopologyParams": {"name": "AMD"}}',

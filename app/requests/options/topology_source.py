@@ -36,6 +36,7 @@ FormatName: TypeAlias = Literal[
     "nccl-xml",
     "nvidia-smi",
     "nvidia-smi-nvlink",
+    "hwloc-xml",
     "rocm-smi",
     "amd-smi",
 ]
