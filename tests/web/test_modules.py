@@ -1,24 +1,35 @@
 """Modules of the page alone, in a real browser: numbers, recipes and places."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.slow
 
 
+STATIC = Path(__file__).parent.parent.parent / "app" / "web" / "static"
+
+
 @pytest.fixture(scope="module")
-def call(chromium, address):
+def call(chromium):
     """Return a function that calls an exported function of a module of the page."""
     page = chromium.new_page()
-    page.goto(address)
-    folder = page.get_attribute("link[rel=stylesheet]", "href").rpartition("/")[0]
+
+    def served(route):
+        name = route.request.url.rpartition("/")[2]
+        if name.endswith(".js"):
+            route.fulfill(path=STATIC / name)
+        else:
+            route.fulfill(body="", content_type="text/html")
+
+    page.route("**/*", served)
+    page.goto("http://page.test/")
 
     def called(module, name, *values):
-        # A module of the page: its policy allows no evaluated text.
         return page.evaluate(
             "async ([path, name, values]) => (await import(path))[name](...values)",
-            [f"/{folder}/{module}.js", name, list(values)],
+            [f"/{module}.js", name, list(values)],
         )
 
     yield called

@@ -93,6 +93,9 @@ export class Form {
       else if (input.tagName === "SELECT") input.value = this.schema[name]?.default ?? input.options[0]?.value ?? "";
       else input.value = "";
     }
+    for (const folded of this.element.querySelectorAll("details")) {
+      folded.open ||= [...folded.querySelectorAll("[name]")].some((input) => input.name in values);
+    }
     for (const { names, choose } of this.alternatives) {
       choose(Math.max(0, names.findIndex((group) => group.some((name) => name in values))));
     }

@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { drawing, h, later, s, show, table } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { plural } from "./numbers.js";
-import { files, keywords, options, sameElsewhere } from "./same.js";
+import { files, keywords, options, quoted, sameElsewhere } from "./same.js";
 import { ask } from "./waiting.js";
 
 const EXAMPLE = { name: "Circulant(12, 2, 3)", from: "Torus(3, 4)", panels: "per-port" };
@@ -27,18 +27,19 @@ export function sourceOf(text) {
   return text.includes("(") ? { recipe: text } : { name: text };
 }
 
-async function planOf(values, form, options) {
+async function planOf(values, form, extra) {
   const { recipe, from, ...rest } = values;
   const body = { topology: sourceOf(recipe || ""), ...form.body(rest) };
+  const plant = body.plant ? { plant: body.plant } : body.panels && { panels: body.panels };
   if (body.plant) delete body.panels;
   if (from) {
-    const before = await post("/v1/patch-plans", { topology: sourceOf(from), panels: body.panels }, options).catch((error) => {
+    const before = await post("/v1/patch-plans", { topology: sourceOf(from), ...plant }, extra).catch((error) => {
       error.errors = [{ pointer: "/from", detail: error.message }];
       throw error;
     });
     body.current_wiring = before;
   }
-  return { plan: await post("/v1/patch-plans", body, options), body, from };
+  return { plan: await post("/v1/patch-plans", body, extra), body };
 }
 
 export async function create({ go }) {
@@ -50,7 +51,7 @@ export async function create({ go }) {
     show(values, answer, signal) {
       const asked = Object.keys(values).length ? values : { recipe: EXAMPLE.name, from: EXAMPLE.from, panels: EXAMPLE.panels };
       form.fill(asked);
-      return ask({ form, answer, signal, send: (extra) => planOf(form.values(), form, extra), render: ({ plan, body, from }) => planView(plan, body, from) });
+      return ask({ form, answer, signal, send: (extra) => planOf(form.values(), form, extra), render: ({ plan, body }) => planView(plan, body) });
     },
   };
 }
@@ -61,8 +62,10 @@ export function uniformWiring(topology) {
   return later(post("/v1/patch-plans", body).then((plan) => h("div", {}, summary(plan, "h3"), panelsOf(plan), planFiles(plan))));
 }
 
-function planView(plan, body, from) {
-  const command = `topoloom patch plan ${options({ x: body.topology.recipe || body.topology.name || body.topology.id }).replace("--x ", "")}${from ? " --current-wiring before.json" : ""}`;
+function planView(plan, body) {
+  const { topology, current_wiring: before, plant, ...rest } = body;
+  const words = ["topoloom patch plan", quoted(Object.values(topology)[0]), options(rest), plant && "--plant plant.yaml", before && "--current-wiring before.json"];
+  const command = words.filter(Boolean).join(" ");
   return [summary(plan), panelsOf(plan), h("h2", {}, "Work orders"), planFiles(plan),
     h("h2", {}, "The same elsewhere"), sameElsewhere("/v1/patch-plans", shortened(body), `client.patch_plan(${keywords(shortened(body))})`, command)];
 }
