@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from tests.oracles import random_topology
 from tests.schedule_oracles import direct_topologies
 from topoloom.schedules.baselines.nccl import nccl_runs
 from topoloom.schedules.compare.compare_algorithms import MAX_RANKS, compare_algorithms
+from topoloom.schedules.compare.judged_ranges import judged_ranges
 from topoloom.schedules.compare.large_message_rate import large_message_rate
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.generate.collectives import make
@@ -149,3 +151,29 @@ def test_what_does_not_make_sense_is_refused():
     )
     with pytest.raises(TooLarge, match=str(MAX_RANKS)):
         compare_algorithms(many, Collective.ALLGATHER, FREE)
+
+
+@given(
+    st.lists(
+        st.tuples(st.fractions(0, 50, max_denominator=8), st.fractions(0, 3, max_denominator=8)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_ranges_agree_with_the_fastest_at_all_given_sizes_and_at_every_change(lines):
+    names = [str(at) for at in range(len(lines))]
+    times = [lambda size, line=line: line[0] + line[1] * size for line in lines]
+    sizes = [1, 3, 10, 40, 1000]
+    found = judged_ranges(names, times, sizes)
+
+    def winner(size):
+        return names[min(range(len(times)), key=lambda at: (times[at](size), at))]
+
+    def owner(size):
+        return [part.name for part in found if part.first_bytes <= size][-1]
+
+    assert all(owner(size) == winner(size) for size in sizes)
+    for before, part in pairwise(found):
+        assert winner(part.first_bytes) == part.name
+        assert winner(part.first_bytes - 1) == before.name
+        assert times[int(part.name)](part.start) == times[int(before.name)](part.start)
