@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.synth.plants import straight, two_way
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import duplex, plan_moves
-from topoloom.synth.wiring.operations.links import links_of
 from topoloom.synth.wiring.operations.repair import Faults, Way, carried, repairs, with_faults
 from topoloom.synth.wiring.operations.worst_failures import parts, survey
+from topoloom.synth.wiring.plant.light_paths import links_of
 
 
 def ring(count):

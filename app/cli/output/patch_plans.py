@@ -159,7 +159,7 @@ def show_comparison(script: "Script", observed: "Present", found: "Comparison") 
 
 def _counted(script: "Script", pairs: "Sequence[Pair]", plugged: "Present", what: str) -> str:
     """Return the number of pairs, and of the links that they carry if that differs."""
-    from topoloom.synth.wiring.operations.links import links_of
+    from topoloom.synth.wiring.plant.light_paths import links_of
 
     links = len(links_of(script.plant, pairs, plugged.pairs))
     some = f" ({links} {'link' if links == 1 else 'links'})" if links != len(pairs) else ""

@@ -13,10 +13,10 @@ from typing import Literal
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring.operations.links import links_of
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.stages import connected
 from topoloom.synth.wiring.plant import Pair
+from topoloom.synth.wiring.plant.light_paths import links_of
 
 MOST_CASES = 20_000
 """Most failures that are looked at."""
