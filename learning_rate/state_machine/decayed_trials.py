@@ -13,9 +13,9 @@ of them are compared step by step, by the differences of their last losses.
 - A larger rate is chosen `DISCOUNT` rungs below the best one, and never below the start: the best
   rate of a short run is larger than that of a long run.  Trials are proportional to the run, so one
   discount serves runs of any length.
-- A rung above the start that diverges, or ends clearly above the start's trial and above the loss
-  that it began with, says that the start is near the largest stable rate, which falls in a long
-  run: the start is lowered by `MARGIN`.
+- A rung above the start that diverges, or gives back a third of the fall that the start reaches,
+  says that the start is near the largest stable rate, which falls in a long run: the start is
+  lowered by `MARGIN`.
 
 The rate of a trial ends at zero, so no trial is continued: all their steps are discarded.
 """
@@ -25,7 +25,7 @@ import statistics
 from dataclasses import replace
 
 from topoloom.learning_rate.forecasting.forecast import usable
-from topoloom.learning_rate.state_machine.divergence_detector import fall_to, has_fallen, is_above
+from topoloom.learning_rate.state_machine.divergence_detector import RISE, fall_to, has_fallen
 from topoloom.learning_rate.state_machine.stage_plan import interval, left_for_search, rate_in_use
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
@@ -80,12 +80,14 @@ def seen(attempt: Attempt) -> Attempt:
 def decided(state: State) -> State:
     """Return the state with the rate that the trials are for; a peak where they are clear."""
     known = _rungs(state)
-    best, above = _best(state, known), known.get(1)
+    best, base, above = _best(state, known), known.get(0), known.get(1)
     # Searched again later, unless the start is clearly better than the rate above.
-    clear = best != 0 or _below(known.get(0), above)
+    clear = best != 0 or _below(base, above)
+    reached = fall_to(state, base.forecast if base else None)
+    harm = RISE * reached if has_fallen(state) else math.inf
     if best > 0:
         rung = max(0.0, _least(known, best) - DISCOUNT)
-    elif best == 0 and clear and _fails(state, above):
+    elif best == 0 and _below(base, above, harm):
         rung = -MARGIN
     else:
         rung = float(best)
@@ -121,13 +123,6 @@ def _open(state: State, known: Rungs, rungs: list[int]) -> list[int]:
         and (rung == 0 or low / 1.000001 <= _rung_rate(state, rung) <= high * 1.000001)
         and (rung >= 0 or lower)
     ]
-
-
-def _fails(state: State, attempt: Attempt | None) -> bool:
-    """Whether a trial diverged, or ends clearly above the loss that it began with."""
-    if attempt is None or attempt.forecast is None:
-        return False
-    return attempt.status == "diverged" or is_above(state, attempt.forecast)
 
 
 def _least(known: Rungs, best: int) -> float:

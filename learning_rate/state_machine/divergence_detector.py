@@ -60,12 +60,6 @@ def has_fallen(state: State) -> bool:
     return level is not None and fall_to(state, level) > CERTAIN * _standard_error(state.recent)
 
 
-def is_above(state: State, loss: float) -> bool:
-    """Whether a mean of losses is above the present level by more than noise."""
-    level = _level(state.recent)
-    return level is not None and loss - level > CERTAIN * _standard_error(state.recent)
-
-
 def fall_to(state: State, loss: float | None) -> float:
     """Return how far a loss, or where less the present level, is below the run's first losses."""
     first = [value for value in state.first if usable(value)]

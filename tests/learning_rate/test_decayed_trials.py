@@ -89,7 +89,7 @@ def test_before_the_loss_has_fallen_the_rate_stays(seed, more):
 def test_a_rise_that_noise_makes_in_warm_up_costs_at_most_three_quarters_of_the_start():
     lowered = []
     for seed in range(30):
-        state, _ = trained(options(LOOK, 400, warmup_steps=40), Still(seed, more=0.0))
+        state, _ = trained(options(LOOK, 200, warmup_steps=40), Still(seed, more=0.0))
         lowered.append(state.history[-1].rate / BASE)
     assert min(lowered) >= 0.25
     assert sum(rate < 0.99 for rate in lowered) <= 2
