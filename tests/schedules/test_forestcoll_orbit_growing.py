@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forests.topology_trees import named_trees
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
-from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grow_orbit_trees
-from topoloom.schedules.trees.symmetry.symmetric_forest import PathTree, sorted_arcs
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import (
+    Arcs,
+    grow_orbit_trees,
+    sorted_arcs,
+)
+from topoloom.schedules.trees.symmetry.path_trees import PathTree
 from topoloom.synth.topology.topology import Topology
 
 TOLLS = (1 << 31, 1 << 29, 1 << 20, 0)
@@ -44,18 +48,25 @@ class Slow:
     """One tree, edge by edge, for each of which all arcs are looked at."""
 
     def __init__(
-        self, arcs: Arcs, is_rank: NDArray[np.bool_], left: Ints, total: Ints, root: int, toll: int
+        self,
+        arcs: Arcs,
+        is_rank: NDArray[np.bool_],
+        left: Ints,
+        total: Ints,
+        depth: dict[int, int],
+        weight: int,
+        toll: int,
     ) -> None:
         ends = arcs.tail.tolist(), arcs.head.tolist()
         self.arcs = list(zip(*ends, arcs.orbit.tolist(), strict=True))
         self.ranks, self.from_ranks, self.is_rank = arcs.ranks.tolist(), arcs.from_ranks, is_rank
         self.left, self.total, self.toll = left, total, toll
-        self.depth = {root: 0}
+        self.depth, self.weight = depth, weight
         self.edges: list[tuple[int, tuple[int, ...]]] = []
 
     def keeps(self, orbit: int) -> int:
         left, total = int(self.left[orbit]), int(self.total[orbit])
-        return -1 if left <= 0 else int(Fraction(left - 1, total) * 2**31)
+        return -1 if left < self.weight else int(Fraction(left - self.weight, total) * 2**31)
 
     def worth(self, way: Way) -> tuple[int, int, int]:
         return way.wide - self.toll * way.near, -way.near, -way.size
@@ -96,14 +107,14 @@ class Slow:
         path = [max(reached, key=lambda rank: self.worth(ways[rank])[:2])]
         while path[0] not in self.depth:
             tail, _, orbit = self.arcs[ways[path[0]].arc]
-            self.left[orbit] -= 1
+            self.left[orbit] -= self.weight
             path.insert(0, tail)
             if self.left[orbit] < 0 or len(path) > 16:
                 return None
         return tuple(path)
 
     def whole(self) -> bool:
-        while len(self.depth) < len(self.ranks):
+        while not self.depth.keys() >= set(self.ranks):
             path = self.next_edge()
             if path is None:
                 return False
@@ -119,20 +130,41 @@ def test_trees_are_those_that_looking_at_every_arc_gives(
     network, rng = network_of(topology), np.random.default_rng(seed)
     orbit = rng.integers(0, rng.integers(1, len(network.tail) + 1), len(network.tail))
     total = rng.integers(1, 12, int(orbit.max()) + 1)
-    roots = rng.choice(network.terminals, rng.integers(1, 4))
-    arcs = sorted_arcs(network, orbit, order)
+    # Ranks outside the wanted ones may be in a tree that is begun, or are left out.
+    wanted = rng.permutation(network.terminals)[: rng.integers(1, len(network.terminals) + 1)]
+    begun = np.full((int(rng.integers(1, 4)), network.node_count), -1)
+    for row in begun:
+        some = rng.permutation(network.terminals)[: rng.integers(1, 4)]
+        row[some] = np.arange(len(some))
+    weights = rng.integers(1, 4, len(begun))
+    arcs = sorted_arcs(network, wanted, orbit, order)
     left, slow_left = total.copy(), total.copy()
-    made = grow_orbit_trees(arcs, network.is_rank, left, total, roots, toll)
-    for root, (nodes, ends, height) in zip(roots.tolist(), made, strict=False):
-        slow = Slow(arcs, network.is_rank, slow_left, total, root, toll)
-        assert slow.whole() == (height >= 0)
-        if height < 0:
-            break
-        edges = sorted(slow.edges, key=lambda edge: edge[0])
-        assert [path for _, path in edges] == [
-            tuple(nodes[low:high].tolist()) for low, high in pairwise(ends)
-        ]
-        assert height == edges[-1][0]
+    made = grow_orbit_trees(arcs, network.is_rank, left, total, begun, weights, toll)
+    grown = iter(made)
+    for row, weight in enumerate(weights.tolist()):
+        rest = share = weight
+        while rest:
+            before = slow_left.copy()
+            depth = {node: int(at) for node, at in enumerate(begun[row]) if at >= 0}
+            slow = Slow(arcs, network.is_rank, slow_left, total, depth, share, toll)
+            if not slow.whole():
+                if share == 1:
+                    assert next(grown)[3:] == (0, row)
+                    assert next(grown, None) is None
+                    assert (left == slow_left).all()
+                    return
+                slow_left[:], share = before, (share + 1) // 2
+                continue
+            nodes, ends, depths, copies, place = next(grown)
+            edges = sorted(slow.edges, key=lambda edge: edge[0])
+            assert (copies, place) == (share, row)
+            assert edges == [
+                (level, tuple(nodes[low:high].tolist()))
+                for level, (low, high) in zip(depths.tolist(), pairwise(ends), strict=True)
+            ]
+            rest -= share
+            share = min(share, rest)
+    assert next(grown, None) is None
     assert (left == slow_left).all()
 
 

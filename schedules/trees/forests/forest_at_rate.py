@@ -6,7 +6,8 @@
    They are the fastest to find and the lowest.
 2. Symmetric trees, if all ranks have equal shards: trees of one root per orbit of a group of
    automorphisms, and their images (`symmetry.rotations`, `symmetry.rank_order`,
-   `symmetry.symmetric_forest`).
+   `symmetry.symmetric_forest`).  Beside a fault, a group that moves most ranks
+   (`symmetry.equivalent_ranks`), and trees completed by the others (`completed_forest`).
 3. Packing: remove switches (`switch_removal`), pack trees between ranks (`packing.spanning_trees`),
    reduce their height (`packing.height_reduction`). Racks are one rank each (`racks`). Small
    networks are packed without racks, too, and in several orders of the nodes; the lowest forest
@@ -15,9 +16,9 @@
 All limits are in `topoloom.schedules.trees.limits`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -27,15 +28,14 @@ from topoloom.schedules.model.schedule import Tree, tree_height
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
-from topoloom.schedules.trees.flow.rank_distances import least_height
+from topoloom.schedules.trees.forests.completed_forest import completed_trees
+from topoloom.schedules.trees.forests.lowest_packing import lowest_packing, packing_work
 from topoloom.schedules.trees.forests.topology_trees import named_trees
 from topoloom.schedules.trees.packing.shortest_path_trees import shortest_trees
-from topoloom.schedules.trees.packing.spanning_trees import pack
 from topoloom.schedules.trees.racks.contraction import Contracted, contract_racks
 from topoloom.schedules.trees.racks.expansion import expand_racks
-from topoloom.schedules.trees.switch_removal.edge_splitting import Splitter
-from topoloom.schedules.trees.switch_removal.path_bundles import Path, Routes
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
+from topoloom.schedules.trees.symmetry.equivalent_ranks import equivalent_ranks
 from topoloom.schedules.trees.symmetry.neighbor_order import (
     canonical_orders,
     neighbor_order,
@@ -43,10 +43,9 @@ from topoloom.schedules.trees.symmetry.neighbor_order import (
 )
 from topoloom.schedules.trees.symmetry.rank_order import rank_order
 from topoloom.schedules.trees.symmetry.rotations import Action, acting, rotations
-from topoloom.schedules.trees.symmetry.symmetric_forest import search_pays, symmetric_trees
-from topoloom.synth.progress import single_stage
+from topoloom.schedules.trees.symmetry.symmetric_forest import symmetric_trees
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
-from topoloom.synth.topology.topology import NodeId, Topology
+from topoloom.synth.topology.topology import Topology
 
 
 def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree]:
@@ -87,14 +86,26 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
-    if not search_pays(network, 1 if _of_one_kind(network) else 2):
+    if not _search_pays(network, 1 if _of_one_kind(network) else 2):
         return None
-    network, order, action = _acting_on(topology, network)
+    chosen = _acting_on(topology, network)
+    network, order, action = chosen
+    if action is None or not _search_pays(network, chosen.roots):
+        return None
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
-    found = action and symmetric_trees(network, room, rate.trees_per_root, action)
+    whole = not len(action.others(network.terminals))
+    found = (symmetric_trees if whole else completed_trees)(
+        network, room, rate.trees_per_root, action
+    )
     if found is None:
         return None
     return named_trees([topology.nodes[node] for node in order.tolist()], found)
+
+
+def _search_pays(network: Network, roots: int) -> bool:
+    """Return whether a search for trees of ``roots`` roots pays, compared with packing."""
+    ranks = len(network.terminals)
+    return roots == 1 or limits.MAX_PACKED_RANKS < ranks < network.node_count
 
 
 class _Numbered(NamedTuple):
@@ -106,12 +117,32 @@ class _Numbered(NamedTuple):
 
     @property
     def roots(self) -> int:
-        """The number of representative roots: orbits of ranks under the group."""
-        return len(self.network.terminals if self.action is None else self.action.roots)
+        """The number of roots whose trees are grown: one per orbit, and all ranks in no orbit."""
+        ranks = self.network.terminals
+        if self.action is None:
+            return len(ranks)
+        return len(self.action.roots) + len(self.action.others(ranks))
 
 
 def _acting_on(topology: Topology, network: Network) -> _Numbered:
-    """Return the renumbered network and its group with the fewest representative roots.
+    """Return the renumbered network and its group with the fewest roots.
+
+    A fault leaves most ranks equivalent: groups that move only these are the last candidates.
+    """
+    best = _moving(topology, network)
+    if best.roots == 1:
+        return best
+    moved = equivalent_ranks(network)
+    if len(moved) == len(network.terminals):
+        return best
+    part = _moving(topology, replace(network, terminals=moved))
+    place = np.argsort(part.order)
+    whole = replace(part.network, terminals=np.sort(place[network.terminals]))
+    return min(best, part._replace(network=whole), key=_roots)
+
+
+def _moving(topology: Topology, network: Network) -> _Numbered:
+    """Return the renumbered network and the group of its ranks with the fewest roots.
 
     Candidate groups depend less and less on the numbering of the nodes.
     """
@@ -167,8 +198,8 @@ def packed(topology: Topology, network: Network, rate: Rate) -> list[Tree]:
     room = tree_capacities(network, rate.scale, rate.trees_per_root)
     found = contract_racks(network, room, rate.trees_per_root)
     forest = None if found is None else _between_racks(topology, rate, found)
-    if forest is None or _work(network, rate) <= limits.MAX_REPEATED_WORK:
-        plain = list(_lowest(topology.nodes, network, rate).trees())
+    if forest is None or packing_work(network, rate) <= limits.MAX_REPEATED_WORK:
+        plain = list(lowest_packing(topology.nodes, network, rate).trees())
         forest = plain if forest is None else min(forest, plain, key=_worth)
     return sorted(forest, key=lambda tree: topology.position[tree.root])
 
@@ -178,7 +209,7 @@ def _between_racks(topology: Topology, rate: Rate, found: Contracted) -> list[Tr
     between = Rate(Fraction(1), rate.trees_per_root, rate.inside[found.nodes])
     names = [topology.nodes[node] for node in found.nodes.tolist()]
     try:
-        packing = _lowest(names, found.network, between)
+        packing = lowest_packing(names, found.network, between)
     except NoSchedule:
         return None
     return list(expand_racks(packing.trees(), found.racks, topology.nodes, rate.trees_per_root))
@@ -186,79 +217,3 @@ def _between_racks(topology: Topology, rate: Rate, found: Contracted) -> list[Tr
 
 def _worth(forest: list[Tree]) -> tuple[int, int]:
     return max(map(tree_height, forest)), len(forest)
-
-
-def _work(network: Network, rate: Rate) -> int:
-    return len(network.terminals) ** 2 * len(network.tail) * rate.trees_per_root
-
-
-def _lowest(names: Sequence[NodeId], network: Network, rate: Rate) -> "Packing":
-    """Return the packing of least height among a few orders."""
-    orders = canonical_orders(network)
-    tried = max(1, min(limits.MAX_ORDERS, limits.MAX_REPEATED_WORK // _work(network, rate)))
-    lowest = Packing(names, network, rate, next(orders))
-    least = least_height(network) if tried > 1 else 0
-    for number, order in enumerate(islice(orders, tried - 1), start=1):
-        if lowest.height == least:
-            break
-        try:
-            with single_stage("packing trees in other orders", number, tried):
-                other = Packing(names, network, rate, order)
-        except NoSchedule:
-            # Excess outflow of a switch is dropped in turn: some orders fail.
-            continue
-        lowest = min(lowest, other, key=lambda one: (one.height, len(one.groups)))
-    return lowest
-
-
-class Packing:
-    """Trees packed with the nodes of a network removed in a given order.
-
-    ``groups`` are trees between the ranks; ``height`` is the maximum height.
-    """
-
-    def __init__(self, names: Sequence[NodeId], network: Network, rate: Rate, order: Ints) -> None:
-        self._nodes = [names[node] for node in order.tolist()]
-        network = renumbered(network, order)
-        room = tree_capacities(network, rate.scale, rate.trees_per_root)
-        ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
-        capacities = {pair: trees for pair, trees in zip(ends, room.tolist(), strict=True) if trees}
-        self._routes: Routes | None = None
-        trees = rate.trees_per_root * network.sizes
-        if len(network.terminals) < network.node_count:
-            splitter = Splitter(
-                capacities, network.terminals, trees, rate.trees_per_root, self._nodes
-            )
-            splitter.remove_switches()
-            capacities, self._routes = splitter.capacities, splitter.routes
-        self._ranks = network.terminals
-        self._pairs = list(capacities)
-        between = np.searchsorted(self._ranks, np.array(self._pairs, dtype=np.int64))
-        left = np.array(list(capacities.values()), dtype=np.int64)
-        tail, head = between[:, 0], between[:, 1]
-        self.groups = pack(len(self._ranks), tail, head, left, trees[self._ranks])
-        self.height = max(group.height for group in self.groups)
-
-    def trees(self) -> Iterator[Tree]:
-        """Yield the trees on the topology; only once, since this consumes the routes."""
-        pairs, routes = self._pairs, self._routes
-        sole = pairs if routes is None else [routes.sole(pair) for pair in pairs]
-        known: dict[Path, tuple[NodeId, ...]] = {}
-        for path in pairs if routes is None else routes.paths():
-            known[path] = tuple([self._nodes[place] for place in path])
-        # Most arcs represent a single path, which needs no accounting.
-        ways = [() if path is None else known[path] for path in sole]
-        several = {arc for arc, path in enumerate(sole) if path is None}
-        ranks = self._ranks.tolist()
-        for group in self.groups:
-            root, arcs = self._nodes[ranks[group.root]], group.arcs.tolist()
-            edges = [ways[arc] for arc in arcs]
-            if routes is None or several.isdisjoint(arcs):
-                yield Tree(root, group.multiplicity, tuple(edges))
-                continue
-            places = [place for place, arc in enumerate(arcs) if arc in several]
-            asked = [pairs[arcs[place]] for place in places]
-            for weight, paths in routes.draw(asked, group.multiplicity):
-                for place, path in zip(places, paths, strict=True):
-                    edges[place] = known[path]
-                yield Tree(root, weight, tuple(edges))

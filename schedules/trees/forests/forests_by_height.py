@@ -21,8 +21,9 @@ from topoloom.schedules.trees.flow.demand import Demand
 from topoloom.schedules.trees.flow.network import Network, network_of
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate_for
 from topoloom.schedules.trees.flow.rank_distances import least_height
-from topoloom.schedules.trees.forests.forest_at_rate import Packing, forest_at
+from topoloom.schedules.trees.forests.forest_at_rate import forest_at
 from topoloom.schedules.trees.forests.height_limited_trees import GrownTree, height_limited_trees
+from topoloom.schedules.trees.forests.lowest_packing import Packing
 from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.topology_rate import rates
 from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered

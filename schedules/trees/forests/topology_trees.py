@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from topoloom.schedules.model.schedule import Tree
-from topoloom.schedules.trees.symmetry.symmetric_forest import PathTree
+from topoloom.schedules.trees.symmetry.path_trees import PathTree
 from topoloom.synth.topology.topology import NodeId
 
 _MOST_SHARED = 1 << 20

@@ -55,6 +55,10 @@ class OptimisticSplits:
         self.scratch = scratch_for(node_count)
         self.terminals = nearby_order(self.arcs, terminals)
 
+    def hold(self) -> bool:
+        """Return whether every terminal receives its units."""
+        return not self._check(0)[1]
+
     def room(self, way: Way) -> int:
         """Return the remaining capacity to split off for a path."""
         u, w, t = way

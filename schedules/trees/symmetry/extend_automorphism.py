@@ -70,7 +70,7 @@ class AutomorphismExtension:
                 return None
             known.update(placed)
             waiting = [node for node in waiting if node not in known]
-        return image if self._keeps_arcs(image) else None
+        return image if self._is_automorphism(image) else None
 
     def _placed(
         self, image: NDArray[np.int64], waiting: list[int], known: set[int], staying: bool
@@ -105,8 +105,10 @@ class AutomorphismExtension:
             image[nodes] = here[rows]
         return [node for nodes in reached.values() for node in nodes]
 
-    def _keeps_arcs(self, image: NDArray[np.int64]) -> bool:
+    def _is_automorphism(self, image: NDArray[np.int64]) -> bool:
         network, nodes = self._network, self._network.node_count
+        if (network.sizes[image] != network.sizes).any():
+            return False
         moved = image[network.tail] * nodes + image[network.head]
         order = np.argsort(moved)
         same = (moved[order] == self._codes) & (network.capacity[order] == self._rooms)

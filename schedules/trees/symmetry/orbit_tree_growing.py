@@ -13,9 +13,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.max_flow import Unsigned
+from topoloom.schedules.trees.flow.network import Network
 from topoloom.synth.kernels.scalars import int64
 
 _MOST_NODES_OF_AN_EDGE = 16
+
+TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
+"""Weight of a hop of depth against shares of capacity, which are 31-bit fractions: initially, all
+edges start near the root."""
 
 
 class Arcs(NamedTuple):
@@ -63,31 +68,68 @@ class _Ways(NamedTuple):
     via: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
-def grow_orbit_trees(arcs, is_rank, left, total, roots, toll):
-    """Grow a tree of each of the roots in turn and subtract its arcs from ``left``.
+def sorted_arcs(
+    network: Network, ranks: NDArray[np.int64], orbits: NDArray[np.int64], seed: int
+) -> Arcs:
+    """Return arcs, and the ranks to be reached, in listed order, or shuffled for a nonzero seed."""
+    ranks, arcs = np.sort(ranks), np.arange(len(network.tail))
+    if seed:
+        rng = np.random.default_rng(seed)
+        ranks, arcs = rng.permutation(ranks), rng.permutation(arcs)
+    out_of_ranks = network.is_rank[network.tail]
+    order = arcs[np.argsort(~out_of_ranks[arcs], kind="stable")]
+    ends = network.tail[order], network.head[order]
+    tail, head, orbit = (part.astype(np.uint32) for part in (*ends, orbits[order]))
+    from_ranks = int(out_of_ranks.sum())
+    alike = orbits[order] * network.node_count + network.head[order]
+    kind = np.unique(alike[:from_ranks], return_inverse=True)[1].astype(np.uint32)
+    leaving = np.argsort(tail[:from_ranks], kind="stable").astype(np.uint32)
+    places = np.arange(network.node_count + 1)
+    start = np.searchsorted(tail[:from_ranks][leaving], places).astype(np.uint32)
+    return Arcs(ranks, tail, head, orbit, from_ranks, kind, leaving, start)
 
-    Returns nodes, ends of edges and height of each.  An incomplete tree has height -1 and is the
-    last.
+
+@njit(cache=True, nogil=True)
+def grow_orbit_trees(arcs, is_rank, left, total, begun, weights, toll):
+    """Complete trees in turn, and subtract the weight of each from ``left`` for each of its arcs.
+
+    Row i of ``begun`` has the depths of the nodes of tree i, -1 outside: 0 at the root of a tree
+    without edges.  ``weights[i]`` equal trees are completed alike; where capacity is short, half of
+    them.  Returns added nodes, ends of added edges, their depths, weight and row of each tree.  An
+    incomplete tree has weight 0 and is the last.
     """
     found = []
-    for root in roots:
-        tree = _tree(arcs, is_rank, left, total, root, toll)
-        found.append(tree)
-        if tree[2] < 0:
-            break
+    for row in range(len(weights)):
+        rest = share = weights[row]
+        while rest > 0:
+            before = left.copy()
+            nodes, ends, depths = _tree(arcs, is_rank, left, total, begun[row], share, toll)
+            if len(ends) > len(depths) + 1:
+                if share == 1:
+                    found.append((nodes, ends, depths, int64(0), row))
+                    return found
+                left[:] = before
+                share = (share + 1) // 2
+                continue
+            found.append((nodes, ends, depths, share, row))
+            rest -= share
+            share = min(share, rest)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _tree(arcs, is_rank, left, total, root, toll):
-    """Grow a tree and subtract its arcs from ``left``; return its height, -1 if incomplete.
+def _tree(arcs, is_rank, left, total, begun, weight, toll):
+    """Complete a tree and subtract its added arcs from ``left``.
+
+    Returns nodes, ends and depths of the added edges; fewer depths if the tree is incomplete.
 
     The next edge is the one whose tightest orbit keeps the largest share of its capacity; ties go
     to edges that start close to the root.
     """
-    count, wanted = len(is_rank), len(arcs.ranks) - 1
-    depth = np.full(count, -1, np.int64)
+    count, depth = len(is_rank), begun.copy()
+    wanted = 0
+    for rank in arcs.ranks:
+        wanted += depth[rank] < 0
     ways = _Ways(
         np.empty(count, np.int64),
         np.empty(count, np.int64),
@@ -98,21 +140,23 @@ def _tree(arcs, is_rank, left, total, root, toll):
     nodes = np.empty(wanted * _MOST_NODES_OF_AN_EDGE, np.int64)
     ends, depths = np.zeros(wanted + 1, np.int64), np.empty(wanted, np.int64)
     for orbit in range(len(total)):
-        keeps[orbit] = _kept(left, total, orbit)
+        keeps[orbit] = _kept(left, total, orbit, weight)
     around = _around(arcs)
-    _join(arcs, around, depth, root, int64(0))
+    for node in range(count):
+        if depth[node] >= 0:
+            _join(arcs, around, depth, node, depth[node])
     for edge in range(wanted):
         goal = _widest(arcs, around, is_rank, depth, keeps, toll, ways)
         if goal < 0:
-            return nodes, ends, -1
+            return nodes, ends, depths[:edge]
         length, node = 1, goal
         path[0] = goal
         while depth[node] < 0:
             orbit = arcs.orbit[ways.via[node]]
-            left[orbit] -= 1
+            left[orbit] -= weight
             if left[orbit] < 0 or length == len(path):
-                return nodes, ends, -1
-            keeps[orbit] = _kept(left, total, orbit)
+                return nodes, ends, depths[:edge]
+            keeps[orbit] = _kept(left, total, orbit, weight)
             node = arcs.tail[ways.via[node]]
             path[length] = node
             length += 1
@@ -120,12 +164,14 @@ def _tree(arcs, is_rank, left, total, root, toll):
         ends[edge + 1] = ends[edge] + length
         depths[edge] = depth[node] + 1
         _join(arcs, around, depth, goal, depths[edge])
-    return _level_by_level(nodes, ends, depths)
+    return level_by_level(nodes, ends, depths)
 
 
 @njit(cache=True, nogil=True)
-def _kept(left, total, orbit):
-    return ((left[orbit] - 1) << 31) // total[orbit] if left[orbit] > 0 else int64(-1)
+def _kept(left, total, orbit, weight):
+    if left[orbit] < weight:
+        return int64(-1)
+    return ((left[orbit] - weight) << 31) // total[orbit]
 
 
 @njit(cache=True, nogil=True)
@@ -247,8 +293,8 @@ def _gain(worth, hops, toll, node, other):
 
 
 @njit(cache=True, nogil=True)
-def _level_by_level(nodes, ends, depths):
-    """Return the edges of a complete tree in breadth-first order, and its height."""
+def level_by_level(nodes, ends, depths):
+    """Return the edges, and their depths, in breadth-first order."""
     order = np.argsort(depths, kind="mergesort")
     placed, placed_ends = np.empty(ends[-1], np.int64), np.zeros_like(ends)
     for place in range(len(order)):
@@ -256,4 +302,4 @@ def _level_by_level(nodes, ends, depths):
         begin = placed_ends[place]
         placed[begin : begin + high - low] = nodes[low:high]
         placed_ends[place + 1] = begin + high - low
-    return placed, placed_ends, depths[order[-1]]
+    return placed, placed_ends, depths[order]

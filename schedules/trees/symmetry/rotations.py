@@ -16,17 +16,21 @@ from topoloom.schedules.trees.symmetry.extend_automorphism import AutomorphismEx
 
 
 class Action(NamedTuple):
-    """A group of automorphisms that is semiregular on the compute nodes.
+    """A group of automorphisms that is semiregular on the compute nodes, or on some of them.
 
     ``images[g, v]`` is the image of node v under element g; element 0 is the identity.
     ``orbit[a]`` numbers the orbit of arc a, ``turns[a]`` is the number of elements that fix it.
-    ``roots`` are the first compute nodes of their orbits.
+    ``roots`` are the first of those compute nodes in each orbit.
     """
 
     images: NDArray[np.int64]
     orbit: NDArray[np.int64]
     turns: NDArray[np.int64]
     roots: NDArray[np.int64]
+
+    def others(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ranks to which no element maps a root."""
+        return np.setdiff1d(ranks, self.images[:, self.roots])
 
 
 def rotations(network: Network) -> Action | None:

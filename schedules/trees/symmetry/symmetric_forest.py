@@ -3,13 +3,15 @@
 If the trees of the first roots use an orbit of arcs at most up to its total capacity, their images
 under the group fit: each arc of an orbit has the same load.  One tree may represent a thousand.
 
+Beside a fault, the group moves most ranks, and fixes or merely permutes a few others.  The trees of
+the first roots then span the moved ranks, and `forests.completed_forest` adds the others.
+
 The trees are grown greedily, and may not exist or not be found; the caller then packs trees,
 which always succeeds.  Arcs are chosen by the remaining capacity of their orbit: on boxes joined by
 a slower network, a tree enters every box once and spreads within it.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +19,21 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.rank_distances import farthest
-from topoloom.schedules.trees.symmetry.orbit_tree_growing import Arcs, grow_orbit_trees
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import (
+    TOLLS,
+    Arcs,
+    grow_orbit_trees,
+    sorted_arcs,
+)
+from topoloom.schedules.trees.symmetry.path_trees import PathTree
 from topoloom.schedules.trees.symmetry.rotations import Action
 from topoloom.synth.progress import report_progress
 
 _MOST_ROOM = 1 << 31
 """Capacities are compared as 31-bit fractions."""
 
-_TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
-"""Weight of a hop of depth against those fractions: initially, all edges start near the root."""
-
 _AT_ONCE = 1 << 24
 """Arc visits between checks for cancellation: some hundredths of a second."""
-
-
-class PathTree(NamedTuple):
-    """``multiplicity`` equal trees; edge i is the path ``nodes[ends[i]:ends[i + 1]]``.
-
-    Edges are in breadth-first order.
-    """
-
-    root: int
-    multiplicity: int
-    nodes: NDArray[np.int64]
-    ends: NDArray[np.int64]
 
 
 def symmetric_trees(
@@ -54,13 +47,12 @@ def symmetric_trees(
     room : int64 array
         Number of trees that each arc can carry, equal within an orbit.
     action : Action
-        Automorphisms of the network.
+        Automorphisms of the network, none of which fixes a rank.
 
     Returns
     -------
     iterator of PathTree, or None
-        None also where packing is better: with ranks of several kinds that are few or joined
-        without switches.  None also beyond `limits.MAX_SYMMETRIC_VISITS` arc visits.
+        None also beyond `limits.MAX_SYMMETRIC_VISITS` arc visits.
 
     Notes
     -----
@@ -76,19 +68,50 @@ def symmetric_trees(
     >>> [(tree.root, tree.nodes[:3].tolist()) for tree in trees][:2]
     [(0, [0, 8, 1]), (1, [1, 8, 2])]
     """
-    roots = len(action.roots)
-    if not search_pays(network, roots):
-        return None
-    edges = trees_per_root * roots * len(network.terminals)
-    if edges * len(network.tail) > limits.MAX_SYMMETRIC_VISITS:
-        return None
-    total = np.zeros(int(action.orbit.max()) + 1, np.int64)
-    # The images of each tree use an arc s times for each arc of its orbit, if s elements fix it.
-    total[action.orbit] = room // action.turns
-    if int(total.max()) >= _MOST_ROOM:
+    edges = trees_per_root * len(action.roots) * len(network.terminals)
+    total = _orbit_totals(network, room, action, edges)
+    if total is None:
         return None
     lowest = _lowest(network, action, total, trees_per_root)
     return None if lowest is None else _images(action, _merged(lowest))
+
+
+def first_trees(
+    network: Network, room: NDArray[np.int64], trees_per_root: int, action: Action
+) -> Iterator[list[PathTree]]:
+    """Yield trees of each first root that span the ranks which the group moves.
+
+    Parameters, and limits, as for `symmetric_trees`, but elements may fix other ranks.  The trees
+    of a root are equal where the capacities allow.  Low trees come first, and last those that use
+    scarce arcs least.
+    """
+    others = action.others(network.terminals)
+    roots = action.roots.tolist()
+    edges = (len(roots) + len(others)) * len(network.terminals)
+    total = _orbit_totals(network, room, action, edges)
+    if total is None:
+        return
+    moved = np.setdiff1d(network.terminals, others)
+    visits = len(roots) * len(moved) * len(network.tail)
+    orders = 1 + min(limits.MAX_ARC_ORDERS, limits.MAX_LOWER_VISITS // visits)
+    arcs = [sorted_arcs(network, moved, action.orbit, seed) for seed in range(orders)]
+    for toll in TOLLS:
+        made = (_of_first_roots(network, one, total, roots, trees_per_root, toll) for one in arcs)
+        found = [one for one in made if one is not None]
+        if found:
+            yield min(found, key=lambda one: one[0])[1]
+
+
+def _orbit_totals(
+    network: Network, room: NDArray[np.int64], action: Action, edges: int
+) -> NDArray[np.int64] | None:
+    """Return how often trees of first roots may use each orbit; None where ``edges`` take long."""
+    if edges * len(network.tail) > limits.MAX_SYMMETRIC_VISITS:
+        return None
+    # The images of each tree use an arc s times for each arc of its orbit, if s elements fix it.
+    total = np.zeros(int(action.orbit.max()) + 1, np.int64)
+    total[action.orbit] = room // action.turns
+    return None if int(room.max()) >= _MOST_ROOM else total
 
 
 def _lowest(
@@ -107,9 +130,9 @@ def _lowest(
     more = min(limits.MAX_ARC_ORDERS, limits.MAX_LOWER_VISITS // (edges * len(network.tail)))
     found: list[tuple[int, list[PathTree]]] = []
     for seed in range(1 + more):
-        arcs = sorted_arcs(network, action.orbit, seed)
-        for toll in _TOLLS:
-            made = _of_first_roots(network, arcs, total, trees_per_root * roots, toll)
+        arcs = sorted_arcs(network, network.terminals, action.orbit, seed)
+        for toll in TOLLS:
+            made = _of_first_roots(network, arcs, total, trees_per_root * roots, 1, toll)
             if made is not None:
                 found.append(made)
                 break
@@ -130,7 +153,6 @@ def star_fits(
 
     A tree of height 1 reaches each rank by the arc from its root or through switches.  ``total`` is
     the capacity of each orbit for the trees of all first roots together.  O(arcs).
-    room of each orbit for the trees of all first roots together.  O(arcs).
     """
     from_root = np.isin(network.tail, action.roots)
     to_rank = network.is_rank[network.head]
@@ -142,47 +164,30 @@ def star_fits(
 
 
 def _of_first_roots(
-    network: Network, arcs: Arcs, total: NDArray[np.int64], roots: list[int], toll: int
+    network: Network,
+    arcs: Arcs,
+    total: NDArray[np.int64],
+    roots: list[int],
+    copies: int,
+    toll: int,
 ) -> tuple[int, list[PathTree]] | None:
-    """Return one tree for each entry of ``roots``, and the maximum height, or None."""
+    """Return ``copies`` trees for each entry of ``roots``, and the maximum height, or None."""
     left, trees, height = total.copy(), list[PathTree](), 0
     is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
     at_once = max(1, _AT_ONCE // each)
     for first in range(0, len(roots), at_once):
         report_progress("growing trees alike", first, len(roots))
         some = np.array(roots[first : first + at_once], np.int64)
-        made = grow_orbit_trees(arcs, is_rank, left, total, some, toll)
-        if made[-1][2] < 0:
-            return None
-        rows = zip(some.tolist(), made, strict=True)
-        trees += [PathTree(root, 1, nodes, ends) for root, (nodes, ends, _) in rows]
-        height = max(height, *(deepest for _, _, deepest in made))
+        begun = np.full((len(some), network.node_count), -1)
+        begun[np.arange(len(some)), some] = 0
+        weights = np.full(len(some), copies)
+        for tree in grow_orbit_trees(arcs, is_rank, left, total, begun, weights, toll):
+            nodes, ends, depths, weight, row = tree
+            if not weight:
+                return None
+            trees.append(PathTree(int(some[row]), weight, nodes, ends))
+            height = max(height, depths[-1])
     return height, trees
-
-
-def search_pays(network: Network, roots: int) -> bool:
-    """Return whether a search for trees of ``roots`` roots pays, compared with packing."""
-    ranks = len(network.terminals)
-    return roots == 1 or limits.MAX_PACKED_RANKS < ranks < network.node_count
-
-
-def sorted_arcs(network: Network, orbits: NDArray[np.int64], seed: int) -> Arcs:
-    """Return arcs and ranks in listed order, or shuffled for a nonzero seed."""
-    ranks, arcs = np.sort(network.terminals), np.arange(len(network.tail))
-    if seed:
-        rng = np.random.default_rng(seed)
-        ranks, arcs = rng.permutation(ranks), rng.permutation(arcs)
-    out_of_ranks = network.is_rank[network.tail]
-    order = arcs[np.argsort(~out_of_ranks[arcs], kind="stable")]
-    ends = network.tail[order], network.head[order]
-    tail, head, orbit = (part.astype(np.uint32) for part in (*ends, orbits[order]))
-    from_ranks = int(out_of_ranks.sum())
-    alike = orbits[order] * network.node_count + network.head[order]
-    kind = np.unique(alike[:from_ranks], return_inverse=True)[1].astype(np.uint32)
-    leaving = np.argsort(tail[:from_ranks], kind="stable").astype(np.uint32)
-    places = np.arange(network.node_count + 1)
-    start = np.searchsorted(tail[:from_ranks][leaving], places).astype(np.uint32)
-    return Arcs(ranks, tail, head, orbit, from_ranks, kind, leaving, start)
 
 
 def _merged(trees: list[PathTree]) -> dict[int, list[PathTree]]:
@@ -191,9 +196,8 @@ def _merged(trees: list[PathTree]) -> dict[int, list[PathTree]]:
     for tree in trees:
         key = tree.root, tree.nodes.tobytes(), tree.ends.tobytes()
         known = counted.get(key)
-        counted[key] = (
-            tree if known is None else known._replace(multiplicity=known.multiplicity + 1)
-        )
+        copies = tree.multiplicity + (known.multiplicity if known else 0)
+        counted[key] = tree._replace(multiplicity=copies)
     merged: dict[int, list[PathTree]] = {}
     for tree in counted.values():
         merged.setdefault(tree.root, []).append(tree)
