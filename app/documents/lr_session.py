@@ -80,9 +80,7 @@ class LrOptions(Document):
     stop_hopeless: bool = Field(description="whether clearly worse candidates are stopped")
     warm_start: bool = Field(description="whether a stage starts with the last stage's results")
     hold_rate: bool = Field(description="whether a smaller rate must be clearly better")
-    look_above: bool = Field(
-        description="whether a rate above the last rate of warm-up is tried first"
-    )
+    look_above: bool = Field(description="whether the search uses trials that decay to zero")
     stop_rises: bool = Field(description="whether a clear rise of the loss halves the rate")
     max_overhead: float | Literal["inf"] = Field(
         description="limit of discarded steps, as a share of all steps"

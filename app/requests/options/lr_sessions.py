@@ -99,7 +99,7 @@ TUNING: tuple[Option, ...] = (
     _choice("stop_hopeless", "stop candidates that are clearly worse"),
     _choice("warm_start", "start each stage with the current rate and the last stage's results"),
     _choice("hold_rate", "keep the last rate of warm-up unless a smaller rate is clearly better"),
-    _choice("look_above", "first try a rate above the last rate of warm-up, decaying to zero"),
+    _choice("look_above", "search in trials that decay to zero, up from the last rate of warm-up"),
     _choice("stop_rises", "restore a checkpoint and halve the rate when the loss clearly rises"),
     _number("max_overhead", "limit of discarded steps, as a share of all steps; inf: no limit"),
 )
