@@ -47,6 +47,7 @@ export async function create({ go }) {
 function none() {
   return [h("h1", {}, "No training run is tuned yet"),
     h("p", { class: "lead" }, "A training program opens a session; its loss, its rates and the tried candidates then show here, live."),
+    h("h2", {}, "Open a session"),
     snippet("curl", `curl --json '{"name": "gpt", "min_lr": 0.0001, "max_lr": 0.1, "total_steps": 10000}' ${location.origin}/v1/lr-sessions`)];
 }
 
