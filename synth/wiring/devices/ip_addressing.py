@@ -13,7 +13,7 @@ from typing import Any
 
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring.plans.panel_actions import Script
-from topoloom.synth.wiring.plant import Port
+from topoloom.synth.wiring.plant import Pair, Plant, Port
 from topoloom.synth.wiring.plant.light_paths import ways
 
 MOST_HOSTS = 512
@@ -120,15 +120,14 @@ def write_deployment(script: Script) -> str:
         "schema": "deployment/1",
         "plan_id": script.plan_id,
         "hosts": {plant.hosts[host].id: row for host, row in rows.items()},
-        "cross_connects": [
-            {
-                "panel": plant.panels[pair.panel].id,
-                **dict(zip("ab", map(plant.port_name, plant.ends(pair)), strict=True)),
-            }
-            for pair in script.final.pairs
-        ],
+        "cross_connects": [_pair_row(plant, pair) for pair in script.final.pairs],
     }
     return json.dumps(document, indent=1)
+
+
+def _pair_row(plant: Plant, pair: Pair) -> dict[str, str]:
+    a, b = map(plant.port_name, plant.ends(pair))
+    return {"panel": plant.panels[pair.panel].id, "a": a, "b": b}
 
 
 def _first_hops(

@@ -184,8 +184,7 @@ def standing(
     missing, outdated = state - removes - seen, seen & removed
     strangers = seen - state - removed - adds
     unexpected = _of_the_plan(script, strangers, state | removed | adds)
-    repaired = seen - outdated - unexpected | missing
-    left = _left(script, panel, stage, missing | outdated, repaired)
+    left = _left(script, panel, stage, missing | outdated, seen - outdated - unexpected | missing)
     return Standing(
         missing=tuple(sorted(missing)),
         outdated=tuple(sorted(outdated)),
