@@ -68,10 +68,12 @@ def test_a_job_is_trained_from_a_shell_alone(lr, tmp_path):
 def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
     document = created(lr)
     identity, lease = document["id"], document["lease"]
-    assert lr("next", identity).out == "sequence 0, next: set_lr 0.00125, 1 steps\n"
+    assert lr("next", identity).out == "sequence 0, next: save safe-0\n"
     assert json.loads(lr("next", identity, "--json").out) == document["action"]
-    told = lr("observe", identity, "--lease", lease, "--sequence", "1", "--losses", "nan")
-    assert told.out == "sequence 1, next: set_lr 0.0025, 1 steps\n"
+    saved = lr("observe", identity, "--lease", lease, "--sequence", "1")
+    assert saved.out == "sequence 1, next: set_lr 0.00125, 1 steps\n"
+    told = lr("observe", identity, "--lease", lease, "--sequence", "2", "--losses", "nan")
+    assert told.out == "sequence 2, next: set_lr 0.0025, 1 steps\n"
     back = json.loads(lr("attach", identity, "--lease", lease, "--sequence", "0", "--json").out)
     assert (back["sequence"], back["action"]) == (0, document["action"])
     assert json.loads(lr("history", identity).out)["entries"] == []
@@ -90,7 +92,10 @@ def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
             ("observe", "ID", "--lease", "LEASE", "--sequence", "1", "--losses", "a"),
             "--losses: must be a number",
         ),
-        (("observe", "ID", "--lease", "LEASE", "--sequence", "1"), "must hold 1 to 1"),
+        (
+            ("observe", "ID", "--lease", "LEASE", "--sequence", "1", "--losses", "1"),
+            "--losses: must be empty after save",
+        ),
         (("attach", "ID"), "another trainer holds the session"),
         (("next", "0" * 64), "no lr-session is stored"),
     ],

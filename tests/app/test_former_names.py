@@ -124,8 +124,8 @@ def test_repairs_and_observations_take_both_names(client):
 def test_an_observation_takes_both_names(client, name):
     job = Job(client)
     action = client.get(job.place).json()["action"]
-    assert (action["do"], action["type"]) == ("set_lr", "set_lr")
-    answer = job.post([1.0] * action["steps"], **{name: False})
+    assert (action["do"], action["type"]) == ("save", "save")
+    answer = job.post(**{name: False})
     assert is_marked(answer) == (name == "unasked")
     # A trainer that sends the former name may refuse members that it does not know.
     assert ("type" in answer.json()["action"]) == (name == "unsolicited")
