@@ -69,7 +69,7 @@ def hugging_face_callback(
         from transformers import TrainerCallback  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise MissingExtra(
-            "/transformers", "is not installed: pip install 'topoloom[huggingface]'"
+            "/transformers", "is not installed: pip install transformers accelerate"
         ) from None
     kind = type("TuningTrainerCallback", (_Steps, TrainerCallback), {})
     given = {"evaluate": evaluate, "folder": folder, "on_divergence": on_divergence}

@@ -39,9 +39,7 @@ def lightning_callback(
     try:
         from lightning.pytorch import Callback  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise MissingExtra(
-            "/lightning", "is not installed: pip install 'topoloom[lightning]'"
-        ) from None
+        raise MissingExtra("/lightning", "is not installed: pip install lightning") from None
     kind = type("TuningLightningCallback", (_Batches, Callback), {})
     given = {"evaluate": evaluate, "folder": folder, "on_divergence": on_divergence}
     return kind(tuner, given, Tape(remembered))

@@ -27,7 +27,7 @@ def pytorch() -> Any:
     try:
         import torch
     except ImportError:
-        raise MissingExtra("/torch", "is not installed: pip install 'topoloom[execute]'") from None
+        raise MissingExtra("/torch", "is not installed: pip install torch") from None
     return torch
 
 
