@@ -38,8 +38,9 @@ async function overSizes(design, body, signal) {
 function sentence(design) {
   const { best, bounds, request } = design;
   const ratio = best.seconds / bounds.seconds;
-  const gap = Math.abs(ratio - 1) < 0.0005 ? (ratio === 1 ? "which is the lower bound" : "within 0.1 % of the lower bound")
-    : ratio > 1 ? `${percent(ratio)} above the lower bound` : `${percent(ratio)} below the bound of two passes`;
+  const bound = request.collective === "allreduce" ? "bound of two passes" : "lower bound";
+  const gap = Math.abs(ratio - 1) < 0.0005 ? (ratio === 1 ? `which is the ${bound}` : `within 0.1 % of the ${bound}`)
+    : `${percent(ratio)} ${ratio > 1 ? "above" : "below"} the ${bound}`;
   const task = request.collective ? `a${/^a/.test(request.collective) ? "n" : ""} ${request.collective} of ${bytes(request.bytes)}`
     : `the ${design.workload.tasks.reduce((sum, task) => sum + task.count, 0).toLocaleString("en-US")} collectives${design.workload.preset ? ` of ${design.workload.preset}` : ""}`;
   const times = new Map(design.baselines.map((other) => [other.name, other.seconds]));

@@ -1,4 +1,4 @@
-// Time over message size as a ratio to the bound; a slider names the best at a size.
+// Time over message size as a ratio to the bound of any algorithm; a slider names the best at a size.
 
 import { apart, axes, chart, path, scale } from "./charts.js";
 import { h, s, show } from "./dom.js";
@@ -14,15 +14,14 @@ const SHORT = {
 };
 export const shortName = (name) => SHORT[name] || name;
 
-/** Return the times of the designs of several sizes, as ratios to the bound of each size. */
+/** Return the times of the designs of several sizes, with the bound of each size. */
 export function ratios(designs) {
   const rows = designs.map((design) => {
     const others = [...design.baselines, ...(design.assumed || [])];
     return {
       bytes: design.request.bytes,
-      bound: design.bounds.seconds,
       ours: design.co_design.seconds,
-      floor: design.co_design.floor_seconds,
+      bound: design.co_design.floor_seconds,
       name: design.co_design.name || design.co_design.recipe,
       algorithm: design.co_design.tasks[0].algorithm,
       assumed: new Set((design.assumed || []).map((other) => other.name)),
@@ -42,8 +41,8 @@ export function sizesChart(designs, chosen) {
   function draw(width, height) {
     const right = 112;
     const box = { left: 44, right: width - right, top: 34, bottom: height - 44 };
-    const all = rows.flatMap((row) => [row.ours, row.floor, ...row.others.values()].map((value) => value / row.bound));
-    const low = Math.min(1, ...all) * 0.94;
+    const all = rows.flatMap((row) => [row.ours, ...row.others.values()].map((value) => value / row.bound));
+    const low = 0.94;
     const high = Math.min(8, Math.max(...all, 1.2)) * 1.05;
     const x = scale([rows[0].bytes, rows.at(-1).bytes], [box.left, box.right], true);
     const y = scale([low, high], [box.bottom, box.top], true);
@@ -56,17 +55,15 @@ export function sizesChart(designs, chosen) {
     ].map((end) => ({ ...end, y: end.at + 4 })), 14, box.top, box.bottom + 4);
     const row = rows[at];
     return axes(width, height, box, {
-      x, y, title: "Time over message size, as a ratio to the lower bound", xName: "message size", yName: "time ÷ lower bound",
+      x, y, title: "Time over message size, as a ratio to the bound of any algorithm", xName: "message size", yName: "time ÷ bound of any algorithm",
       xTicks: rows.filter((_, index) => index % (width < 480 ? 5 : 2) === 0).map((one) => [one.bytes, bytes(one.bytes)]),
-      yTicks: [0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8].filter((value) => value >= low && value <= high).map((value) => [value, String(value)]),
+      yTicks: [1, 1.2, 1.5, 2, 3, 4, 6, 8].filter((value) => value >= low && value <= high).map((value) => [value, String(value)]),
     },
     s("line", { class: "bound", x1: box.left, x2: box.right, y1: y(1), y2: y(1) }),
-    s("path", { class: "floor", d: line((one) => one.floor) }, s("title", {}, "bound of any algorithm")),
     names.map((name) => s("path", { class: "other", d: line((one) => one.others.get(name)) }, s("title", {}, name))),
     s("path", { class: "ours", d: line((one) => one.ours) }, s("title", {}, "the best topology and algorithm")),
     ends.map((end) => s("path", { class: "leader", d: `M${box.right} ${end.at}L${box.right + 12} ${end.y - 4}` })),
     ends.map((end) => s("text", { class: end.kind, x: box.right + 15, y: end.y }, end.text)),
-    width > 480 && s("text", { class: "note", x: x(rows[5].bytes) + 6, y: clamp(rows[5].floor / rows[5].bound) + 14 }, "bound of any algorithm"),
     s("line", { class: "cursor", x1: x(row.bytes), x2: x(row.bytes), y1: box.top, y2: box.bottom }),
     s("circle", { class: "cursor-dot", cx: x(row.bytes), cy: clamp(row.ours / row.bound), r: 5 }));
   }
