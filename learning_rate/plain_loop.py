@@ -42,7 +42,7 @@ def tune(
     model, optimizer
         A PyTorch model, and one optimizer or a list of optimizers.
     data : DataLoader or Stateful
-        What yields batches, epoch after epoch.
+        The source of the batches, epoch after epoch.
     total_steps : int
         Steps of the run that is kept; the search discards up to a tenth of their number.
     min_lr, max_lr : float, optional

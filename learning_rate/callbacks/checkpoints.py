@@ -12,8 +12,7 @@ from topoloom.learning_rate.callbacks.storage import Disk, Memory, Storage
 class Checkpoints:
     """Checkpoints by name, in main memory or in files of a folder.
 
-    The part ``data`` is told which positions may be restored (`keep_only`), and its stored
-    batches are a part of `document`.
+    `keep_only` also trims the stored batches of the part ``data``, and `document` contains them.
     """
 
     def __init__(self, parts: Mapping[str, Stateful], folder: Path | None) -> None:

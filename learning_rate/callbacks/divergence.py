@@ -1,4 +1,4 @@
-"""The end of a run that has diverged: a sound checkpoint is restored, and the trainer is told."""
+"""The end of a run that has diverged: restore a sound checkpoint, and raise or warn."""
 
 import warnings
 from collections.abc import Callable, Sequence

@@ -45,8 +45,8 @@ class TuningCallback:
     scheduler, scaler : Stateful, optional
         An object with a state (a scheduler of something else than the rate), a gradient scaler.
     data : DataLoader or Stateful, optional
-        What yields the batches; without ``data`` candidates see different batches and are compared
-        badly.  The batches of a DataLoader are taken from the callback.
+        The source of the batches; without ``data`` candidates see different batches and are
+        compared badly.  The batches of a DataLoader are taken from the callback.
     others : mapping of Stateful, optional
         More parts that have a state: an average of weights, a generator.
     evaluate : callable, optional

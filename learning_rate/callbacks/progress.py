@@ -1,4 +1,4 @@
-"""What a tuner does, as log lines and as curves of TensorBoard."""
+"""Log lines and TensorBoard curves of a tuner's actions."""
 
 import logging
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Writer(Protocol):
 
 
 class Progress:
-    """Tells of a tuner's actions.
+    """Logs the actions of a tuner, and writes curves.
 
     Lines go to the logger ``topoloom.learning_rate``: the plan, each stage with its candidates,
     each return to a safe checkpoint, the end.  The curves of a writer are ``learning_rate``, and
@@ -31,7 +31,7 @@ class Progress:
         self._spent, self._stages = 0, 0
 
     def begins(self) -> None:
-        """Tell of the plan, or of the step that a resumed run is at."""
+        """Log the plan, and the step of a resumed run."""
         state = getattr(self._tuner, "state", None)
         if state is None:
             return
@@ -45,7 +45,7 @@ class Progress:
             )  # fmt: skip
 
     def reported(self, losses: Sequence[float]) -> None:
-        """Tell of losses that the tuner is about to get; validation losses are no curve."""
+        """Write the losses of a report before the tuner counts them; skip validation losses."""
         action, state = self._tuner.action, getattr(self._tuner, "state", None)
         if self._writer is None or action.do not in ("set_lr", "go_on"):
             return
@@ -59,7 +59,7 @@ class Progress:
             self._writer.add_scalar("learning_rate", action.lr, self._spent)
 
     def acts(self, action: Action) -> None:
-        """Tell of an action, and of the stages that ended before it."""
+        """Log an action, and the stages that ended before it."""
         state = getattr(self._tuner, "state", None)
         for stage in () if state is None else state.history[self._stages :]:
             self._stages += 1

@@ -1,4 +1,4 @@
-"""What tuning costs a training: memory of checkpoints and batches, waits for the device."""
+"""The cost of tuning: memory of checkpoints and batches, waits for the device."""
 
 from contextlib import contextmanager
 

@@ -96,10 +96,7 @@ os._exit(0)
 
 
 def ended(folder, way, ranks=2):
-    """Run the program on so many ranks to its end; return the exit codes.
-
-    Where one rank is killed the others wait for it in vain, and are killed too.
-    """
+    """Run the program on a number of ranks to its end; return the exit codes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -112,25 +109,24 @@ def ended(folder, way, ranks=2):
     ]
     try:
         if way.startswith("killed"):
-            running[int(way.split(":")[1])].wait(timeout=200)
-        else:
-            for process in running:
-                process.wait(timeout=200)
+            running[int(way.split(":")[1])].wait(timeout=600)
+        for process in running:  # the others of a killed rank lose their connection
+            process.wait(timeout=600)
     finally:
         for process in running:
             process.kill()
-    return [process.wait(timeout=30) for process in running]
+    return [process.wait(timeout=60) for process in running]
 
 
 def ran(folder, way, ranks=2):
-    """Run the program on so many ranks; return what each told."""
+    """Run the program on a number of ranks; return their reports."""
     assert ended(folder, way, ranks) == [0] * ranks
     return [json.loads((folder / f"{way}-{rank}.json").read_text()) for rank in range(ranks)]
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """What two ranks tell of a run that nobody disturbs."""
+    """Reports of two ranks of an undisturbed run."""
     return ran(tmp_path_factory.mktemp("whole"), "whole")
 
 

@@ -1,4 +1,4 @@
-"""What would harm a training in silence is a clear error, or is repaired."""
+"""Silent harm to a training is a clear error, or is repaired."""
 
 import math
 import warnings

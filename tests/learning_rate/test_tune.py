@@ -16,7 +16,7 @@ ASKED = {"candidates": 3, "max_overhead": 0.3}
 
 
 class Curves:
-    """What a writer of TensorBoard is given."""
+    """A writer that keeps its points."""
 
     def __init__(self):
         self.points = []
