@@ -302,6 +302,8 @@ GRAPHS = [
     row("napnet.graphml", "Internet Topology Zoo: NapNet",
         cables("0-1 0-3 1-3 1-4 2-3 3-4 3-5"), "6/5", assumed="capacity_attribute",
         said="LinkLabel"),
+    row("two-routers.clab.yml", "srl-labs/containerlab, srlceos01", cables("0-1"), "2",
+        assumed="capacity_attribute", kind_attribute="kind", switch_values=["linux"]),
     row("abilene.gml", "Internet Topology Zoo: Abilene", cables(ABILENE), "11/5",
         assumed="capacity_attribute", said="LinkLabel"),
 ]  # fmt: skip
@@ -335,7 +337,6 @@ REFUSED = [
     ("abilene-mininet.txt", "", "docs/reference/fabrics.md", "public Mininet topologies"),
     ("four-cities.sndlib.txt", "", "docs/reference/fabrics.md", "public SNDlib instances"),
     ("three-racks.slurm.conf", "/line/1", "rack-az-1", "stackhpc/ansible-slurm-appliance: part"),
-    ("two-routers.clab.yml", "", "ontainerlab", "srl-labs/containerlab, srlceos01"),
     ("three-routers.netlab.yml", "", "YAML", "ipspace/netlab, docs/links.md"),
     ("nccl-log.txt", "", "NCCL", "NVIDIA/nccl-tests#307"),
     ("lstopo.txt", "", "hwloc", "open-mpi/hwloc pull 406"),

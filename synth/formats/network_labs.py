@@ -1,7 +1,7 @@
 """Labs of virtual networks: containerlab's YAML or JSON, and the JSON of NVIDIA Air."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.graph_draft import GraphDraft
@@ -18,9 +18,9 @@ HOST_SYSTEMS = ("generic", "ubuntu", "debian", "centos", "rocky", "fedora", "alp
 def containerlab(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     """Return the topology of a lab of containerlab, in YAML or JSON.
 
-    Nodes of kind ``linux`` are compute nodes, all others switches.  A link is a cable, with its
-    capacity in ``vars``.  Links to the management network or to the machine are left out.
-    Source: containerlab.dev, "Topology definition file".
+    Unless options state otherwise, nodes of kind ``linux`` are compute nodes, others switches.  A
+    link is a cable, with its capacity in ``vars``.  Links to the management network or to the
+    machine are left out.  Source: containerlab.dev, "Topology definition file".
 
     >>> made = containerlab('''
     ... topology:
@@ -37,24 +37,24 @@ def containerlab(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     document = _object(parse_yaml(text), "")
     topology = _object(document.get("topology"), "/topology")
     usual = _object(topology.get("defaults", {}), "/topology/defaults").get("kind")
-    kinds: dict[str, tuple[str, str]] = {}
-    for name, data in _object(topology.get("nodes"), "/topology/nodes").items():
+    nodes: dict[str, _Node] = {}
+    for name, given in _object(topology.get("nodes"), "/topology/nodes").items():
         place = f"/topology/nodes/{_shown(name)}"
-        kind = _object(data or {}, place).get("kind", usual)
-        if not isinstance(kind, str):
+        data = {"kind": usual, **_object(given or {}, place)}
+        if not isinstance(data["kind"], str):
             raise wrong(f"{place}/kind", "must be a text, here or in defaults")
-        kinds[str(name)] = (place, "compute" if kind in HOST_KINDS else "switch")
-    draft = _draft(kinds, attributes)
-    draft.assume(f"Nodes of kind {' or '.join(HOST_KINDS)} are compute nodes, others switches.")
+        nodes[str(name)] = _Node(place, data["kind"] in HOST_KINDS, data)
+    rule = f"Nodes of kind {' or '.join(HOST_KINDS)} are compute nodes, others switches."
+    draft = _draft(nodes, attributes, rule)
     for index, link in enumerate(_list(topology.get("links", []), "/topology/links")):
         place = f"/topology/links/{index}"
         row = _object(link, place)
         ends = [_end(end, place) for end in _ends(row, place)]
-        if all(end in kinds for end in ends):
+        if all(end in nodes for end in ends):
             data = _object(row.get("vars") or {}, f"{place}/vars")
             draft.edge(ends[0], ends[1], place, _plain(data))
         else:
-            _require_outside(ends, kinds, place)
+            _require_outside(ends, nodes, place)
             draft.assume(f"The link {index} leaves the lab: it is left out.")
     return draft.build({"name": document.get("name")})
 
@@ -80,15 +80,15 @@ def air(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     """
     document = _object(parse_yaml(text), "")
     content = _object(document.get("content"), "/content")
-    kinds: dict[str, tuple[str, str]] = {}
+    nodes: dict[str, _Node] = {}
     for name, data in _object(content.get("nodes"), "/content/nodes").items():
         place = f"/content/nodes/{_shown(name)}"
         system = _object(data, place).get("os")
         if not isinstance(system, str):
             raise wrong(f"{place}/os", "must be a text")
-        kinds[str(name)] = (place, "compute" if system.startswith(HOST_SYSTEMS) else "switch")
-    draft = _draft(kinds, attributes)
-    draft.assume("Nodes with the operating system of a server are compute nodes, others switches.")
+        nodes[str(name)] = _Node(place, system.startswith(HOST_SYSTEMS), data)
+    rule = "Nodes with the operating system of a server are compute nodes, others switches."
+    draft = _draft(nodes, attributes, rule)
     for index, link in enumerate(_list(content.get("links"), "/content/links")):
         place = f"/content/links/{index}"
         pair = _list(link, place)
@@ -97,17 +97,29 @@ def air(text: str, *, attributes: Attributes = PLAIN) -> Topology:
             raise wrong(place, "must have two ends")
         if None in ends:
             draft.assume(f"The link {index} leaves the lab: it is left out.")
-        elif any(end not in kinds for end in ends):
+        elif any(end not in nodes for end in ends):
             raise wrong(place, "must join nodes of the lab")
         else:
             draft.edge(str(ends[0]), str(ends[1]), place, {})
     return draft.build({"name": document.get("title")})
 
 
-def _draft(kinds: Mapping[str, tuple[str, str]], attributes: Attributes) -> GraphDraft:
+class _Node(NamedTuple):
+    """A node of a lab: its place, whether it is a host by default, and its own data."""
+
+    place: str
+    is_host: bool
+    data: Mapping[str, Any]
+
+
+def _draft(nodes: Mapping[str, _Node], attributes: Attributes, rule: str) -> GraphDraft:
+    """Return a draft with the nodes; their kinds follow the rule unless an attribute is stated."""
     draft = GraphDraft(attributes, directed=False, default=False, kinds=True)
-    for name, (place, kind) in kinds.items():
-        draft.node(name, place, {"kind": kind})
+    for name, node in nodes.items():
+        usual = {"kind": "compute" if node.is_host else "switch"}
+        draft.node(name, node.place, usual if attributes.kind is None else node.data)
+    if attributes.kind is None:
+        draft.assume(rule, "kind_attribute")
     return draft
 
 
@@ -129,10 +141,10 @@ def _end(end: Any, place: str) -> str:
     return node.partition(":")[0]
 
 
-def _require_outside(ends: list[str], kinds: Mapping[str, object], place: str) -> None:
+def _require_outside(ends: list[str], nodes: Mapping[str, object], place: str) -> None:
     """Raise unless the ends that are no nodes are containerlab's words for the outside."""
     for end in ends:
-        if end not in kinds and end not in ("host", "mgmt-net", "macvlan", "vxlan", "dummy"):
+        if end not in nodes and end not in ("host", "mgmt-net", "macvlan", "vxlan", "dummy"):
             raise wrong(f"{place}/endpoints", f"must name nodes of the lab; not {end[:50]!r}")
 
 

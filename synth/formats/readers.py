@@ -92,13 +92,14 @@ READABLE = (*GRAPHS, *DUMPS)
 """The names of all formats that can be read."""
 
 _NAMED = ("node-link", "graphml", "gexf", "gml", "dot")
+_LABS = ("containerlab", "air")
 _LISTED = ("edgelist", "undirected-edgelist", "multiline-adjlist")
 
 OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "capacity_attribute": (*_NAMED, *_LISTED, "slurm", "taccl", "containerlab"),
-        "kind_attribute": _NAMED,
-        "switch_values": _NAMED,
+        "kind_attribute": (*_NAMED, *_LABS),
+        "switch_values": (*_NAMED, *_LABS),
         "unit": tuple(form for form in GRAPHS if form != "json"),
         "directed": (*_NAMED, "edgelist", "adjlist", "multiline-adjlist"),
         "link_bandwidth": tuple(DUMPS),

@@ -99,11 +99,14 @@ def _toruses(rows: list[Any], place: str, attributes: Attributes) -> Topology:
 
 def _dims(entry: Any, place: str) -> tuple[int, int, int]:
     dims = entry.get("dims")
-    sides = tuple(dims.get(axis) if isinstance(dims, dict) else None for axis in "xyz")
-    for side in sides:
-        if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_NODES:
-            raise wrong(f"{place}/dims", "must have positive integers x, y and z")
-    return sides
+    return _side(dims, "x", place), _side(dims, "y", place), _side(dims, "z", place)
+
+
+def _side(dims: Any, axis: str, place: str) -> int:
+    side = dims.get(axis) if isinstance(dims, dict) else None
+    if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_NODES:
+        raise wrong(f"{place}/dims", "must have positive integers x, y and z")
+    return side
 
 
 def _tori(rows: list[tuple[Row, tuple[int, int, int]]], attributes: Attributes) -> Topology:

@@ -57,8 +57,8 @@ def capacity_between(graph: HostGraph, parts: Blocks) -> Capacity:
     """
     block = {host: index for index, part in enumerate(parts) for host in part}
     for switch in range(len(graph.hosts), graph.vertices):
-        owners = {block.get(other) for other in graph.successors[switch]}
-        if len(owners) == 1 and None not in owners:
+        owners = {block.get(other, -1) for other in graph.successors[switch]}
+        if len(owners) == 1 and -1 not in owners:
             block[switch] = owners.pop()
     leaving = sum(
         (

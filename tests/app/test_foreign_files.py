@@ -9,7 +9,7 @@ from tests.synth.format_files import DATA
 from tests.synth.test_formats_recognised import SAMPLES
 from topoloom.app.files.text_decoding import BINARY
 
-SHOWN = ("NCCL graph file", "NVIDIA Air", "schedule/1", "LLDP JSON", "NetBox CSV", "YAML")
+SHOWN = ("NCCL graph file", "ASTRA-sim", "schedule/1", "LLDP JSON", "NetBox CSV", "YAML")
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -166,12 +166,12 @@ SILENT = {
     "containerlab": (
         "topology:\n  nodes: {a: {kind: linux}, b: {kind: linux}}\n"
         "  links: [{endpoints: [a:1, b:1]}]",
-        {"", "capacity_attribute"},
+        {"kind_attribute", "capacity_attribute"},
     ),
     "air": (
         '{"content": {"nodes": {"a": {"os": "generic"}, "b": {"os": "generic"}}, '
         '"links": [[{"node": "a"}, {"node": "b"}]]}}',
-        {"", "capacity_attribute"},
+        {"kind_attribute", "capacity_attribute"},
     ),
     "ibnetdiscover": (
         'Ca 1 "H-1" # "a hca"\n[1] "H-2"[1] # "b hca" 4xEDR\n'
