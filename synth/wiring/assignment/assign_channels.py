@@ -9,23 +9,18 @@
    plant                                         method
    ============================================  ===============================================
    one channel                                   no choice
-   one-way, one port each way of every host      bipartite edge coloring: complete the coloring of
-   on every panel                                today, exchange two colors, recolor a few colors,
-                                                 turn thetas (`coloring`)
-   one-way, ports missing here and there         Kempe chains (`coloring.kempe`) and, on smaller
-                                                 plants, flows; the better of both
+   one-way, a port each way on a panel at most   edge coloring (`coloring.recoloring`)
    one-way, several ports on a panel             one flow per channel (`flow_assignment`)
    duplex ports, an even number on every panel   turn the links (`orientation`), then as one-way
    duplex ports, an odd number, two-sided        as one-way, from side to side
-   duplex ports, one on every panel              edge coloring by Kempe chains
+   duplex ports, one on a panel at most          edge coloring
    ============================================  ===============================================
 
 3. An integer program that decides whether there is any assignment (`channel_ilp`). Its relaxation
    names the missing ports.
 
-If the search misses the bound on kept links, a small plant is decided by an integer program. On a
-larger plant without a free port, prices (`coloring.price_bound`) improve the bound. All limits are
-in `topoloom.synth.wiring.limits`.
+If the search misses the bound on kept links, a small plant is decided by an integer program. All
+limits are in `topoloom.synth.wiring.limits`.
 """
 
 from collections import Counter
@@ -43,16 +38,8 @@ from topoloom.synth.wiring.assignment.channel_ilp import (
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
 from topoloom.synth.wiring.assignment.flow_assignment import share_out
 from topoloom.synth.wiring.assignment.orientation import balanced, sides, turned_to_fit
-from topoloom.synth.wiring.coloring.kempe import coloured
-from topoloom.synth.wiring.coloring.price_bound import most_preferred
-from topoloom.synth.wiring.coloring.recoloring import (
-    complete,
-    exchange,
-    kept_colours,
-    resettle,
-    successive,
-)
-from topoloom.synth.wiring.coloring.thetas import turned_thetas
+from topoloom.synth.wiring.coloring.problem import ColoringProblem
+from topoloom.synth.wiring.coloring.recoloring import recolored
 
 
 class NoRoom(Exception):
@@ -76,13 +63,13 @@ def choose(demand: Demand) -> tuple[Choice, int]:
     if not len(demand.sources):
         return Choice.straight(np.zeros(0, np.int64)), 0
     bound = demand.most_kept()
-    choice = _kept_as_they_are(demand) or _searched(demand, bound)
-    if choice is None:
+    same = _kept_as_they_are(demand)
+    found = (same, bound) if same is not None else _searched(demand, bound)
+    if found is None:
         return _decided(demand, bound)
-    if demand.kept(choice) == bound:
+    choice, bound = found
+    if demand.kept(choice) == bound or variables(demand) > limits.MAX_EXACT_VARIABLES:
         return choice, bound
-    if variables(demand) > limits.MAX_EXACT_VARIABLES:
-        return choice, _priced(demand, bound)
     return _exact(demand, choice, bound)
 
 
@@ -92,17 +79,6 @@ def _exact(demand: Demand, choice: Choice, bound: int) -> tuple[Choice, int]:
     if exact is None or demand.kept(exact) < demand.kept(choice):
         return choice, bound
     return exact, demand.kept(exact) if proven else bound
-
-
-def _priced(demand: Demand, bound: int) -> int:
-    """Return how many links stay at most, by prices where every port is in use."""
-    if demand.turnable or len(demand.sources) < demand.size * demand.channels:
-        return bound
-    if (demand.sending != 1).any() or (demand.receiving != 1).any():
-        return bound
-    keys = demand.sources * demand.size + demand.targets
-    preferred = _preferred_by_channel(demand, keys)
-    return min(bound, most_preferred(demand.size, demand.sources, demand.targets, preferred))
 
 
 def _decided(demand: Demand, bound: int) -> tuple[Choice, int]:
@@ -135,7 +111,8 @@ def _kept_as_they_are(demand: Demand) -> Choice | None:
     return choice if demand.fits(choice) else None
 
 
-def _searched(demand: Demand, bound: int) -> Choice | None:
+def _searched(demand: Demand, bound: int) -> tuple[Choice, int] | None:
+    """Return a choice and an upper bound of the links that any choice keeps, or None."""
     if not demand.channels:
         return None
     if not demand.turnable:
@@ -150,37 +127,34 @@ def _searched(demand: Demand, bound: int) -> Choice | None:
             _turned_evenly(demand.size, pairs) if both else pairs
             for pairs, both in zip(demand.joined, demand.shared, strict=True)
         )
-        return _turned(demand, bound, sending, receiving, joined)
+        choice = _turned(demand, bound, sending, receiving, joined)
+        return None if choice is None else (choice, bound)
     return _shared(demand, bound) if shared.all() else None
 
 
-def _one_way(demand: Demand, bound: int) -> Choice | None:
+def _one_way(demand: Demand, bound: int) -> tuple[Choice, int] | None:
     if demand.channels == 1:
         choice = Choice.straight(np.zeros(len(demand.sources), np.int64))
-        return choice if demand.fits(choice) else None
-    if (demand.sending == 1).all() and (demand.receiving == 1).all():
-        ends = (demand.sources, demand.targets)
-        degrees = [np.bincount(side, minlength=demand.size) for side in ends]
-        if len(demand.sources) and max(int(d.max()) for d in degrees) > demand.channels:
-            return None
-        return Choice.straight(_recoloured(demand, bound))
-    if (demand.sending > 1).any() or (demand.receiving > 1).any():
-        return share_out(demand)
-    chained = _chained(demand)
-    # Flows over many channels take minutes where chains take a second.
-    large = variables(demand) > limits.MAX_FEASIBILITY_VARIABLES
-    if chained is not None and (large or demand.kept(chained) == bound):
-        return chained
-    found = [choice for choice in (chained, share_out(demand)) if choice is not None]
-    return max(found, key=demand.kept, default=None)
-
-
-def _chained(demand: Demand) -> Choice | None:
-    """Color with ports missing here and there: chains from the colors of today."""
-    ends = (demand.sources, demand.targets + demand.size)
+        return (choice, bound) if demand.fits(choice) else None
     room = np.concatenate([demand.sending, demand.receiving], axis=1)
-    colours = coloured(ends, room, _claimed(demand))
-    return None if colours is None else Choice.straight(colours)
+    if (room <= 1).all():
+        colored = _colored(demand, (demand.sources, demand.targets + demand.size), room, bound)
+        if colored is not None or (room == 1).all():
+            return colored
+    choice = share_out(demand)
+    return None if choice is None else (choice, bound)
+
+
+def _colored(
+    demand: Demand, ends: tuple[Integers, Integers], room: Integers, bound: int
+) -> tuple[Choice, int] | None:
+    """Color the links: nodes are ends, and ``room`` has a port of each node in each channel."""
+    links = np.concatenate(ends)
+    if (np.bincount(links, minlength=room.shape[1]) > room.sum(axis=0)).any():
+        return None
+    problem = ColoringProblem(*ends, np.ascontiguousarray(room.T), _joined_today(demand))
+    found = recolored(problem, _claimed(demand), bound)
+    return None if found is None else (Choice.straight(found[0]), found[1])
 
 
 def _turned(
@@ -224,11 +198,11 @@ def _across(
     if found is None:
         return None
     channel = np.empty(len(order), np.int64)
-    channel[order] = found.channel
+    channel[order] = found[0].channel
     return channel
 
 
-def _shared(demand: Demand, bound: int) -> Choice | None:
+def _shared(demand: Demand, bound: int) -> tuple[Choice, int] | None:
     room = demand.sending
     side = sides(demand.size, demand.links)
     if side is not None:
@@ -239,11 +213,10 @@ def _shared(demand: Demand, bound: int) -> Choice | None:
             for pairs in demand.joined
         )
         channel = _across(demand, bound, turned, (room, room), joined)
-        return None if channel is None else Choice.straight(channel)
+        return None if channel is None else (Choice.straight(channel), bound)
     if (room > 1).any():
         return None
-    colours = coloured((demand.sources, demand.targets), room, _claimed(demand))
-    return None if colours is None else Choice.straight(colours)
+    return _colored(demand, (demand.sources, demand.targets), room, bound)
 
 
 def _turned_evenly(size: int, pairs: Counter[tuple[int, int]]) -> Counter[tuple[int, int]]:
@@ -266,34 +239,13 @@ def _claimed(demand: Demand) -> Integers:
     return claimed
 
 
-def _recoloured(demand: Demand, bound: int) -> Integers:
-    """Return channels of one site each way per node: a bipartite edge coloring."""
-    size, sources, targets = demand.size, demand.sources, demand.targets
-    keys = sources * size + targets
-    preferred = _preferred_by_channel(demand, keys)
-    colours = complete(size, demand.channels, sources, targets, _claimed(demand))
-    kept = kept_colours(keys, colours, preferred)
-    if kept < bound:
-        starts = [colours, successive(size, sources, targets, preferred)]
-        for start in starts:
-            exchange(size, sources, targets, start, preferred)
-        colours = max(starts, key=lambda start: kept_colours(keys, start, preferred))
-        kept = kept_colours(keys, colours, preferred)
-    if kept < bound:
-        resettle(size, sources, targets, colours, preferred)
-        likes = np.stack([np.isin(keys, wanted) for wanted in preferred], axis=1)
-        for _ in range(limits.THETA_ROUNDS):
-            if not turned_thetas(size, sources, targets, colours, likes):
-                break
-            resettle(size, sources, targets, colours, preferred)
-    return colours
-
-
-def _preferred_by_channel(demand: Demand, keys: Integers) -> list[Integers]:
-    """Return for every channel the sorted keys of the links that it carries today."""
-    wanted = np.unique(keys)
-    found = []
-    for joined in demand.joined:
-        today = np.array(sorted(u * demand.size + v for u, v in joined), np.int64)
-        found.append(today[np.isin(today, wanted)])
-    return found
+def _joined_today(demand: Demand) -> NDArray[np.bool_]:
+    """Return whether a channel joins the ends of a link today; shape (links, channels)."""
+    u, v = demand.sources, demand.targets
+    if demand.turnable:
+        u, v = np.minimum(u, v), np.maximum(u, v)
+    keys = u * demand.size + v
+    today = [
+        np.array([a * demand.size + b for a, b in joined], np.int64) for joined in demand.joined
+    ]
+    return np.stack([np.isin(keys, channel) for channel in today], axis=1)

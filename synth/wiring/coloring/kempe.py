@@ -60,7 +60,7 @@ def _take(edge, ends_u, ends_v, at, colours):
 
 
 @njit(cache=True, nogil=True)
-def _search(ends_u, ends_v, at, colours, preferred, waiting, seed, kicks):
+def _search(ends_u, ends_v, at, colours, preferred, waiting, seed, kicks, choices):
     edges, count = len(ends_u), at.shape[1]
     # Two free choices per edge at most: a chain never visits a node twice.
     chain, best = np.empty(2 * len(at) + 2, np.int64), np.empty(2 * len(at) + 2, np.int64)
@@ -81,12 +81,16 @@ def _search(ends_u, ends_v, at, colours, preferred, waiting, seed, kicks):
                 break
         if not found:
             least, length, one, two = edges + 1, 0, -1, -1
+            tried = 0
             for alpha in range(count):
                 if at[u, alpha] != FREE:
                     continue
                 for beta in range(count):
                     if at[v, beta] != FREE or at[v, alpha] == ABSENT:
                         continue
+                    if one >= 0 and tried >= choices:
+                        break
+                    tried += 1
                     size, lost = _walk(v, alpha, beta, ends_u, ends_v, at, preferred, chain, u)
                     if size >= 0 and lost < least:
                         least, length, one, two = lost, size, alpha, beta
@@ -158,8 +162,9 @@ def coloured(
         waiting = np.flatnonzero(colours < 0)
         kicks = limits.KICKS_PER_EDGE * len(colours)
         search = partial(
-            _search, ends_u, ends_v, at, colours, preferred, waiting, attempt + 1, kicks
-        )
+            _search, ends_u, ends_v, at, colours, preferred, waiting, attempt + 1, kicks,
+            limits.CHAIN_CHOICES,
+        )  # fmt: skip
         if run_in_thread("colouring links", search):
             return colours
     return None

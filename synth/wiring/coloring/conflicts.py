@@ -1,0 +1,135 @@
+"""State of a search over improper edge colorings: colors, conflicts, and edges that move.
+
+A *conflict* is a color that a node has on two edges or more, or without a port for it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topoloom.synth.wiring.coloring.problem import ColoringProblem, Integers
+
+CROWDED, EXCESS, MOVED = 0, 1, 2
+"""Places in ``sizes``: conflicts, edges too many in all conflicts, edges without a preferred
+color."""
+
+
+class Conflicts(NamedTuple):
+    """A coloring and its conflicts, kept up to date by `recolor`.
+
+    ``count[v, c]`` is the number of edges of color c at node v; a color without a port counts one
+    more.  ``total[v, c]`` is the sum of their numbers, so that one edge tells the other.
+    ``crowded`` lists the conflicts as ``v * colors + c`` and ``moved`` the edges without a
+    preferred color; ``place`` and ``spot`` are the positions in these lists, or -1.  ``changed``
+    is the step at which an edge got its color.
+    """
+
+    first: Integers
+    second: Integers
+    begin: Integers
+    incident: Integers
+    cost: NDArray[np.float64]
+    likes: NDArray[np.bool_]
+    colors: Integers
+    count: Integers
+    total: Integers
+    crowded: Integers
+    place: Integers
+    moved: Integers
+    spot: Integers
+    changed: Integers
+    sizes: Integers
+
+
+def conflicts_of(
+    problem: ColoringProblem, cost: NDArray[np.float64], colors: Integers
+) -> Conflicts:
+    """Return the state of a coloring in which every edge has an allowed color.
+
+    >>> ends = np.array([0, 0]), np.array([1, 1])
+    >>> likes = np.array([[True, False]] * 2)
+    >>> problem = ColoringProblem(*ends, np.ones((2, 2), np.int64), likes)
+    >>> conflicts_of(problem, np.zeros((2, 2)), np.array([0, 0])).sizes.tolist()
+    [2, 2, 0]
+    """
+    nodes = len(problem.room)
+    edges = np.arange(len(colors))
+    ends = np.concatenate([problem.first, problem.second])
+    order = np.argsort(ends, kind="stable")
+    begin = np.searchsorted(ends[order], np.arange(nodes + 1)).astype(np.int64)
+    taken, total = 1 - problem.room, problem.room - 1
+    for side in (problem.first, problem.second):
+        np.add.at(taken, (side, colors), 1)
+        np.add.at(total, (side, colors), edges)
+    crowded, place = _listed(taken.ravel() > 1)
+    moved, spot = _listed(~problem.likes[edges, colors])
+    sizes = np.array(
+        [(place >= 0).sum(), np.maximum(taken - 1, 0).sum(), (spot >= 0).sum()], np.int64
+    )
+    return Conflicts(
+        problem.first, problem.second, begin, order % len(colors), cost, problem.likes,
+        colors.astype(np.int64), taken, total, crowded, place, moved, spot,
+        np.full(len(colors), -1, np.int64), sizes,
+    )  # fmt: skip
+
+
+def _listed(chosen: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """Return a list of the chosen numbers with room for all, and the place of each number."""
+    found = np.flatnonzero(chosen)
+    numbers, place = np.zeros(len(chosen), np.int64), np.full(len(chosen), -1, np.int64)
+    numbers[: len(found)] = found
+    place[found] = np.arange(len(found))
+    return numbers, place
+
+
+@njit(cache=True, nogil=True)
+def _include(number: Any, numbers: Any, place: Any, size: Any) -> Any:
+    numbers[size], place[number] = number, size
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def _exclude(number: Any, numbers: Any, place: Any, size: Any) -> Any:
+    last = numbers[size - 1]
+    numbers[place[number]], place[last] = last, place[number]
+    place[number] = -1
+    return size - 1
+
+
+@njit(cache=True, nogil=True)
+def excess_after(edge, color, first, second, colors, count):
+    """Return how many conflicts more there are if an edge gets another color."""
+    old, more = colors[edge], 0
+    for node in (first[edge], second[edge]):
+        more += int(count[node, color] >= 1) - int(count[node, old] > 1)
+    return more
+
+
+@njit(cache=True, nogil=True)
+def recolor(
+    edge, color, first, second, likes, colors, count, total, crowded, place, moved, spot, sizes
+):
+    """Give an edge another color."""
+    old, width = colors[edge], count.shape[1]
+    for node in (first[edge], second[edge]):
+        count[node, old] -= 1
+        total[node, old] -= edge
+        if count[node, old] >= 1:
+            sizes[EXCESS] -= 1
+        if count[node, old] == 1:
+            slot = node * width + old
+            sizes[CROWDED] = _exclude(slot, crowded, place, sizes[CROWDED])
+        count[node, color] += 1
+        total[node, color] += edge
+        if count[node, color] >= 2:
+            sizes[EXCESS] += 1
+        if count[node, color] == 2:
+            slot = node * width + color
+            sizes[CROWDED] = _include(slot, crowded, place, sizes[CROWDED])
+    colors[edge] = color
+    if likes[edge, old] and not likes[edge, color]:
+        sizes[MOVED] = _include(edge, moved, spot, sizes[MOVED])
+    elif likes[edge, color] and not likes[edge, old]:
+        sizes[MOVED] = _exclude(edge, moved, spot, sizes[MOVED])

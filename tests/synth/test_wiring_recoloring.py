@@ -1,0 +1,117 @@
+"""Colorings near to preferred colors, and the bound that prices of ports prove."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walked
+from topoloom.synth.wiring.coloring.conflicts import EXCESS, MOVED, conflicts_of, recolor
+from topoloom.synth.wiring.coloring.prices import priced
+from topoloom.synth.wiring.coloring.problem import ColoringProblem
+from topoloom.synth.wiring.coloring.recoloring import recolored
+
+
+@st.composite
+def problems(draw, most_nodes=6, most_colors=4, most_edges=12):
+    """Any multigraph with a proper coloring, ports for it and a few more, and preferences."""
+    nodes, colors = draw(st.integers(2, most_nodes)), draw(st.integers(2, most_colors))
+    ends = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1))
+    asked = st.tuples(ends.filter(lambda pair: pair[0] != pair[1]), st.integers(0, colors - 1))
+    room = draw(st.lists(st.integers(0, 3), min_size=nodes * colors, max_size=nodes * colors))
+    room = np.array(room, np.int64).reshape(nodes, colors) // 3
+    taken, edges = set(), []
+    for (u, v), color in draw(st.lists(asked, min_size=1, max_size=most_edges)):
+        if not taken & {(u, color), (v, color)}:
+            taken |= {(u, color), (v, color)}
+            edges.append((u, v, color))
+            room[u, color] = room[v, color] = 1
+    first, second, proper = (np.array(side, np.int64) for side in zip(*edges, strict=True))
+    likes = draw(
+        st.lists(st.booleans(), min_size=len(edges) * colors, max_size=len(edges) * colors)
+    )
+    likes = np.array(likes).reshape(len(edges), colors)
+    return ColoringProblem(first, second, room, likes), proper
+
+
+def most_kept(problem):
+    """The edges that keep a preferred color at most, by trying every coloring."""
+    edges, colors = problem.likes.shape
+    every = (np.array(one) for one in product(range(colors), repeat=edges))
+    return max(problem.kept(one) for one in every if problem.is_proper(one))
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(most_edges=6, most_colors=3))
+def test_no_coloring_keeps_more_than_prices_and_the_search_say(problem_and_coloring):
+    problem, proper = problem_and_coloring
+    best = most_kept(problem)
+    assert priced(problem, proper, 0).most >= best
+    found = recolored(problem, np.full(len(proper), -1), len(proper))
+    if found is not None:
+        colors, most = found
+        assert problem.is_proper(colors)
+        assert problem.kept(colors) <= best <= most
+
+
+@settings(deadline=None)
+@given(problems(), st.integers(0, 99))
+def test_a_walk_is_the_same_for_the_same_seed_and_its_best_coloring_is_proper(given_, seed):
+    problem, proper = given_
+    cost = priced(problem, proper, len(proper)).reduced
+    schedule = Schedule(0.7, 2.8, 5.6, seed)
+    runs = [walked(problem, cost, proper, 2000, schedule, len(proper)) for _ in range(2)]
+    assert (runs[0][0] == runs[1][0]).all()
+    best = runs[0][1]
+    assert best is not None and (best == runs[1][1]).all()
+    assert problem.is_proper(best) and problem.kept(best) >= problem.kept(proper)
+
+
+@given(problems(), st.data())
+def test_counts_of_conflicts_are_those_of_the_coloring(given_, data):
+    problem, proper = given_
+    state = conflicts_of(problem, np.zeros(problem.likes.shape), proper)
+    edges, colors = problem.likes.shape
+    for _ in range(data.draw(st.integers(0, 8))):
+        edge = data.draw(st.integers(0, edges - 1))
+        color = data.draw(st.integers(0, colors - 1).filter(lambda c, e=edge: c != state.colors[e]))
+        recolor(
+            edge, color, state.first, state.second, state.likes, state.colors, state.count,
+            state.total, state.crowded, state.place, state.moved, state.spot, state.sizes,
+        )  # fmt: skip
+    fresh = conflicts_of(problem, state.cost, state.colors)
+    assert (state.count == fresh.count).all() and (state.total == fresh.total).all()
+    assert (state.sizes == fresh.sizes).all()
+    assert (state.sizes[EXCESS] == 0) == problem.is_proper(state.colors)
+    assert state.sizes[MOVED] == edges - problem.kept(state.colors)
+
+
+@pytest.mark.parametrize("size", [5, 40, 200])
+def test_prices_prove_that_one_color_in_three_keeps_a_third_of_the_edges(size):
+    rng = np.random.default_rng(size)
+    first = np.tile(np.arange(size), 3)
+    second = size + np.concatenate([rng.permutation(size) for _ in range(3)])
+    likes = np.tile([True, False, False], (3 * size, 1))
+    problem = ColoringProblem(first, second, np.ones((2 * size, 3), np.int64), likes)
+    colors, most = recolored(problem, np.full(3 * size, -1), 3 * size)
+    assert problem.kept(colors) == most == size
+
+
+@pytest.mark.slow
+def test_eight_changed_links_of_full_panels_move_at_most_three_tenths_more_than_the_bound():
+    size, degree, rng = 256, 4, np.random.default_rng(1)
+    panels = [rng.permutation(size) for _ in range(degree)]
+    first = np.tile(np.arange(size), degree)
+    today = np.repeat(np.arange(degree), size)
+    second = size + np.concatenate(panels)
+    changed = rng.choice(len(first), 8, replace=False)
+    likes = np.eye(degree, dtype=bool)[today]
+    likes[changed] = False
+    second[changed] = np.roll(second[changed], 1)
+    problem = ColoringProblem(first, second, np.ones((2 * size, degree), np.int64), likes)
+    claimed = np.where(likes.any(axis=1), today, -1)
+    colors, most = recolored(problem, claimed, len(first) - 8)
+    assert problem.is_proper(colors)
+    assert 10 * (len(first) - problem.kept(colors)) <= 13 * (len(first) - most)
