@@ -227,6 +227,17 @@ def test_what_a_format_cannot_say_is_refused(form, topology, rule):
         WRITERS[form](topology)
 
 
+def test_hosts_and_ports_of_a_plant_keep_names_that_are_numbers():
+    rows = [
+        {"id": number, "ports": [{**port, "id": port["id"][-1]} for port in host["ports"]]}
+        for number, host in zip("7586", PLANT["hosts"], strict=True)
+    ]
+    script = script_of(read_plant(PLANT | {"hosts": rows}))
+    devices = json.loads(RENDERERS["mlx-hostfile"].write(script))
+    assert [row["ssh"] for row in devices] == ["7", "5", "8", "6"]
+    assert {device for row in devices for device in row["rdma"]} == {None, "2", "3"}
+
+
 def test_hosts_of_a_plan_that_no_cable_joins_are_refused():
     plant = read_plant(PLANT)
     names = [host.id for host in plant.hosts]

@@ -39,7 +39,8 @@ def write_launch(form: str, script: Script) -> str:
         return ports[hosts[host], peers[hosts[host]][cable]]
 
     try:
-        is_named = not any(name.isdecimal() for found in ports.values() for name in found)
-        return launch_file(form, Topology(names, links), port_names if is_named else None)
+        return launch_file(
+            form, Topology(names, links), port_names if plant.uniform is None else None
+        )
     except SynthError as error:
         raise DoesNotFit("/format", f"{error.field.strip('/')} {error.rule}") from None
