@@ -12,10 +12,11 @@ from tests.synth.device_readers import COMMANDS
 from tests.synth.plants import plants, topologies
 from topoloom.synth.errors import DoesNotFit, InvalidWiring
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring import cross_wired, duplex, plan_moves, sized, to_document
+from topoloom.synth.wiring import cross_wired, duplex, plan_moves, sized, to_document, uniform
 from topoloom.synth.wiring.devices import FORMATS, ip_addressing, read_script, sonic
+from topoloom.synth.wiring.plans.panel_actions import Script, Step
 from topoloom.synth.wiring.plans.stages import Limits
-from topoloom.synth.wiring.plant import Present
+from topoloom.synth.wiring.plant import Pair, Present
 
 
 @st.composite
@@ -225,14 +226,16 @@ def test_a_text_has_all_panels_of_a_stage_before_the_next_stage(form, script):
 
 @pytest.mark.parametrize("form", COMMANDS)
 def test_a_text_of_panels_whose_stages_interleave_has_one_stage_after_the_other(form):
-    nodes = range(8)
-    first, other = (
-        Topology(nodes, [(i, (i + jump) % 8) for i in nodes for jump in jumps])
-        for jumps in ((1, 3), (2, 5))
+    plant = uniform("per-port", 4, 2)
+    steps = tuple(
+        Step(*(tuple(Pair(panel, a, b) for panel in (0, 1)) for b in ends))
+        for a, ends in enumerate([(1, 2), (0, 3)])
     )
-    plant = sized(first)
-    plan = plan_moves(other, plant, plan_moves(first, plant).final)
-    script = read_script(to_document(plan, Limits(max_links_down=4, stay_connected=True)))
+    base, final = (
+        Present.of(pair for step in steps for pair in pairs(step))
+        for pairs in (lambda step: step.removes, lambda step: step.adds)
+    )
+    script = Script("plan", plant, steps, base, final, {}, {})
     blocks = [(stage, script.plant.panels[panel].id) for stage, panel, _ in script.blocks]
     assert blocks != sorted(blocks, key=lambda block: block[::-1])
     assert list(dict.fromkeys(
