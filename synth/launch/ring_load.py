@@ -11,7 +11,7 @@ from topoloom.synth.topology.topology import Capacity
 
 @dataclass(frozen=True, slots=True)
 class RingLoad:
-    """What an order of hosts costs a ring, in which each host sends to the next.
+    """The cost of a ring in an order of hosts, in which each host sends to the next.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from topoloom.synth.wiring.plant import read_plant
 
 
 def shuffled(topology, seed=1):
-    """Return the topology with its names dealt anew: the order of nodes says nothing."""
+    """Return the topology with shuffled names: the order of nodes states nothing."""
     names = [f"n{index}" for index in range(topology.node_count)]
     random.Random(seed).shuffle(names)
     name = dict(zip(topology.nodes, names, strict=True))
