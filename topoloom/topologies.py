@@ -268,8 +268,8 @@ def compare(
     Examples
     --------
     >>> found = compare("Torus(4, 4)", "allreduce")
-    >>> [(part.name, part.first_bytes) for part in found.ranges]
-    [('bfb-one-shot', 1), ('forestcoll', 36867), ('nccl-ring', 2817392)]
+    >>> [(part.name, part.first_bytes) for part in found.ranges][:2]
+    [('bfb-one-shot', 1), ('bfb', 38096)]
     >>> found.fastest(2**30).rate
     Fraction(20000000000, 3)
     """

@@ -11,10 +11,8 @@ from math import isqrt
 from topoloom.schedules.baselines.baseline_run import BaselineRun
 from topoloom.schedules.baselines.operation import Baseline, Operation
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
+from topoloom.schedules.simulate.judge import LEAST_PIECE_BYTES
 from topoloom.synth.topology.topology import Topology
-
-LEAST_PIECE_BYTES = 4096
-"""Minimum size of a piece: the largest packet of InfiniBand and RoCE."""
 
 
 def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -> Baseline | None:

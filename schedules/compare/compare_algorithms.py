@@ -123,7 +123,7 @@ def compare_algorithms(
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
     >>> found = compare_algorithms(ring, Collective.ALLREDUCE, Network(Fraction(1, 10**6), 10**9))
     >>> [(part.name, part.first_bytes) for part in found.ranges]
-    [('bfb-one-shot', 1), ('forestcoll', 2286)]
+    [('bfb-one-shot', 1), ('bfb', 2667), ('forestcoll', 65536)]
     """
     if len(topology.compute_nodes) > MAX_RANKS:
         raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to be compared")

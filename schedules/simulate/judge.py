@@ -33,6 +33,9 @@ from topoloom.synth.topology.topology import NodeId, Topology
 MAX_PIECES = 1 << 20
 """Maximum number of pieces of messages up to which the search cuts messages further."""
 
+LEAST_PIECE_BYTES = 4096
+"""Least size of a piece up to which the search cuts: the largest packet of InfiniBand and RoCE."""
+
 LEAST_GAIN = Fraction(1, 400)
 """Share of the time that a different number of pieces must save for the search to go on."""
 
@@ -69,8 +72,9 @@ class Judge:
     -----
     Steps have one piece.  For trees and routes the search starts with the best number of pieces in
     lock step, which is the default of `simulate`.  It changes the number by one of `SEARCH_FACTORS`
-    while that saves at least `LEAST_GAIN` of the time.  All parts of a sequence have the same
-    number.  `simulate` returns the same time for that number.
+    while that saves at least `LEAST_GAIN` of the time, but cuts no message into pieces below
+    `LEAST_PIECE_BYTES`.  All parts of a sequence have the same number.  `simulate` returns the same
+    time for that number.
 
     Examples
     --------
@@ -81,8 +85,8 @@ class Judge:
     >>> trees = tuple(Tree(i, 1, ((i, (i + 1) % 3), ((i + 1) % 3, (i + 2) % 3))) for i in range(3))
     >>> gather = TreeSchedule(Collective.ALLGATHER, chain.digest, (0, 1, 2), 1, trees)
     >>> judge = Judge(gather, chain, Network(1, 1))
-    >>> judge.judged_by, judge.hops, judge.time(300)
-    ('simulation', 2, JudgedTime(seconds=Fraction(201, 1), chunks=2))
+    >>> judge.judged_by, judge.hops, judge.time(30000)
+    ('simulation', 2, JudgedTime(seconds=Fraction(20001, 1), chunks=2))
     """
 
     def __init__(self, schedule: Schedule, topology: Topology, network: Network) -> None:
@@ -126,6 +130,8 @@ class Judge:
         most = max(1, MAX_PIECES // max(len(messages.units) for messages in self._messages))
         lock = [rounds.scaled(size_bytes) for rounds in self._lockstep]
         start = max(rounds.best_chunks(most) for rounds in lock)
+        largest = max(max(messages.units) * messages.unit for messages in self._messages)
+        most = max(start, min(most, int(largest * size_bytes) // LEAST_PIECE_BYTES))
         best, known = start, {start: self._simulated(self._network, size_bytes, start)}
         for factor in SEARCH_FACTORS:
             while 1 <= (near := int(best * factor)) <= most and near not in known:
