@@ -72,6 +72,7 @@ def test_the_picture_is_the_same_bytes_for_the_same_history(job):
 def test_an_explosion_is_drawn_too(client):
     pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     job = Job(client, name="$x^{<b>")
+    job.report([])  # the untrained model is saved
     job.report(["nan"] * job.action["steps"])
     job.report([1e300] * job.action["steps"])
     job.train()
