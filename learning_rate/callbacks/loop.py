@@ -116,7 +116,7 @@ class TuningCallback:
             if loop_steps is not None and not resumes:
                 check_room(settings, loop_steps, "/loop_steps")
         self._compare_ranks()
-        self._progress = Progress(tuner, writer)
+        self._progress = Progress(tuner if self._ranks is None else self._ranks.local, writer)
         if resume is not None and resumes:
             self.load(resume)
             self._progress.begins()

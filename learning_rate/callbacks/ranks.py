@@ -58,6 +58,11 @@ class Ranks:
         return self._action
 
     @property
+    def local(self) -> "Tuner":
+        """The tuner, on rank 0; elsewhere this object."""
+        return self._tuner if self._tuner is not None and self.rank == 0 else self
+
+    @property
     def settings(self) -> Settings | None:
         """The settings of rank 0's tuner, on every rank."""
         document = self._shared(lambda tuner: encode(settings_of(tuner)))

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 # Threads of torch may outlive the interpreter, and then end the process with SIGABRT (pull request
 # 179291 of pytorch): programs end without finalisation.
 PROGRAM = """
-import json, os, signal, sys
+import json, logging, os, signal, sys
 import torch
 import torch.distributed as dist
 from topoloom.learning_rate import InProcess, LearningRateError, Options
@@ -43,7 +43,11 @@ class Failing(InProcess):
         return super().observe(losses)
 
 tuner = (Failing if way == "failing" else InProcess)(options) if rank == 0 else None
-told = {"rates": [], "error": None}
+told = {"rates": [], "error": None, "log": []}
+logger = logging.getLogger("topoloom.learning_rate")
+logger.setLevel(logging.INFO)
+logger.addHandler(logging.Handler())
+logger.handlers[0].emit = lambda record: told["log"].append(record.getMessage())
 path = f"{folder}/rank-{rank}.pt"
 
 # "killed:RANK:PLACE:SAVE": the rank kills itself in its n-th save, before it writes, between the
@@ -183,6 +187,8 @@ def test_all_ranks_have_the_same_rates_and_the_same_model_and_resume_bit_for_bit
     assert whole[0]["rates"] == whole[1]["rates"]
     assert whole[0]["parameters"] == whole[1]["parameters"]
     assert len(whole[0]["rates"]) == whole[0]["spent"] > 240
+    assert whole[0]["log"][-1].startswith("finished, 240 steps kept of")
+    assert whole[1]["log"] == []
     folder, told = cut
     assert told[0]["rates"] == whole[0]["rates"][:40]
     for one in told:
