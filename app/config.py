@@ -161,7 +161,7 @@ class Settings(BaseModel):
         default=2**30, ge=1024, description="largest file in another format, before packing"
     )
     max_forest_nodes: int = Field(
-        default=2_048, ge=2, description="largest topology for ForestColl's trees"
+        default=5_120, ge=2, description="largest topology for ForestColl's trees"
     )
     max_routed_nodes: int = Field(
         default=1_024, ge=2, description="largest topology for an all-to-all by routes"
