@@ -94,6 +94,9 @@ def _rotated(graph: HostGraph, direct: list[tuple[int, ...]]) -> Order:
             break
         pivot = path.index(draw.choice(direct[end]))
         path[pivot + 1 :] = path[:pivot:-1]
+        # Rotations of one end alone do not reach every path.
+        if draw.random() < 0.5:
+            path.reverse()
     for host in range(len(direct)):
         if host not in on_path:
             _insert(graph, path, host)
