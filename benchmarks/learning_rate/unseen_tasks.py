@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
 import torch
 from sklearn.datasets import make_friedman1, make_moons
 from torch import nn
@@ -193,7 +194,7 @@ def fine_tuning() -> Training:
 
 def diffusion() -> Training:
     """Return the training of a perceptron that predicts the noise added to two moons."""
-    points, _ = make_moons(4000, noise=0.05, random_state=0)
+    points = np.asarray(make_moons(4000, noise=0.05, random_state=0)[0])
     data = torch.tensor((points - points.mean(0)) / points.std(0), dtype=torch.float32)
     model = _perceptron(2 + 8, 96, 96, 2)
     waves = 2.0 ** torch.arange(4) * math.pi
