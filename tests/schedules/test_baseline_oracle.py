@@ -23,7 +23,7 @@ class Run:
     def __init__(self, hosts, parts):
         self.hosts, self.parts, self.messages = hosts, parts, []
         self.sums = {(part, host): 1 << host for part in range(parts) for host in range(hosts)}
-        self.came = dict.fromkeys(self.sums, ())
+        self.came: dict[tuple[int, int], tuple[int, ...]] = dict.fromkeys(self.sums, ())
 
     def send(self, source, target, part, mask, needs):
         span = Span(part * self.hosts, (part + 1) * self.hosts, mask)
@@ -99,7 +99,8 @@ def len_of(message):
 def tree_seconds(tree, center, copies, degree, size):
     """Sum up towards a host, or an edge whose ends exchange their sums, and back."""
     run = Run(len(tree), 1)
-    sums, came = {host: 1 << host for host in tree}, dict.fromkeys(tree, ())
+    sums = {host: 1 << host for host in tree}
+    came: dict[int, tuple[int, ...]] = dict.fromkeys(tree, ())
     parents, order = dict.fromkeys(center), list(center)
     for host in order:
         for near in sorted(tree[host]):
@@ -142,7 +143,8 @@ def known_seconds(nodes, degree, size):
         copies = degree // (2 * len(shape))
         if min(shape) > 2 and copies:
             found["rings", shape] = grid_seconds(shape, True, copies, degree, size)
-    for tree in networkx.nonisomorphic_trees(nodes) if nodes <= EXHAUSTIVE else ():
+    made = networkx.nonisomorphic_trees(nodes) if nodes <= EXHAUSTIVE else ()
+    for tree in map(networkx.Graph, made):
         copies = degree // max(dict(tree.degree).values())
         if copies:
             for center in [*((host,) for host in tree), *tree.edges]:
