@@ -55,7 +55,7 @@ def unseen_table(rows: list[Row]) -> str:
             won = sum(ours[seed] < theirs[seed] for seed in common)
             wins[column][0] += won
             wins[column][1] += len(common)
-            counted = "" if column == "topoloom" else f" ({won} of {len(common)})"
+            counted = f" ({won} of {len(common)})" if common and column != "topoloom" else ""
             cells.append(_mean(theirs) + counted)
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
         if _clearly_above(ours, known[START]):
@@ -72,8 +72,9 @@ def _finals(rows: list[Row], task: str, column: str) -> dict[int, float]:
     mine = [row for row in rows if (row["task"], row["method"]) == (task, method)]
     if column == START:
         mine = [row for row in mine if row["rate"] == UNSEEN[task].rates[0]]
-    elif column.endswith("best of 3") and mine:
-        mine = [row for row in mine if row["rate"] == best_rate(mine)]
+    elif column.endswith("best of 3"):
+        whole = len({row["rate"] for row in mine}) == GRID
+        mine = [row for row in mine if row["rate"] == best_rate(mine)] if whole else []
     return {row["seed"]: _loss(row["final"]) for row in mine}
 
 
@@ -82,6 +83,8 @@ def _loss(final: float | None) -> float:
 
 
 def _mean(finals: dict[int, float]) -> str:
+    if not finals:
+        return "not run"
     known = [loss for loss in finals.values() if math.isfinite(loss)]
     lost = len(finals) - len(known)
     text = f"{statistics.fmean(known):.4f}" if known else "none"
