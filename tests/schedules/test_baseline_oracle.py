@@ -101,7 +101,7 @@ def tree_seconds(tree, center, copies, degree, size):
     run = Run(len(tree), 1)
     sums = {host: 1 << host for host in tree}
     came: dict[int, tuple[int, ...]] = dict.fromkeys(tree, ())
-    parents, order = dict.fromkeys(center), list(center)
+    parents, order = dict.fromkeys(center, -1), list(center)
     for host in order:
         for near in sorted(tree[host]):
             if near not in parents:
