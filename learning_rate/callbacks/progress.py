@@ -19,7 +19,7 @@ class Writer(Protocol):
 
 
 class Progress:
-    """Logs the actions of a tuner, and writes curves.
+    """Logs the actions of a tuner, and writes curves; without a tuner it does nothing.
 
     Lines go to the logger ``topoloom.learning_rate``: the plan, each stage with its candidates,
     each return to a safe checkpoint, the end.  The curves of a writer are ``learning_rate``, and
@@ -46,8 +46,10 @@ class Progress:
 
     def reported(self, losses: Sequence[float]) -> None:
         """Write the losses of a report before the tuner counts them; skip validation losses."""
+        if self._writer is None or self._tuner is None:
+            return
         action, state = self._tuner.action, getattr(self._tuner, "state", None)
-        if self._writer is None or action.do not in ("set_lr", "go_on"):
+        if action.do not in ("set_lr", "go_on"):
             return
         kind = "loss"
         if state is not None:
@@ -60,6 +62,8 @@ class Progress:
 
     def acts(self, action: Action) -> None:
         """Log an action, and the stages that ended before it."""
+        if self._tuner is None:
+            return
         state = getattr(self._tuner, "state", None)
         for stage in () if state is None else state.history[self._stages :]:
             self._stages += 1

@@ -58,9 +58,9 @@ class Ranks:
         return self._action
 
     @property
-    def local(self) -> "Tuner":
-        """The tuner, on rank 0; elsewhere this object."""
-        return self._tuner if self._tuner is not None and self.rank == 0 else self
+    def local(self) -> Tuner | None:
+        """The tuner on rank 0; None elsewhere."""
+        return self._tuner if self.rank == 0 else None
 
     @property
     def settings(self) -> Settings | None:
