@@ -18,6 +18,8 @@ from benchmarks.learning_rate.report import (
     forecast_table,
     report,
 )
+from benchmarks.learning_rate.unseen_report import unseen_table
+from benchmarks.learning_rate.unseen_tasks import UNSEEN
 
 
 def row(method, rate, seed, final, looks=(), **more):
@@ -99,6 +101,28 @@ def test_rivals_of_equal_cost_are_counted_seed_by_seed():
     assert "| linear, probed | 0.3000 (1 of 2) |" in table
     assert "| step, probed | none (1 of 1) |" in table
     assert "linear, probed" not in report(rows)
+
+
+def unseen(method, rate, seed, final):
+    return row(method, rate, seed, final, task="parity")
+
+
+def test_the_start_is_an_opponent_on_unseen_tasks_and_part_of_a_grid_is_none():
+    middle, low, high = UNSEEN["parity"].rates[:3]
+    rows = [unseen("topoloom", 0.0, seed, 0.2) for seed in range(2)]
+    rows += [unseen("WSD", middle, seed, final) for seed, final in enumerate((0.3, 0.1))]
+    rows += [unseen("WSD", rate, 0, 0.05) for rate in (low, high)]
+    rows += [unseen("cosine", middle, 0, 0.1)]
+    line = unseen_table(rows).splitlines()[2]
+    assert line.startswith("| parity | 0.2000 | 0.2000 (1 of 2) | 0.2000 (1 of 2) | not run |")
+
+
+def test_a_mean_above_the_start_by_two_standard_errors_is_named():
+    middle = UNSEEN["parity"].rates[0]
+    ours = [unseen("topoloom", 0.0, seed, 0.3 + seed / 100) for seed in range(3)]
+    starts = [unseen("WSD", middle, seed, 0.2) for seed in range(3)]
+    assert "WSD, middle): parity." in unseen_table(ours + starts)
+    assert "WSD, middle): none." in unseen_table(ours + [dict(s, final=0.4) for s in starts])
 
 
 def test_forecasts_are_judged_on_curves_of_one_rate():
