@@ -33,6 +33,22 @@ MAX_OBJECTIVE_NODES = 1000
 CHAIN_CHOICES = 16
 """Alternating chains that are followed for an edge whose ends have no free color in common."""
 
+MAX_COLOR_PAIRS = 20_000
+"""Pairs of colors whose components are exchanged. Measured: without these exchanges 4,110 moves in
+place of 2,044 at 1,024 hosts, and 1,500 seconds in place of 1,380 at 64."""
+
+MAX_RECOLOR_ROUNDS, MAX_IDLE_RECOLOR_ROUNDS, MAX_RECOLORED_EDGES = 600, 100, 400_000
+"""Rounds that recolor three or four colors; rounds without gain, beside three for each pair of
+colors; and edges in all rounds. Measured: without recoloring 1,872 moves in place of 1,744 at up to
+256 hosts."""
+
+THETA_ROUNDS = 3
+"""Times that thetas and recoloring alternate. Measured: without thetas 2,300 moves in place of
+2,044 at 1,024 hosts; without both 2,144 in place of 1,744 at up to 256."""
+
+MAX_THETAS, MAX_THETA_ENDS = 20_000, 6_000_000
+"""Thetas that are turned in one call, and far ends that are weighed: some tenths of a second."""
+
 KICKS_PER_EDGE = 60
 """Times per edge that the Kempe search takes a color away from an edge that is in the way.
 Measured: without Kempe chains an integer program decides about missing ports: 62 moves in place of
@@ -43,8 +59,8 @@ MAX_PRICE_STEPS, PRICE_RESTART, MAX_PRICED_OPTIONS = 5_000, 500, 330_000_000
 steps: 1.6 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 638 moves, proven by
 the linear program in minutes, is met up to 1 move."""
 
-WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 6_000, 100_000_000
-"""Steps of a walk of conflicts: 5 s at 1,024 hosts of 4 ports, 20 s at 4,096."""
+WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 120_000_000
+"""Steps of a walk of conflicts: 9 s at 1,024 hosts of 4 ports and 26 s at 4,096, on a busy core."""
 
 # Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
 
