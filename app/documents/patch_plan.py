@@ -112,7 +112,7 @@ class Operation(Document):
 class Effect(Document):
     """Capacity during a stage: kept links only."""
 
-    links_down: int = Field(description="removed pairs", ge=0)
+    links_down: int = Field(description="removed links, each with all its pairs", ge=0)
     capacity_left: Exact = Field(description="share of the topology's capacity on kept links")
     connected: bool = Field(description="whether every node reaches every other")
     seconds: float = omitted("time of the moves, from the speeds of the panels", ge=0)

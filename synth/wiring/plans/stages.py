@@ -5,7 +5,6 @@ whose ports are free are added in a first stage before any removal: make before 
 free ports allow.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,7 @@ from topoloom.synth.topology.topology import Link, Topology
 from topoloom.synth.wiring.ilp.objective import drained, seconds
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Mode, Pair, Plant, Port
-from topoloom.synth.wiring.plant.light_paths import ways
+from topoloom.synth.wiring.plant.light_paths import links_of, ways
 
 Unit = tuple[Pair, ...]
 """Pairs that move together: the lanes from one port of a host to another."""
@@ -45,10 +44,11 @@ class Limits:
 class Stage:
     """Moves that are made together.
 
-    ``links_down`` counts the removed links; ``drained`` are the numbers of the hosts that lose
-    light.  ``dark`` is the topology of the plan's nodes after the removals and before the
-    additions; ``capacity_left`` is its share of the wanted topology's capacity.  ``seconds``
-    assume that all panels work at the same time, each with its number of simultaneous moves.
+    ``links_down`` counts the removed links, each with all its pairs; ``drained`` are the numbers of
+    the hosts that lose light.  ``dark`` is the topology of the plan's nodes after the removals and
+    before the additions; ``capacity_left`` is its share of the wanted topology's capacity.
+    ``seconds`` assume that all panels work at the same time, each with its number of simultaneous
+    moves.
     """
 
     removes: tuple[Pair, ...]
@@ -116,8 +116,8 @@ class _Work:
         self.plugged = set(plan.present.pairs)
         self.node = {host: n for n, host in enumerate(plan.wiring.hosts)}
         self.holder = {port: pair for pair in plan.removes for port in self.plant.ends(pair)}
-        self.adds = _units(self.plant, plan.adds, plan.final.pairs)
-        self.removes = self._in_order(_units(self.plant, plan.removes, plan.present.pairs))
+        self.adds = links_of(self.plant, plan.adds, plan.final.pairs)
+        self.removes = self._in_order(links_of(self.plant, plan.removes, plan.present.pairs))
 
     def _in_order(self, units: list[Unit]) -> list[Unit]:
         """Order removals so that those of one added pair are adjacent, idle removals last."""
@@ -171,7 +171,7 @@ class _Work:
         return Stage(
             removed,
             added,
-            len(removed),
+            len(chunk),
             tuple(sorted(hosts)),
             dark,
             left,
@@ -211,22 +211,6 @@ class _Work:
             Fraction(0),
         )
         return Fraction(left / total) if total else Fraction(1)
-
-
-def _units(plant: Plant, pairs: Iterable[Pair], plugged: Iterable[Pair]) -> list[Unit]:
-    """Group pairs by the two host ports that they join; of duplex ports both ways together.
-
-    ``plugged`` are they and the others that are there at the time.
-    """
-    joined = {pair: way[:2] for way in ways(plant, plugged) for pair in way.pairs}
-    groups: dict[object, list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        reached = joined.get(pair, plant.ends(pair))
-        ends = tuple(plant.at.get(port, port) for port in reached)
-        at = plant.at.get(reached[0])
-        duplex = at is not None and plant.hosts[at[0]].ports[at[1]].duplex
-        groups[frozenset(ends) if duplex else ends].append(pair)
-    return [tuple(group) for group in groups.values()]
 
 
 def _ports(plant: Plant, unit: Unit) -> list[Port]:
