@@ -13,9 +13,6 @@ of them are compared step by step, by the differences of their last losses.
 - A larger rate is chosen `DISCOUNT` rungs below the best one, and never below the start: the best
   rate of a short run is larger than that of a long run.  Trials are proportional to the run, so one
   discount serves runs of any length.
-- A rung above the start that diverges, or gives back a third of the fall that the start reaches,
-  says that the start is near the largest stable rate, which falls in a long run: the start is
-  lowered by `MARGIN`.
 
 The rate of a trial ends at zero, so no trial is continued: all their steps are discarded.
 """
@@ -25,13 +22,12 @@ import statistics
 from dataclasses import replace
 
 from topoloom.learning_rate.forecasting.forecast import usable
-from topoloom.learning_rate.state_machine.divergence_detector import RISE, fall_to, has_fallen
+from topoloom.learning_rate.state_machine.divergence_detector import fall_to, has_fallen
 from topoloom.learning_rate.state_machine.stage_plan import interval, left_for_search, rate_in_use
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
 STEP = math.sqrt(10.0)
 DISCOUNT = 1.0  # rungs
-MARGIN = 0.5  # rungs
 TRIAL_SHARE = 0.16  # of the allowance
 SHORTEST = 12  # steps of a trial
 TAIL, LEAST_TAIL = 1 / 4, 6  # of a trial's losses, which are compared
@@ -80,17 +76,10 @@ def seen(attempt: Attempt) -> Attempt:
 def decided(state: State) -> State:
     """Return the state with the rate that the trials are for; a peak where they are clear."""
     known = _rungs(state)
-    best, base, above = _best(state, known), known.get(0), known.get(1)
+    best = _best(state, known)
     # Searched again later, unless the start is clearly better than the rate above.
-    clear = best != 0 or _below(base, above)
-    reached = fall_to(state, base.forecast if base else None)
-    harm = RISE * reached if has_fallen(state) else math.inf
-    if best > 0:
-        rung = max(0.0, _least(known, best) - DISCOUNT)
-    elif best == 0 and _below(base, above, harm):
-        rung = -MARGIN
-    else:
-        rung = float(best)
+    clear = best != 0 or _below(known.get(0), known.get(1))
+    rung = max(0.0, _least(known, best) - DISCOUNT) if best > 0 else best
     rate = _rate(state, rung)
     return replace(state, rate=rate, peak=rate if clear else None)
 
