@@ -22,6 +22,10 @@ MAX_PACKED_RANKS = 128
 """Ranks up to which packing takes seconds, and yields lower trees for unequal ranks: symmetric
 trees of several orbits are used above only."""
 
+MAX_JOINT_NODES = 64
+"""Nodes around a fault, with the moved ranks as one, among which trees are packed in a fraction of
+a second: 12 in DGX boxes, above 100 in fat trees, where racks are packed faster."""
+
 MAX_IMAGES = 1 << 26
 """Ranks * nodes of a group of automorphisms: every element stores the image of each node, in 8
 bytes."""

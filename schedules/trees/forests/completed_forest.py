@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
-from topoloom.schedules.trees.forests.joint_rank import JointTree, Steps, joint_trees
+from topoloom.schedules.trees.forests.joint_rank import JointTree, Steps, joint_nodes, joint_trees
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
 from topoloom.schedules.trees.symmetry.orbit_tree_growing import (
     TOLLS,
@@ -86,6 +87,8 @@ def completed_trees(
     True
     """
     moved = np.setdiff1d(network.terminals, action.others(network.terminals))
+    if len(joint_nodes(network, moved)) > limits.MAX_JOINT_NODES:
+        return None
     for first in first_trees(network, room, trees_per_root, action):
         left = room - action.turns * _uses(network, action, first)
         packed = joint_trees(network, left, moved, trees_per_root)

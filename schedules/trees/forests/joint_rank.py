@@ -82,6 +82,15 @@ def joint_trees(
     return sorted(trees, key=lambda tree: (tree.root, -tree.weight))
 
 
+def joint_nodes(network: Network, moved: Ints) -> Ints:
+    """Return the nodes of the network in which the first of the moved ranks stands for all."""
+    place = np.arange(network.node_count)
+    place[moved] = moved[0]
+    tail, head = place[network.tail], place[network.head]
+    beside = (tail != moved[0]) & (head != moved[0])
+    return np.unique(np.concatenate([tail[beside], head[beside], place[network.terminals]]))
+
+
 def _joined(network: Network, left: Ints, moved: Ints) -> tuple[Network, Ints]:
     """Return the network with the moved ranks as one, without switches that join only these.
 
@@ -90,10 +99,9 @@ def _joined(network: Network, left: Ints, moved: Ints) -> tuple[Network, Ints]:
     place = np.arange(network.node_count)
     place[moved] = moved[0]
     tail, head = place[network.tail], place[network.head]
+    nodes = joint_nodes(network, moved)
     near = np.zeros(network.node_count, np.bool_)
-    beside = (tail != moved[0]) & (head != moved[0])
-    near[[*tail[beside], *head[beside], *place[network.terminals]]] = True
-    nodes = np.flatnonzero(near)
+    near[nodes] = True
     kept = near[tail] & near[head] & (tail != head) & (left > 0)
     codes, arc = np.unique(tail[kept] * network.node_count + head[kept], return_inverse=True)
     capacity = np.zeros(len(codes), np.int64)
