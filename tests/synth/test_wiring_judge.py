@@ -6,6 +6,7 @@ an integer program of its own, with a variable for every pair of ports, for the 
 
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,8 +120,8 @@ def fewest(document, nodes, links):
         (np.ones(len(rows)), ([index[name] for name in rows], columns)),
         shape=(len(names), len(pairs)),
     )
-    low = np.array([wanted.get(name, 0) for name in names], float)
-    high = np.array([wanted.get(name, 1) for name in names], float)
+    low: Any = np.array([wanted.get(name, 0) for name in names], float)
+    high: Any = np.array([wanted.get(name, 1) for name in names], float)
     gain = np.array([-1.0 if pair in present else 0.0 for pair in pairs])
     solved = milp(
         gain,

@@ -78,11 +78,11 @@ def test_counts_of_conflicts_are_those_of_the_coloring(given_, data):
         edge = data.draw(st.integers(0, edges - 1))
         color = data.draw(st.integers(0, colors - 1).filter(lambda c, e=edge: c != state.colors[e]))
         recolor(
-            edge, color, state.first, state.second, state.likes, state.colors, state.count,
+            edge, color, state.first, state.second, state.likes, state.colors, state.counts,
             state.total, state.crowded, state.place, state.moved, state.spot, state.sizes,
         )  # fmt: skip
     fresh = conflicts_of(problem, state.cost, state.colors)
-    assert (state.count == fresh.count).all() and (state.total == fresh.total).all()
+    assert (state.counts == fresh.counts).all() and (state.total == fresh.total).all()
     assert (state.sizes == fresh.sizes).all()
     assert (state.sizes[EXCESS] == 0) == problem.is_proper(state.colors)
     assert state.sizes[MOVED] == edges - problem.kept(state.colors)
@@ -95,7 +95,9 @@ def test_prices_prove_that_one_color_in_three_keeps_a_third_of_the_edges(size):
     second = size + np.concatenate([rng.permutation(size) for _ in range(3)])
     likes = np.tile([True, False, False], (3 * size, 1))
     problem = ColoringProblem(first, second, np.ones((2 * size, 3), np.int64), likes)
-    colors, most = recolored(problem, np.full(3 * size, -1), 3 * size)
+    found = recolored(problem, np.full(3 * size, -1), 3 * size)
+    assert found is not None
+    colors, most = found
     assert problem.kept(colors) == most == size
 
 
@@ -112,6 +114,8 @@ def test_eight_changed_links_of_full_panels_move_at_most_three_tenths_more_than_
     second[changed] = np.roll(second[changed], 1)
     problem = ColoringProblem(first, second, np.ones((2 * size, degree), np.int64), likes)
     claimed = np.where(likes.any(axis=1), today, -1)
-    colors, most = recolored(problem, claimed, len(first) - 8)
+    found = recolored(problem, claimed, len(first) - 8)
+    assert found is not None
+    colors, most = found
     assert problem.is_proper(colors)
     assert 10 * (len(first) - problem.kept(colors)) <= 13 * (len(first) - most)

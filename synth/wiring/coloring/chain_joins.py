@@ -85,7 +85,7 @@ def _follow(node, edge, old, new, state, chain):
         chain.edges[length] = edge
         length += 1
         chain.nodes[length], chain.costs[length] = node, cost
-        if state.count[node, new] != 1 or state.count[node, old] != 1:
+        if state.counts[node, new] != 1 or state.counts[node, old] != 1:
             break
         edge = state.total[node, new]
         if edge < 0:
@@ -115,7 +115,7 @@ def _recolor_chain(node, edge, old, new, length, state):
         node = state.first[edge] + state.second[edge] - node
         following = state.total[node, new] if k + 1 < length else -1
         recolor(
-            edge, new, state.first, state.second, state.likes, state.colors, state.count,
+            edge, new, state.first, state.second, state.likes, state.colors, state.counts,
             state.total, state.crowded, state.place, state.moved, state.spot, state.sizes,
         )  # fmt: skip
         edge, old, new = following, new, old
@@ -127,10 +127,10 @@ def join(state, weight, heat, random, one, other, marks):
 
     ``weight`` is the cost of a conflict and ``heat`` the temperature.
     """
-    colors = state.count.shape[1]
+    colors = state.counts.shape[1]
     slot = state.crowded[below(random, state.sizes[CROWDED])]
     start, p = slot // colors, slot % colors
-    q = free_color(start, state.count, random)
+    q = free_color(start, state.counts, random)
     edge = _random_edge(start, p, state, random)
     if q < 0 or edge < 0:
         return
@@ -145,7 +145,7 @@ def join(state, weight, heat, random, one, other, marks):
     node, gained, lost = one.nodes[length], q, p
     if length % 2 == 0:
         gained, lost = p, q
-    ended = 1 - int(state.count[node, gained] >= 1) + int(state.count[node, lost] >= 2)
+    ended = 1 - int(state.counts[node, gained] >= 1) + int(state.counts[node, lost] >= 2)
     best, i, j, far, next_edge, r, s = 1e18, 0, 0, -1, -1, -1, -1
     if ended > 0:
         best, i = one.costs[length] - weight * ended, length
@@ -153,7 +153,7 @@ def join(state, weight, heat, random, one, other, marks):
     for h in range(min(state.sizes[CROWDED], MAX_PARTNERS)):
         slot = state.crowded[(shift + h) % state.sizes[CROWDED]]
         partner, c = slot // colors, slot % colors
-        d = free_color(partner, state.count, random)
+        d = free_color(partner, state.counts, random)
         if partner == start or d < 0:
             continue
         for k in range(state.begin[partner], state.begin[partner + 1]):
@@ -183,8 +183,8 @@ def _cost_of_meeting(p, q, c, d, m, state, weight, one, other, marks):
         c, d = d, c
     # The first chain brings color q and takes p away; the second brings d and takes c away.
     ended = int(q == c) + int(p == d)
-    alone = state.count[node, p] == 1 and state.count[node, q] == 1
-    if ended == 0 or not alone or state.count[node, c] != 1 or state.count[node, d] != 1:
+    alone = state.counts[node, p] == 1 and state.counts[node, q] == 1
+    if ended == 0 or not alone or state.counts[node, c] != 1 or state.counts[node, d] != 1:
         return 1e18, 0
     return one.costs[i] + other.costs[m] - weight * ended, i
 

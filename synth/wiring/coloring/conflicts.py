@@ -19,7 +19,7 @@ color."""
 class Conflicts(NamedTuple):
     """A coloring and its conflicts, kept up to date by `recolor`.
 
-    ``count[v, c]`` is the number of edges of color c at node v; a color without a port counts one
+    ``counts[v, c]`` is the number of edges of color c at node v; a color without a port counts one
     more.  ``total[v, c]`` is the sum of their numbers, so that one edge tells the other.
     ``crowded`` lists the conflicts as ``v * colors + c`` and ``moved`` the edges without a
     preferred color; ``place`` and ``spot`` are the positions in these lists, or -1.  ``changed``
@@ -33,7 +33,7 @@ class Conflicts(NamedTuple):
     cost: NDArray[np.float64]
     likes: NDArray[np.bool_]
     colors: Integers
-    count: Integers
+    counts: Integers
     total: Integers
     crowded: Integers
     place: Integers
