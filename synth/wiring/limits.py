@@ -59,8 +59,8 @@ MAX_PRICE_STEPS, PRICE_RESTART, MAX_PRICED_OPTIONS = 5_000, 500, 330_000_000
 steps: 1.6 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 638 moves, proven by
 the linear program in minutes, is met up to 1 move."""
 
-WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 120_000_000
-"""Steps of a walk of conflicts: 9 s at 1,024 hosts of 4 ports and 26 s at 4,096, on a busy core."""
+WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 41_000_000
+"""Steps of a walk of conflicts: 9 s at 1,024 hosts of 4 ports, on a busy core."""
 
 # Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
 
