@@ -88,8 +88,18 @@ def _steps(problem: ColoringProblem) -> int:
 
 
 def _completed(problem: ColoringProblem, colors: Integers) -> Integers | None:
-    """Return a proper coloring with the given colors where they can stay; -1 is no color."""
-    return coloured((problem.first, problem.second), problem.room.T, colors)
+    """Return a proper coloring with the given colors where they can stay; -1 is no color.
+
+    Without given colors it takes the first few that suffice: the other colors stay spare at all
+    nodes, so that a later change finds a common one.
+    """
+    ends, room = (problem.first, problem.second), problem.room
+    if (colors >= 0).any():
+        return coloured(ends, room.T, colors)
+    degrees = np.bincount(np.concatenate(ends), minlength=len(room))
+    enough = np.flatnonzero((room.cumsum(axis=1) >= degrees[:, None]).all(axis=0)) + 1
+    tried = (coloured(ends, room.T[:count], colors) for count in enough.tolist())
+    return next((found for found in tried if found is not None), None)
 
 
 def _started(problem: ColoringProblem, claimed: Integers) -> Integers:
