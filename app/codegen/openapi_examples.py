@@ -196,8 +196,8 @@ def _learning_rates(record: Recorder) -> None:
     options = {"min_lr": 0.001, "max_lr": 1.0, "total_steps": 1000, "name": "run 7"}
     session = record("createLrSession", options)
     path = {"id": session["id"]}
-    report = {"lease": session["lease"], "sequence": 1, "losses": [2.5]}
-    record("observeLrSession", report, **path)
+    saved = {"lease": session["lease"], "sequence": 1, "losses": []}
+    record("observeLrSession", saved, **path)
     record("attachLrSession", {"lease": session["lease"]}, **path)
     record("readLrSession", **path)
     record("readLrHistory", **path)

@@ -62,6 +62,8 @@ class Judge:
     topology : Topology
     network : Network
         Latency, rate, and the costs of messages and chunks.
+    in_rounds : bool
+        Whether trees and routes take the bound of full rounds instead of a simulation.
 
     Raises
     ------
@@ -89,7 +91,9 @@ class Judge:
     ('simulation', 2, JudgedTime(seconds=Fraction(20001, 1), chunks=2))
     """
 
-    def __init__(self, schedule: Schedule, topology: Topology, network: Network) -> None:
+    def __init__(
+        self, schedule: Schedule, topology: Topology, network: Network, *, in_rounds: bool = False
+    ) -> None:
         self._topology, self._network = topology, network
         self._known: dict[int, JudgedTime] = {}
         if isinstance(schedule, RouteSchedule):
@@ -98,7 +102,8 @@ class Judge:
         if isinstance(schedule, SequenceSchedule) and not schedule.together:
             self._parts = schedule.parts
         self.judged_by: JudgedBy = "simulation"
-        if topology.shared or _copied(schedule, topology):
+        in_rounds &= not any(isinstance(part, StepSchedule) for part in self._parts)
+        if in_rounds or topology.shared or _copied(schedule, topology):
             self.judged_by = "full rounds"
 
     @property
