@@ -33,23 +33,24 @@ def _unlimited(form: str, written: Callable[[Topology], str]) -> Callable[[Topol
     return write
 
 
+_OF_LINKS: Mapping[str, Callable[[Topology], str]] = {
+    "graphml": to_graphml,
+    "dot": dot,
+    "edgelist": to_edgelist,
+    "gml": to_gml,
+    "gexf": to_gexf,
+    "node-link": to_node_link,
+    "adjlist": to_adjlist,
+    "matrix-market": to_matrix_market,
+    "graph6": to_graph6,
+    "sparse6": to_sparse6,
+    "digraph6": to_digraph6,
+    **{form: partial(launch_file, form) for form in LAUNCH_FILES},
+    **{form: partial(scheduler_file, form) for form in SCHEDULER_FILES},
+}
+
 WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
-    {
-        "json": to_json,
-        "graphml": _unlimited("graphml", to_graphml),
-        "dot": _unlimited("dot", dot),
-        "edgelist": _unlimited("edgelist", to_edgelist),
-        "gml": _unlimited("gml", to_gml),
-        "gexf": _unlimited("gexf", to_gexf),
-        "node-link": _unlimited("node-link", to_node_link),
-        "adjlist": _unlimited("adjlist", to_adjlist),
-        "matrix-market": _unlimited("matrix-market", to_matrix_market),
-        "graph6": _unlimited("graph6", to_graph6),
-        "sparse6": _unlimited("sparse6", to_sparse6),
-        "digraph6": _unlimited("digraph6", to_digraph6),
-        **{form: partial(launch_file, form) for form in LAUNCH_FILES},
-        **{form: partial(scheduler_file, form) for form in SCHEDULER_FILES},
-    }
+    {"json": to_json, **{form: _unlimited(form, written) for form, written in _OF_LINKS.items()}}
 )
 """The writers by the name of their format.  The graphs, all but edge list, adjacency list, Matrix
 Market and the three of graph6, keep every node, kind, link and capacity.  The excepted writers

@@ -28,7 +28,7 @@ def test_a_gap_is_a_conflict_that_names_the_next_number(job):
         ({"losses": "2.5"}, "invalid-request", "/losses"),
         ({"losses": [1.0] * 4097}, "invalid-request", "/losses"),
         ({"losses": [1.0] * 999}, "invalid-observation", "/losses"),
-        ({"losses": []}, "invalid-observation", "/losses"),
+        ({"losses": [1.0]}, "invalid-observation", "/losses"),
         ({"unsolicited": True}, "invalid-observation", "/losses"),
         ({"unsolicited": 1}, "invalid-request", "/unsolicited"),
         ({"sequence": "1"}, "invalid-request", "/sequence"),
