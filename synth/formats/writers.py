@@ -45,12 +45,15 @@ _OF_LINKS: Mapping[str, Callable[[Topology], str]] = {
     "graph6": to_graph6,
     "sparse6": to_sparse6,
     "digraph6": to_digraph6,
-    **{form: partial(launch_file, form) for form in LAUNCH_FILES},
-    **{form: partial(scheduler_file, form) for form in SCHEDULER_FILES},
 }
 
 WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
-    {"json": to_json, **{form: _unlimited(form, written) for form, written in _OF_LINKS.items()}}
+    {
+        "json": to_json,
+        **{form: _unlimited(form, written) for form, written in _OF_LINKS.items()},
+        **{form: partial(launch_file, form) for form in LAUNCH_FILES},
+        **{form: partial(scheduler_file, form) for form in SCHEDULER_FILES},
+    }
 )
 """The writers by the name of their format.  The graphs, all but edge list, adjacency list, Matrix
 Market and the three of graph6, keep every node, kind, link and capacity.  The excepted writers

@@ -101,7 +101,8 @@ CHECKS = (
 @given(data=st.data())
 def test_whatever_is_sent_the_answer_is_as_described(path, method, data, running):
     case = data.draw(described()[path][method].as_strategy())
-    case.call_and_validate(checks=CHECKS)
+    # A design that is drawn may take longer than the ten seconds of the default.
+    case.call_and_validate(checks=CHECKS, timeout=300)
 
 
 def test_every_operation_has_an_id_a_summary_and_says_how_it_fails():
