@@ -9,7 +9,7 @@ export const SIZES = Array.from({ length: 11 }, (_, index) => 1024 * 4 ** index)
 
 const SHORT = {
   "shifted-ring": "ring", "double-binary-tree": "double tree", "double-tree": "double tree (plain)", "torus-rings": "torus",
-  "twisted-torus": "twisted torus", "permutation-rings": "permuted rings", "full-mesh-3d": "3D mesh", "recursive-doubling": "doubling",
+  "twisted-torus": "twisted torus", "permutation-rings": "permuted rings", "full-mesh-2d": "2D mesh", "full-mesh-3d": "3D mesh", "single-tree": "single tree", "recursive-doubling": "doubling",
   "switch-bruck": "switch", "switch-rabenseifner": "switch (RS)", "routed-swing": "routed Swing", "routed-trivance": "routed Trivance", direct: "direct",
 };
 export const shortName = (name) => SHORT[name] || name;
