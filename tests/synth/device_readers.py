@@ -164,7 +164,8 @@ class Page(HTMLParser):
     KNOWN = frozenset(
         re.findall(
             r"\w+",
-            "html head meta title style body section h1 h2 h3 p br code div span table thead tr th td",
+            "html head meta title style body section h1 h2 h3 p br code div span table thead tr th "
+            "td",
         )
     )
 
