@@ -27,6 +27,18 @@ from topoloom.synth.topology.assumptions import (
 )
 from topoloom.synth.topology.topology import Topology
 
+LAUNCH_MEDIA_TYPES = {
+    "launch": "application/vnd.topoloom.launch+json",
+    "mpi-hostfile": "text/x-mpi-hostfile",
+    "mpi-rankfile": "text/x-mpi-rankfile",
+    "slurm-hostfile": "text/x-slurm-hostfile",
+    "torchrun": "text/x-torchrun",
+    "kubernetes-pods": "application/x-kubernetes-pods",
+    "mlx-hostfile": "application/x-mlx-hostfile",
+    "nccl-env": "text/x-nccl-env",
+}
+"""Format of a launch file -> its media type."""
+
 FORMATS = {
     "json": "application/json",
     "graphml": "application/graphml+xml",
@@ -40,14 +52,7 @@ FORMATS = {
     "graph6": "text/x-graph6",
     "sparse6": "text/x-sparse6",
     "digraph6": "text/x-digraph6",
-    "launch": "application/vnd.topoloom.launch+json",
-    "mpi-hostfile": "text/x-mpi-hostfile",
-    "mpi-rankfile": "text/x-mpi-rankfile",
-    "slurm-hostfile": "text/x-slurm-hostfile",
-    "torchrun": "text/x-torchrun",
-    "kubernetes-pods": "application/x-kubernetes-pods",
-    "mlx-hostfile": "application/x-mlx-hostfile",
-    "nccl-env": "text/x-nccl-env",
+    **LAUNCH_MEDIA_TYPES,
     "slurm": "text/x-slurm-topology",
     "slurm-yaml": "application/x-slurm-topology",
     "node-labels": "application/x-kubernetes-nodes",

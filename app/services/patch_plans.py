@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.patch_plan import PATCH_PLAN, PlanAnswer, script_of, text_of
+from topoloom.app.documents.topology import LAUNCH_MEDIA_TYPES
 from topoloom.app.requests.patch_plans import PatchPlanRequest
 from topoloom.app.requests.renamed import MEMBERS
 from topoloom.app.services import topologies
@@ -35,14 +36,7 @@ FORMATS = {
     "dot": "text/vnd.graphviz",
     "graphml": "application/graphml+xml",
     "deployment": "application/vnd.topoloom.deployment+json",
-    "launch": "application/vnd.topoloom.launch+json",
-    "mpi-hostfile": "text/x-mpi-hostfile",
-    "mpi-rankfile": "text/x-mpi-rankfile",
-    "slurm-hostfile": "text/x-slurm-hostfile",
-    "torchrun": "text/x-torchrun",
-    "kubernetes-pods": "application/x-kubernetes-pods",
-    "mlx-hostfile": "application/x-mlx-hostfile",
-    "nccl-env": "text/x-nccl-env",
+    **LAUNCH_MEDIA_TYPES,
 }
 """Format of a patch plan -> its media type."""
 

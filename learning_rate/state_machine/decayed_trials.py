@@ -59,7 +59,7 @@ def next_rates(state: State) -> tuple[float, ...]:
     best = _best(state, known)
     wanted = [best + 1] if best > 0 else [1, best, best - 1]
     if rungs := _open(state, known, wanted):
-        # Candidates beside them are those that may be asked for next.
+        # The neighbors of these candidates may be the next ones.
         rungs = _open(state, known, [*rungs, 1, 0, 2, -1])
     return tuple(_rate(state, rung) for rung in rungs[: max(0, most)])
 

@@ -43,8 +43,8 @@ def after_warm_up_steps(state: State) -> State:
 def _gone_wrong(state: State) -> State:
     """Begin the first stage at half the rate that rose, before the rise where that is paid for.
 
-    A model that exploded is restored in any case.  From the untrained model, or where going back is
-    not paid for, warm-up goes on from there to a lower rate.
+    A model that exploded is restored in any case.  If the checkpoint is the untrained model, or the
+    budget does not pay for going back, warm-up continues at the current step towards a lower rate.
     """
     back, exploded = affordable(state) and state.safe_step > 0, state.bad >= BAD_IN_A_ROW
     state = replace(state, ceiling=state.lr, recent=(), floor=None, bad=0)

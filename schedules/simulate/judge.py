@@ -37,7 +37,7 @@ LEAST_PIECE_BYTES = 4096
 """Least size of a piece up to which the search cuts: the largest packet of InfiniBand and RoCE."""
 
 LEAST_GAIN = Fraction(1, 400)
-"""Share of the time that a different number of pieces must save for the search to go on."""
+"""Least share of the time that a change of the number of pieces must save; else the search ends."""
 
 SEARCH_FACTORS = (Fraction(2), Fraction(1, 2), Fraction(5, 4), Fraction(4, 5))
 """Factors by which the search changes the number of pieces, in order."""

@@ -124,7 +124,7 @@ def tree_seconds(tree, center, copies, degree, size):
 
 
 def shapes(nodes, most):
-    """Return all sides, from 2 up, in order, of grids of at most so many dimensions."""
+    """Return all sides, from 2 up, in order, of grids of at most ``most`` dimensions."""
     found = [(nodes,)]
     for side in range(2, nodes):
         if nodes % side == 0 and most > 1:

@@ -1,4 +1,4 @@
-"""What devices, NetBox and Topoloom itself write about a wiring is read back as that wiring."""
+"""Answers of devices, files of NetBox and rendered plans are read back as the same wiring."""
 
 import csv
 import io
@@ -97,7 +97,7 @@ def test_a_launch_file_is_no_wiring(form):
         read_wiring_text(RENDERERS[form].write(script), plant)
 
 
-# What devices answer, written here by the rules of their manuals, one panel after another.
+# Answers of devices, by the rules of their manuals, one panel after another.
 
 
 def sonic_table(plant, panel, pairs, status):

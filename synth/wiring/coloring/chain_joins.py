@@ -1,9 +1,10 @@
 """Joins of conflicts: two alternating chains that meet end one conflict or two.
 
-At a node with a conflict, color p is there twice and some color q is free.  If an edge of color p
-gets q, the conflict moves to its other end, where q is there twice and p is free, and so on along
-an *alternating chain* (Kempe).  Where the chains of two conflicts meet, with colors (a twice, b
-free) and (c twice, d free), a = d or b = c ends one conflict, and both equations end two.
+A node with a conflict has two edges of a color p, and no edge of some color q.  If one of the two
+edges gets q, the conflict moves to the other end of the edge, which has two edges of q and none of
+p.  Repeated, the conflict moves along an *alternating chain* (Kempe).  Where the chains of two
+conflicts meet, with colors (a twice, b free) and (c twice, d free), a = d or b = c ends one
+conflict, and both equations end two.
 """
 
 from typing import NamedTuple

@@ -155,7 +155,7 @@ def walked(
         The same steps for every call with the same arguments.
     schedule : Schedule
     enough : int
-        The walk ends when so many edges keep a preferred color.
+        The walk ends when this number of edges keeps a preferred color.
 
     Notes
     -----

@@ -1,8 +1,8 @@
 """Improve a proper edge coloring of a bipartite multigraph by exchanges of colors.
 
 *Exchange* (Kempe): the edges of two colors form paths and cycles, and in each of them the two
-colors may change places without harm to the rest.  *Resettle*: a few colors are colored anew by
-matchings of greatest weight, one color after the other.  *Thetas*: see `coloring.thetas`.
+colors may change places without harm to the rest.  *Resettle*: matchings of greatest weight replace
+a few colors, one after the other.  *Thetas*: see `coloring.thetas`.
 
 A *preferred color* is one that an edge had before: its cable is on that panel today.
 """
@@ -24,7 +24,7 @@ from topoloom.synth.wiring.coloring.thetas import turned_thetas
 Integers = NDArray[np.int64]
 
 BLUR = 64
-"""What an edge that prefers a colour costs, and between how much more or less it is drawn."""
+"""Unit of the weights of edges; random changes are below half a unit."""
 
 
 def exchanged(problem: ColoringProblem, colors: Integers) -> Integers:
@@ -138,7 +138,7 @@ def exchange(size: int, sources: Integers, targets: Integers, colours: Integers,
 
 
 def resettle(size: int, sources: Integers, targets: Integers, colours: Integers, preferred) -> None:
-    """Improve a colouring in place: colour the edges of a few colours anew, repeatedly.
+    """Improve a colouring in place: replace a few colours at a time by matchings.
 
     Parameters are those of `exchange`.
 
@@ -149,7 +149,7 @@ def resettle(size: int, sources: Integers, targets: Integers, colours: Integers,
     result is taken unless it gives fewer edges a preferred colour.  Ends after
     `limits.MAX_RECOLOR_ROUNDS` rounds, after ``size / 2`` (at most
     `limits.MAX_IDLE_RECOLOR_ROUNDS`) and ``3 * len(preferred)**2`` more in sequence without gain,
-    or when `limits.MAX_RECOLORED_EDGES` edges have been coloured anew.
+    or when `limits.MAX_RECOLORED_EDGES` edges have got a new colour.
     """
     draw, blur = random.Random(0), np.random.default_rng(0)
     patience = min(limits.MAX_IDLE_RECOLOR_ROUNDS, size // 2) + 3 * len(preferred) ** 2

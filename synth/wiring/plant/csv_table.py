@@ -97,7 +97,7 @@ def _rows(text: str) -> list[CsvRow]:
     columns = read_header(text)
     unknown = sorted(set(columns) - set(COLUMNS))
     if unknown or "item" not in columns:
-        what = f"has no column {unknown[0]!r}" if unknown else "must have a column 'item'"
+        what = f"has no column {unknown[0][:50]!r}" if unknown else "must have a column 'item'"
         raise InvalidPlant("", f"{what}; there are {', '.join(COLUMNS)}")
     return read_rows(text)
 

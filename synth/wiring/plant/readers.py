@@ -1,10 +1,11 @@
 """Reads a plant from a text in whatever format people keep it."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from topoloom.synth.errors import InvalidPlant
+from topoloom.synth.errors import InvalidPlant, InvalidTopology
+from topoloom.synth.formats.yaml_text import parse_yaml
 from topoloom.synth.wiring.plant.cable_lists import (
     is_cable_header,
     is_cable_list,
@@ -16,11 +17,8 @@ from topoloom.synth.wiring.plant.csv_table import read_plant_csv
 from topoloom.synth.wiring.plant.document_reader import read_plant
 from topoloom.synth.wiring.plant.model import Plant
 
-MAX_NODES = 2_000_000
-"""Most values of a YAML document, every use of an anchor counted."""
-MAX_INTEGER = 10**30
-"""Bound of integers: YAML has hexadecimal ones of any length, which Python refuses to print."""
-
+MAX_CHARACTERS, MAX_VALUES = 1 << 25, 2_000_000
+"""Most characters and values of a YAML document, every use of an anchor counted."""
 
 _NO_PLANT = (
     "a plant is plant/1 as JSON or YAML, a CSV table with the column item, or the cables of NetBox "
@@ -88,40 +86,14 @@ def _json(text: str) -> Any:
         raise InvalidPlant("", f"must be JSON: {error}") from None
 
 
-# PyYAML raises these where a tag such as !!int does not fit its text.
-_MALFORMED = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
-
-
 def _yaml(text: str) -> Any:
-    import yaml
-
-    # The loader in C is ten times as fast; not every installation has it.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        document = yaml.load(text, loader)
-    except _MALFORMED:
-        raise InvalidPlant("", "must be YAML; a value does not fit its tag or its type") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        said = " ".join(str(error).split())
-        raise InvalidPlant("", f"must be YAML: {said[:300]}") from None
-    # Anchors let a short text stand for a huge one, and for one without end.
-    _count(document, [0], 0)
+        document = parse_yaml(text, MAX_CHARACTERS, MAX_VALUES)
+    except InvalidTopology as error:
+        raise InvalidPlant(error.field, error.rule) from None
     if not isinstance(document, dict | list):
         raise InvalidPlant("", f"is no plant: {_NO_PLANT}")
     return document
-
-
-def _count(value: Any, total: list[int], depth: int) -> None:
-    total[0] += 1
-    if total[0] > MAX_NODES or depth > 20:
-        raise InvalidPlant("", f"must have at most {MAX_NODES} values, nested at most 20 deep")
-    if isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        raise InvalidPlant("", "must have integers of at most 30 digits")
-    parts: Iterable[Any] = value if isinstance(value, list) else ()
-    if isinstance(value, dict):
-        parts = (*value, *value.values())
-    for part in parts:
-        _count(part, total, depth + 1)
 
 
 _READERS: Mapping[str, Callable[[str], Plant]] = {
