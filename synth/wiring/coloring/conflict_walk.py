@@ -42,12 +42,12 @@ class Schedule(NamedTuple):
 
 
 JOIN_EVERY = 400
-"""Steps from one join to the next.  Measured without joins: six conflicts are left in place of
-none."""
+"""Steps from one join to the next.  Measured on eight full plants of 64 to 1,024 hosts: 3,474 moves
+in all, 3,698 without joins, 4,392 with a join every 4,000 steps; single plants differ both ways."""
 
 OLDEST = 0.8
 """Share of steps that recolor the edge of a conflict whose color is oldest.  Measured on 1,024
-hosts and 8 changed links: 178 moves; without this rule no coloring without conflicts is found."""
+hosts and 8 changed links: 178 moves; without this rule 268, and all walks leave conflicts."""
 
 AT_A_TIME = 500_000
 """Steps between two reports of progress: some tenths of a second."""
