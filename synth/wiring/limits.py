@@ -34,17 +34,18 @@ CHAIN_CHOICES = 16
 """Alternating chains that are followed for an edge whose ends have no free color in common."""
 
 MAX_COLOR_PAIRS = 20_000
-"""Pairs of colors whose components are exchanged. Measured: without these exchanges 4,110 moves in
-place of 2,044 at 1,024 hosts, and 1,500 seconds in place of 1,380 at 64."""
+"""Pairs of colors whose components are exchanged. Measured: without these exchanges 506 moves in
+place of 502, and 1,300 in place of 1,298, on full plants of 256 hosts."""
 
 MAX_RECOLOR_ROUNDS, MAX_IDLE_RECOLOR_ROUNDS, MAX_RECOLORED_EDGES = 600, 100, 400_000
 """Rounds that recolor three or four colors; rounds without gain, beside three for each pair of
-colors; and edges in all rounds. Measured: without recoloring 1,872 moves in place of 1,744 at up to
-256 hosts."""
+colors; and edges in all rounds. Measured: without recoloring 1,050 moves in place of 430 on a full
+plant of 1,024 hosts and 8 changed links, where all walks leave conflicts; no difference on four
+other plants."""
 
 THETA_ROUNDS = 3
-"""Times that thetas and recoloring alternate. Measured: without thetas 2,300 moves in place of
-2,044 at 1,024 hosts; without both 2,144 in place of 1,744 at up to 256."""
+"""Times that thetas and recoloring alternate. Measured: without thetas 466 moves in place of 430
+on the same plant; no difference on the four others."""
 
 MAX_THETAS, MAX_THETA_ENDS = 20_000, 6_000_000
 """Thetas that are turned in one call, and far ends that are weighed: some tenths of a second."""
