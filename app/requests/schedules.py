@@ -184,7 +184,7 @@ class SimulationRequest(Request):
     def network(self, topology: "Topology") -> "Network":
         """Return the speed of the fabric for a schedule on ``topology``."""
         from topoloom.schedules.simulate import Network
-        from topoloom.schedules.verify.costs import unit_bytes_per_second
+        from topoloom.synth.topology.rates import unit_bytes_per_second
 
         if self.link_gbps is not None:
             rate = Fraction(self.link_gbps) * 10**9 / 8

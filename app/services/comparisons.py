@@ -91,7 +91,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
 
 def _on(request: ComparisonRequest, topology: Topology) -> SpeedSettings:
     """Return the speed of the hosts and the size of the data."""
-    from topoloom.schedules.verify.costs import unit_bytes_per_second
+    from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)

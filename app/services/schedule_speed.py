@@ -82,7 +82,7 @@ def speed(
 
 def on_of(on: ExportRequest, topology: Topology) -> SpeedSettings:
     """Return the given speed of the hosts, and the size of the data."""
-    from topoloom.schedules.verify.costs import unit_bytes_per_second
+    from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if on.node_gbps is None else Fraction(on.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)

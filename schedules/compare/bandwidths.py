@@ -225,7 +225,7 @@ def algorithm_bandwidth(facts: ScheduleCosts, topology: Topology) -> Fraction:
     if facts.data is not None and facts.inverse_rate is not None:
         return facts.data / facts.inverse_rate
     assert facts.bandwidth is not None
-    from topoloom.schedules.verify.costs import node_capacity
+    from topoloom.synth.topology.rates import node_capacity
 
     return node_capacity(topology) / facts.bandwidth
 

@@ -9,7 +9,7 @@ from topoloom.schedules.model.schedule import (
     schedule_parts,
 )
 from topoloom.schedules.verify import route_inverse_rate, step_cost, tree_inverse_rate
-from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 

@@ -18,9 +18,9 @@ from topoloom.schedules.design.sources import Sources
 from topoloom.schedules.errors import TookTooLong, TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Lockstep, Network, lockstep
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.recipes.build import is_vertex_transitive
 from topoloom.synth.recipes.recipe import Recipe
+from topoloom.synth.topology.rates import node_capacity
 
 FOREST_NODES = 1024
 """Maximum hosts for which ForestColl's trees are considered."""

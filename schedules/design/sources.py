@@ -8,12 +8,12 @@ from topoloom.schedules.generate.make_and_verify import verified_schedule
 from topoloom.schedules.model.schedule import Collective, TreeSchedule
 from topoloom.schedules.model.verified_schedule import ScheduleCosts
 from topoloom.schedules.options import DEFAULT_OPTIONS, Options
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.evaluation.measure import diameter, step_loads
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search.frontier import Frontier, Point
 from topoloom.synth.search.hosts import Hosts, searched
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:

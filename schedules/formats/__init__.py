@@ -178,7 +178,7 @@ def _chakra(schedule: "Schedule", topology: "Topology", options: Options) -> Fil
 
 def _tuner(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.nccl.write import render
-    from topoloom.schedules.verify.costs import unit_bytes_per_second
+    from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if options.node_gbps is None else Fraction(options.node_gbps)
     alpha_us = DEFAULT_ALPHA_US if options.alpha_us is None else options.alpha_us

@@ -35,9 +35,9 @@ from topoloom.schedules.verify import (
     tree_inverse_rate,
     tree_loads,
 )
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.evaluation.cost import Cost
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.routes.all_to_all import AllToAll, optimum, shortest
-from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 

@@ -19,7 +19,7 @@ from topoloom.schedules.model.schedule import (
     tree_height,
 )
 from topoloom.schedules.verify import route_inverse_rate, route_phases, step_cost, tree_inverse_rate
-from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 MAX_PIPELINE_CHUNKS = 1 << 20

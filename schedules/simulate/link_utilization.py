@@ -14,7 +14,7 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
 from topoloom.schedules.verify import step_cost, tree_inverse_rate, tree_loads
-from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import NodeId, Topology
 
 Hop: TypeAlias = tuple[NodeId, NodeId]

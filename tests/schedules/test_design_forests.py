@@ -29,11 +29,11 @@ from topoloom.schedules.design.forest_pruning import (
 from topoloom.schedules.design.sources import tree_bandwidths_on
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Network, simulate
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.errors import ImpossibleRequest
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.evaluation.measure import diameter
 from topoloom.synth.recipes.build import build
+from topoloom.synth.topology.rates import node_capacity
 
 SPEED = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))
 LIMITS = Limits(64, 16)

@@ -15,7 +15,7 @@ from topoloom.schedules.formats.nccl.read import parse
 from topoloom.schedules.formats.nccl.replay import chosen
 from topoloom.schedules.formats.nccl.write import render
 from topoloom.schedules.simulate import estimate
-from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.rates import node_capacity
 
 ALPHA, UNIT = Fraction(1, 10**5), Fraction(10**9)
 

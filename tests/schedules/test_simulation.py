@@ -23,9 +23,9 @@ from tests.simulation_inputs import NETWORK, SLOW, chain, networks, sizes
 from topoloom.schedules.model.schedule import Collective, StepSchedule, Tree, TreeSchedule
 from topoloom.schedules.simulate import lockstep, simulate, tree_depth
 from topoloom.schedules.verify import step_cost, tree_inverse_rate
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 

@@ -20,7 +20,6 @@ from topoloom.schedules.steps.lift import cartesian_product, line_graph
 from topoloom.schedules.steps.lift import degree_expansion as degree
 from topoloom.schedules.steps.send_arrays import arrivals, normalized_schedule
 from topoloom.schedules.verify import step_cost, violations
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.edge_swaps.random_regular import random_regular
 from topoloom.synth.evaluation.cost import (
     Links,
@@ -40,6 +39,7 @@ from topoloom.synth.slack import (
     slack_frontier,
     slack_schedule,
 )
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 GRAPHS = [

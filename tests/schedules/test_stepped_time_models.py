@@ -15,11 +15,11 @@ from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.steps.chunking import best_chunks, chunk_options, exact_chunks, whole_loads
-from topoloom.schedules.verify.costs import node_capacity
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import Point, frontier
+from topoloom.synth.topology.rates import node_capacity
 
 ALPHA, RATE = Fraction(1, 10**5), Fraction(125 * 10**8)
 loads = st.lists(st.fractions(Fraction(1, 4), 20, max_denominator=12), min_size=1, max_size=5)

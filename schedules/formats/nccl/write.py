@@ -31,7 +31,7 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rate
-from topoloom.schedules.verify.costs import node_capacity
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
 
 _BYTES_PER_CHANNEL = 20 * 10**9

@@ -1,0 +1,48 @@
+"""Rates of links: what one unit of capacity of a topology carries."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+from topoloom.synth.topology.topology import Capacity, Topology
+
+UNITS = {"GB/s": Fraction(10**9), "Gbit/s": Fraction(10**9, 8)}
+"""The bytes/s of one unit of capacity, by unit of the fabric."""
+
+DEFAULT_NODE_GBPS = 100
+
+
+def node_capacity(topology: Topology) -> Fraction:
+    """Return B, the largest capacity into or out of any compute node.
+
+    >>> node_capacity(Topology("abc", [("a", "b"), ("a", "c", Fraction(1, 2)), ("b", "a")]))
+    Fraction(3, 2)
+    """
+    leaving: dict[int, Capacity] = defaultdict(int)
+    entering: dict[int, Capacity] = defaultdict(int)
+    ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
+    for (source, target), capacity in zip(ends, topology.capacities, strict=True):
+        leaving[source] += capacity
+        entering[target] += capacity
+    computing = [topology.position[node] for node in topology.compute_nodes]
+    return max(Fraction(max(leaving[at], entering[at])) for at in computing)
+
+
+def unit_bytes_per_second(topology: Topology, node_gbps: Fraction | None = None) -> Fraction:
+    """Return the rate of one unit of capacity of a topology, in bytes/s.
+
+    Parameters
+    ----------
+    node_gbps : Fraction, optional
+        Maximum rate of one node over all ports together, in Gbit/s.  Default: given by the
+        topology's unit, or 100 if the unit counts links.
+
+    Examples
+    --------
+    >>> unit_bytes_per_second(Topology("ab", [("a", "b", 4), ("b", "a", 4)]), Fraction(80))
+    Fraction(2500000000, 1)
+    """
+    known = UNITS.get(topology.bandwidth_unit)
+    if node_gbps is None and known is not None:
+        return known
+    node = DEFAULT_NODE_GBPS if node_gbps is None else node_gbps
+    return Fraction(node) * 10**9 / 8 / node_capacity(topology)
