@@ -28,7 +28,7 @@ ENV PATH=/opt/topoloom/bin:$PATH \
 USER topoloom
 WORKDIR /home/topoloom
 # Machine code of every kernel is made here, not while the first user waits.
-RUN ["topoloom", "warm"]
+RUN ["topoloom", "cache", "warm"]
 VOLUME /var/lib/topoloom
 EXPOSE 8765
 STOPSIGNAL SIGTERM

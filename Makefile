@@ -51,7 +51,7 @@ help:
 # Without it whoever asks first, or three processes of tests at once, would wait for it.
 .venv/warm: .venv/installed $(KERNELS)
 	@echo "compiling the kernels (once: two to four minutes)"
-	@$(BIN)/python -m topoloom warm
+	@$(BIN)/python -m topoloom cache warm
 	@touch $@
 
 run: .venv/warm

@@ -218,13 +218,13 @@ class Settings(BaseModel):
         description="jobs that a worker carries out at a time",
     )
     worker_host: str = Field(
-        default="127.0.0.1", description="address of the endpoint of `topoloom worker`"
+        default="127.0.0.1", description="address of the endpoint of `topoloom jobs worker`"
     )
     worker_port: int | None = Field(
         default=None,
         ge=0,
         le=65535,
-        description="port of the probes and metrics of `topoloom worker`; 0 takes a free one; "
+        description="port of the probes and metrics of `topoloom jobs worker`; 0 takes a free one; "
         "left empty, none",
     )
     max_queued_jobs: int = Field(default=10_000, ge=1, description="most jobs that wait in all")

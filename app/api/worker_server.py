@@ -1,4 +1,4 @@
-"""`topoloom worker`: run jobs until a signal, with an HTTP endpoint for probes and metrics."""
+"""`topoloom jobs worker`: run jobs until a signal, with an HTTP endpoint for probes and metrics."""
 
 import logging
 import os

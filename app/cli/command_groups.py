@@ -26,7 +26,7 @@ HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Schedules": ("schedule", "verify", "simulate", "execute", "probe", "compare"),
         "Wiring": ("patch",),
         "Learning rates": ("lr",),
-        "Service": ("serve", "worker", "jobs", "keys", "db", "config", "warm"),
+        "Service": ("serve", "jobs", "keys", "db", "config"),
         "Stored answers": ("list", "cache"),
     }
 )
@@ -47,6 +47,8 @@ RENAMED: Mapping[str, str] = MappingProxyType(
         "gaps": "sweep gaps",
         "migrate": "db migrate",
         **{name: f"cache {name}" for name in ("label", "pin", "unpin", "delete")},
+        "worker": "jobs worker",
+        "warm": "cache warm",
         "patch survey": "patch faults",
         "sweep time": "sweep workload",
     }
@@ -140,7 +142,6 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         deliveries,
         faults,
         gaps,
-        jobs,
         listing,
         lr_sessions,
         plots,
@@ -149,9 +150,9 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         topologies,
         tree_heights,
     )
-    from topoloom.app.cli.commands.patch import apply_plan
+    from topoloom.app.cli.commands.patch import push_netbox
 
-    modules = (topologies, best, faults, schedules, admin, jobs, listing)
+    modules = (topologies, best, faults, schedules, admin, listing)
     single = {
         info.name or getattr(info.callback, "__name__", ""): info
         for module in modules
@@ -167,7 +168,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         "jobs": deliveries.jobs_app,
         "keys": audit_log.app,
         "lr": lr_sessions.app,
-        "patch": apply_plan.app,
+        "patch": push_netbox.app,
         "plot": plots.app,
         "sweep": gaps.app,
     }

@@ -88,7 +88,7 @@ def test_cancelled_jobs_and_deleted_sessions_are_in_the_audit_log(topoloom, jobs
         (("jobs", "list", "--json", "--csv"), "--csv"),
         (("jobs", "list", "--url", "nowhere"), "--url"),
         (("jobs", "show", "0" * 32, "--url", "http://127.0.0.1:1"), "does not answer"),
-        (("worker", "--concurrency", "0"), "--concurrency"),
+        (("jobs", "worker", "--concurrency", "0"), "--concurrency"),
         (("sweep", "sizes", "--nodes", "9:x", "--degree", "2"), "FROM:TO"),
         (("sweep", "sizes", "--nodes", "9:8", "--degree", "2"), "--nodes"),
         (("sweep", "sizes", "--nodes", "8"), "degrees"),

@@ -66,7 +66,7 @@ OWN = {
     "patch apply": {"--confirm-seconds": "9"},
     "plot tree": {"--tree": "x", "--part": "x"},
     "serve": {"--port": "x"},
-    "worker": {"--concurrency": "0"},
+    "jobs worker": {"--concurrency": "0"},
 }
 """Options that are no entries of the table, each with a value that it does not take."""
 FOREIGN = re.compile(

@@ -202,7 +202,7 @@ def test_slow_clients_are_counted_as_refusals(settings):
 @contextmanager
 def worker(url, *options):
     process = subprocess.Popen(
-        [sys.executable, "-m", "topoloom", "worker", *options],
+        [sys.executable, "-m", "topoloom", "jobs", "worker", *options],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": url, "TOPOLOOM_LOG_FORMAT": "json"},
         cwd=ROOT,
         stderr=subprocess.PIPE,
@@ -240,7 +240,7 @@ def test_a_worker_serves_probes_and_metrics_and_logs_lines_of_one_form(ready_url
 
 
 def test_a_worker_does_not_open_its_endpoint_to_others_without_keys(topoloom):
-    refused = topoloom("worker", "--metrics-host", "0.0.0.0", "--metrics-port", "0")
+    refused = topoloom("jobs", "worker", "--metrics-host", "0.0.0.0", "--metrics-port", "0")
     assert refused.code == 2
     assert refused.err.count("\n") == 1
     assert "--metrics-host" in refused.err and "TOPOLOOM_AUTH=keys" in refused.err

@@ -35,7 +35,7 @@ def jobs(engine):
 @contextmanager
 def worker(url, **how):
     process = subprocess.Popen(
-        [sys.executable, "-m", "topoloom", "worker"],
+        [sys.executable, "-m", "topoloom", "jobs", "worker"],
         **how,
         env=os.environ | {"TOPOLOOM_DATABASE_URL": url},
         cwd=ROOT,

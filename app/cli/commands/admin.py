@@ -1,4 +1,4 @@
-"""Commands for operators: config, serve, warm."""
+"""Commands for operators: config, serve."""
 
 from typing import Annotated
 
@@ -62,11 +62,3 @@ def serve(
         listen(settings)
     except OpenToOthers as error:
         raise typer.BadParameter(str(error), param_hint="--host") from None
-
-
-@app.command()
-def warm() -> None:
-    """Compile all kernels before the first request."""
-    from topoloom.app.services.warm_kernels import warm as compile_kernels
-
-    compile_kernels()

@@ -13,7 +13,8 @@ from topoloom.app.cli.common import audit, opened
 from topoloom.app.cli.shared_options import AsJson
 
 app = typer.Typer(
-    help="Measure, evict, export and import stored answers; label, pin and delete an answer.",
+    help="Measure, evict, export and import stored answers; label, pin and delete an answer; "
+    "compile the kernels.",
     no_args_is_help=True,
 )
 
@@ -112,3 +113,11 @@ def import_(file: File) -> None:
         found.other_kernels
     )
     typer.echo(f"{found.stored} documents stored, {found.known} already stored{others}")
+
+
+@app.command()
+def warm() -> None:
+    """Compile all kernels before the first request."""
+    from topoloom.app.services.warm_kernels import warm as compile_kernels
+
+    compile_kernels()

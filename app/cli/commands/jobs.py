@@ -1,4 +1,4 @@
-"""`topoloom worker` and `topoloom jobs`: run, list, show, await and cancel jobs."""
+"""`topoloom jobs`: run, list, show, await and cancel jobs."""
 
 import json
 from collections.abc import Callable
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from topoloom.app.jobs.facade import Jobs
 from topoloom.synth.naming.suggestions import one_of
 
-app = typer.Typer()
-jobs_app = typer.Typer(no_args_is_help=True, help="List, show, await and cancel jobs.")
+jobs_app = typer.Typer(no_args_is_help=True, help="Run, list, show, await and cancel jobs.")
 
 Url = Annotated[
     str | None,
@@ -41,7 +40,7 @@ _COLUMNS = (
 )
 
 
-@app.command()
+@jobs_app.command()
 def worker(
     concurrency: Annotated[
         int | None, typer.Option(help=Settings.model_fields["worker_concurrency"].description)

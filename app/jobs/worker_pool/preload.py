@@ -17,6 +17,6 @@ logs.configure(Settings().log_format)
 if not warm_kernels.is_compiled():
     logging.getLogger(__name__).warning(
         "topoloom compiles its kernels for this machine, once; the first answers wait up to a "
-        "minute for it (`topoloom warm` does the same beforehand)"
+        "minute for it (`topoloom cache warm` does the same beforehand)"
     )
 warm_kernels.load()
