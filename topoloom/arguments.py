@@ -15,7 +15,7 @@ Rate: TypeAlias = int | float | str | Decimal | Fraction
 
 
 def topology_of(source: "Source") -> "Topology":
-    """Return the topology of a recipe or of a fabric's name; return a topology as it is."""
+    """Return the topology of a recipe, boxes or a fabric's name; return a topology as it is."""
     from topoloom.synth.topology.topology import Topology
 
     if isinstance(source, Topology):
@@ -26,8 +26,11 @@ def topology_of(source: "Source") -> "Topology":
             from topoloom.synth.fabrics import fabric
 
             return fabric(source)
+        from topoloom.synth.boxes.expression import is_boxes, topology_of_boxes
         from topoloom.synth.recipes.recipe import parse
 
+        if is_boxes(source):
+            return topology_of_boxes(source)
         source = parse(source)
     from topoloom.synth.recipes.build import build as built
 

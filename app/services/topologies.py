@@ -1,6 +1,6 @@
 """Topologies: a stored topology/1 document from a recipe, a fabric or a document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents.base import Subject
@@ -171,6 +171,7 @@ def _from_name(context: Context, name: str) -> Answer[Registered]:
 
 
 def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
+    from topoloom.synth.boxes.expression import is_boxes
     from topoloom.synth.recipes.recipe import parse
 
     given = source.graphs if isinstance(source, TopologySource) else None
@@ -179,6 +180,8 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
         for name, graph in (given or {}).items()
     }
     try:
+        if is_boxes(source.recipe):
+            return _from_boxes(context, source.recipe, graphs)
         recipe = parse(source.recipe, graphs)
         assumed = [one for graph in graphs.values() for one in graph.assumed]
         return _built(context, recipe, assumed)
@@ -199,6 +202,22 @@ def _built(
     _require_size(context, "/recipe", nodes, nodes * degree)
     asked = {"recipe": str(recipe), **assumed_members(assumed)}
     return _store(context, asked, lambda: build(recipe).with_assumed(assumed))
+
+
+def _from_boxes(context: Context, text: str, graphs: Mapping[str, Topology]) -> Answer[Registered]:
+    """Return the stored topology of boxes; with named graphs, under its content."""
+    from topoloom.synth.boxes.expression import parse_boxes, topology_of_boxes
+
+    if graphs:
+        return _register(context, "/recipe", topology_of_boxes(text, graphs))
+    canonical = str(parse_boxes(text))
+
+    def made() -> Topology:
+        topology = topology_of_boxes(canonical)
+        _require_size(context, "/recipe", topology.node_count, topology.link_count)
+        return topology
+
+    return _store(context, {"recipe": canonical}, made)
 
 
 def _escaped(name: str) -> str:

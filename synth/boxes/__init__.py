@@ -1,0 +1,5 @@
+"""Boxes of accelerators joined by cables: one topology from a box and a topology between boxes.
+
+Read the modules in this order: `box_fabric` joins copies of a box, `expression` reads the text
+``Boxes(dgx-h100, Circulant(16, 1, 2, 3, 4))``, `cable_classes` counts cables by class.
+"""

@@ -1,0 +1,73 @@
+"""Classes of links: inside boxes, copper within racks, optics between racks."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.topology.topology import Link, NodeId, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class CableCounts:
+    """The cables of a fabric of boxes, by class.
+
+    ``copper`` cables join boxes of one rack, ``optics`` all others, and those to switches between
+    boxes.  A cable is two links in opposite directions of one capacity; a link without a partner
+    counts half, since the other direction of its port leads elsewhere.
+    """
+
+    inside: Fraction
+    copper: Fraction
+    optics: Fraction
+
+    def cost(self, copper: Fraction, optics: Fraction) -> Fraction:
+        """Return the price of all cables between boxes.
+
+        >>> CableCounts(Fraction(8), Fraction(2), Fraction(3)).cost(Fraction(1), Fraction(10))
+        Fraction(32, 1)
+        """
+        return self.copper * copper + self.optics * optics
+
+
+def link_class(link: Link, boxes_per_rack: int = 1) -> str:
+    """Return the class of a link of a fabric of boxes: ``inside``, ``copper`` or ``optics``.
+
+    Ids are ``"<box>.<name>"``; rack r has the boxes from ``r * boxes_per_rack`` on.
+
+    >>> link_class(Link("2.gpu0", "3.gpu1"), 2), link_class(Link("1.gpu0", "2.gpu0"), 2)
+    ('copper', 'optics')
+    """
+    one, other = _box(link.source), _box(link.target)
+    if one is None or other is None:
+        return "optics"
+    if one == other:
+        return "inside"
+    return "copper" if one // boxes_per_rack == other // boxes_per_rack else "optics"
+
+
+def cable_counts(topology: Topology, boxes_per_rack: int = 1) -> CableCounts:
+    """Return the cables of a fabric of boxes by class.  O(links).
+
+    Raises
+    ------
+    OutOfDomain
+        ``boxes_per_rack`` is not positive.
+
+    Examples
+    --------
+    >>> from topoloom.synth.boxes.expression import topology_of_boxes
+    >>> cable_counts(topology_of_boxes("Boxes(dgx-h100, BiRing(4))"), 2)
+    CableCounts(inside=Fraction(32, 1), copper=Fraction(2, 1), optics=Fraction(2, 1))
+    """
+    if boxes_per_rack < 1:
+        raise OutOfDomain("boxes_per_rack", "must be at least 1")
+    links = dict.fromkeys(("inside", "copper", "optics"), 0)
+    for link in topology.links:
+        links[link_class(link, boxes_per_rack)] += 1
+    return CableCounts(**{name: Fraction(count, 2) for name, count in links.items()})
+
+
+def _box(node: NodeId) -> int | None:
+    """Return the number of the box of an id; None outside boxes."""
+    number, point, _ = str(node).partition(".")
+    return int(number) if point and number.isdecimal() else None
