@@ -20,6 +20,14 @@ def question(**values):
     return "/#/design?" + "&".join(f"{name}={value}" for name, value in values.items())
 
 
+def asked(url, body):
+    """Return the service's answer to a body, as another client gets it."""
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.load(answer)
+
+
 TWELVE = question(nodes=12, degree=4, collective="allreduce", bytes="1MB")
 
 
@@ -41,12 +49,7 @@ def test_a_question_of_twelve_hosts_gets_the_answer_of_the_service(visit, addres
         told = page.inner_text(ANSWER)
     body = {"nodes": 14, "degree": 3, "collective": "allreduce", "bytes": "1MB"}
     body |= {"node_gbps": 100, "alpha_us": 10}
-    request = urllib.request.Request(
-        f"{address}/v1/designs", json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=120) as answer:
-        best = json.load(answer)["best"]
-    assert told.startswith(best["name"])
+    assert told.startswith(asked(f"{address}/v1/designs", body)["best"]["name"])
 
 
 def test_the_slider_of_sizes_names_the_best_algorithm_of_each_size(visit, address):
@@ -82,8 +85,8 @@ def test_every_tab_of_an_answer_shows_its_content(visit, address):
 
 
 def test_a_failing_question_shows_the_error_at_its_field_and_what_works(visit, address):
-    asked = question(nodes=31, degree=3, links="bidirectional", collective="allreduce", bytes="1MB")
-    with visit(address + asked, refusals=1) as page:
+    about = question(nodes=31, degree=3, links="bidirectional", collective="allreduce", bytes="1MB")
+    with visit(address + about, refusals=1) as page:
         page.wait_for_selector("#field-degree-error:has-text('must be even')")
         assert page.get_attribute("#field-degree", "aria-invalid") == "true"
         assert page.get_attribute("#field-nodes", "aria-invalid") is None
@@ -93,15 +96,15 @@ def test_a_failing_question_shows_the_error_at_its_field_and_what_works(visit, a
 
 
 def test_errors_of_several_fields_stand_at_each_of_them(visit, address):
-    asked = question(nodes=1, degree=4, collective="allreduce", bytes="1XB")
-    with visit(address + asked, refusals=1) as page:
+    about = question(nodes=1, degree=4, collective="allreduce", bytes="1XB")
+    with visit(address + about, refusals=1) as page:
         page.wait_for_selector("#field-nodes-error:has-text('must be at least 2')")
         assert "must be a positive integer" in page.inner_text("#field-bytes-error")
 
 
 def test_a_long_computation_shows_its_progress_and_can_be_cancelled(visit, address):
-    asked = question(nodes=16384, degree=16, collective="allreduce", bytes="1MB")
-    with visit(address + asked) as page:
+    about = question(nodes=16384, degree=16, collective="allreduce", bytes="1MB")
+    with visit(address + about) as page:
         page.wait_for_selector("#answer progress")
         page.get_by_role("button", name="Cancel").click()
         page.wait_for_selector(f"{ANSWER}:has-text('The job was cancelled')")
@@ -132,6 +135,46 @@ def test_a_plan_lists_its_moves_and_draws_its_panels(visit, address):
         page.wait_for_selector(f"{ANSWER}:has-text('moves wire this topology')")
         assert page.locator(".patch").count() > 0
         assert page.locator("tbody tr").count() > 0
+
+
+def test_a_question_of_a_thousand_hosts_leads_to_its_patch_plan(visit, address):
+    about = question(nodes=1024, degree=4, collective="allreduce", bytes="1MB")
+    with visit(address + about) as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('on 1,024 hosts')")
+        page.get_by_role("tab", name="Wiring").click()
+        page.click("text=Stages and progress of this plan")
+        page.wait_for_selector(f"{ANSWER}:has-text('4,096 moves wire this topology')")
+        page.select_option("#panel-choice", "all panels")
+        page.wait_for_selector("text=4,096 rows")
+        assert page.locator(".long tbody tr").count() < 200
+        page.eval_on_selector(".long", "(region) => { region.scrollTop = region.scrollHeight; }")
+        page.wait_for_selector(".long td >> text='4096'")
+        page.fill("[placeholder='Find rows']", "panel-3 1023:3:tx")
+        page.wait_for_selector("text=1 of 4,096 rows")
+
+
+def test_a_plan_shows_its_progress_and_the_pairs_that_are_mispatched(visit, address):
+    body = {"topology": {"recipe": "UniRing(4)"}, "max_links_down": 1}
+    body |= {"current_wiring": [{"panel": 0, "a": 0, "b": 2}, {"panel": 0, "a": 2, "b": 0}]}
+    plan = asked(f"{address}/v1/patch-plans", body)
+    done = [{"a": op["a"], "b": op["b"]} for op in plan["stages"][0]["ops"] if op["op"] == "add"]
+    wrong = {"a": "3A", "b": "3B"}
+    with visit(f"{address}/#/wiring?plan={plan['id'][:12]}", refusals=1) as page:
+        page.click("summary:has-text('Report what the panels show')")
+        page.fill("#observed", json.dumps({"panels": {"panel-0": [*done, wrong]}}))
+        page.click("text=Compare with the plan")
+        page.wait_for_selector("text=1 pair mis-patched")
+        assert page.inner_text("ol.steps li >> nth=0").startswith("Unplug 3A-3B mis-patched")
+        assert page.locator(".patch.wrong").count() == 1
+        page.fill("#observed", json.dumps({"panels": {"panel-9": []}}))
+        page.click("text=Compare with the plan")
+        page.wait_for_selector(".observe .error:has-text('panel-9')")
+        final = [{"a": pair["a"], "b": pair["b"]} for pair in plan["final"]["panel-0"]["pairs"]]
+        page.fill("#observed", json.dumps({"panels": {"panel-0": final}}))
+        page.click("text=Compare with the plan")
+        page.wait_for_selector("text=The plan is done")
+        page.click("text=Forget all observations")
+        page.wait_for_selector("text=No panel is observed yet")
 
 
 def test_a_service_with_keys_asks_for_the_key_and_forgets_it_at_sign_out(visit, tmp_path):

@@ -49,10 +49,10 @@ export async function blob(path, headers = {}) {
  * Send a request and return its answer.  A computation that takes longer than `wait` seconds is
  * followed as a job: `onJob` receives the job at every change, and a function that cancels it.
  */
-export async function post(path, body, { onJob = () => {}, signal, wait = 2 } = {}) {
+export async function post(path, body, { onJob = () => {}, signal, wait = 2, headers = {} } = {}) {
   const answer = await request(path, {
     method: "POST",
-    headers: { "Content-Type": "application/json", Prefer: `wait=${wait}` },
+    headers: { "Content-Type": "application/json", Prefer: `wait=${wait}`, ...headers },
     body: JSON.stringify(body),
     signal,
   });
@@ -67,9 +67,12 @@ export async function post(path, body, { onJob = () => {}, signal, wait = 2 } = 
   throw new Problem({ status: 0, title: "The job was cancelled", detail: "The job was cancelled." });
 }
 
-export function cancel(job) {
-  return request(`/v1/jobs/${job.id}/cancel`, { method: "POST" });
+/** Send a request without a body, such as DELETE. */
+export function send(path, method) {
+  return request(path, { method });
 }
+
+export const cancel = (job) => send(`/v1/jobs/${job.id}/cancel`, "POST");
 
 /** Follow a job until it ends; a broken stream is opened again after the last event. */
 async function follow(job, onJob, signal) {

@@ -1,6 +1,7 @@
 // Axes, marks and labels of charts in SVG.  A chart is drawn for the width that it has.
 
-import { drawing, h, s, show, table } from "./dom.js";
+import { drawing, h, s, show } from "./dom.js";
+import { table } from "./table.js";
 
 const CHARACTER = 6.6; // Width of a character of the labels, in pixels.
 
@@ -29,15 +30,21 @@ export function logTicks(from, to) {
   return powers.flatMap((power) => factors.map((factor) => Number((factor * power).toPrecision(3)))).filter((value) => value >= from && value <= to);
 }
 
-/** Return a chart: a title that states its message, the drawing, and its table on demand. */
-export function chart(title, draw, behind, height = 300) {
+/** Return a place that is drawn for the width that it has, and a function that draws it again. */
+export function responsive(height, draw) {
   const place = h("div", { class: "drawing" });
+  place.style.minHeight = `${height}px`;
   const redraw = () => place.clientWidth && show(place, draw(place.clientWidth, height));
   new ResizeObserver(redraw).observe(place);
-  const heading = h("h2", { class: "title" }, title);
-  const figure = h("figure", { class: "chart" }, heading, place,
+  return { place, redraw };
+}
+
+/** Return a chart: a title that states its message, the drawing, and its table on demand. */
+export function chart(title, draw, behind, height = 300) {
+  const { place, redraw } = responsive(height, draw);
+  const figure = h("figure", { class: "chart" }, h("h2", { class: "title" }, title), place,
     h("details", { class: "behind" }, h("summary", {}, "Table"), table(title, behind.columns, behind.rows)));
-  return { figure, redraw, heading };
+  return { figure, redraw };
 }
 
 /** Return axes with grid lines, ticks `[value, label]` and names. */

@@ -69,7 +69,6 @@ export async function create({ go }) {
   const [schemas, presets] = await Promise.all([fields(), get("/v1/presets").then((found) => found.items, () => [])]);
   const form = new Form(items(presets), schemas.design, { ask: go, button: "Find the best topology" });
   return {
-    title: "Design",
     element: form.element,
     show(values, answer, signal) {
       const asked = Object.keys(values).length ? values : EXAMPLE;

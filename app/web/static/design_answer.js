@@ -1,13 +1,14 @@
 // The answer to a design: a sentence, three figures, two charts, and tabs with the details.
 
 import { get, post } from "./api.js";
-import { h, later, show, table, tabs } from "./dom.js";
+import { h, later, show, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
 import { bytes, digits, fraction, nameOf, percent, seconds } from "./numbers.js";
 import { playerView } from "./player.js";
 import { files, keywords, options, sameElsewhere } from "./same.js";
 import { SIZES, sizesChart } from "./sizes.js";
+import { table } from "./table.js";
 import { topologyView } from "./topology.js";
 import { uniformWiring } from "./wiring.js";
 

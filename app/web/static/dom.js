@@ -34,17 +34,6 @@ export function drawing(width, height, title, ...children) {
   return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title }, children);
 }
 
-/** Return a table; a column has `head`, `cell` of a row, and `number` for right alignment. */
-export function table(caption, columns, rows, rowAttributes = () => ({})) {
-  const align = (column) => (column.number ? "number" : null);
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", {},
-      h("caption", { class: "hidden" }, caption),
-      h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col", class: align(column) }, column.head)))),
-      h("tbody", {}, rows.map((row, index) => h("tr", rowAttributes(row, index),
-        columns.map((column) => h("td", { class: align(column) }, column.cell(row, index))))))));
-}
-
 /** Return tabs, `[name, build]` each; a tab is built when it is first opened. */
 export function tabs(label, entries, chosen = 0) {
   const panels = entries.map(([name], index) => h("div", {

@@ -1,12 +1,13 @@
 // The view Fabric: the best throughput of a collective on an existing fabric, and what limits it.
 
 import { get, post } from "./api.js";
-import { h, later, table, tabs } from "./dom.js";
+import { h, later, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { Form, fields } from "./form.js";
 import { bytes, digits, number, percent, plural, seconds } from "./numbers.js";
 import { playerView } from "./player.js";
 import { files, keywords, sameElsewhere } from "./same.js";
+import { table } from "./table.js";
 import { topologyView } from "./topology.js";
 import { ask } from "./waiting.js";
 
@@ -37,7 +38,6 @@ export async function create({ go }) {
   const [schemas, fabrics] = await Promise.all([fields(), get("/v1/fabrics").then((found) => found.items, () => [])]);
   const form = new Form(items(fabrics.map((fabric) => fabric.name)), schemas.topology, { ask: go, button: "Find the optimum" });
   return {
-    title: "Fabric",
     element: form.element,
     show(values, answer, signal) {
       form.fill(Object.keys(values).length ? values : EXAMPLE);

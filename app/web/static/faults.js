@@ -1,8 +1,9 @@
 // The rate that is left after each single fault, worst first.
 
 import { post } from "./api.js";
-import { h, show, table } from "./dom.js";
+import { h, show } from "./dom.js";
 import { digits, number } from "./numbers.js";
+import { table } from "./table.js";
 import { progress } from "./waiting.js";
 
 /** Return the faults of a topology; the analysis is a job, whose progress stands in their place. */

@@ -44,7 +44,7 @@ export class Form {
       groups.forEach((group, other) => { group.hidden = other !== index; });
     };
     choose(0);
-    const names = item.either.map((one) => one.fields.map((field) => field.name));
+    const names = item.either.map((one) => one.fields.flatMap((field) => (field.fields || [field]).map((inner) => inner.name)));
     this.alternatives.push({ names, select, choose });
     return h("div", { class: item.beside ? "field beside" : "field" },
       h("label", { for: id }, item.label), select, groups);
@@ -65,10 +65,9 @@ export class Form {
     }[kind]();
     const error = h("span", { class: "error", id: `${id}-error`, role: "alert" });
     const hint = h("span", { class: "hint", id: `${id}-hint`, title: rules.description }, hintOf(item, rules));
-    if (kind === "area") dropFiles(input);
     this.inputs.set(name, { item, input, error });
     return h("div", { class: `field ${kind}` }, h("label", { for: id, title: rules.description }, item.label),
-      h("span", { class: "entry" }, input, item.unit && h("span", { class: "unit" }, item.unit)), hint, error,
+      h("span", { class: "entry" }, input, item.unit && h("span", { class: "unit" }, item.unit)), kind === "area" && takesFiles(input), hint, error,
       item.list && h("datalist", { id: `${id}-list` }, item.list.map((value) => h("option", { value }))));
   }
 
@@ -163,13 +162,15 @@ function hintOf(item, rules) {
   return `${rules.minimum} to ${rules.maximum.toLocaleString("en-US")}`;
 }
 
-/** Read a file that is dropped on a text area into the area. */
-function dropFiles(area) {
+/** Read a file into a text area: a file that is dropped there, or chosen by the returned button. */
+export function takesFiles(area) {
+  const read = async (file) => { if (file) area.value = await file.text(); };
   area.addEventListener("dragover", (event) => event.preventDefault());
-  area.addEventListener("drop", async (event) => {
-    const [file] = event.dataTransfer.files;
-    if (!file) return;
+  area.addEventListener("drop", (event) => {
+    if (!event.dataTransfer.files.length) return;
     event.preventDefault();
-    area.value = await file.text();
+    read(event.dataTransfer.files[0]);
   });
+  const chosen = h("input", { type: "file", class: "hidden", tabindex: "-1", "aria-hidden": "true", onchange: () => read(chosen.files[0]) });
+  return h("span", { class: "take" }, h("button", { type: "button", class: "plain", onclick: () => chosen.click() }, "Choose a file …"), chosen);
 }

@@ -1,9 +1,10 @@
 // The view Library: recent designs, the best known topologies of a size, and jobs.
 
 import { cancel, get } from "./api.js";
-import { h, later, show, table } from "./dom.js";
+import { h, later, show } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { bytes, fraction, nameOf, seconds } from "./numbers.js";
+import { table } from "./table.js";
 
 const LISTS = [["recent", "recent designs"], ["best", "best known topologies"], ["jobs", "jobs"]];
 
@@ -15,7 +16,6 @@ export async function create({ go }) {
     { name: "links", label: "Port direction", kind: "select", options: [["unidirectional", "one-way"], ["bidirectional", "two-way"]] },
   ], (await fields()).design, { ask: go, button: "Show" });
   return {
-    title: "Library",
     element: form.element,
     show(values, answer, signal) {
       form.fill(values);

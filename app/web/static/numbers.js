@@ -60,6 +60,6 @@ export function nameOf(point) {
   return point.name || point.recipe;
 }
 
-export function plural(count, noun) {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+export function plural(count, noun, ending = "s") {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : ending}`;
 }

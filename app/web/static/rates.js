@@ -2,10 +2,11 @@
 
 import { get, blob } from "./api.js";
 import { axes, chart, logTicks, path, scale, tick, ticks } from "./charts.js";
-import { h, s, show, table } from "./dom.js";
+import { h, s, show } from "./dom.js";
 import { Form } from "./form.js";
 import { digits, plural } from "./numbers.js";
 import { files, snippet } from "./same.js";
+import { table } from "./table.js";
 
 const EVERY = 3_000; // Milliseconds between two looks at a running session.
 const MOST_POINTS = 1_500; // Points of a curve that are drawn.
@@ -15,7 +16,6 @@ export async function create({ go }) {
   const options = items.map((item) => [item.id, `${item.name || item.id.slice(0, 8)} (${item.state})`]);
   const form = new Form([{ name: "session", label: "Session", kind: "select", options }], {}, { ask: go, button: "Show" });
   return {
-    title: "Learning rate",
     element: form.element,
     async show(values, answer, signal) {
       form.fill(values);
