@@ -119,7 +119,7 @@ def simulate(
     """
     from topoloom.schedules.simulate import Network
     from topoloom.schedules.simulate import simulate as run
-    from topoloom.schedules.verify.costs import unit_bytes_per_second
+    from topoloom.synth.topology.rates import unit_bytes_per_second
 
     if node_gbps is not None and link_gbps is not None:
         raise ValueError("node_gbps, link_gbps: must not both be given")

@@ -276,7 +276,7 @@ def compare(
     from topoloom.schedules.compare.compare_algorithms import compare_algorithms as found
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.simulate import Network
-    from topoloom.schedules.verify.costs import unit_bytes_per_second
+    from topoloom.synth.topology.rates import unit_bytes_per_second
 
     topology = topology_of(source)
     node = None if node_gbps is None else number(node_gbps, "node_gbps")

@@ -78,7 +78,7 @@ def _of_service(identity: str) -> str | None:
 def _fabric(topology: "Topology", alpha_us: Rate = 10, node_gbps: Rate | None = None) -> "Fabric":
     from topoloom.schedules.simulate import Network
     from topoloom.schedules.torch_backend.design_schedules import Fabric
-    from topoloom.schedules.verify.costs import unit_bytes_per_second
+    from topoloom.synth.topology.rates import unit_bytes_per_second
 
     rate = None if node_gbps is None else number(node_gbps, "node_gbps")
     alpha = number(alpha_us, "alpha_us") / 10**6
