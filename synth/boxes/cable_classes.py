@@ -37,7 +37,7 @@ def link_class(link: Link, boxes_per_rack: int = 1) -> str:
     >>> link_class(Link("2.gpu0", "3.gpu1"), 2), link_class(Link("1.gpu0", "2.gpu0"), 2)
     ('copper', 'optics')
     """
-    one, other = _box(link.source), _box(link.target)
+    one, other = box_number(link.source), box_number(link.target)
     if one is None or other is None:
         return "optics"
     if one == other:
@@ -67,7 +67,11 @@ def cable_counts(topology: Topology, boxes_per_rack: int = 1) -> CableCounts:
     return CableCounts(**{name: Fraction(count, 2) for name, count in links.items()})
 
 
-def _box(node: NodeId) -> int | None:
-    """Return the number of the box of an id; None outside boxes."""
+def box_number(node: NodeId) -> int | None:
+    """Return the number of the box of an id; None outside boxes.
+
+    >>> box_number("12.gpu0"), box_number("fabric"), box_number(3)
+    (12, None, None)
+    """
     number, point, _ = str(node).partition(".")
     return int(number) if point and number.isdecimal() else None

@@ -4,11 +4,12 @@
 
 1. Shortest-path trees, if all nodes are ranks with equal shards (`packing.shortest_path_trees`).
    They are the fastest to find and the lowest.
-2. Symmetric trees, if all ranks have equal shards: trees of one root per orbit of a group of
+2. Trees between boxes, spread inside each box, if cables join ranks of boxes (`boxes`).
+3. Symmetric trees, if all ranks have equal shards: trees of one root per orbit of a group of
    automorphisms, and their images (`symmetry.rotations`, `symmetry.rank_order`,
    `symmetry.symmetric_forest`).  Beside a fault, a group that moves most ranks
    (`symmetry.equivalent_ranks`), and trees completed by the others (`completed_forest`).
-3. Packing: remove switches (`switch_removal`), pack trees between ranks (`packing.spanning_trees`),
+4. Packing: remove switches (`switch_removal`), pack trees between ranks (`packing.spanning_trees`),
    reduce their height (`packing.height_reduction`). Racks are one rank each (`racks`). Small
    networks are packed without racks, too, and in several orders of the nodes; the lowest forest
    wins.
@@ -26,6 +27,7 @@ import numpy as np
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Tree, tree_height
 from topoloom.schedules.trees import limits
+from topoloom.schedules.trees.boxes.expansion import box_forest
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
 from topoloom.schedules.trees.forests.completed_forest import completed_trees
@@ -52,6 +54,7 @@ def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree
     """Return trees at a rate that the cuts of a network allow; the first method wins."""
     return (
         shortest_path_forest(topology, network, rate)
+        or boxed(topology, network, rate)
         or symmetric(topology, network, rate)
         or packed(topology, network, rate)
     )
@@ -77,6 +80,21 @@ def shortest_path_forest(topology: Topology, network: Network, rate: Rate) -> It
         Tree(nodes[group.root], group.multiplicity, tuple([names[a] for a in group.arcs.tolist()]))
         for group in groups
     )
+
+
+def boxed(topology: Topology, network: Network, rate: Rate) -> list[Tree] | None:
+    """Return trees packed between boxes and spread inside, or None.
+
+    Small networks are also packed without boxes, and the lower forest is kept.
+    """
+    forest = None if topology.multicast else box_forest(topology.nodes, network, rate)
+    if forest is None or packing_work(network, rate) > limits.MAX_REPEATED_WORK:
+        return forest
+    try:
+        plain = list(lowest_packing(topology.nodes, network, rate).trees())
+    except NoSchedule:
+        return forest
+    return min(forest, plain, key=_worth)
 
 
 def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:

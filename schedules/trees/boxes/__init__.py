@@ -1,0 +1,1 @@
+"""Trees between boxes first, spread inside each box afterwards."""
