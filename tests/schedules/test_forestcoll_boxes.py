@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from tests.cases import for_every
 from topoloom.schedules.model.schedule import Collective, TreeSchedule, tree_height
-from topoloom.schedules.trees.boxes.contraction import contract_boxes
-from topoloom.schedules.trees.boxes.expansion import box_forest
-from topoloom.schedules.trees.boxes.inner_trees import has_room, one_hop_trees, packed_trees
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.forestcoll import allgather
+from topoloom.schedules.trees.forests.box_contraction import contract_boxes
+from topoloom.schedules.trees.forests.box_forest import box_forest
+from topoloom.schedules.trees.forests.inner_trees import has_room, one_hop_trees, packed_trees
 from topoloom.schedules.verify import require_valid, tree_inverse_rate
 from topoloom.synth.boxes.expression import topology_of_boxes
 from topoloom.synth.fabrics import fabric

@@ -4,7 +4,7 @@
 
 1. Shortest-path trees, if all nodes are ranks with equal shards (`packing.shortest_path_trees`).
    They are the fastest to find and the lowest.
-2. Trees between boxes, spread inside each box, if cables join ranks of boxes (`boxes`).
+2. Trees between boxes, spread inside each box, if cables join ranks of boxes (`forests.box_forest`).
 3. Symmetric trees, if all ranks have equal shards: trees of one root per orbit of a group of
    automorphisms, and their images (`symmetry.rotations`, `symmetry.rank_order`,
    `symmetry.symmetric_forest`).  Beside a fault, a group that moves most ranks
@@ -27,9 +27,9 @@ import numpy as np
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Tree, tree_height
 from topoloom.schedules.trees import limits
-from topoloom.schedules.trees.boxes.expansion import box_forest
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
+from topoloom.schedules.trees.forests.box_forest import box_forest
 from topoloom.schedules.trees.forests.completed_forest import completed_trees
 from topoloom.schedules.trees.forests.lowest_packing import lowest_packing, packing_work
 from topoloom.schedules.trees.forests.topology_trees import named_trees

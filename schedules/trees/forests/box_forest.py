@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from topoloom.schedules.model.schedule import Tree
-from topoloom.schedules.trees.boxes.contraction import BoxNetwork, contract_boxes, trees_between
-from topoloom.schedules.trees.boxes.inner_trees import has_room, one_hop_trees, packed_trees
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
+from topoloom.schedules.trees.forests.box_contraction import (
+    BoxNetwork,
+    contract_boxes,
+    trees_between,
+)
+from topoloom.schedules.trees.forests.inner_trees import has_room, one_hop_trees, packed_trees
 from topoloom.schedules.trees.symmetry.automorphisms import Ints
 from topoloom.synth.topology.topology import NodeId
 

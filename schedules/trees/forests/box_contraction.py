@@ -5,7 +5,7 @@ Every link between boxes is a cable from a rank to a rank.
 
 **Trees between boxes exist** at every rate of the whole network, with the trees of all ranks of a
 box rooted at the box: a cut between boxes is a cut of the network, and Edmonds' theorem needs no
-other.  `expansion` spreads them inside the boxes, which needs capacity there.
+other.  `box_forest` spreads them inside the boxes, which needs capacity there.
 """
 
 from collections import defaultdict

@@ -1,1 +1,0 @@
-"""Trees between boxes first, spread inside each box afterwards."""
