@@ -4,7 +4,7 @@
 
 1. Shortest-path trees, if all nodes are ranks with equal shards (`packing.shortest_path_trees`).
    They are the fastest to find and the lowest.
-2. Trees between boxes, spread inside each box, if cables join ranks of boxes (`forests.box_forest`).
+2. Trees between boxes, spread inside each box, if cables join ranks of boxes (`box_forest`).
 3. Symmetric trees, if all ranks have equal shards: trees of one root per orbit of a group of
    automorphisms, and their images (`symmetry.rotations`, `symmetry.rank_order`,
    `symmetry.symmetric_forest`).  Beside a fault, a group that moves most ranks
