@@ -21,13 +21,21 @@ PUBLISHED = {
     "llama2-7b": 6_738_415_616,
     "llama3-8b": 8_030_261_248,
     "llama3-70b": 70_553_706_496,
+    "llama3-405b": 405_853_388_800,
     "mixtral-8x7b": 46_702_792_704,
 }
+ROUNDED = {"deepseek-v3": "671", "vit-22b": "21.7", "dlrm-dcnv2": "26.2"}
+"""Billions of parameters as the papers round them; of DLRM, its tables and dense layers."""
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_has_as_many_parameters_as_its_published_weights(name):
-    assert MODELS[name].parameters == PUBLISHED[name]
+    parameters = MODELS[name].parameters
+    if name in ROUNDED:
+        digits = len(ROUNDED[name].partition(".")[2])
+        assert f"{parameters / 10**9:.{digits}f}" == ROUNDED[name]
+    else:
+        assert parameters == PUBLISHED[name]
 
 
 def sent(tasks, collective):

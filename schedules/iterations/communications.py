@@ -1,0 +1,63 @@
+"""The interface between a job and a network: the time and the link shares of a collective."""
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+from topoloom.schedules.iterations.link_sharing import Row
+
+
+class Traffic(StrEnum):
+    """What the groups of a kind do at once."""
+
+    ALLREDUCE = "allreduce"
+    ALLGATHER = "allgather"
+    REDUCE_SCATTER = "reduce-scatter"
+    ALL_TO_ALL = "all-to-all"
+    SEND_NEXT = "send-next"
+    SEND_PREVIOUS = "send-previous"
+
+
+class Cost(NamedTuple):
+    """The time of a collective that runs alone, and the links that it uses.
+
+    ``algorithm`` names the algorithm; ``latency`` is in seconds, ``transfer`` the seconds on the
+    links, ``row`` the share of every link during the transfer.
+    """
+
+    algorithm: str
+    latency: Fraction
+    transfer: Fraction
+    row: Row
+
+    @property
+    def seconds(self) -> Fraction:
+        """Time without other communications."""
+        return self.latency + self.transfer
+
+
+class Network(Protocol):
+    """A network that carries the collectives of a job."""
+
+    def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
+        """Return the cost of one collective in all groups of a kind in a pipeline stage at once.
+
+        ``size_bytes`` is the size in one group: the result of an allgather, the input of a
+        reduce-scatter or allreduce, the data that one rank sends otherwise.
+        """
+        ...
+
+
+FREE = Cost("free", Fraction(0), Fraction(0), Row.of())
+
+
+class FreeNetwork:
+    """A network on which every communication takes no time.
+
+    >>> FreeNetwork().cost("data", Traffic.ALLREDUCE, 0, Fraction(8)).seconds
+    Fraction(0, 1)
+    """
+
+    def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
+        """Return a cost of zero."""
+        return FREE

@@ -1,0 +1,225 @@
+"""Training iterations: the simulation equals closed forms, and links are shared fairly."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.groups.process_groups import ProcessGroups
+from topoloom.schedules.iterations.communications import Cost, FreeNetwork
+from topoloom.schedules.iterations.event_simulation import simulate
+from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
+from topoloom.schedules.iterations.link_sharing import LinkShares, Row
+from topoloom.schedules.iterations.operations import Operation
+from topoloom.schedules.iterations.training_job import (
+    Layer,
+    PipelineOrder,
+    Sharding,
+    TrainingJob,
+    processes_of,
+)
+
+F = Fraction
+seconds = st.builds(F, st.integers(1, 60), st.integers(1, 12))
+
+
+class OneLink:
+    """A network of one link per kind: a collective of M bytes takes latency + M / rate."""
+
+    def __init__(self, rate=1, latency=0):
+        self.rate, self.latency = F(rate), F(latency)
+
+    def cost(self, kind, traffic, stage, size_bytes):
+        return Cost("link", self.latency, size_bytes / self.rate, Row.of())
+
+
+def layer(forward=1, backward=2, **members):
+    times = {"forward_seconds": F(forward), "backward_seconds": F(backward)}
+    return Layer("layer", **times, **members)
+
+
+def job(layers, parallel, **members):
+    return TrainingJob("job", tuple(layers), ProcessGroups.parse(parallel), **members)
+
+
+def run(job, network=None):
+    return simulate_iteration(job, layer_seconds(job), network or FreeNetwork())
+
+
+@given(seconds, seconds, st.integers(1, 5), st.integers(1, 9))
+def test_a_pipeline_takes_its_microbatches_and_p_minus_1_more(forward, backward, stages, count):
+    for order in (PipelineOrder.GPIPE, PipelineOrder.ONE_F_ONE_B):
+        found = run(
+            job(
+                [layer(forward, backward)] * stages,
+                f"pipeline={stages}",
+                microbatches=count,
+                order=order,
+            )
+        )
+        assert found.seconds == (count + stages - 1) * (forward + backward)
+        assert found.bubble_seconds / found.compute_seconds == F(stages - 1, count)
+
+
+@given(seconds, st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+def test_an_interleaved_pipeline_divides_its_bubble_by_the_chunks(forward, stages, chunks, rounds):
+    layers = [layer(forward, 2 * forward)] * (stages * chunks)
+    found = run(
+        job(
+            layers,
+            f"pipeline={stages}",
+            microbatches=stages * rounds,
+            order=PipelineOrder.INTERLEAVED,
+            chunks=chunks,
+        )
+    )
+    assert found.bubble_seconds / found.compute_seconds == F(stages - 1, stages * rounds * chunks)
+
+
+@given(seconds, seconds, seconds)
+def test_one_bucket_follows_the_whole_backward_pass(forward, backward, transfer):
+    layers = [layer(forward, backward, parameters=50)] * 2
+    network = OneLink(rate=100 / transfer)
+    found = run(job(layers, "data=2", gradient_bytes=1, bucket_bytes=100), network)
+    assert found.seconds == 2 * (forward + backward) + transfer
+    assert found.exposed_seconds == transfer
+
+
+@given(seconds, seconds, seconds)
+def test_buckets_of_layers_overlap_the_backward_pass(forward, backward, transfer):
+    layers = [layer(forward, backward, parameters=50)] * 3
+    network = OneLink(rate=50 / transfer)
+    found = run(job(layers, "data=2", gradient_bytes=1, bucket_bytes=1), network)
+    # Bucket k starts after k backward passes, and after bucket k - 1.
+    ready = 3 * forward + backward
+    assert found.seconds == ready + max(
+        3 * transfer, backward + 2 * transfer, 2 * backward + transfer
+    )
+
+
+def test_without_overlap_times_add_up():
+    layers = [layer(parameters=50)] * 3
+    found = run(job(layers, "data=2", gradient_bytes=1, bucket_bytes=1, overlap=False), OneLink(50))
+    assert found.seconds == 3 * 3 + 3
+
+
+def test_with_full_overlap_only_the_last_bucket_is_exposed():
+    layers = [layer(parameters=50)] * 3
+    found = run(job(layers, "data=2", gradient_bytes=1, bucket_bytes=1), OneLink(50))
+    assert (found.seconds, found.exposed_seconds) == (10, 1)
+
+
+@pytest.mark.parametrize(
+    ("prefetch", "overlap", "expected"), [(1, True, 9 + 1 + 1), (1, False, 15 + 1)]
+)
+def test_gathers_of_sharded_parameters_hide_behind_the_layer_before(prefetch, overlap, expected):
+    # Three layers are gathered twice, 1 s each; the last reduce-scatter takes 1 s.
+    network = OneLink(50)
+    found = run(
+        job(
+            [layer(parameters=50)] * 3,
+            "data=2",
+            element_bytes=1,
+            gradient_bytes=1,
+            sharding=Sharding.FULL,
+            prefetch=prefetch,
+            overlap=overlap,
+        ),
+        network,
+    )
+    assert found.seconds == expected + (0 if overlap else 2)
+
+
+def test_collectives_of_tensor_groups_stop_their_stage():
+    layers = [layer(tensor_width=8, tensor_runs=2)] * 3
+    found = run(job(layers, "tensor=2", element_bytes=1), OneLink(8, latency=F(1, 4)))
+    # Forward and backward of three layers: 3 s of computations, 1 s + 2 latencies of allreduces.
+    assert found.seconds == 3 * (3 + 2 * F(3, 2))
+
+
+def test_a_stage_waits_for_activations_and_gradients():
+    found = run(job([layer()] * 2, "pipeline=2", width=1, element_bytes=1), OneLink())
+    assert found.seconds == 2 * 3 + 2
+
+
+def test_experts_are_overlapped_by_another_microbatch():
+    layers = [layer(1, 1, expert_bytes=(1,), expert_backward_bytes=(1,), experts=2)] * 4
+    plain = job(layers, "expert=2", microbatches=8)
+    paired = job(layers, "expert=2", microbatches=8, order=PipelineOrder.OVERLAPPED)
+    assert run(plain, OneLink()).seconds == 8 * 2 * 4 * 2
+    # Only the first forward pass, up to its last exchange, and the last backward pass wait.
+    assert run(paired, OneLink()).seconds == 7 * 2 * 4 + (4 * 2 - 1) + 4 * 2
+
+
+@given(st.lists(seconds, min_size=1, max_size=4))
+def test_one_link_is_shared_evenly(transfers):
+    """Sort by size: while k transfers are left, each has 1/k of the link."""
+    work = [Operation(str(row), "send", F(0), (), row, one) for row, one in enumerate(transfers)]
+    spans = simulate(work, LinkShares([Row.of(1)] * len(transfers)))
+    now, done, expected = F(0), F(0), {}
+    for left, one in zip(range(len(transfers), 0, -1), sorted(transfers), strict=True):
+        now, done = now + left * (one - done), one
+        expected[one] = now
+    assert [span.end for span in spans] == [expected[one] for one in transfers]
+
+
+shares = st.lists(
+    st.lists(st.integers(0, 4).map(lambda part: F(part, 4)), min_size=3, max_size=3),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(shares)
+def test_speeds_are_max_min_fair(rows):
+    """No link is too full, and every slow communication has a full link where none is faster."""
+    speeds = LinkShares([Row.of(*row) for row in rows]).speeds(range(len(rows)))
+    used = [sum(speeds[at] * row[link] for at, row in enumerate(rows)) for link in range(3)]
+    assert all(one <= 1 for one in used)
+    for at, row in enumerate(rows):
+        if speeds[at] < 1:
+            assert any(
+                row[link]
+                and used[link] == 1
+                and all(speeds[at] >= speeds[o] for o, other in enumerate(rows) if other[link])
+                for link in range(3)
+            )
+
+
+def test_operations_in_a_circle_are_refused():
+    work = [Operation("a", "x", F(1), (1,)), Operation("b", "y", F(1), (0,))]
+    with pytest.raises(NoSchedule, match="circle"):
+        simulate(work, LinkShares([]))
+
+
+def test_a_row_of_shares_keeps_its_loads():
+    assert np.array_equal(Row.of(F(1, 3), F(1, 2)).loads, [2, 3])
+
+
+REFUSED = {
+    "/parallel: must multiply to the 8 ranks; tensor=3 has 3": lambda: processes_of("tensor=3", 8),
+    "/parallel: expert=4 must divide the 6 experts": lambda: job(
+        [layer(experts=6, expert_bytes=(1,))], "expert=4"
+    ),
+    "/parallel: expert=2 must be 1 for a model without experts": lambda: job([layer()], "expert=2"),
+    "/parallel: must have at most one chunk per layer; 2 [*] 1 exceeds 1": lambda: job(
+        [layer()], "pipeline=2"
+    ),
+    "/microbatches: must be a multiple of the 2 pipeline stages": lambda: job(
+        [layer()] * 2, "pipeline=2", order=PipelineOrder.INTERLEAVED, microbatches=3
+    ),
+    "/chunks: must be 1 unless": lambda: job([layer()] * 2, "data=2", chunks=2),
+    "/layers: must not be empty": lambda: job([], "data=2"),
+    "/accelerator: must be given: layer states no seconds": lambda: run(
+        job([Layer("layer", forward_flops=F(1))], "data=2")
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", REFUSED)
+def test_a_job_that_breaks_a_rule_is_refused(rule):
+    with pytest.raises(NoSchedule, match=rule):
+        REFUSED[rule]()
