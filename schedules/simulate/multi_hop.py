@@ -1,17 +1,20 @@
 """Messages through switches: events in order of time.
 
-Times, queues and pieces are as in `single_hop`.  A heap entry is a request of a piece for its
-next link at a time, or its arrival.  Entries of equal time are ordered by piece, then by program
-order.
+Times, queues and pieces are as in `single_hop`.  An event is a request of a piece for its next link
+at a time, or its arrival.  Events of equal time are ordered by piece, then by program order.
+
+The arrivals from one queue, or from a link behind a switch, are a *stream*: their times never
+decrease.  So are its requests, each between the start and the end of its transmission.  A linked
+list holds a stream, and the heap holds the first event of each.
 """
 
 from typing import Any, NamedTuple
 
-from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.schedules.simulate.single_hop import LIMIT
 from topoloom.synth.kernels.scalars import int64
+from topoloom.synth.kernels.uncounted import inlined, uncounted
 
 ASKS, ARRIVES = 0, 1
 
@@ -38,7 +41,7 @@ class MessageState(NamedTuple):
     follow: NDArray[Any]
     """The messages that wait for each message."""
     pending: NDArray[Any]
-    """int32, by piece: number of pending arrivals."""
+    """int32, by piece, then by message: number of pending arrivals."""
     free: NDArray[Any]
     """Time at which each queue, then each link behind a switch, becomes free; initially zero."""
     busy: NDArray[Any]
@@ -47,12 +50,18 @@ class MessageState(NamedTuple):
     """By queue, its current round; initially zero."""
     place: NDArray[Any]
     """By queue, its position in ``queued``; initially ``queue_start`` without its last entry."""
-    times: NDArray[Any]
-    keys: NDArray[Any]
-    """The heap, with capacity for one entry of each piece."""
+    heap: NDArray[Any]
+    """Time, rank among equal times, and stream of the first event of each stream, by row."""
+    first: NDArray[Any]
+    last: NDArray[Any]
+    """Slot of the first event of each stream, or -1, and of its last event."""
+    slots: NDArray[Any]
+    """Time, hop, piece, and slot of the next event (or -1), by row: one event of each piece."""
+    unused: NDArray[Any]
+    """First slot that became free, or -1, and number of slots ever used; initially (-1, 0)."""
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def run_switched(
     traffic: MessageState, pieces: int, alpha: int, synchronous: bool
 ) -> tuple[int, int, int]:  # pragma: no cover
@@ -69,11 +78,13 @@ def run_switched(
     last : int
         The last arrival, or -1 where a time passes `LIMIT`.
     arrived, events : int
-        Pieces that arrived: all, unless some wait for each other.  Entries taken from
-        the heap.
+        Pieces that arrived: all, unless some wait for each other.  Events that happened.
     """
-    queues, hops = len(traffic.place), len(traffic.hops)
-    rounds = traffic.levels.max() + pieces if hops else 0
+    queues, count = len(traffic.place), len(traffic.queue)
+    levels = int64(0)
+    for message in range(count):
+        levels = max(levels, traffic.levels[message])
+    rounds = levels + pieces if count else 0
     until = 1 if synchronous else rounds
     size = now = last = arrived = events = int64(0)
     while True:
@@ -82,11 +93,12 @@ def run_switched(
             if size < 0:
                 return -1, arrived, events
         while size > 0:
-            now, key = traffic.times[0], traffic.keys[0]
-            size = _pop(traffic, size)
+            now, stream = traffic.heap[0, 0], traffic.heap[0, 2]
+            slot = traffic.first[stream]
+            hop, piece = traffic.slots[slot, 1], traffic.slots[slot, 2]
+            size = _take(traffic, stream, size)
             events += 1
-            piece, hop = (key >> 1) // hops, (key >> 1) % hops
-            if key & 1 == ASKS:
+            if stream & 1 == ASKS:
                 size = _send(traffic, hop, piece, now, queues + traffic.hops[hop], alpha, size)
             else:
                 last = now
@@ -94,8 +106,9 @@ def run_switched(
                 message = traffic.owner[hop]
                 for at in range(traffic.follow_start[message], traffic.follow_start[message + 1]):
                     later = traffic.follow[at]
-                    traffic.pending[later * pieces + piece] -= 1
-                    if size >= 0 and not synchronous:
+                    traffic.pending[piece * count + later] -= 1
+                    ready = traffic.pending[piece * count + later] == 0
+                    if size >= 0 and ready and not synchronous:
                         lane = traffic.queue[later]
                         size = _release(traffic, lane, now, until, pieces, alpha, synchronous, size)
             if size < 0:
@@ -105,10 +118,10 @@ def run_switched(
         until += 1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _release(traffic, lane, now, until, pieces, alpha, synchronous, size):  # pragma: no cover
     """Send what a queue may send now; return the size of the heap, or -1 past the limit."""
-    begin, end = traffic.queue_start[lane], traffic.queue_start[lane + 1]
+    begin, end, count = traffic.queue_start[lane], traffic.queue_start[lane + 1], len(traffic.queue)
     while begin < end and traffic.turn[lane] < until:
         if traffic.place[lane] == end:
             traffic.place[lane] = begin
@@ -117,7 +130,7 @@ def _release(traffic, lane, now, until, pieces, alpha, synchronous, size):  # pr
         message = traffic.queued[traffic.place[lane]]
         piece = traffic.turn[lane] - traffic.levels[message]
         if 0 <= piece < pieces:
-            if not synchronous and traffic.pending[message * pieces + piece] > 0:
+            if not synchronous and traffic.pending[piece * count + message] > 0:
                 break
             size = _send(traffic, traffic.hop_start[message], piece, now, lane, alpha, size)
             if size < 0:
@@ -126,39 +139,62 @@ def _release(traffic, lane, now, until, pieces, alpha, synchronous, size):  # pr
     return size
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _send(traffic, hop, piece, now, gate, alpha, size):  # pragma: no cover
     """Put one piece on a link; return the new size of the heap, or -1 past the limit."""
-    times, keys, hops = traffic.times, traffic.keys, traffic.hops
     begin = max(now, traffic.free[gate])
     finish = begin + traffic.duration[hop]
     if finish > LIMIT - alpha:
-        return -1
-    traffic.free[gate] = finish
-    traffic.busy[hops[hop]] += traffic.duration[hop]
-    if hop + 1 < traffic.hop_start[traffic.owner[hop] + 1]:
-        time = max(begin, finish - traffic.duration[hop + 1])
-        key = 2 * (piece * len(hops) + hop + 1) + ASKS
+        size = -1
     else:
-        time = finish + alpha
-        key = 2 * (piece * len(hops) + hop) + ARRIVES
-    at = size
-    while at > 0:
-        up = (at - 1) >> 1
-        if times[up] < time or (times[up] == time and keys[up] < key):
-            break
-        times[at], keys[at] = times[up], keys[up]
-        at = up
-    times[at], keys[at] = time, key
-    return size + 1
+        traffic.free[gate] = finish
+        traffic.busy[traffic.hops[hop]] += traffic.duration[hop]
+        time, kind, after = finish + alpha, ARRIVES, hop
+        if hop + 1 < traffic.hop_start[traffic.owner[hop] + 1]:
+            time, kind, after = max(begin, finish - traffic.duration[hop + 1]), ASKS, hop + 1
+        size = _add(traffic, 2 * gate + kind, time, after, piece, size)
+    return size
 
 
-@njit(cache=True, nogil=True)
-def _pop(traffic, size):  # pragma: no cover
-    """Remove the first entry, which the caller has read; return the new size."""
-    times, keys = traffic.times, traffic.keys
-    size -= 1
-    time, key = times[size], keys[size]
+@inlined
+def _add(traffic, stream, time, hop, piece, size):  # pragma: no cover
+    """Add the last event of a stream; return the new size of the heap."""
+    slots, unused, slot = traffic.slots, traffic.unused, traffic.unused[0]
+    if slot < 0:
+        slot = unused[1]
+        unused[1] += 1
+    else:
+        unused[0] = slots[slot, 3]
+    slots[slot, 0], slots[slot, 1], slots[slot, 2], slots[slot, 3] = time, hop, piece, -1
+    if traffic.first[stream] >= 0:
+        slots[traffic.last[stream], 3] = slot
+    else:
+        traffic.first[stream] = slot
+        heap, rank, at = traffic.heap, piece * len(traffic.hops) + hop, size
+        while at > 0:
+            up = (at - 1) >> 1
+            if heap[up, 0] < time or (heap[up, 0] == time and heap[up, 1] < rank):
+                break
+            heap[at, 0], heap[at, 1], heap[at, 2] = heap[up, 0], heap[up, 1], heap[up, 2]
+            at = up
+        heap[at, 0], heap[at, 1], heap[at, 2] = time, rank, stream
+        size += 1
+    traffic.last[stream] = slot
+    return size
+
+
+@inlined
+def _take(traffic, stream, size):  # pragma: no cover
+    """Remove the first event of the heap, which is of ``stream``; return the new size."""
+    heap, slots, slot = traffic.heap, traffic.slots, traffic.first[stream]
+    later = slots[slot, 3]
+    slots[slot, 3], traffic.unused[0] = traffic.unused[0], slot
+    traffic.first[stream] = later
+    if later >= 0:
+        time, rank = slots[later, 0], slots[later, 2] * len(traffic.hops) + slots[later, 1]
+    else:
+        size -= 1
+        time, rank, stream = heap[size, 0], heap[size, 1], heap[size, 2]
     at = 0
     while True:
         down = 2 * at + 1
@@ -166,12 +202,13 @@ def _pop(traffic, size):  # pragma: no cover
             break
         right = down + 1
         if right < size and (
-            times[right] < times[down] or (times[right] == times[down] and keys[right] < keys[down])
+            heap[right, 0] < heap[down, 0]
+            or (heap[right, 0] == heap[down, 0] and heap[right, 1] < heap[down, 1])
         ):
             down = right
-        if time < times[down] or (time == times[down] and key < keys[down]):
+        if time < heap[down, 0] or (time == heap[down, 0] and rank < heap[down, 1]):
             break
-        times[at], keys[at] = times[down], keys[down]
+        heap[at, 0], heap[at, 1], heap[at, 2] = heap[down, 0], heap[down, 1], heap[down, 2]
         at = down
-    times[at], keys[at] = time, key
+    heap[at, 0], heap[at, 1], heap[at, 2] = time, rank, stream
     return size

@@ -158,7 +158,7 @@ def _run_switched(
     queue_start = np.searchsorted(queue[queued], np.arange(links + 1))
     needed_by = np.repeat(np.arange(count), np.diff(messages.need_start))
     follow = np.argsort(messages.needs, kind="stable")
-    pending = np.repeat(np.diff(messages.need_start).astype(np.int32), chunks)
+    pending = np.tile(np.diff(messages.need_start).astype(np.int32), chunks)
     busy = np.zeros(links, np.int64)
     traffic = MessageState(
         messages.hop_start,
@@ -176,8 +176,11 @@ def _run_switched(
         busy,
         np.zeros(links, np.int64),
         queue_start[:-1].copy(),
-        np.empty(count * chunks, np.int64),
-        np.empty(count * chunks, np.int64),
+        np.empty((4 * links, 3), np.int64),
+        np.full(4 * links, -1),
+        np.full(4 * links, -1),
+        np.empty((count * chunks, 4), np.int64),
+        np.array([-1, 0]),
     )
     last, arrived, _ = run_switched(traffic, chunks, alpha, synchronous)
     if last >= 0 and arrived < count * chunks:

@@ -17,23 +17,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topoloom.synth.kernels.uncounted import uncounted
+
 UNLIMITED = 1 << 62
 """Larger than any sum of capacities; `schedules.trees.flow.network` guards that."""
-
-
-uncounted = njit(cache=True, nogil=True, _nrt=False)  # pyright: ignore[reportCallIssue]
-"""Compiles a kernel without allocations; Numba then skips reference counts of arguments.
-
-Kernels pass tuples of twenty arrays millions of times; reference counts took half of the time.
-"""
-
-inlined = njit(  # pyright: ignore[reportCallIssue]
-    cache=True, nogil=True, _nrt=False, inline="always"
-)
-"""Compiles such a kernel inline into its callers, which should be one or two.
-
-Passing a tuple of twenty arrays by value takes as long as a short search.
-"""
 
 
 Unsigned = NDArray[np.uint32]

@@ -9,9 +9,10 @@ supply it is therefore a flow of the same value as before.
 
 import numpy as np
 
-from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1, uncounted
+from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, ENTER, LEAVE, PASS, RETURN
 from topoloom.schedules.trees.packing.residual_search import backward_search, bidirectional_search
+from topoloom.synth.kernels.uncounted import uncounted
 
 
 @uncounted

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees import limits
-from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import NONE, Ints
 from topoloom.schedules.trees.packing.tree_arrays import Rows, descends, enter, list_arcs, measure
+from topoloom.synth.kernels.uncounted import uncounted
 
 
 class ReducedForest(NamedTuple):

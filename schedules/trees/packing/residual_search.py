@@ -11,8 +11,9 @@ at one node, visit 30 nodes; searches that include groups visit 100 to 230.
 
 import numpy as np
 
-from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U0, U1, inlined, uncounted
+from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U0, U1
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, ENTER, LEAVE, ONE, PASS, RETURN
+from topoloom.synth.kernels.uncounted import inlined, uncounted
 
 
 @uncounted

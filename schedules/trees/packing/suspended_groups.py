@@ -12,9 +12,9 @@ suspended groups meanwhile.  They are initially the root's own units, which the 
 sink before the root began.  Each test withdraws excess units; units are rarely missing.
 """
 
-from topoloom.schedules.trees.flow.max_flow import inlined, uncounted
 from topoloom.schedules.trees.packing.flow_rerouting import withdraw
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
+from topoloom.synth.kernels.uncounted import inlined, uncounted
 
 BLOCK = 128
 """Nodes per block in the search for entering units."""

@@ -10,8 +10,8 @@ Sets are stored as bits, the last `MOST` sets found, so that one operation check
 all.
 """
 
-from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import NONE, ONE
+from topoloom.synth.kernels.uncounted import uncounted
 
 MOST = 62
 """Maximum number of stored sets, one bit each of an integer."""

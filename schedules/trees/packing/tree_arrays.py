@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.schedules.trees.flow.max_flow import uncounted
 from topoloom.schedules.trees.packing.kernel_state import Ints
+from topoloom.synth.kernels.uncounted import uncounted
 
 
 class Rows(NamedTuple):

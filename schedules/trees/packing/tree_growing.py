@@ -23,12 +23,13 @@ by which it enters.  Such a node is reachable from any of its members.
 
 import numpy as np
 
-from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1, inlined, uncounted
+from topoloom.schedules.trees.flow.max_flow import ONE_MOVE, U1
 from topoloom.schedules.trees.packing.flow_rerouting import deliver
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 from topoloom.schedules.trees.packing.suspended_groups import resume
 from topoloom.schedules.trees.packing.tight_sets import record_tight_set
 from topoloom.schedules.trees.packing.warm_flow_repair import repair_flow
+from topoloom.synth.kernels.uncounted import inlined, uncounted
 
 
 @inlined

@@ -8,10 +8,10 @@ clipped, and are then delivered.
 
 import numpy as np
 
-from topoloom.schedules.trees.flow.max_flow import inlined, uncounted
 from topoloom.schedules.trees.packing.flow_rerouting import deliver, withdraw
 from topoloom.schedules.trees.packing.kernel_state import BROKEN, NONE
 from topoloom.schedules.trees.packing.suspended_groups import settle_groups
+from topoloom.synth.kernels.uncounted import inlined, uncounted
 
 LANES = 8
 """Number of consecutive arcs that are compared in the time of one indexed arc."""
