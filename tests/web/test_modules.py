@@ -1,5 +1,6 @@
 """Modules of the page alone, in a real browser: numbers, recipes and places."""
 
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_numbers_have_three_digits_and_a_unit(call, function, value, said):
 
 def test_a_recipe_is_a_tree_of_operators_and_bases(call):
     recipe = "Power(2, Product(UniRing(4), LineGraph(1, Diamond())))"
-    found = call("topology", "parse", recipe)
+    found = call("recipes", "parse", recipe)
 
     def shown(term):
         parts = ", ".join(part.get("text") or shown(part) for part in term["parts"])
@@ -78,6 +79,33 @@ def test_a_torus_stands_on_a_grid_and_a_circulant_on_a_circle(call):
     assert ring["name"] == "circle"
     radii = {round((x - 0.5) ** 2 + (y - 0.5) ** 2, 6) for x, y in ring["places"]}
     assert len(radii) == 1
+
+
+@pytest.mark.parametrize(
+    ("recipe", "count", "degree", "sizes"),
+    [
+        ("LineGraph(2, Circulant(12, 2, 3))", 192, 4, [12, 4, 4]),
+        ("Product(UniRing(6), UniRing(8))", 48, 2, [6, 8]),
+        ("Power(2, UniRing(20))", 400, 2, [20, 20]),
+        ("Lift(4, 3, 2, 2, 0, 1, 0, 4, 1, 1, 1, 5)", 16, 3, [2, 2, 4]),
+        ("Shortened(4, 9, 1, LineGraph(1, @my))", 64, 4, [16, 4]),
+        ("DegreeExpansion(2, @my)", 64, 4, [64]),
+        ("RandomRegular(100, 4, 1)", 100, 4, [100]),
+        (None, 100, 4, [100]),
+    ],
+)
+def test_a_recipe_states_the_nested_blocks_of_its_nodes(call, recipe, count, degree, sizes):
+    assert call("recipes", "blocksOf", recipe, count, degree) == sizes
+
+
+def test_blocks_have_gaps_on_the_circle_and_links_between_two_blocks_run_together(call):
+    circle = call("layout", "circle", [4, 16])
+    angles = [math.atan2(y - 0.5, x - 0.5) for x, y in circle["places"]]
+    steps = [(after - before) % math.tau for before, after in pairwise(angles)]
+    assert min(steps[15::16]) > 1.5 * max(steps[:15])
+    first, second = (call("layout", "bundled", circle, 3, other) for other in (20, 30))
+    assert first == second
+    assert call("layout", "bundled", call("layout", "circle", [64]), 3, 20) is None
 
 
 def test_hops_are_those_of_shortest_paths(call):

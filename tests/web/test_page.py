@@ -6,6 +6,7 @@ import urllib.request
 import pytest
 
 from tests.app.test_service_process import service
+from tests.web.conftest import PATIENCE
 from topoloom.app.auth import api_keys
 from topoloom.app.store.database import open_database
 
@@ -138,9 +139,15 @@ def test_a_plan_lists_its_moves_and_draws_its_panels(visit, address):
 
 
 def test_a_question_of_a_thousand_hosts_leads_to_its_patch_plan(visit, address):
-    about = question(nodes=1024, degree=4, collective="allreduce", bytes="1MB")
+    about = question(nodes=1024, degree=4, workload="allreduce%201MB%202")
     with visit(address + about) as page:
+        page.set_default_timeout(3 * PATIENCE)
         page.wait_for_selector(f"{ANSWER}:has-text('on 1,024 hosts')")
+        page.wait_for_selector("canvas.graph")
+        page.click("button:has-text('Matrix')")
+        page.fill("#chosen-node", "512")
+        page.press("#chosen-node", "Enter")
+        page.wait_for_selector(".facts:has-text('Sends to')")
         page.get_by_role("tab", name="Wiring").click()
         page.click("text=Stages and progress of this plan")
         page.wait_for_selector(f"{ANSWER}:has-text('4,096 moves wire this topology')")

@@ -4,7 +4,7 @@ import { get, post } from "./api.js";
 import { h, later, show, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
-import { bytes, digits, fraction, nameOf, percent, seconds } from "./numbers.js";
+import { bytes, digits, fraction, nameOf, percent, plural, seconds } from "./numbers.js";
 import { playerView } from "./player.js";
 import { files, keywords, options, sameElsewhere } from "./same.js";
 import { SIZES, sizesChart } from "./sizes.js";
@@ -43,7 +43,7 @@ function sentence(design) {
   const gap = Math.abs(ratio - 1) < 0.0005 ? (ratio === 1 ? `which is the ${bound}` : `within 0.1 % of the ${bound}`)
     : `${percent(ratio)} ${ratio > 1 ? "above" : "below"} the ${bound}`;
   const task = request.collective ? `a${/^a/.test(request.collective) ? "n" : ""} ${request.collective} of ${bytes(request.bytes)}`
-    : `the ${design.workload.tasks.reduce((sum, task) => sum + task.count, 0).toLocaleString("en-US")} collectives${design.workload.preset ? ` of ${design.workload.preset}` : ""}`;
+    : `${plural(design.workload.tasks.reduce((sum, task) => sum + task.count, 0), "collective")}${design.workload.preset ? ` of ${design.workload.preset}` : ""}`;
   const times = new Map(design.baselines.map((other) => [other.name, other.seconds]));
   const switches = (design.assumed || []).filter((other) => other.name.startsWith("switch-")).map((other) => other.seconds);
   if (switches.length) times.set("switch", Math.min(...switches));

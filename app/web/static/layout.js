@@ -1,7 +1,13 @@
 // Places of nodes: fabrics by box and tier, tori on a grid, other graphs on a circle, or all
 // nodes on rings around one node by their hops from it.
 
+import { blocksOf } from "./recipes.js";
+
 const TAU = 2 * Math.PI;
+export const SIZE = 560; // Width of a drawing, in its own units.
+
+/** Fabrics are wide: boxes stand side by side. */
+export const heightOf = (shape) => (shape.frames ? 0.68 * SIZE : SIZE);
 
 /** Return neighbors by node index, out and in, and the indices of the links. */
 export function graphOf(topology) {
@@ -32,27 +38,50 @@ export function hops(graph, start) {
 
 const isSwitch = (node) => node.kind === "switch";
 
-/** Return places in the unit square, and the name of the arrangement. */
+/** Return places in the unit square, the name of the arrangement, and of a circle its blocks. */
 export function arrange(topology) {
   const { nodes, recipe = "" } = topology;
   if (nodes.some(isSwitch)) return { name: "boxes and tiers", ...boxes(nodes) };
-  const torus = recipe.match(/^(?:Twisted)?Torus\(([\d, ]+)\)$/);
-  const sizes = torus ? torus[1].split(",").map(Number) : [];
-  if (torus && sizes.reduce((product, size) => product * size, 1) === nodes.length && sizes.length <= 3) return { name: "grid", places: grid(sizes) };
-  const lined = recipe.match(/^LineGraph\((\d+),/);
-  const group = lined ? topology.links.length / nodes.length : 1;
-  return { name: group > 1 ? "circle, nodes of one base node together" : "circle", places: circle(nodes.length, group) };
+  const sizes = blocksOf(recipe, nodes.length, topology.links.length / nodes.length);
+  if (/^(?:Twisted)?Torus\(/.test(recipe)) {
+    const sides = recipe.match(/\d+/g).map(Number).slice(0, recipe.startsWith("Twisted") ? 2 : 3);
+    if (sides.reduce((product, size) => product * size, 1) === nodes.length) return { name: "grid", places: grid(sides) };
+  }
+  const offsets = nodes.length > 64 && recipe.match(/^(?:Directed)?Circulant\(\d+, ([\d, ]+)\)$/);
+  const row = offsets ? Math.min(...offsets[1].split(",").map(Number)) : 0;
+  if (row > 3) return { name: "grid", places: grid([Math.ceil(nodes.length / row), row]).slice(0, nodes.length) };
+  return { name: "circle", ...circle(sizes) };
 }
 
-/** Return places on a circle; groups of nodes have gaps between them. */
-export function circle(count, group = 1) {
-  const gaps = group > 1 ? Math.ceil(count / group) : 0;
-  const total = count + gaps * Math.min(1, group / 4);
-  return Array.from({ length: count }, (_, index) => {
-    const at = index + (group > 1 ? Math.floor(index / group) * Math.min(1, group / 4) : 0);
-    const angle = (TAU * at) / total - TAU / 4;
-    return [0.5 + 0.46 * Math.cos(angle), 0.5 + 0.46 * Math.sin(angle)];
-  });
+/** Return places on a circle, with gaps between blocks, and the angle of each block of each level. */
+export function circle(sizes) {
+  const count = sizes.reduce((product, size) => product * size, 1);
+  const spans = sizes.map((_, level) => sizes.slice(level + 1).reduce((product, size) => product * size, 1));
+  const at = [];
+  let next = 0;
+  for (let node = 0; node < count; node += 1) {
+    const level = node ? spans.findIndex((span) => node % span === 0) : -1;
+    if (level >= 0 && level < sizes.length - 1) next += 0.3 * Math.sqrt(spans[level]);
+    at.push(next);
+    next += 1;
+  }
+  const total = next + (sizes.length > 1 ? 0.3 * Math.sqrt(spans[0]) : 0);
+  const angles = at.map((place) => (TAU * place) / total - TAU / 4);
+  const levels = spans.map((span) => Array.from({ length: count / span }, (_, block) => (angles[block * span] + angles[(block + 1) * span - 1]) / 2));
+  return { places: angles.map((angle) => around(angle, 0.46)), spans, levels };
+}
+
+const around = (angle, radius) => [0.5 + radius * Math.cos(angle), 0.5 + radius * Math.sin(angle)];
+
+/**
+ * Return the two control points of a link on a circle, or null for a straight link.  Links between
+ * the same two blocks run together, through the middle of the circle for the outermost blocks.
+ */
+export function bundled({ spans, levels }, source, target) {
+  if (!spans || spans.length < 2) return null;
+  const level = spans.findIndex((span) => Math.floor(source / span) !== Math.floor(target / span));
+  const radius = 0.46 * (level === 0 ? 0.45 : 1 - 0.4 / (level + 1));
+  return [source, target].map((node) => around(levels[level][Math.floor(node / spans[level])], radius));
 }
 
 /** Return places of a torus in row-major order; a third dimension repeats the grid. */
@@ -104,7 +133,7 @@ function boxes(nodes) {
     const own = inside.some(isSwitch);
     put(inside.filter(isSwitch), 0.1, 0.35);
     put(inside.filter((node) => !isSwitch(node)), own ? 0.5 : 0.1, 0.98);
-    if (box !== null) frames.push({ name: `box ${box}`, x: x0 + 0.008, y: y0 + 0.01, width: width - 0.016, height: height - 0.02 });
+    if (box !== null) frames.push({ name: named.length > 8 ? box : `box ${box}`, x: x0 + 0.008, y: y0 + 0.01, width: width - 0.016, height: height - 0.02 });
   });
   return { places: nodes.map((node) => places.get(node)), frames };
 }
@@ -138,7 +167,7 @@ export function rings(graph, start) {
   const places = distance.map((hop, node) => {
     const radius = Number.isFinite(hop) ? (0.46 * hop) / farthest : 0.49;
     const angle = (sector[node][0] + sector[node][1]) / 2 - TAU / 4;
-    return [0.5 + radius * Math.cos(angle), 0.5 + radius * Math.sin(angle)];
+    return around(angle, radius);
   });
   return { places, distance, parents, farthest };
 }

@@ -57,6 +57,9 @@ function fold(view) {
   return details;
 }
 
+// A canvas has no style: it is painted again when the colors change.
+const themed = () => document.dispatchEvent(new CustomEvent("theme"));
+
 function themes() {
   const button = document.getElementById("theme");
   const stored = localStorage.getItem("topoloom-theme");
@@ -65,7 +68,9 @@ function themes() {
     const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     document.documentElement.dataset.theme = dark ? "light" : "dark";
     localStorage.setItem("topoloom-theme", document.documentElement.dataset.theme);
+    themed();
   });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
 }
 
 function signIn() {

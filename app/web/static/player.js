@@ -2,9 +2,9 @@
 
 import { get } from "./api.js";
 import { drawing, h, s, show } from "./dom.js";
-import { arrange, graphOf } from "./layout.js";
+import { SIZE, arrange, graphOf, heightOf } from "./layout.js";
 import { digits, plural } from "./numbers.js";
-import { SIZE, curve, heightOf, labelOf, nodeMark } from "./topology.js";
+import { curve, labelOf, nodeMark } from "./topology.js";
 
 const MOST_NODES = 128; // Nodes up to which the page loads a whole schedule.
 const PAUSE = 900; // Milliseconds of one step.

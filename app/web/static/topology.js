@@ -1,11 +1,11 @@
 // The drawing of a topology, its recipe in words, and the neighbors of a chosen host.
 
-import { get } from "./api.js";
-import { drawing, h, later, s, show } from "./dom.js";
-import { arrange, graphOf, hops, rings } from "./layout.js";
+import { drawing, h, s, show } from "./dom.js";
+import { graphCanvas, largeScene } from "./graph.js";
+import { SIZE, arrange, graphOf, heightOf, hops, rings } from "./layout.js";
 import { plural } from "./numbers.js";
+import { recipeView } from "./recipes.js";
 
-export const SIZE = 560;
 const ALL_LINKS = 64; // Nodes up to which every link is drawn.
 
 /** Return the link as a curve between two places; `bend` moves one-way links apart. */
@@ -30,73 +30,81 @@ export function topologyView(topology, options = {}) {
   const graph = graphOf(topology);
   const facts = h("div", { class: "facts", "aria-live": "polite" });
   const shape = arrange(topology);
+  const sides = sidesOf(graph, options.cut);
   const isLarge = topology.nodes.length > ALL_LINKS;
-  const state = { chosen: options.cut ? -1 : 0, by: isLarge && !options.cut && !shape.frames ? "hops" : "shape" };
+  const state = { chosen: options.cut ? -1 : 0, by: "shape" };
   const place = h("div", { class: shape.frames ? "drawing strip" : "drawing square" });
-  const modes = shape.frames ? [["shape", "Boxes and tiers"]]
-    : [["shape", shape.name.startsWith("circle") ? "Circle" : "Grid"], ["hops", "Hops from a host"]];
-  const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; state.chosen = Math.max(0, state.chosen); draw(); } }, label));
+  const caption = h("p", { class: "quiet caption" });
+  const modes = [["shape", shape.frames ? "Boxes and tiers" : shape.name === "grid" ? "Grid" : "Circle"],
+    !shape.frames && ["hops", "Hops from a host"], isLarge && ["matrix", "Matrix"]].filter(Boolean);
+  const buttons = modes.map(([by, label]) => h("button", { type: "button", onclick: () => { state.by = by; draw(); } }, label));
   const choose = h("input", { type: "text", id: "chosen-node", autocomplete: "off", onchange: () => {
     const found = topology.nodes.findIndex((node) => String(node.id) === choose.value.trim());
     if (found >= 0) state.chosen = found;
     draw();
   } });
   function draw() {
+    if (state.by === "hops") state.chosen = Math.max(0, state.chosen);
     choose.value = state.chosen < 0 ? "" : String(topology.nodes[state.chosen].id);
     buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(modes[index][0] === state.by)));
-    show(place, draft(graph, state, shape, options, (node) => { state.chosen = node; draw(); }));
+    const onChoose = (node) => { state.chosen = node; draw(); };
+    show(place, isLarge ? graphCanvas(largeScene(graph, shape, state, sides), state.chosen, onChoose) : draft(graph, state, shape, sides, onChoose));
+    show(caption, isLarge && captionOf(state.by, shape));
     show(facts, state.chosen < 0 ? h("p", { class: "quiet" }, "The bottleneck is red. Click or type a node to see its links.") : about(graph, state.chosen, topology));
   }
   draw();
   return h("div", { class: "split" },
-    h("div", {}, modes.length > 1 && h("div", { class: "switcher", role: "group", "aria-label": "Arrangement" }, buttons), place),
+    h("div", {}, modes.length > 1 && h("div", { class: "switcher", role: "group", "aria-label": "Arrangement" }, buttons), place, caption),
     h("div", {}, topology.recipe && recipeView(topology.recipe), h("div", { class: "inline choose" }, h("label", { for: "chosen-node" }, "Node"), choose), facts));
 }
 
-function draft(graph, state, shape, { cut }, choose) {
+function captionOf(by, shape) {
+  if (by === "matrix") return "A dot in row a and column b is a link from node a to node b.";
+  if (by === "hops") return "Each ring has the nodes at one more hop; lines are shortest paths from the chosen node.";
+  if (shape.spans?.length > 1) return `${shape.levels[0].length} blocks of ${plural(shape.spans[0], "node")}, as the recipe makes them. Links between the same blocks run together.`;
+  return "All links, faint. Point at a node to see its links.";
+}
+
+/** Return the nodes of the smaller side of a cut, and whether a link crosses the cut. */
+function sidesOf(graph, cut) {
+  if (!cut) return { inside: new Set(), crosses: () => false };
+  const isSmall = cut.nodes.size * 2 <= graph.nodes.length;
+  const ends = (link) => (cut.isEntry ? [link.target, link.source] : [link.source, link.target]);
+  return {
+    inside: new Set(graph.nodes.map((node) => node.id).filter((id) => cut.nodes.has(id) === isSmall)),
+    crosses: (link) => {
+      const [from, to] = ends(link).map((node) => cut.nodes.has(graph.nodes[node].id));
+      return from && !to;
+    },
+  };
+}
+
+function draft(graph, state, shape, { inside, crosses }, choose) {
   const around = state.by === "hops" ? rings(graph, state.chosen) : null;
   const height = heightOf(shape);
   const at = ([x, y]) => [x * (SIZE - 44) + 22, y * (height - 44) + 22];
   const places = (around ? around.places : shape.places).map(at);
-  const few = graph.nodes.length <= ALL_LINKS;
-  const radius = few ? 12 : Math.max(2.5, 90 / Math.sqrt(graph.nodes.length));
   const isTree = (link) => around && around.parents[link.target] === link.source;
-  const inside = cut && smaller(graph, cut.nodes);
-  const crosses = (link) => {
-    if (!cut) return false;
-    const [from, to] = cut.isEntry ? [link.target, link.source] : [link.source, link.target];
-    return cut.nodes.has(graph.nodes[from].id) && !cut.nodes.has(graph.nodes[to].id);
-  };
-  const shown = graph.links.filter((link) => few || link.source === state.chosen || isTree(link) || crosses(link));
   const rank = (link) => (crosses(link) ? 2 : link.source === state.chosen ? 1 : 0);
   const kind = (link) => ["link", ["", "from", "cut"][rank(link)], around && !isTree(link) && "aside"].filter(Boolean).join(" ");
   const length = (link) => Math.hypot(places[link.source][0] - places[link.target][0], places[link.source][1] - places[link.target][1]);
   const next = Math.min(...graph.links.map(length));
   // Links around a torus bend, so that they do not hide the links between neighbors.
   const bend = (link) => (!around && shape.name === "grid" && length(link) > 1.3 * next ? 0.16 : link.twoWay ? 0 : 0.08);
-  shown.sort((one, other) => rank(one) - rank(other));
+  const shown = [...graph.links].sort((one, other) => rank(one) - rank(other));
   return drawing(SIZE, height, `Graph of ${plural(graph.nodes.length, "node")} and ${plural(graph.links.length, "link")}`,
     around && Array.from({ length: around.farthest }, (_, hop) => s("circle", { class: "orbit", cx: SIZE / 2, cy: SIZE / 2, r: ((0.46 * (hop + 1)) / around.farthest) * (SIZE - 44) })),
     !around && shape.frames?.map((frame) => [frameOf(frame, at)]),
     shown.map((link) => s("path", { class: kind(link), d: curve(places[link.source], places[link.target], bend(link)) })),
-    graph.nodes.map((node, index) => nodeMark(node, places[index], radius, {
-      class: `node${index === state.chosen ? " chosen" : ""}${inside?.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
-    }, few && labelOf(node))));
+    graph.nodes.map((node, index) => nodeMark(node, places[index], 12, {
+      class: `node${index === state.chosen ? " chosen" : ""}${inside.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
+    }, labelOf(node))));
 }
-
-/** Fabrics are wide: boxes stand side by side. */
-export const heightOf = (shape) => (shape.frames ? 0.68 * SIZE : SIZE);
 
 function frameOf(frame, at) {
   const [x, y] = at([frame.x, frame.y]);
   const [right, bottom] = at([frame.x + frame.width, frame.y + frame.height]);
   return s("g", { class: "box" }, s("rect", { x, y, width: right - x, height: bottom - y, rx: 8 }), s("text", { x: x + 8, y: y + 16 }, frame.name));
-}
-
-/** Return the smaller side of a cut. */
-function smaller(graph, cut) {
-  if (cut.size * 2 <= graph.nodes.length) return cut;
-  return new Set(graph.nodes.map((node) => node.id).filter((id) => !cut.has(id)));
 }
 
 /** "0.gpu12" -> "12", 7 -> "7"; longer names stand in the title of the node alone. */
@@ -116,39 +124,4 @@ function about(graph, chosen, topology) {
     h("p", {}, `Reaches ${counts.map((count, hop) => `${count} at ${plural(hop + 1, "hop")}`).join(", ")}.`),
     h("p", { class: "quiet" }, `${plural(graph.nodes.length, "node")}, ${plural(graph.links.length, "one-way link")}${topology.bandwidth_unit === "link" ? "" : `, capacities in ${topology.bandwidth_unit}`}. Click or type a node to see its links.`),
   ];
-}
-
-/** Return a recipe as a tree of operators and bases, each with its title. */
-function recipeView(recipe) {
-  const made = h("div", { class: "recipe" }, h("h3", {}, "How to make this graph"));
-  const titles = get("/v1/families").then(({ items }) => new Map(items.map((item) => [item.name, item.title])), () => new Map());
-  made.append(later(titles.then((found) => h("ul", { class: "tree" }, branch(parse(recipe), found)))));
-  return made;
-}
-
-function branch(term, titles) {
-  const plain = term.parts.filter((part) => !part.name);
-  const below = term.parts.filter((part) => part.name);
-  return h("li", {}, h("code", {}, plain.length ? `${term.name}(${plain.map((part) => part.text).join(", ")})` : term.name),
-    titles.has(term.name) && h("span", { class: "quiet" }, ` ${titles.get(term.name)}`),
-    below.length > 0 && h("ul", {}, below.map((part) => branch(part, titles))));
-}
-
-/** Parse a recipe: `Name(part, ...)`, where a part is a recipe, a number or a name. */
-export function parse(recipe) {
-  const tokens = recipe.match(/[()]|,|[^(),\s][^(),]*/g) || [];
-  let at = 0;
-  function term() {
-    const text = tokens[at++].trim();
-    if (tokens[at] !== "(") return /^[A-Z]/.test(text) ? { name: text, parts: [] } : { text };
-    const parts = [];
-    at += 1;
-    while (at < tokens.length && tokens[at] !== ")") {
-      if (tokens[at] === ",") at += 1;
-      else parts.push(term());
-    }
-    at += 1;
-    return { name: text, parts };
-  }
-  return term();
 }
