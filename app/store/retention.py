@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from topoloom.app.store.errors import NotOwner
 from topoloom.app.store.indexing import forget
 from topoloom.app.store.owners import EVERYONE, OPERATORS, grant, owned_by, seen_by
-from topoloom.app.store.tables import TABLES, DocumentOwnerRow, LabelRow, ReferenceRow
+from topoloom.app.store.tables import TABLES, DocumentOwnerRow, LabelRow
 
 MAX_LABELS = 50
 """Most labels of one document."""
@@ -150,13 +150,6 @@ class Keeping:
             if connection.execute(delete(table).where(*free)).rowcount:
                 forget(connection, kind, [identity])
         return True
-
-    def referring(self, kind: str, identity: str) -> int:
-        """Return the number of stored documents that refer to this document."""
-        to = (ReferenceRow.to_kind == kind, ReferenceRow.to_id == identity)
-        with self.engine.connect() as connection:
-            query = select(func.count()).select_from(ReferenceRow).where(*to)
-            return connection.execute(query).scalar_one()
 
     def _standing(self, connection: Connection, kind: str, identity: str) -> Standing | None:
         """Return the standing of a document that the owner sees."""
