@@ -141,7 +141,7 @@ def _trees(
     pipeline_chunks: int | None,
 ) -> Estimate:
     rate = tree_inverse_rate(schedule, topology) / sum(schedule.sizes)
-    return _pipeline(tree_depth(schedule), float(rate) * scale, alpha_seconds, pipeline_chunks)
+    return pipeline(tree_depth(schedule), float(rate) * scale, alpha_seconds, pipeline_chunks)
 
 
 def _together(
@@ -154,7 +154,7 @@ def _together(
     trees = [part for part in schedule.parts if isinstance(part, TreeSchedule)]
     rate = tree_inverse_rate(schedule, topology) / sum(trees[0].sizes)
     depth = sum(map(tree_depth, trees))
-    return _pipeline(depth, float(rate) * scale, alpha_seconds, pipeline_chunks)
+    return pipeline(depth, float(rate) * scale, alpha_seconds, pipeline_chunks)
 
 
 def _routes(
@@ -171,13 +171,21 @@ def _routes(
     if pipeline_chunks == 1:
         return whole
     transfer = float(route_inverse_rate(schedule, topology)) * share
-    cut = _pipeline(len(phases), transfer, alpha_seconds, pipeline_chunks)
+    cut = pipeline(len(phases), transfer, alpha_seconds, pipeline_chunks)
     return cut if pipeline_chunks else min(whole, cut, key=lambda one: one.seconds)
 
 
-def _pipeline(
-    depth: int, transfer: float, alpha_seconds: float, pipeline_chunks: int | None
+def pipeline(
+    depth: int, transfer: float, alpha_seconds: float, pipeline_chunks: int | None = None
 ) -> Estimate:
+    """Return the time of trees of some depth, in the best or a given number of pieces.
+
+    ``transfer`` is the transmission time in seconds of all data on the busiest link.
+
+    >>> pipeline(3, 8.0, 1.0)
+    Estimate(seconds=18.0, rounds=6, pipeline_chunks=4)
+    """
+
     def seconds(chunks: int) -> float:
         return (depth + chunks - 1) * (alpha_seconds + transfer / chunks)
 

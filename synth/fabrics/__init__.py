@@ -21,7 +21,7 @@ from topoloom.synth.fabrics.desk_side import (
     mac_studio_mesh,
     mac_studio_ring,
 )
-from topoloom.synth.fabrics.networks import dragonfly, fat_tree, rail, rail_only
+from topoloom.synth.fabrics.networks import dragonfly, fat_tree, one_switch, rail, rail_only
 from topoloom.synth.fabrics.switched import (
     dgx_2,
     dgx_a100,
@@ -88,6 +88,7 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "trainium2-ultra": trainium2_ultra,
         "rail-N-K": rail,
         "rail-only-N-K": rail_only,
+        "switch-N-D": one_switch,
         "fat-tree-K": fat_tree,
         "dragonfly-A-P-H-G": dragonfly,
     }

@@ -1,6 +1,6 @@
-"""Networks of any size: fat tree, dragonfly, rail-optimized and rail-only cluster.
+"""Networks of any size: one switch, fat tree, dragonfly, rail-optimized and rail-only cluster.
 
-Fat trees and dragonflies count links, so every capacity is 1.  Clusters of boxes have the
+Switches, fat trees and dragonflies count links, so every capacity is 1.  Clusters of boxes have the
 bandwidths of DGX H100 boxes, in GB/s per direction.
 """
 
@@ -124,6 +124,18 @@ def rail_only(n: int, k: int) -> Topology:
     return Topology(
         [*gpus, *switches], links, switches=switches, name="rail-only", bandwidth_unit="GB/s"
     )
+
+
+def one_switch(n: int, d: int) -> Topology:
+    """Return n hosts, each with d links to one switch: an ideal packet switch for all ports.
+
+    >>> one_switch(4, 2)
+    <Topology switch: 4 compute, 1 switch, 16 links>
+    """
+    _require_size(n + 1, 2 * n * d)
+    hosts = [f"host{index}" for index in range(n)]
+    links = [row for host in hosts for _ in range(d) for row in two_way_links(host, "switch", 1)]
+    return Topology([*hosts, "switch"], links, switches=["switch"], name="switch")
 
 
 def _require_size(nodes: int, links: int) -> None:

@@ -14,6 +14,7 @@ from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.topology.topology import Topology
 
 NUMBERS = {
+    "switch-N-D": ["2-1", "4-3"],
     "fat-tree-K": ["2", "4", "6"],
     "dragonfly-A-P-H-G": ["4-2-2-9", "2-1-1-3", "4-1-2-5", "3-2-1-1", "1-1-1-2"],
     "rail-N-K": ["2-1", "4-3"],
@@ -28,7 +29,7 @@ NUMBERS = {
     "mac-studio-ring-N": ["3", "9"],
     "tpu-v5e-AxB": ["1x2", "2x4", "8x16", "16x16"],
 }
-NETWORKS = ("fat-tree", "dragonfly")
+NETWORKS = ("switch", "fat-tree", "dragonfly")
 
 
 def names_of(known):
@@ -47,7 +48,7 @@ def test_every_fabric_is_connected_both_ways_and_carries_its_name(name: str) -> 
     topology = fabric(name)
     topology.require_connected()
     assert topology.is_bidirectional
-    assert not topology.has_parallel_links or name.startswith("dragonfly")
+    assert not topology.has_parallel_links or name.startswith(("dragonfly", "switch"))
     assert topology.name == name
     unit = "link" if name.startswith(NETWORKS) else "GB/s"
     assert topology.bandwidth_unit == unit
