@@ -3,6 +3,10 @@
 Read the modules in this order:
 
 - `process_groups`: sizes of parallelism, ranks on hosts, the table of groups;
-- `member_topology`: the part of a topology that belongs to one group;
-- `one_group`: the best rate of one group, on its own links or with the whole fabric.
+- `rate`: a rate between two exact bounds;
+- `group_symmetry`: automorphisms that map groups to groups;
+- `arborescence`, `cheapest_trees`: trees of a group under prices of the links;
+- `joint_program`, `joint_trees`, `exact_trees`, `exact_solution`: the best trees of all groups;
+- `joint_rate`: the best rate of all groups at once;
+- `member_topology`, `one_group`: that of one group, on its own links or with the whole fabric.
 """

@@ -1,13 +1,10 @@
 """All-to-all: every rank sends its own data to every other rank, at the highest rate.
 
-With groups, every rank sends to the other ranks of its group, and all groups share the links.
-
 The least time is that of the maximum concurrent flow.  Every result is a pair of exact bounds:
 the time of the routing found, and the lower bound that lengths of the links prove.  The routing
 is optimal where the bounds are equal.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,7 +26,7 @@ from topoloom.schedules.routes.shortest_path_bound import (
 )
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.progress import report_progress
-from topoloom.synth.topology.topology import NodeId, Topology
+from topoloom.synth.topology.topology import Topology
 
 MAX_VARIABLES = 40_000
 """Maximum size of a linear program: sources (one of each orbit) times arcs."""
@@ -47,12 +44,11 @@ _MAX_ROUNDS = 100
 class AllToAll:
     """The time of an all-to-all, between two exact bounds.
 
-    Every compute node sends one unit to every other of its group.  ``inverse_rate`` is the time of
-    the routing found, in 1 / (bandwidth unit): the largest load of any link over its capacity.
-    ``lower`` is the lower bound for any routing.  ``method`` is ``"linear-program"`` or
-    ``"shortest-paths"``; no path has more than ``hops`` hops from host to host.
-    ``compute_nodes`` is N, the size of every group.  With M bytes in each rank's buffer, the time
-    is ``inverse_rate * M / N``.
+    Every compute node sends one unit to every other.  ``inverse_rate`` is the time of the routing
+    found, in 1 / (bandwidth unit): the largest load of any link over its capacity.  ``lower`` is
+    the lower bound for any routing.  ``method`` is ``"linear-program"`` or ``"shortest-paths"``;
+    no path has more than ``hops`` hops from host to host.  With M bytes in each rank's buffer,
+    M / N for each rank, the time is ``inverse_rate * M / N``.
     """
 
     compute_nodes: int
@@ -79,20 +75,13 @@ _found_last: LruCache[AllToAll] = LruCache(_FLOWS_KEPT)
 """Cache of results: times are compared first, schedules then use the same flows."""
 
 
-def optimum(
-    topology: Topology,
-    groups: Sequence[Sequence[NodeId]] = (),
-    *,
-    max_variables: int = MAX_VARIABLES,
-) -> AllToAll:
+def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToAll:
     """Return the best all-to-all of a topology: exact, or between exact bounds.
 
     Parameters
     ----------
     topology : Topology
         Strongly connected; switches and hosts forward.
-    groups : sequence of groups, optional
-        As for `schedules.routes.demand.all_to_all_demand`.
     max_variables : int
         Maximum size of linear programs; beyond it shortest paths are used.
 
@@ -124,9 +113,9 @@ def optimum(
     >>> found.inverse_rate, found.proved
     (Fraction(61, 7), True)
     """
-    problem = all_to_all_demand(topology, groups)
+    problem = all_to_all_demand(topology)
     size = _require_small(problem)
-    key = digest_of((problem.group,), topology.digest, str(topology.recipe), max_variables)
+    key = digest_of((), topology.digest, str(topology.recipe), max_variables)
     if (known := _found_last.get(key)) is not None:
         return known
     found = _best(problem, size, max_variables)
@@ -223,4 +212,4 @@ def _node_bound(problem: AllToAllDemand) -> Fraction:
     room = np.zeros((2, problem.nodes), np.int64)
     np.add.at(room[0], problem.tail, capacity)
     np.add.at(room[1], problem.head, capacity)
-    return problem.receivers * problem.scale / int(room[:, problem.members].min())
+    return problem.receivers * problem.scale / int(room[:, problem.wants].min())

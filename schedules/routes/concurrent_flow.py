@@ -2,9 +2,9 @@
 
 Variables: the flow f[s, e] of all data of source s on arc e, and the inverse rate x.
 Minimize x subject to two kinds of constraints.  Conservation: at every node v except s, inflow
-minus outflow is the demand of v (1, or 0 at a node that only forwards).  Capacity: on the arcs
-of every orbit, the sum of the flows is at most x times the capacity.  One flow per source serves
-all its destinations, since `schedules.routes.flow_decomposition` separates them afterwards.
+minus outflow is the demand of v (1, or 0 at a switch).  Capacity: on the arcs of every orbit,
+the sum of the flows is at most x times the capacity.  One flow per source serves all its
+destinations, since `schedules.routes.flow_decomposition` separates them afterwards.
 
 HiGHS solves the program in floating point.  This module returns integer flows that satisfy
 conservation exactly, and integer lengths; each yields an exact bound.
@@ -78,7 +78,7 @@ def _balance(problem: AllToAllDemand) -> tuple[csr_array, NDArray[np.float64]]:
         rows += [index * nodes + problem.head, index * nodes + problem.tail]
         columns += [index * arcs + at, index * arcs + at]
         values += [np.ones(arcs), -np.ones(arcs)]
-        want = problem.takers(source).astype(float)
+        want = problem.wants.astype(float)
         want[source] = -problem.receivers
         wanted.append(want)
     shape = (len(problem.sources) * nodes, len(problem.sources) * arcs + 1)
@@ -150,7 +150,7 @@ def _balanced(problem: AllToAllDemand, flows: Integers, unit: int) -> bool:
         gain = np.zeros(problem.nodes, np.int64)
         np.add.at(gain, problem.head, row)
         np.subtract.at(gain, problem.tail, row)
-        wanted = problem.takers(source) * unit
+        wanted = problem.wants * unit
         wanted[source] = -problem.receivers * unit
         if not np.array_equal(gain, wanted):
             return False
@@ -160,7 +160,9 @@ def _balanced(problem: AllToAllDemand, flows: Integers, unit: int) -> bool:
 def _routed(problem: AllToAllDemand, source: int, flow: NDArray[np.float64], unit: int) -> Integers:
     """Return integer flows from one source within capacities slightly above the given flow."""
     nodes, goal = problem.nodes, problem.nodes
-    takers = np.flatnonzero(problem.takers(source))
+    wanted = problem.wants.copy()
+    wanted[source] = False
+    takers = np.flatnonzero(wanted)
     tails = np.concatenate([problem.tail, takers])
     heads = np.concatenate([problem.head, np.full(len(takers), goal)])
     slack = 0

@@ -1,7 +1,7 @@
 """Lower bounds by cuts: the data that must cross from one set of nodes to the rest.
 
-A set S of nodes sends s * r units over the arcs that leave S, for every group with s nodes inside
-and r outside.  With lengths 1 on these arcs and 0 elsewhere, this is a bound by lengths.  Lengths
+A set S of nodes with s compute nodes inside and r outside sends s * r units over the arcs that
+leave S.  With lengths 1 on these arcs and 0 elsewhere, this is a bound by lengths.  Lengths
 averaged over a group of automorphisms are equal on every orbit of arcs.  They prove no less, since
 the distance under an average is at least the average of the distances.
 
@@ -88,7 +88,8 @@ def _sweep(problem: AllToAllDemand, order: Integers) -> tuple[Fraction, NDArray[
     np.add.at(change, first[forward] + 1, capacity[forward])
     np.subtract.at(change, past[forward] + 1, capacity[forward])
     room = np.cumsum(change)
-    units = np.concatenate([[0], np.cumsum(_gains(problem, order))])
+    within = np.concatenate([[0], np.cumsum(problem.wants[order])])
+    units = within * (within[-1] - within)
     counts = [
         (Fraction(int(units[k]), int(room[k])), k)
         for k in range(1, problem.nodes)
@@ -98,13 +99,3 @@ def _sweep(problem: AllToAllDemand, order: Integers) -> tuple[Fraction, NDArray[
     inside = np.zeros(problem.nodes, np.bool_)
     inside[order[:size]] = True
     return rate * problem.scale, inside
-
-
-def _gains(problem: AllToAllDemand, order: Integers) -> Integers:
-    """Return the units that leave the set more with each further node of an order."""
-    group = problem.group[order]
-    by_group = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[by_group], group[by_group])
-    before = np.empty(problem.nodes, np.int64)
-    before[by_group] = np.arange(problem.nodes) - starts
-    return np.where(group >= 0, problem.receivers - 2 * before, 0)

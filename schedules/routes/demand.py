@@ -1,14 +1,11 @@
 """The all-to-all problem: every compute node sends one unit to every other over arcs.
 
-With groups, every member sends one unit to every other member of its group, all groups at once.
-All other nodes only forward.  An *arc* is all parallel links from one node to another; their
-capacities add.  A semiregular group of automorphisms (`synth.symmetry.semiregular_groups`)
-divides the nodes and the arcs into orbits of equal size.  The average of any routing over the
-group loads all arcs of an orbit equally.  One source of each orbit and one load for each orbit of
-arcs are therefore exact.
+An *arc* is all parallel links from one node to another; their capacities add.  A semiregular
+group of automorphisms (`synth.symmetry.semiregular_groups`) divides the nodes and the arcs into
+orbits of equal size.  The average of any routing over the group loads all arcs of an orbit
+equally.  One source of each orbit and one load for each orbit of arcs are therefore exact.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -18,7 +15,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.errors import TooLarge
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
-from topoloom.synth.topology.topology import NodeId, Topology
+from topoloom.synth.topology.topology import Topology
 
 _MAX_CAPACITY = 2**40
 
@@ -27,7 +24,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class AllToAllDemand:
-    """One source of each orbit sends a unit to every other node of its group.
+    """One source of each orbit sends a unit to every other compute node.
 
     Attributes
     ----------
@@ -39,10 +36,10 @@ class AllToAllDemand:
         Capacity of each arc of the orbit, times ``scale``.
     scale : Fraction
         ``capacity / scale`` is in the topology's bandwidth unit.
-    group : array of int64, by position
-        Number of the node's group; -1 for nodes that only forward.
+    wants : array of bool, by position
+        Whether this node receives a unit from each source: true for compute nodes.
     sources : array of int64
-        One node with a group of each orbit.
+        One compute node of each orbit.
     images : array of int64, (order, nodes)
         The group.
     """
@@ -52,30 +49,19 @@ class AllToAllDemand:
     orbit: Integers
     capacity: Integers
     scale: Fraction
-    group: Integers
+    wants: NDArray[np.bool_]
     sources: Integers
     images: Integers
 
     @property
     def nodes(self) -> int:
         """Number of positions, including switches."""
-        return len(self.group)
-
-    @property
-    def members(self) -> NDArray[np.bool_]:
-        """By position, whether the node sends and receives data."""
-        return self.group >= 0
+        return len(self.wants)
 
     @property
     def receivers(self) -> int:
-        """Destinations of each source: the size of its group, less one."""
-        return int(self.takers(int(self.sources[0])).sum())
-
-    def takers(self, source: int) -> NDArray[np.bool_]:
-        """Return by position whether the node receives data of a source."""
-        found = self.group == self.group[source]
-        found[source] = False
-        return found
+        """Destinations of each source: N - 1."""
+        return int(self.wants.sum()) - 1
 
     def rate(self, load: int, unit: int, orbit: int) -> Fraction:
         """Return the time of ``load / unit`` on each arc of an orbit, per unit of data."""
@@ -94,16 +80,8 @@ class AllToAllDemand:
         return found
 
 
-def all_to_all_demand(
-    topology: Topology, groups: Sequence[Sequence[NodeId]] = ()
-) -> AllToAllDemand:
+def all_to_all_demand(topology: Topology) -> AllToAllDemand:
     """Return the problem on a topology, reduced by its known symmetry.
-
-    Parameters
-    ----------
-    topology : Topology
-    groups : sequence of groups, optional
-        Disjoint groups of compute nodes, all of one size; default: all in one group.
 
     Raises
     ------
@@ -117,20 +95,15 @@ def all_to_all_demand(
     >>> ring = all_to_all_demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     >>> ring.sources.tolist(), ring.orbit.tolist(), ring.receivers
     ([0], [0, 0, 0, 0], 3)
-    >>> pairs = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> all_to_all_demand(pairs, [(0, 2), (1, 3)]).receivers
-    1
     """
     topology.require_connected()
     nodes = topology.node_count
-    group = np.full(nodes, -1, np.int64)
-    for number, members in enumerate(groups or [topology.compute_nodes]):
-        group[[topology.position[member] for member in members]] = number
-    images = _that_keep(group, semiregular_group(topology))
+    images = semiregular_group(topology)
     keys = topology.sources.astype(np.int64) * nodes + topology.targets
     arcs, arc_of_link = np.unique(keys, return_inverse=True)
     tail, head = arcs // nodes, arcs % nodes
     orbit = _orbits(np.searchsorted(arcs, images[:, tail] * nodes + images[:, head]))
+    wants = np.array([node not in topology.switches for node in topology.nodes])
     lowest = images.min(axis=0)
     capacity, scale = _capacities(topology, arc_of_link, orbit)
     return AllToAllDemand(
@@ -139,19 +112,10 @@ def all_to_all_demand(
         orbit,
         capacity,
         scale,
-        group,
-        np.flatnonzero((lowest == np.arange(nodes)) & (group >= 0)),
+        wants,
+        np.flatnonzero((lowest == np.arange(nodes)) & wants),
         images,
     )
-
-
-def _that_keep(group: Integers, images: Integers) -> Integers:
-    """Return the elements that map groups to groups, and other nodes to such nodes: a subgroup."""
-    held = np.flatnonzero(group >= 0)
-    held = held[np.argsort(group[held], kind="stable")]
-    moved = group[images[:, held]]
-    alike = (group[held][1:] == group[held][:-1]) == (moved[:, 1:] == moved[:, :-1])
-    return images[alike.all(axis=1) & (moved >= 0).all(axis=1)]
 
 
 def _orbits(moved: Integers) -> Integers:

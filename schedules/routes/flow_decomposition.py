@@ -67,9 +67,7 @@ def most_hops(problem: AllToAllDemand, flows: Integers, unit: int) -> int:
     """Return the largest number of host-to-host hops of the routes of `route_schedule`."""
     most = 0
     for nodes, lengths, _ in _paths_of_sources(problem, flows, unit):
-        hosts = np.add.reduceat(
-            problem.members[nodes].astype(np.int64), np.cumsum(lengths) - lengths
-        )
+        hosts = np.add.reduceat(problem.wants[nodes].astype(np.int64), np.cumsum(lengths) - lengths)
         most = max(most, int(hosts.max()) - 1)
     return most
 
@@ -94,19 +92,19 @@ def _paths_of_sources(problem: AllToAllDemand, flows: Integers, unit: int) -> An
     into = np.argsort(problem.head, kind="stable")
     entering = np.searchsorted(problem.head[into], np.arange(problem.nodes + 1))
     for source, row in zip(problem.sources.tolist(), flows, strict=True):
-        yield _paths(entering, into, problem.tail, row.copy(), problem.group, source, unit)
+        yield _paths(entering, into, problem.tail, row.copy(), problem.wants, source, unit)
 
 
 @njit(cache=True, nogil=True)
 def _paths(
-    entering: Any, into: Any, tail: Any, left: Any, group: Any, source: int, unit: int
+    entering: Any, into: Any, tail: Any, left: Any, wants: Any, source: int, unit: int
 ) -> Any:
     """Decompose the flow ``left``; return the nodes of all paths, their lengths and weights.
 
     Paths run backwards from each destination along the first arc with flow; circulations are
     dropped.  Every node with demand or outflow has inflow, so each path ends at the source.
     """
-    count = len(group)
+    count = len(wants)
     first = entering[:-1].copy()
     way, arcs = np.empty(count, np.int64), np.empty(count, np.int64)
     place = np.full(count, -1, np.int64)
@@ -114,7 +112,7 @@ def _paths(
     weights = np.empty(count, np.int64)
     filled, made = 0, 0
     for goal in range(count):
-        wanted = unit if group[goal] == group[source] and goal != source else 0
+        wanted = unit if wants[goal] and goal != source else 0
         while wanted > 0:
             size = _way_back(goal, source, entering, into, tail, left, first, way, arcs, place)
             weight = wanted
@@ -162,7 +160,7 @@ def _way_back(
         while first[node] < entering[node + 1] and left[into[first[node]]] == 0:
             first[node] += 1
         if first[node] == entering[node + 1]:
-            raise ValueError("flows: must bring every node what it receives and passes on")
+            raise ValueError("flows: must bring every node what it wants and passes on")
         arc = into[first[node]]
         before = tail[arc]
         arcs[size - 1] = arc

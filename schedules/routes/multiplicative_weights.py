@@ -61,7 +61,7 @@ def adaptive_routing(problem: AllToAllDemand, first: PathSplit, rounds: int) -> 
     finest = min(_FINEST, longest_length(problem))
     ways = arc_index(problem.tail, problem.head, problem.nodes)
     loads, lengths, hops = _rounds(
-        ways, problem.sources, problem.group, problem.orbit, capacity, rounds, growth, finest,
+        ways, problem.sources, problem.wants, problem.orbit, capacity, rounds, growth, finest,
         _UNIT, flows,
     )  # fmt: skip
     lower = max(first.lower, length_bound(problem, lengths))
@@ -74,7 +74,7 @@ def adaptive_routing(problem: AllToAllDemand, first: PathSplit, rounds: int) -> 
 def _rounds(
     ways: Any,
     sources: Any,
-    group: Any,
+    wants: Any,
     orbit: Any,
     capacity: Any,
     rounds: int,
@@ -85,7 +85,7 @@ def _rounds(
 ) -> Any:
     """Add all rounds to ``flows``; return loads and final lengths by orbit, and most hops."""
     arcs, orbits = len(orbit), len(capacity)
-    memory, hops = work_memory(len(group)), 0
+    memory, hops = work_memory(len(wants)), 0
     loads, lengths = np.zeros(orbits, np.int64), np.ones(orbits, np.int64)
     weight, by_arc = np.ones(orbits), np.ones(arcs, np.int64)
     flow = np.zeros(arcs, np.int64)
@@ -106,7 +106,7 @@ def _rounds(
                 by_arc[arc] = lengths[orbit[arc]]
             flow[:] = 0
             hops = max(
-                hops, send_on_shortest_paths(ways, sources[row], group, by_arc, unit, memory, flow)
+                hops, send_on_shortest_paths(ways, sources[row], wants, by_arc, unit, memory, flow)
             )
             for arc in range(arcs):
                 flows[row, arc] += flow[arc]

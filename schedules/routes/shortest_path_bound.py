@@ -71,7 +71,7 @@ def length_bound(problem: AllToAllDemand, lengths: Integers) -> Fraction:
     >>> length_bound(ring, np.array([1]))
     Fraction(6, 1)
     """
-    total = _total_distance(_ways(problem), problem.sources, problem.group, lengths[problem.orbit])
+    total = _total_distance(_ways(problem), problem.sources, problem.wants, lengths[problem.orbit])
     return bound_of_distance(problem, lengths, Fraction(int(total)))
 
 
@@ -119,7 +119,7 @@ def split_evenly(problem: AllToAllDemand, lengths: Integers | None = None) -> Pa
     most = _MAX_TOTAL // (problem.nodes**2 * len(problem.sources))
     flows = np.zeros((len(problem.sources), len(problem.tail)), np.int64)
     unit = _unit(ways, problem, by_arc, most)
-    hops = _share(ways, problem.sources, problem.group, by_arc, unit, flows)
+    hops = _share(ways, problem.sources, problem.wants, by_arc, unit, flows)
     loads = np.zeros(len(problem.capacity), np.int64)
     np.add.at(loads, problem.orbit, flows.sum(axis=0))
     # Only shortest paths are used: their total length is the sum of the distances.
@@ -137,7 +137,7 @@ def _unit(ways: ArcIndex, problem: AllToAllDemand, lengths: Integers, most: int)
     """Return a unit that divides evenly at every level, or a power of two; at most ``most``."""
     if (lengths == 1).all():
         shares = np.zeros((problem.nodes, int(np.diff(ways.entering).max()) + 1), np.bool_)
-        _count_shares(ways, problem.sources, problem.group, lengths, shares)
+        _count_shares(ways, problem.sources, lengths, shares)
         unit = prod(lcm(*(int(k) for k in np.flatnonzero(row) if k)) for row in shares)
         if unit <= most:
             return unit
@@ -145,49 +145,45 @@ def _unit(ways: ArcIndex, problem: AllToAllDemand, lengths: Integers, most: int)
 
 
 @njit(cache=True, nogil=True)
-def _total_distance(ways: Any, sources: Any, group: Any, lengths: Any) -> int:
-    """Return the sum of the distances from the sources to all nodes of their groups.
+def _total_distance(ways: Any, sources: Any, wants: Any, lengths: Any) -> int:
+    """Return the sum of the distances from the sources to all nodes with demand.
 
     No overflow: fewer than N^2 distances of fewer than N arcs, see `longest_length`.
     """
-    nodes = len(group)
+    nodes = len(wants)
     distance, order = np.empty(nodes, np.int64), np.empty((2, nodes), np.int64)
     total = 0
     for source in sources:
         search(ways, source, lengths, distance, order)
         for node in range(nodes):
-            if group[node] == group[source]:
+            if wants[node]:
                 total += distance[node]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _count_shares(ways: Any, sources: Any, group: Any, lengths: Any, shares: Any) -> None:
+def _count_shares(ways: Any, sources: Any, lengths: Any, shares: Any) -> None:
     """Mark, by distance, the numbers of equal parts of flows."""
     nodes = len(shares)
     distance, order = np.empty(nodes, np.int64), np.empty((2, nodes), np.int64)
     for source in sources:
         reached = search(ways, source, lengths, distance, order)
-        passed = group == group[source]
-        for place in range(reached - 1, 0, -1):
+        for place in range(1, reached):
             node = order[0, place]
-            if not passed[node]:
-                continue
             parts = 0
             for at in range(ways.entering[node], ways.entering[node + 1]):
                 if on_shortest_path(ways, ways.into[at], lengths, distance, order):
-                    passed[ways.tail[ways.into[at]]] = True
                     parts += 1
             shares[distance[node], parts] = True
 
 
 @njit(cache=True, nogil=True)
-def _share(ways: Any, sources: Any, group: Any, lengths: Any, unit: int, flows: Any) -> int:
+def _share(ways: Any, sources: Any, wants: Any, lengths: Any, unit: int, flows: Any) -> int:
     """Fill the flow of every source; return the most hops."""
-    memory, most = work_memory(len(group)), 0
+    memory, most = work_memory(len(wants)), 0
     for row in range(len(sources)):
         most = max(
             most,
-            send_on_shortest_paths(ways, sources[row], group, lengths, unit, memory, flows[row]),
+            send_on_shortest_paths(ways, sources[row], wants, lengths, unit, memory, flows[row]),
         )
     return most

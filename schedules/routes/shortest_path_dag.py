@@ -84,9 +84,9 @@ def on_shortest_path(ways: Any, arc: int, lengths: Any, distance: Any, order: An
 
 @njit(cache=True, nogil=True)
 def send_on_shortest_paths(
-    ways: Any, source: int, group: Any, lengths: Any, unit: int, memory: Any, flow: Any
+    ways: Any, source: int, wants: Any, lengths: Any, unit: int, memory: Any, flow: Any
 ) -> int:
-    """Add to ``flow`` the shortest-path flow of ``unit`` to every node of the source's group.
+    """Add to ``flow`` the shortest-path flow of ``unit`` to every node with demand.
 
     From the farthest node back, the flow through a node is divided among the arcs by which
     shortest paths enter, in integers that differ by at most one.  Return the most hops of any of
@@ -96,8 +96,8 @@ def send_on_shortest_paths(
     """
     distance, order, amount, hops = memory
     reached = search(ways, source, lengths, distance, order)
-    for node in range(len(group)):
-        amount[node] = unit if group[node] == group[source] else 0
+    for node in range(len(wants)):
+        amount[node] = unit if wants[node] else 0
     for place in range(reached - 1, 0, -1):
         node = order[0, place]
         parts = 0
@@ -120,9 +120,8 @@ def send_on_shortest_paths(
         hops[node] = 0
         for at in range(ways.entering[node], ways.entering[node + 1]):
             if on_shortest_path(ways, ways.into[at], lengths, distance, order):
-                hops[node] = max(hops[node], hops[ways.tail[ways.into[at]]] + (group[node] >= 0))
-        if amount[node]:
-            most = max(most, hops[node])
+                hops[node] = max(hops[node], hops[ways.tail[ways.into[at]]] + wants[node])
+        most = max(most, hops[node])
     return most
 
 

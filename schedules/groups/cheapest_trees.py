@@ -1,0 +1,133 @@
+"""The cheapest trees of a group under given lengths of the arcs.
+
+A tree joins the members of a group by paths over other nodes.  Data is copied, or added up, at
+members only; so a tree of least length is an arborescence of least cost over the shortest paths
+between members.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from topoloom.schedules.groups.arborescence import FORBIDDEN, least_arborescence
+from topoloom.schedules.trees.flow.network import Network
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTree:
+    """A tree: for every member except the root, the arcs of the path from its parent to it.
+
+    With ``inward`` the paths lead against the arcs: data flows to the root.  ``root`` and members
+    are positions in the network; ``paths`` are pairs of the parent and the arcs in order.
+    """
+
+    root: int
+    inward: bool
+    paths: tuple[tuple[int, int, tuple[int, ...]], ...]
+
+    @property
+    def arcs(self) -> list[int]:
+        """All arcs, once for every path."""
+        return [arc for _, _, path in self.paths for arc in path]
+
+
+class GroupPaths:
+    """Shortest paths between the members of a group.
+
+    Parameters
+    ----------
+    network : Network
+    members : sequence of int
+        Positions.
+    inward : bool
+        Paths run against the arcs.
+    direct : bool
+        Every member sends its own data to each other member, as in an all-to-all.  Paths pass other
+        members, and trees are stars.  Otherwise members copy data, and no path passes a member.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        members: Sequence[int],
+        *,
+        inward: bool = False,
+        direct: bool = False,
+    ) -> None:
+        self.members, self.inward, self.direct = list(members), inward, direct
+        tail, head = (network.head, network.tail) if inward else (network.tail, network.head)
+        nodes, count = network.node_count, len(self.members)
+        copy = np.arange(nodes)
+        if not direct:
+            # A member's arcs leave a copy of it, so that no path passes a member.
+            copy[self.members] = nodes + np.arange(count)
+        numbered = (np.arange(1, len(tail) + 1), (copy[tail], head))
+        index = csr_array(numbered, shape=(nodes + count, nodes + count))
+        self._arcs = index.data - 1
+        self._graph = csr_array(
+            (np.zeros(len(tail)), index.indices, index.indptr), shape=index.shape
+        )
+        self._sources = copy[self.members]
+        self._arc_of = {
+            (int(t), int(h)): arc for arc, (t, h) in enumerate(zip(copy[tail], head, strict=True))
+        }
+
+    def under(self, lengths: Ints) -> "MemberDistances":
+        """Return the distances between members under lengths of the arcs, integers from 0."""
+        self._graph.data[:] = lengths[self._arcs]
+        distance, before = dijkstra(self._graph, indices=self._sources, return_predecessors=True)
+        near = distance[:, self.members]
+        cost = np.where(np.isfinite(near), near, FORBIDDEN).astype(np.int64)
+        return MemberDistances(self, cost, before)
+
+    def path(self, before: NDArray[np.int32], source: int, target: int) -> tuple[int, ...]:
+        """Return the arcs from the source to the target, both by place among the members."""
+        arcs, node, start = list[int](), self.members[target], int(self._sources[source])
+        while node != start:
+            previous = int(before[source, node])
+            arcs.append(self._arc_of[previous, node])
+            node = previous
+        return tuple(arcs[::-1])
+
+
+@dataclass(frozen=True, eq=False)
+class MemberDistances:
+    """``cost[a, b]`` is the distance from member a to member b; ``before`` has the paths."""
+
+    paths: GroupPaths
+    cost: Ints
+    before: NDArray[np.int32]
+
+    def parents(self, root: int) -> Ints:
+        """Return the tree of least length from a root, a place among the members."""
+        if self.paths.direct:
+            return np.full(len(self.cost), root)
+        return least_arborescence(self.cost, root)
+
+    def length(self, parents: Ints) -> int:
+        """Return the total length of a tree."""
+        below = np.flatnonzero(parents != np.arange(len(parents)))
+        return int(self.cost[parents[below], below].sum())
+
+    def tree(self, root: int, parents: Ints) -> GroupTree:
+        """Return a tree with its paths."""
+        members = self.paths.members
+        below = [place for place in range(len(parents)) if place != root]
+        steps = tuple(
+            (members[parent], members[place], self.paths.path(self.before, parent, place))
+            for place in below
+            for parent in [int(parents[place])]
+        )
+        return GroupTree(members[root], self.paths.inward, steps)
+
+    @property
+    def connected(self) -> bool:
+        """Whether every member reaches every other, also through members."""
+        joined = csr_array(self.cost < FORBIDDEN)
+        return connected_components(joined, connection="strong", return_labels=False) == 1

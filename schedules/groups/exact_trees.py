@@ -1,0 +1,107 @@
+"""Exact weights of trees, and exact lengths of arcs, close to a solution in floats."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.schedules.groups.exact_solution import exact_solution
+from topoloom.schedules.groups.joint_program import Column, JointProgram
+
+LONGEST = 1 << 30
+"""Maximum length of an arc: sums of the lengths of a path are exact as floats."""
+
+_POSITIVE, _TIGHT = 1e-9, 1e-7
+_UNITS = (1 << 10, 1 << 20)
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Weights: TypeAlias = tuple[tuple[Column, Fraction], ...]
+
+
+class MasterSolution(NamedTuple):
+    """Floats: the ``weights`` of columns, the prices ``lengths`` of resources, and the time."""
+
+    columns: list[Column]
+    weights: Floats
+    lengths: Floats
+    time: float
+
+    @property
+    def used(self) -> list[int]:
+        """The columns with a positive weight."""
+        return np.flatnonzero(self.weights > _POSITIVE).tolist()
+
+
+def exact_lengths(program: JointProgram, found: MasterSolution) -> Ints | None:
+    """Return integer lengths under which all used trees of a class cost exactly the same.
+
+    None if no such lengths up to `LONGEST` are found.
+    """
+    columns = [found.columns[at] for at in found.used]
+    priced = np.flatnonzero(found.lengths > _POSITIVE * found.lengths.max())
+    matrix = np.zeros((len(columns) + 1, len(priced) + len(program.classes)), np.int64)
+    start = np.zeros(matrix.shape[1])
+    start[: len(priced)] = found.lengths[priced]
+    for row, column in enumerate(columns):
+        matrix[row, : len(priced)] = column.loads[priced]
+        matrix[row, len(priced) + column.kind] = -1
+        start[len(priced) + column.kind] = float(column.loads @ found.lengths)
+    matrix[-1, : len(priced)] = np.array(program.room)[priced]
+    right = np.zeros(len(matrix), np.int64)
+    right[-1] = 1
+    solution = exact_solution(matrix, right, start)
+    if solution is None or min(solution) < 0:
+        return None
+    exact = solution[: len(priced)]
+    scale = lcm(*(value.denominator for value in exact))
+    whole = [int(value * scale) for value in exact]
+    common = gcd(*whole)
+    if max(whole) // common > LONGEST:
+        return None
+    lengths = np.zeros(len(program.room), np.int64)
+    lengths[priced] = [value // common for value in whole]
+    return lengths
+
+
+def exact_weights(program: JointProgram, found: MasterSolution) -> Iterator[Weights]:
+    """Yield weights with sum 1 in every class: those of the exact vertex, and on grids."""
+    columns = [found.columns[at] for at in found.used]
+    weights = found.weights[found.used]
+    kinds = np.array([column.kind for column in columns])
+    loads = np.stack([column.loads for column in columns], axis=1)
+    room = np.array(program.room)
+    slack = found.time * room - loads @ weights
+    tight = np.flatnonzero(slack <= _TIGHT * found.time * room)
+    classes = (np.arange(len(program.classes))[:, None] == kinds).astype(np.int64)
+    none = np.zeros((len(classes), 1), np.int64)
+    matrix = np.block([[classes, none], [loads[tight], -room[tight][:, None]]])
+    right = np.array([1] * len(classes) + [0] * len(tight))
+    solution = exact_solution(matrix, right, np.append(weights, found.time))
+    if solution is not None and min(solution) >= 0:
+        yield _positive(columns, solution[:-1])
+    for unit in _UNITS:
+        near = [int(value * unit) for value in weights.tolist()]
+        for kind in range(len(classes)):
+            own = np.flatnonzero(kinds == kind)
+            near[own[np.argmax(weights[own])]] += unit - sum(near[at] for at in own.tolist())
+        yield _positive(columns, [Fraction(part, unit) for part in near])
+
+
+def _positive(columns: Sequence[Column], weights: Sequence[Fraction]) -> Weights:
+    pairs = zip(columns, weights, strict=True)
+    return tuple((column, weight) for column, weight in pairs if weight)
+
+
+def slowest(program: JointProgram, chosen: Weights) -> Fraction:
+    """Return the time of weighted trees: the largest load over capacity, exactly."""
+    scale = lcm(*(weight.denominator for _, weight in chosen))
+    loads = np.zeros(len(program.room), object)
+    for column, weight in chosen:
+        loads += column.loads.astype(object) * int(weight * scale)
+    return max(
+        Fraction(int(load), size * scale) for load, size in zip(loads, program.room, strict=True)
+    )
