@@ -11,23 +11,33 @@ from math import lcm
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.link_sharing import LinkShares
-from topoloom.schedules.iterations.operations import Operation, Span, require_operations
+from topoloom.schedules.iterations.operations import Operation, Order, Timeline, order_of
 
 TICKS_PER_SECOND = 5040 * 10**15
 """Least ticks of a second.  5,040 is divisible by 1 to 10: even shares of few are exact."""
 
 
-def simulate(operations: Sequence[Operation], shares: LinkShares) -> list[Span]:
+def simulate(
+    operations: Sequence[Operation], shares: LinkShares, order: Order | None = None
+) -> Timeline:
     """Return the start and end of every operation.
 
     An operation starts when all operations in ``after`` and the previous operation of its stream
     have ended.  O(n log n) for n operations, and one computation of speeds for each set of
     communications that share links at the same time.
 
+    Parameters
+    ----------
+    operations : sequence of Operation
+    shares : LinkShares
+        Rows of the communications.
+    order : Order, optional
+        `order_of` the operations, if known.
+
     Raises
     ------
     NoSchedule
-        Operations wait for each other in a circle.
+        A time is negative, two streams use one row, or operations wait for each other in a circle.
 
     Examples
     --------
@@ -38,20 +48,20 @@ def simulate(operations: Sequence[Operation], shares: LinkShares) -> list[Span]:
     ...     Operation("data", "bucket", Fraction(0), (0,), 0, one * 2),
     ...     Operation("compute", "layer", one),
     ... ]
-    >>> [(str(span.start), str(span.end)) for span in simulate(work, LinkShares([Row.of(1)]))]
+    >>> found = simulate(work, LinkShares([Row.of(1)]))
+    >>> [(str(found.start(place)), str(found.end(place))) for place in range(3)]
     [('0', '1'), ('1', '3'), ('1', '2')]
     """
-    require_operations(operations)
-    return _Run(operations, shares).spans()
+    return _Run(operations, shares, order or order_of(operations)).timeline()
 
 
 class _Run:
     """The state of a simulation."""
 
-    def __init__(self, operations: Sequence[Operation], shares: LinkShares) -> None:
+    def __init__(self, operations: Sequence[Operation], shares: LinkShares, order: Order) -> None:
         self.operations, self.shares = operations, shares
         self.tick = _ticks_per_second(operations)
-        self.waiting, self.next = _order(operations)
+        self.waiting, self.next = list(order.waits), order.followers
         self.start = [0] * len(operations)
         self.end = [0] * len(operations)
         # Events: (tick, operation, version); version -1 ends a latency or a computation.
@@ -59,9 +69,10 @@ class _Run:
         self.active = 0
         # By row: operation, ticks left at speed 1, tick of the last change, version, speed.
         self.sent: dict[int, tuple[int, int, int, int, Fraction]] = {}
+        self.streams: dict[int, str] = {}
         self.versions = 0
 
-    def spans(self) -> list[Span]:
+    def timeline(self) -> Timeline:
         done = 0
         for index, count in enumerate(self.waiting):
             if count == 0:
@@ -74,7 +85,7 @@ class _Run:
                 if self.sent.get(one.traffic, (0, 0, 0, -1))[3] != version:
                     continue
                 self._leave(one.traffic, now)
-            elif one.traffic is not None and one.transfer:
+            elif one.traffic is not None and one.transfer.numerator:
                 self._enter(index, one.traffic, now)
                 continue
             self.end[index] = now
@@ -86,11 +97,7 @@ class _Run:
         if done < len(self.operations):
             stuck = next(one for one, count in enumerate(self.waiting) if count)
             raise NoSchedule(f"/operations/{stuck}", "must not wait for itself in a circle")
-        second = self.tick
-        return [
-            Span(Fraction(start, second), Fraction(end, second))
-            for start, end in zip(self.start, self.end, strict=True)
-        ]
+        return Timeline(self.start, self.end, self.tick)
 
     def _begin(self, index: int, now: int) -> None:
         self.start[index] = now
@@ -100,7 +107,11 @@ class _Run:
 
     def _enter(self, index: int, row: int, now: int) -> None:
         """Start the transfer of a communication."""
-        transfer = self.operations[index].transfer
+        transfer, stream = self.operations[index].transfer, self.operations[index].stream
+        if self.streams.setdefault(row, stream) != stream:
+            raise NoSchedule(
+                f"/operations/{index}/traffic", f"must not be a row of {stream!r}, too"
+            )
         left = transfer.numerator * (self.tick // transfer.denominator)
         self.active |= 1 << row
         self.sent[row] = index, left, now, -1, Fraction(0)
@@ -130,22 +141,12 @@ class _Run:
 
 
 def _ticks_per_second(operations: Sequence[Operation]) -> int:
-    found = 1
-    for one in {time for each in operations for time in (each.seconds, each.transfer)}:
-        found = lcm(found, one.denominator)
-    return found * -(-TICKS_PER_SECOND // found // 5040) * 5040
-
-
-def _order(operations: Sequence[Operation]) -> tuple[list[int], list[list[int]]]:
-    """Return for every operation how many it waits for, and the operations that wait for it."""
-    last: dict[str, int] = {}
-    waiting, following = [0] * len(operations), [list[int]() for _ in operations]
+    """Return the ticks of a second; raise for a negative time."""
+    denominators = set[int]()
     for index, one in enumerate(operations):
-        before = set(one.after)
-        if one.stream in last:
-            before.add(last[one.stream])
-        last[one.stream] = index
-        waiting[index] = len(before)
-        for other in before:
-            following[other].append(index)
-    return waiting, following
+        for time in (one.seconds, one.transfer):
+            denominators.add(time.denominator)
+            if time.numerator < 0:
+                raise NoSchedule(f"/operations/{index}", "must not take negative time")
+    found = lcm(*denominators)
+    return found * -(-TICKS_PER_SECOND // found // 5040) * 5040

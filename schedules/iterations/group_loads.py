@@ -14,6 +14,7 @@ network inside the host, beside the links between hosts.
 
 from collections import Counter
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
@@ -33,18 +34,27 @@ SHARES = 2**20
 
 
 class Pattern(NamedTuple):
-    """An algorithm for all groups at once: its hops, and seconds on the links per byte."""
+    """An algorithm for all groups at once, by its loads.
+
+    The loads follow one after another.  ``share`` is the part of the data that one message
+    carries, ``inside`` the part that one accelerator exchanges within its host, ``hops`` the
+    latencies on the longest path.
+    """
 
     algorithm: str
+    loads: tuple[Loads, ...]
+    share: Fraction
+    inside: Fraction
     hops: int
+
+
+class Rated(NamedTuple):
+    """A pattern at given rates: its latency, seconds on the links per byte, shares of links."""
+
+    algorithm: str
+    latency: Fraction
     seconds_per_byte: Fraction
     row: Row
-
-    def cost(self, size_bytes: Fraction, alpha_seconds: Fraction) -> Cost:
-        """Return the cost for a data size."""
-        return Cost(
-            self.algorithm, self.hops * alpha_seconds, size_bytes * self.seconds_per_byte, self.row
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +87,43 @@ class RoutedGroups:
     """
 
     def __init__(self, fabric: Fabric, placement: RankPlacement, paths: ShortestPaths) -> None:
-        self.fabric, self.placement, self.paths = fabric, placement, paths
+        self.placement, self.paths = placement, paths
         position = fabric.topology.position
         self._host = np.array([position[host] for host in placement.hosts])
+        self._patterns: dict[tuple[str, Traffic, int], tuple[Pattern, ...]] = {}
+        self._rate(fabric)
+
+    def at_rates(self, fabric: Fabric) -> "RoutedGroups":
+        """Return the same groups and loads at the rates and capacities of another fabric.
+
+        The topology of ``fabric`` differs in its capacities alone.
+        """
+        found = copy(self)
+        found._rate(fabric)
+        return found
+
+    def _rate(self, fabric: Fabric) -> None:
+        self.fabric = fabric
         capacities = [Fraction(one) for one in fabric.topology.capacities]
         common = lcm(*(one.numerator for one in capacities)) if capacities else 1
-        # Seconds per byte of arc e: weights[e] * self._unit.
+        # Seconds per byte of arc e: weights[e] * unit.
         self._weights = np.array([int(common / one) for one in capacities], np.int64)
         self._unit = 1 / (common * fabric.unit_bytes_per_second)
-        self._patterns: dict[tuple[str, Traffic, int], tuple[Pattern, ...]] = {}
+        self._rated: dict[tuple[str, Traffic, int], tuple[Rated, ...]] = {}
 
     def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
         """Return the cost of the fastest algorithm for a size."""
         key = kind, traffic, stage
-        found = self._patterns.get(key)
+        found = self._rated.get(key)
         if found is None:
-            found = self._patterns[key] = tuple(self._made(kind, traffic, stage))
-        costs = [one.cost(size_bytes, self.fabric.alpha_seconds) for one in found]
+            if key not in self._patterns:
+                self._patterns[key] = tuple(self._made(kind, traffic, stage))
+            found = tuple(self._at_rate(one, stage) for one in self._patterns[key])
+            self._rated[key] = found
+        costs = [
+            Cost(one.algorithm, one.latency, size_bytes * one.seconds_per_byte, one.row)
+            for one in found
+        ]
         return min(costs, key=lambda cost: cost.seconds)
 
     def _made(self, kind: str, traffic: Traffic, stage: int) -> Iterable[Pattern]:
@@ -102,12 +132,12 @@ class RoutedGroups:
             return
         groups = self._groups(kind, stage)
         if traffic is Traffic.ALL_TO_ALL:
-            yield self._all_to_all(groups, stage)
+            yield self._all_to_all(groups)
             return
         gather, scatter = traffic is not Traffic.REDUCE_SCATTER, traffic is not Traffic.ALLGATHER
-        yield self._trees(groups, stage, gather, scatter)
+        yield self._trees(groups, gather, scatter)
         if any(len(set(hosts)) > 1 for hosts, _ in groups.rows):
-            yield self._ring(groups, stage, gather + scatter)
+            yield self._ring(groups, gather + scatter)
 
     def _groups(self, kind: str, stage: int) -> _Groups:
         ranks = self.placement.groups(kind, stage)
@@ -121,7 +151,7 @@ class RoutedGroups:
             Fraction(most - 1, members),
         )
 
-    def _trees(self, groups: _Groups, stage: int, gather: bool, scatter: bool) -> Pattern:
+    def _trees(self, groups: _Groups, gather: bool, scatter: bool) -> Pattern:
         entries: Counter[tuple[int, frozenset[int]]] = Counter()
         for hosts, count in groups.rows:
             whole = frozenset(hosts)
@@ -144,9 +174,10 @@ class RoutedGroups:
             steps.append(Loads(here, loads.unit, loads.hops))
         passes = gather + scatter
         inside = passes * Fraction(groups.members - 1, groups.members) if groups.inside else 0
-        return self._pattern(TREES, steps, Fraction(1, groups.members), Fraction(inside), stage)
+        share, hops = Fraction(1, groups.members), sum(part.hops for part in steps)
+        return Pattern(TREES, tuple(steps), share, Fraction(inside), hops)
 
-    def _ring(self, groups: _Groups, stage: int, passes: int) -> Pattern:
+    def _ring(self, groups: _Groups, passes: int) -> Pattern:
         nodes = self.fabric.topology.node_count
         demand = np.zeros((nodes, nodes), np.int64)
         for hosts, count in groups.rows:
@@ -158,18 +189,17 @@ class RoutedGroups:
         size = groups.members
         share = passes * Fraction(size - 1, size)
         inside = share if groups.inside else Fraction(0)
-        found = self._pattern(RING, [loads], share / 2, inside, stage)
-        return found._replace(hops=passes * (size - 1) * loads.hops)
+        return Pattern(RING, (loads,), share / 2, inside, passes * (size - 1) * loads.hops)
 
-    def _all_to_all(self, groups: _Groups, stage: int) -> Pattern:
+    def _all_to_all(self, groups: _Groups) -> Pattern:
         nodes = self.fabric.topology.node_count
         demand = np.zeros((nodes, nodes), np.int64)
         for hosts, count in groups.rows:
             places, number = np.unique(hosts, return_counts=True)
             demand[np.ix_(places, places)] += count * np.outer(number, number)
         np.fill_diagonal(demand, 0)
-        loads = [self.paths.unicasts(demand)]
-        return self._pattern(PATHS, loads, Fraction(1, groups.members), groups.inside, stage)
+        loads = self.paths.unicasts(demand)
+        return Pattern(PATHS, (loads,), Fraction(1, groups.members), groups.inside, loads.hops)
 
     def _sends(self, stage: int, step: int) -> Pattern:
         nodes = self.fabric.topology.node_count
@@ -178,29 +208,26 @@ class RoutedGroups:
         np.add.at(demand, (hosts[:, 0], hosts[:, 1]), 1)
         inside = Fraction(int(demand.diagonal().any()))
         np.fill_diagonal(demand, 0)
-        return self._pattern(PATHS, [self.paths.unicasts(demand)], Fraction(1), inside, stage)
+        loads = self.paths.unicasts(demand)
+        return Pattern(PATHS, (loads,), Fraction(1), inside, loads.hops)
 
-    def _pattern(
-        self, algorithm: str, parts: list[Loads], share: Fraction, inside: Fraction, stage: int
-    ) -> Pattern:
-        """Return the pattern of some loads, one part after another.
-
-        ``share`` is the part of the data that one message carries, ``inside`` the part that one
-        accelerator exchanges within its host.
-        """
-        arcs = len(self._weights)
-        unit = lcm(*(part.unit for part in parts)) if parts else 1
-        total, peak, hops = np.zeros(arcs, np.int64), 0, 0
-        for part in parts:
+    def _at_rate(self, pattern: Pattern, stage: int) -> Rated:
+        """Return the pattern at the rates of the fabric."""
+        unit = lcm(*(part.unit for part in pattern.loads)) if pattern.loads else 1
+        total, peak = np.zeros(len(self._weights), np.int64), 0
+        for part in pattern.loads:
             scaled = part.steps * self._weights * (unit // part.unit)
             total += scaled.sum(axis=0)
             peak += int(scaled.max(axis=1).sum())
-            hops += part.hops
-        between = peak * share * self._unit / unit
+        between = peak * pattern.share * self._unit / unit
         rate = self.fabric.inside_bytes_per_second
-        within = inside / rate if inside and rate else Fraction(0)
-        seconds = max(between, within)
-        return Pattern(algorithm, hops, seconds, _row(total, peak, between, within, stage))
+        within = pattern.inside / rate if rate else Fraction(0)
+        return Rated(
+            pattern.algorithm,
+            pattern.hops * self.fabric.alpha_seconds,
+            max(between, within),
+            _row(total, peak, between, within, stage),
+        )
 
 
 def _row(

@@ -1,22 +1,16 @@
 """The time of one iteration on a network: phases, exposed communication, what limits."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from topoloom.schedules.errors import NoSchedule
-from topoloom.schedules.iterations.communications import Cost, FreeNetwork, Network, Traffic
+from topoloom.schedules.iterations.communications import FreeNetwork, Network
 from topoloom.schedules.iterations.event_simulation import simulate
-from topoloom.schedules.iterations.job_operations import (
-    BACKWARD,
-    FORWARD,
-    PHASES,
-    LayerSeconds,
-    job_operations,
-)
-from topoloom.schedules.iterations.operations import Operation, Span
+from topoloom.schedules.iterations.job_operations import JobPlan, LayerSeconds, Routed
+from topoloom.schedules.iterations.messages import BACKWARD, FORWARD, PHASES
+from topoloom.schedules.iterations.operations import Timeline
 from topoloom.schedules.iterations.training_job import Layer, TrainingJob
 
 BACKWARD_FACTOR = 2
@@ -25,33 +19,44 @@ BACKWARD_FACTOR = 2
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """All operations of a kind: their number, data of the largest stage, and busy time.
+    """All operations of a kind, in the stage where they take longest.
 
-    ``busy_seconds`` is the largest sum over a stage; ``bytes`` the sum of the data sizes of one
-    group in this stage; ``alone_seconds`` the busy time if no other communication used a link.
+    ``seconds`` is the sum of their durations, ``alone_seconds`` the sum without shared links;
+    ``bytes`` is the sum of the data sizes of one group.  ``exposed_seconds`` is the part of the
+    iteration that would vanish if these operations took no time.
     """
 
     kind: str
+    stage: int
     count: int
-    busy_seconds: Fraction
+    bytes: Fraction
+    seconds: Fraction
     alone_seconds: Fraction
-    exposed_seconds: Fraction | None = None
+    exposed_seconds: Fraction
 
 
 @dataclass(frozen=True)
 class Iteration:
     """The simulated iteration of a job on a network.
 
-    ``idle_seconds`` is the time of the iteration on a network without communication time: the
-    rest of ``seconds`` is exposed communication.
+    ``free_seconds`` is the time of the iteration if communications took no time: the rest of
+    ``seconds`` is exposed communication.
     """
 
-    job: TrainingJob
-    seconds: Fraction
+    plan: JobPlan
+    routed: Routed
+    timeline: Timeline
     free_seconds: Fraction
-    operations: Sequence[Operation]
-    spans: Sequence[Span]
-    costs: dict[tuple[str, Traffic, Fraction], Cost]
+
+    @property
+    def job(self) -> TrainingJob:
+        """The job."""
+        return self.plan.job
+
+    @property
+    def seconds(self) -> Fraction:
+        """Time of the iteration."""
+        return self.timeline.seconds
 
     @property
     def exposed_seconds(self) -> Fraction:
@@ -67,7 +72,7 @@ class Iteration:
     def compute_seconds(self) -> Fraction:
         """Computation of the stage with the most."""
         found = defaultdict[int, Fraction](Fraction)
-        for one in self.operations:
+        for one in self.plan.operations:
             if one.kind in (FORWARD, BACKWARD):
                 found[one.stage] += one.seconds
         return max(found.values())
@@ -79,35 +84,53 @@ class Iteration:
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
-        """The phases that occur, passes first."""
-        busy = defaultdict[tuple[str, int], Fraction](Fraction)
-        alone, count = busy.copy(), defaultdict[tuple[str, int], int](int)
-        for one, span in zip(self.operations, self.spans, strict=True):
-            key = one.kind, one.stage
-            busy[key] += span.end - span.start
-            alone[key] += one.seconds + one.transfer
-            count[key] += 1
-        found = []
+        """The phases that occur, passes first.  One more simulation for each communication."""
+        second, found = self.timeline.ticks_per_second, []
         for kind in PHASES:
-            stages = [stage for other, stage in busy if other == kind]
-            if stages:
-                worst = max(stages, key=lambda stage: busy[kind, stage])
-                key = kind, worst
-                found.append(Phase(kind, count[key], busy[key], alone[key]))
+            ticks = defaultdict[int, int](int)
+            for index, one in enumerate(self.routed.operations):
+                if one.kind == kind:
+                    ticks[one.stage] += self.timeline.ends[index] - self.timeline.starts[index]
+            if not ticks:
+                continue
+            stage = max(ticks, key=lambda stage: ticks[stage])
+            own = [
+                (one, message)
+                for one, message in zip(self.routed.operations, self.plan.messages, strict=True)
+                if one.kind == kind and one.stage == stage
+            ]
+            found.append(
+                Phase(
+                    kind,
+                    stage,
+                    len(own),
+                    sum((m.size_bytes * m.runs for _, m in own if m), Fraction(0)),
+                    Fraction(ticks[stage], second),
+                    sum((one.seconds + one.transfer for one, _ in own), Fraction(0)),
+                    self.seconds - self.without(kind),
+                )
+            )
         return tuple(found)
+
+    def without(self, kind: str) -> Fraction:
+        """Return the time of the iteration if the operations of a kind took no time."""
+        nothing = Fraction(0)
+        changed = [
+            one._replace(seconds=nothing, transfer=nothing) if one.kind == kind else one
+            for one in self.routed.operations
+        ]
+        return simulate(changed, self.routed.shares, self.plan.order).seconds
 
 
 def simulate_iteration(
-    job: TrainingJob, seconds: LayerSeconds, network: Network, free_seconds: Fraction | None = None
+    plan: JobPlan, network: Network, free_seconds: Fraction | None = None
 ) -> Iteration:
     """Simulate one iteration of a job.
 
     Parameters
     ----------
-    job : TrainingJob
-        The job.
-    seconds : function of a layer
-        Seconds of the forward and of the backward pass; see `layer_seconds`.
+    plan : JobPlan
+        Operations of the job; see `job_operations.job_plan`.
     network : Network
         Network that carries the collectives.
     free_seconds : Fraction, optional
@@ -116,23 +139,23 @@ def simulate_iteration(
     Examples
     --------
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
+    >>> from topoloom.schedules.iterations.job_operations import job_plan
     >>> layer = Layer("layer", forward_seconds=Fraction(1), backward_seconds=Fraction(2))
     >>> job = TrainingJob("two", (layer,) * 2, ProcessGroups.parse("pipeline=2"), microbatches=4)
-    >>> str(simulate_iteration(job, layer_seconds(job), FreeNetwork()).seconds)
+    >>> str(simulate_iteration(job_plan(job, layer_seconds(job)), FreeNetwork()).seconds)
     '15'
     """
-    built = job_operations(job, seconds, network)
-    spans = simulate(built.operations, built.shares)
-    total = max(span.end for span in spans)
+    routed = plan.on(network)
+    timeline = simulate(routed.operations, routed.shares, plan.order)
     if free_seconds is None:
-        free_seconds = free_iteration_seconds(job, seconds)
-    return Iteration(job, total, free_seconds, built.operations, spans, built.costs)
+        free_seconds = free_iteration_seconds(plan)
+    return Iteration(plan, routed, timeline, free_seconds)
 
 
-def free_iteration_seconds(job: TrainingJob, seconds: LayerSeconds) -> Fraction:
+def free_iteration_seconds(plan: JobPlan) -> Fraction:
     """Return the time of an iteration whose communications take no time."""
-    built = job_operations(job, seconds, FreeNetwork())
-    return max(span.end for span in simulate(built.operations, built.shares))
+    routed = plan.on(FreeNetwork())
+    return simulate(routed.operations, routed.shares, plan.order).seconds
 
 
 def layer_seconds(job: TrainingJob, flops_per_second: Fraction | None = None) -> LayerSeconds:

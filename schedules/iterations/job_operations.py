@@ -4,14 +4,25 @@ All ranks of a pipeline stage do the same at the same time, so a stage has one s
 computations, and every operation on the network stands for all groups of a kind in the stage.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
-from topoloom.schedules.iterations.communications import Cost, Network, Traffic
+from topoloom.schedules.iterations.communications import Cost, Network
 from topoloom.schedules.iterations.link_sharing import LinkShares, Row
-from topoloom.schedules.iterations.operations import Operation
+from topoloom.schedules.iterations.messages import (
+    BACKWARD,
+    FORWARD,
+    PIPELINE,
+    REDUCE,
+    REDUCE_EXPERTS,
+    LayerMessages,
+    Message,
+)
+from topoloom.schedules.iterations.operations import Operation, Order, order_of
 from topoloom.schedules.iterations.pipeline_schedules import Pass, stage_passes
 from topoloom.schedules.iterations.training_job import (
     Layer,
@@ -23,25 +34,57 @@ from topoloom.schedules.iterations.training_job import (
 LayerSeconds = Callable[[Layer], tuple[Fraction, Fraction]]
 """Seconds of the forward and of the backward pass of a layer, for one microbatch."""
 
-FORWARD, BACKWARD = "forward", "backward"
-TENSOR, CONTEXT, EXPERT, PIPELINE = "tensor", "context", "expert", "pipeline"
-GATHER, REDUCE, REDUCE_EXPERTS = "gather", "reduce", "reduce-experts"
-PHASES = (
-    *(FORWARD, BACKWARD, TENSOR, CONTEXT, EXPERT, PIPELINE),
-    *(GATHER, REDUCE, REDUCE_EXPERTS),
-)
-"""Kinds of operations: passes first, then communications by what they serve."""
 
-
-class Operations(NamedTuple):
-    """Operations, their link shares, and for every kind the largest cost of one collective."""
+class Routed(NamedTuple):
+    """Operations on a network, their link shares, and the cost of every message by stage."""
 
     operations: list[Operation]
     shares: LinkShares
-    costs: dict[tuple[str, Traffic, Fraction], Cost]
+    costs: dict[tuple[int, Message], Cost]
 
 
-def job_operations(job: TrainingJob, seconds: LayerSeconds, network: Network) -> Operations:
+@dataclass(frozen=True)
+class JobPlan:
+    """The operations of a job, before a network gives its messages their times.
+
+    ``messages[i]`` is the message of operation i, or None for a computation.
+    """
+
+    job: TrainingJob
+    operations: Sequence[Operation]
+    messages: Sequence[Message | None]
+
+    @cached_property
+    def order(self) -> Order:
+        """The order of the operations."""
+        return order_of(self.operations)
+
+    def on(self, network: Network) -> Routed:
+        """Return the operations with the times of their messages on a network."""
+        rows, row_of = list[Row](), dict[tuple[str, str, str], int]()
+        costs, known = dict[tuple[int, Message], Cost](), dict[tuple[int, int], Operation]()
+        found = []
+        for one, message in zip(self.operations, self.messages, strict=True):
+            if message is None:
+                found.append(one)
+                continue
+            timed = known.get((one.stage, id(message)))
+            if timed is None:
+                cost = network.cost(message.kind, message.traffic, one.stage, message.size_bytes)
+                costs[one.stage, message] = cost
+                row = row_of.setdefault((one.stream, message.kind, cost.algorithm), len(rows))
+                if row == len(rows):
+                    rows.append(cost.row)
+                runs = message.runs
+                timed = one._replace(
+                    seconds=cost.latency * runs, transfer=cost.transfer * runs, traffic=row
+                )
+                known[one.stage, id(message)] = timed
+            found.append(timed._replace(after=one.after, name=one.name))
+        return Routed(found, LinkShares(rows), costs)
+
+
+def job_plan(job: TrainingJob, seconds: LayerSeconds) -> JobPlan:
     """Return the operations of one iteration.
 
     Communications of tensor, context and expert groups stop the computations of their stage;
@@ -49,266 +92,200 @@ def job_operations(job: TrainingJob, seconds: LayerSeconds, network: Network) ->
     activations between stages travel beside computations.  A stage sends a bucket of gradients as
     soon as the last microbatch has passed its layers.
     """
-    built = _Builder(job, seconds, network)
+    built = _Builder(job, seconds)
     for stage in range(job.stages):
         built.add_stage(stage)
     return built.finished()
 
 
-class _Builder:
-    """Operations in the order of their stages; dependencies on later stages are keys at first."""
+class _LayerPlan(NamedTuple):
+    """What the builder needs of a layer, computed once."""
 
-    def __init__(self, job: TrainingJob, seconds: LayerSeconds, network: Network) -> None:
-        self.job, self.network = job, network
-        self.layers = job.chunk_layers()
-        self.seconds = {layer: seconds(layer) for layer in job.layers}
-        self.made: list[Operation] = []
-        self.sent: dict[Pass, int] = {}
-        self.received: list[tuple[int, Pass]] = []
-        self.rows: list[Row] = []
-        self.row_of: dict[tuple[str, str, Traffic, str], int] = {}
-        self.costs: dict[tuple[str, str, Traffic, int, Fraction], Cost] = {}
-        self.dense = job.kind("context", "expert", "data")
-        self.sparse = job.kind("context", "data")
+    layer: Layer
+    seconds: dict[bool, Fraction]
+    before: list[Message]
+    after: dict[bool, list[Message]]
+    exchanged: dict[bool, list[Message]]
+    gathered: list[Message]
+    gradients: dict[str, Fraction]
 
-    def finished(self) -> Operations:
-        for index, source in self.received:
-            one = self.made[index]
-            if (sent := self.sent[source]) != index:
-                self.made[index] = one._replace(after=(*one.after, sent))
-        worst: dict[tuple[str, Traffic, Fraction], Cost] = {}
-        for (phase, _, traffic, _, size), cost in self.costs.items():
-            before = worst.get((phase, traffic, size))
-            if before is None or cost.seconds > before.seconds:
-                worst[phase, traffic, size] = cost
-        return Operations(self.made, LinkShares(self.rows), worst)
 
-    def add_stage(self, stage: int) -> None:
-        """Add all operations of a stage."""
-        job = self.job
-        passes = stage_passes(job.order, stage, job.stages, job.microbatches, job.chunks)
-        state = _Stage(stage, {one.chunk: one for one in passes if not one.forward})
-        if job.sharding is Sharding.OPTIMIZER and self.dense:
-            self._gather_once(state)
-        for group in _paired(passes) if job.order is PipelineOrder.OVERLAPPED else _single(passes):
-            runs = [self._pass(state, one) for one in group]
-            for steps in zip_longest(*runs):
-                for step in steps:
-                    if step is not None:
-                        self._layer(state, *step)
-        self._reduce_rest(state)
+@dataclass
+class _Thread:
+    """A pass in progress: the operations that its next layer waits for."""
 
-    def _pass(self, state: "_Stage", one: Pass) -> "list[tuple[_Thread, int, Layer]]":
-        layers = self.layers[one.chunk]
-        thread = _Thread(one)
-        numbered = list(enumerate(layers)) if one.forward else list(enumerate(layers))[::-1]
-        thread.first, thread.last = numbered[0][0], numbered[-1][0]
-        return [(thread, number, layer) for number, layer in numbered]
-
-    def _layer(self, state: "_Stage", thread: "_Thread", number: int, layer: Layer) -> None:
-        """Add one layer of a pass: gathers, the computation, what follows the computation."""
-        one = thread.one
-        job, stage = self.job, state.stage
-        after = [*thread.after, *state.blocked]
-        if (gathered := self._gathered(state, one, number, layer)) is not None:
-            after.append(gathered)
-        samples = Fraction(job.samples, job.size("context"))
-        if layer.context_width and (kind := job.kind("context")):
-            size = layer.context_width * Fraction(job.samples * job.element_bytes, job.size(TENSOR))
-            after = [self._send(state, CONTEXT, kind, Traffic.ALLGATHER, size, after)]
-        phase = FORWARD if one.forward else BACKWARD
-        duration = self.seconds[layer][0 if one.forward else 1]
-        name = f"{layer.name} of microbatch {one.microbatch}"
-        made = self._add(
-            Operation(f"compute/{stage}", name, duration, tuple(after), kind=phase, stage=stage)
-        )
-        if number == thread.first:
-            self._receive(made, one)
-        state.computed.append(made)
-        done = self._after(state, one, layer, made, samples)
-        thread.after, state.blocked = [done.last], done.blocking
-        if not one.forward:
-            self._gradients(state, one, layer, done.last, number == thread.last)
-        if number == thread.last:
-            self._hand_on(state, one, done.last)
-
-    def _after(
-        self, state: "_Stage", one: Pass, layer: Layer, made: int, samples: Fraction
-    ) -> "_Done":
-        """Add the collectives that follow the computation of a layer."""
-        job, last, blocking = self.job, made, list[int]()
-        if layer.context_width and not one.forward and (kind := job.kind("context")):
-            size = layer.context_width * Fraction(job.samples * job.element_bytes, job.size(TENSOR))
-            last = self._send(state, CONTEXT, kind, Traffic.REDUCE_SCATTER, size, [last])
-            blocking = [last]
-        if layer.tensor_width and (kind := job.kind(TENSOR)):
-            size = layer.tensor_width * samples * job.element_bytes / layer.tensor_runs
-            last = self._send(
-                state, TENSOR, kind, Traffic.ALLREDUCE, size, [last], layer.tensor_runs
-            )
-            blocking = [last]
-        parts = layer.expert_bytes if one.forward else layer.expert_backward_bytes
-        if parts and (kind := job.kind(EXPERT)):
-            for size in parts:
-                amount = size * samples / job.size(TENSOR)
-                last = self._send(state, EXPERT, kind, Traffic.ALL_TO_ALL, amount, [last])
-            if job.order is not PipelineOrder.OVERLAPPED:
-                blocking = [last]
-        return _Done(last, blocking)
-
-    def _hand_on(self, state: "_Stage", one: Pass, last: int) -> None:
-        """Send the result of a pass to the stage of the next chunk, or of the previous."""
-        job = self.job
-        other = one.chunk + (1 if one.forward else -1)
-        if not 0 <= other < len(self.layers):
-            return
-        if job.stages > 1:
-            traffic = Traffic.SEND_NEXT if one.forward else Traffic.SEND_PREVIOUS
-            size = Fraction(job.width * job.samples * job.element_bytes)
-            size /= job.size(CONTEXT, TENSOR)
-            last = self._send(state, PIPELINE, PIPELINE, traffic, size, [last])
-        self.sent[one] = last
-
-    def _receive(self, made: int, one: Pass) -> None:
-        """Make the first layer of a pass wait for the pass of the chunk before."""
-        other = one.chunk - (1 if one.forward else -1)
-        if 0 <= other < len(self.layers):
-            self.received.append((made, one._replace(chunk=other)))
-
-    def _gather_once(self, state: "_Stage") -> None:
-        """Add the gathers of updated parameters, in the order of their first use."""
-        chunks = [one for one in range(len(self.layers)) if one % self.job.stages == state.stage]
-        for chunk in chunks:
-            for number, layer in enumerate(self.layers[chunk]):
-                state.gathered[chunk, number] = self._gather(state, layer, [])
-        if not self.job.overlap:
-            state.blocked = [one for one in state.gathered.values() if one is not None]
-
-    def _gathered(self, state: "_Stage", one: Pass, number: int, layer: Layer) -> int | None:
-        """Return the gather that a layer of a pass waits for."""
-        job = self.job
-        if not self.dense or job.sharding is Sharding.NONE:
-            return None
-        if job.sharding is Sharding.OPTIMIZER:
-            return state.gathered.get((one.chunk, number))
-        ahead = job.prefetch + 1 if job.overlap else 1
-        return self._gather(state, layer, state.computed[-ahead:][: len(state.computed) >= ahead])
-
-    def _gather(self, state: "_Stage", layer: Layer, after: list[int]) -> int | None:
-        last = None
-        for kind, count in ((self.dense, layer.parameters), (self.sparse, self._own(layer))):
-            if kind and count:
-                size = Fraction(count * self.job.element_bytes, self.job.size(TENSOR))
-                before = after if last is None else [last]
-                last = self._send(state, GATHER, kind, Traffic.ALLGATHER, size, before)
-        return last
-
-    def _own(self, layer: Layer) -> Fraction:
-        """Return the parameters of the experts of one rank, before tensor parallelism."""
-        return Fraction(layer.expert_parameters, self.job.size(EXPERT))
-
-    def _gradients(self, state: "_Stage", one: Pass, layer: Layer, after: int, ends: bool) -> None:
-        """Collect the gradients of a layer; send every full bucket, and the rest of a chunk."""
-        job = self.job
-        full = job.sharding is Sharding.FULL
-        if not full and state.last_backward[one.chunk] != one:
-            return
-        counts = {REDUCE: Fraction(layer.parameters), REDUCE_EXPERTS: self._own(layer)}
-        for phase, count in counts.items():
-            state.bucket[phase] += count * job.gradient_bytes / job.size(TENSOR)
-            if full or ends or state.bucket[phase] >= job.bucket_bytes:
-                state.full.append((phase, state.bucket[phase], after))
-                state.bucket[phase] = Fraction(0)
-        if job.overlap:
-            self._reduce_rest(state)
-
-    def _reduce_rest(self, state: "_Stage") -> None:
-        """Send all full buckets; without overlap, after the computations of the stage."""
-        traffic = (
-            Traffic.ALLREDUCE if self.job.sharding is Sharding.NONE else Traffic.REDUCE_SCATTER
-        )
-        for phase, size, after in state.full:
-            kind = self.dense if phase == REDUCE else self.sparse
-            if kind and size:
-                before = [after] if self.job.overlap else [state.computed[-1], *state.blocked]
-                self._send(state, phase, kind, traffic, size, before)
-        state.full.clear()
-
-    def _send(
-        self,
-        state: "_Stage",
-        phase: str,
-        kind: str,
-        traffic: Traffic,
-        size: Fraction,
-        after: Iterable[int],
-        runs: int = 1,
-    ) -> int:
-        """Add a communication of all groups of a kind in the stage; return its index."""
-        stage = state.stage
-        key = phase, kind, traffic, stage, size
-        cost = self.costs.get(key)
-        if cost is None:
-            cost = self.costs[key] = self.network.cost(kind, traffic, stage, size)
-        stream = f"{traffic if phase == PIPELINE else phase}/{stage}"
-        row = self.row_of.setdefault((stream, kind, traffic, cost.algorithm), len(self.rows))
-        if row == len(self.rows):
-            self.rows.append(cost.row)
-        return self._add(
-            Operation(
-                stream,
-                traffic,
-                cost.latency * runs,
-                tuple(after),
-                row,
-                cost.transfer * runs,
-                phase,
-                stage,
-            )
-        )
-
-    def _add(self, operation: Operation) -> int:
-        self.made.append(operation)
-        return len(self.made) - 1
+    one: Pass
+    first: int
+    last: int
+    after: list[int] = field(default_factory=list[int])
 
 
 class _Stage:
     """What the builder remembers of a stage."""
 
-    def __init__(self, stage: int, last_backward: dict[int, Pass]) -> None:
+    def __init__(self, stage: int, passes: list[Pass]) -> None:
         self.stage = stage
-        self.last_backward = last_backward
+        self.last_backward = {one.chunk: one for one in passes if not one.forward}
         self.blocked: list[int] = []
         self.computed: list[int] = []
-        self.gathered: dict[tuple[int, int], int | None] = {}
+        self.gathered: dict[tuple[int, int], int] = {}
         self.bucket = {REDUCE: Fraction(0), REDUCE_EXPERTS: Fraction(0)}
         self.full: list[tuple[str, Fraction, int]] = []
 
 
-class _Thread:
-    """A pass in progress: the operations that its next layer waits for."""
+class _Builder:
+    """Operations in the order of their stages; dependencies on other stages follow at the end."""
 
-    def __init__(self, one: Pass) -> None:
-        self.one = one
-        self.after: list[int] = []
-        self.first = self.last = 0
+    def __init__(self, job: TrainingJob, seconds: LayerSeconds) -> None:
+        self.job, self.of = job, LayerMessages(job)
+        self.chunks = [[self._planned(layer, seconds) for layer in c] for c in job.chunk_layers()]
+        self.handed_on = {forward: self.of.handed_on(forward) for forward in (True, False)}
+        self.made: list[Operation] = []
+        self.messages: list[Message | None] = []
+        self.sent: dict[Pass, int] = {}
+        self.received: list[tuple[int, Pass]] = []
+
+    def _planned(self, layer: Layer, seconds: LayerSeconds) -> _LayerPlan:
+        of, passes = self.of, (True, False)
+        return _LayerPlan(
+            layer,
+            dict(zip(passes, seconds(layer), strict=True)),
+            of.before(layer),
+            {forward: of.after(layer, forward) for forward in passes},
+            {forward: of.exchanged(layer, forward) for forward in passes},
+            of.gathered(layer),
+            of.gradients(layer),
+        )
+
+    def finished(self) -> JobPlan:
+        for index, source in self.received:
+            one, sent = self.made[index], self.sent[source]
+            self.made[index] = one._replace(after=(*one.after, sent))
+        return JobPlan(self.job, self.made, self.messages)
+
+    def add_stage(self, stage: int) -> None:
+        """Add all operations of a stage."""
+        job = self.job
+        passes = stage_passes(job.order, stage, job.stages, job.microbatches, job.chunks)
+        state = _Stage(stage, passes)
+        if job.sharding is Sharding.OPTIMIZER:
+            self._gather_once(state)
+        paired = job.order is PipelineOrder.OVERLAPPED
+        for group in _pairs(passes) if paired else ([one] for one in passes):
+            threads = [self._thread(one) for one in group]
+            for steps in zip_longest(*threads):
+                for step in steps:
+                    if step is not None:
+                        self._layer(state, *step)
+        self._send_gradients(state)
+
+    def _thread(self, one: Pass) -> list[tuple[_Thread, int]]:
+        numbers = list(range(len(self.chunks[one.chunk])))
+        if not one.forward:
+            numbers.reverse()
+        thread = _Thread(one, numbers[0], numbers[-1])
+        return [(thread, number) for number in numbers]
+
+    def _layer(self, state: _Stage, thread: _Thread, number: int) -> None:
+        """Add one layer of a pass: gathers, the computation, what follows the computation."""
+        one, forward = thread.one, thread.one.forward
+        plan = self.chunks[one.chunk][number]
+        after = [*thread.after, *state.blocked, *self._gathered(state, one, number)]
+        for message in plan.before:
+            after = [self._send(state, message, after)]
+        name = f"{plan.layer.name} of microbatch {one.microbatch}"
+        kind = FORWARD if forward else BACKWARD
+        stream, seconds = f"compute/{state.stage}", plan.seconds[forward]
+        last = self._add(
+            Operation(stream, name, seconds, tuple(after), kind=kind, stage=state.stage), None
+        )
+        if number == thread.first and 0 <= (other := one.chunk - _step(one)) < len(self.chunks):
+            self.received.append((last, one._replace(chunk=other)))
+        state.computed.append(last)
+        state.blocked = []
+        overlapped = self.job.order is PipelineOrder.OVERLAPPED
+        for stops, messages in (
+            (True, plan.after[forward]),
+            (not overlapped, plan.exchanged[forward]),
+        ):
+            for message in messages:
+                last = self._send(state, message, [last])
+                if stops:
+                    state.blocked = [last]
+        thread.after = [last]
+        if not forward:
+            self._gradients(state, one, plan, last, number == thread.last)
+        if number == thread.last and 0 <= one.chunk + _step(one) < len(self.chunks):
+            for message in self.handed_on[forward]:
+                last = self._send(state, message, [last])
+            self.sent[one] = last
+
+    def _gather_once(self, state: _Stage) -> None:
+        """Add the gathers of updated parameters, in the order of their first use."""
+        for chunk in range(state.stage, len(self.chunks), self.job.stages):
+            for number, plan in enumerate(self.chunks[chunk]):
+                for message in plan.gathered:
+                    state.gathered[chunk, number] = self._send(state, message, [])
+        if not self.job.overlap:
+            state.blocked = list(state.gathered.values())[-1:]
+
+    def _gathered(self, state: _Stage, one: Pass, number: int) -> list[int]:
+        """Return the gather that a layer of a pass waits for; with full sharding, add it."""
+        if self.job.sharding is not Sharding.FULL:
+            found = state.gathered.get((one.chunk, number))
+            return [] if found is None else [found]
+        ahead = self.job.prefetch + 1 if self.job.overlap else 1
+        before = state.computed[-ahead : len(state.computed) - ahead + 1]
+        for message in self.chunks[one.chunk][number].gathered:
+            before = [self._send(state, message, before)]
+        return before
+
+    def _gradients(
+        self, state: _Stage, one: Pass, plan: _LayerPlan, after: int, ends: bool
+    ) -> None:
+        """Collect the gradients of a layer; send every full bucket, and the rest of a chunk."""
+        full = self.job.sharding is Sharding.FULL
+        if not full and state.last_backward[one.chunk] != one:
+            return
+        for phase, size in plan.gradients.items():
+            state.bucket[phase] += size
+            if full or ends or state.bucket[phase] >= self.job.bucket_bytes:
+                state.full.append((phase, state.bucket[phase], after))
+                state.bucket[phase] = Fraction(0)
+        if self.job.overlap:
+            self._send_gradients(state)
+
+    def _send_gradients(self, state: _Stage) -> None:
+        """Send all full buckets; without overlap, after the computations of the stage."""
+        for phase, size, after in state.full:
+            before = [after] if self.job.overlap else [state.computed[-1], *state.blocked]
+            for message in self.of.reduced(phase, size):
+                self._send(state, message, before)
+        state.full.clear()
+
+    def _send(self, state: _Stage, message: Message, after: Iterable[int]) -> int:
+        """Add a communication of all groups of a kind in the stage; return its index."""
+        phase, stage = message.phase, state.stage
+        stream = f"{message.traffic if phase == PIPELINE else phase}/{stage}"
+        return self._add(
+            Operation(stream, message.traffic, Fraction(0), tuple(after), kind=phase, stage=stage),
+            message,
+        )
+
+    def _add(self, operation: Operation, message: Message | None) -> int:
+        self.made.append(operation)
+        self.messages.append(message)
+        return len(self.made) - 1
 
 
-class _Done(NamedTuple):
-    """The last operation of a layer, and the operations that stop the stage until their end."""
-
-    last: int
-    blocking: list[int]
+def _step(one: Pass) -> int:
+    return 1 if one.forward else -1
 
 
-def _single(passes: list[Pass]) -> Iterable[list[Pass]]:
-    return ([one] for one in passes)
+def _pairs(passes: list[Pass]) -> Iterable[list[Pass]]:
+    """Yield every forward pass together with a backward pass of another microbatch after it.
 
-
-def _paired(passes: list[Pass]) -> Iterable[list[Pass]]:
-    """Yield every forward pass together with the backward pass after it.
-
-    >>> [len(group) for group in _paired([Pass(0, 0, True), Pass(0, 1, True), Pass(0, 0, False)])]
+    >>> [len(group) for group in _pairs([Pass(0, 0, True), Pass(0, 1, True), Pass(0, 0, False)])]
     [1, 2]
     """
     at = 0

@@ -41,23 +41,60 @@ class Operation(NamedTuple):
     stage: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Start and end of an operation, in seconds."""
+class Order(NamedTuple):
+    """For every operation: how many operations it waits for, and those that wait for it."""
 
-    start: Fraction
-    end: Fraction
+    waits: list[int]
+    followers: list[list[int]]
 
 
-def require_operations(operations: Sequence[Operation]) -> None:
-    """Raise unless indices exist, durations are not negative, and a row has one stream."""
-    streams: dict[int, str] = {}
+def order_of(operations: Sequence[Operation]) -> Order:
+    """Return the order of operations, by ``after`` and by streams.
+
+    Raises
+    ------
+    NoSchedule
+        An index does not exist.
+
+    >>> order_of([Operation("a", "x", Fraction(1)), Operation("a", "y", Fraction(1))])
+    Order(waits=[0, 1], followers=[[1], []])
+    """
+    last: dict[str, int] = {}
+    waits, followers = [0] * len(operations), [list[int]() for _ in operations]
     for index, one in enumerate(operations):
-        if one.seconds < 0 or one.transfer < 0:
-            raise NoSchedule(f"/operations/{index}", "must not take negative time")
-        if any(not 0 <= before < len(operations) for before in one.after):
+        before = set(one.after)
+        if any(not 0 <= other < len(operations) for other in before):
             raise NoSchedule(f"/operations/{index}/after", "must be indices of operations")
-        if one.traffic is not None and streams.setdefault(one.traffic, one.stream) != one.stream:
-            raise NoSchedule(
-                f"/operations/{index}/traffic", "must belong to one stream; another stream uses it"
-            )
+        if one.stream in last:
+            before.add(last[one.stream])
+        last[one.stream] = index
+        waits[index] = len(before)
+        for other in before:
+            followers[other].append(index)
+    return Order(waits, followers)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Start and end of every operation in ticks.
+
+    >>> Timeline([0], [3], 2).seconds
+    Fraction(3, 2)
+    """
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    ticks_per_second: int
+
+    @property
+    def seconds(self) -> Fraction:
+        """End of the last operation."""
+        return Fraction(max(self.ends, default=0), self.ticks_per_second)
+
+    def start(self, index: int) -> Fraction:
+        """Return the start of an operation, in seconds."""
+        return Fraction(self.starts[index], self.ticks_per_second)
+
+    def end(self, index: int) -> Fraction:
+        """Return the end of an operation, in seconds."""
+        return Fraction(self.ends[index], self.ticks_per_second)

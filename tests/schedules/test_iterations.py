@@ -12,6 +12,7 @@ from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.communications import Cost, FreeNetwork
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
+from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.link_sharing import LinkShares, Row
 from topoloom.schedules.iterations.operations import Operation
 from topoloom.schedules.iterations.training_job import (
@@ -46,7 +47,7 @@ def job(layers, parallel, **members):
 
 
 def run(job, network=None):
-    return simulate_iteration(job, layer_seconds(job), network or FreeNetwork())
+    return simulate_iteration(job_plan(job, layer_seconds(job)), network or FreeNetwork())
 
 
 @given(seconds, seconds, st.integers(1, 5), st.integers(1, 9))
@@ -158,12 +159,12 @@ def test_experts_are_overlapped_by_another_microbatch():
 def test_one_link_is_shared_evenly(transfers):
     """Sort by size: while k transfers are left, each has 1/k of the link."""
     work = [Operation(str(row), "send", F(0), (), row, one) for row, one in enumerate(transfers)]
-    spans = simulate(work, LinkShares([Row.of(1)] * len(transfers)))
+    found = simulate(work, LinkShares([Row.of(1)] * len(transfers)))
     now, done, expected = F(0), F(0), {}
     for left, one in zip(range(len(transfers), 0, -1), sorted(transfers), strict=True):
         now, done = now + left * (one - done), one
         expected[one] = now
-    assert [span.end for span in spans] == [expected[one] for one in transfers]
+    assert [found.end(row) for row in range(len(transfers))] == [expected[one] for one in transfers]
 
 
 shares = st.lists(

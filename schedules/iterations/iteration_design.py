@@ -1,0 +1,114 @@
+"""The design of an iteration: best topology, placement, baselines, what limits, notes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from topoloom.schedules.iterations.best_topology import (
+    PlacedIteration,
+    Speeds,
+    best_iterations,
+)
+from topoloom.schedules.iterations.candidates import Candidate, baselines, candidates
+from topoloom.schedules.iterations.iteration import (
+    free_iteration_seconds,
+    layer_seconds,
+)
+from topoloom.schedules.iterations.job_operations import job_plan
+from topoloom.schedules.iterations.sensitivity import Gain, sensitivity
+from topoloom.schedules.iterations.training_job import Sharding, TrainingJob
+from topoloom.synth.evaluation.cost import Links
+
+
+@dataclass(frozen=True)
+class IterationDesign:
+    """The answer: the best iteration, all others, and what limits the best.
+
+    ``topologies`` are sorted by time; ``baselines`` as `candidates.baselines` yields them.
+    """
+
+    best: PlacedIteration
+    topologies: tuple[PlacedIteration, ...]
+    baselines: tuple[PlacedIteration, ...]
+    gains: tuple[Gain, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def limit(self) -> Gain:
+        """The resource of which 10 % more saves the most time."""
+        return self.gains[0]
+
+
+def iteration_design(
+    job: TrainingJob,
+    ports: int,
+    speeds: Speeds,
+    flops_per_second: Fraction | None = None,
+    *,
+    links: Links = Links.UNIDIRECTIONAL,
+    topologies: Iterable[Candidate] = (),
+    compared: bool = True,
+) -> IterationDesign:
+    """Return the topology and placement of least iteration time, beside the baselines.
+
+    Parameters
+    ----------
+    job : TrainingJob
+        The job; its ranks are the accelerators of all hosts.
+    ports : int
+        Ports of each host.
+    speeds : Speeds
+        Rates and latency.
+    flops_per_second : Fraction, optional
+        Operations of one accelerator per second, for layers without seconds.
+    links : Links
+        Whether the two fibers of a port may lead to different hosts.
+    topologies : iterable of Candidate, optional
+        Topologies to choose from, instead of `candidates.candidates`.
+    compared : bool
+        Whether to simulate the baselines, too.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.groups.process_groups import ProcessGroups
+    >>> from topoloom.schedules.iterations.training_job import Layer
+    >>> second = Fraction(1)
+    >>> layer = Layer("a", 10**9, forward_seconds=second, backward_seconds=second)
+    >>> job = TrainingJob("job", (layer,), ProcessGroups.parse("data=8"))
+    >>> found = iteration_design(job, 2, Speeds(Fraction(10**9), Fraction(1, 10**5)))
+    >>> found.best.candidate.name, found.limit.resource
+    ('DirectedCirculant(8, 1, 3)', 'cables')
+    """
+    hosts = job.ranks // speeds.accelerators
+    plan = job_plan(job, layer_seconds(job, flops_per_second))
+    free = free_iteration_seconds(plan)
+    offered = tuple(topologies) or candidates(job, hosts, ports, speeds.accelerators, links)
+    found = best_iterations(plan, offered, speeds, ports, free)
+    beside = [
+        best_iterations(plan, [one], speeds, ports, free)[0]
+        for one in (baselines(hosts, ports) if compared else ())
+    ]
+    best = found[0]
+    gains = sensitivity(best.iteration, best.network)
+    return IterationDesign(
+        best, tuple(found), tuple(beside), gains, (*job.notes, *_notes(job, speeds))
+    )
+
+
+def _notes(job: TrainingJob, speeds: Speeds) -> list[str]:
+    """Return what the simulation takes for granted, as sentences."""
+    notes = [
+        "Communications that share links get max-min fair speeds.",
+        "All ranks of a pipeline stage run in step, and computations do not slow down beside "
+        "communications.",
+        "The optimizer's own computation takes no time.",
+    ]
+    if any(layer.forward_seconds is None for layer in job.layers):
+        notes.append("A backward pass takes twice the time of a forward pass.")
+    if any(layer.experts for layer in job.layers):
+        notes.append("Tokens are spread evenly over the experts.")
+    if speeds.accelerators > 1:
+        notes.append("A collective inside a host has no latency.")
+    if job.sharding is Sharding.OPTIMIZER:
+        notes.append("Updated parameters are gathered at the start of the iteration.")
+    return notes
