@@ -189,12 +189,12 @@ def with_tasks(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any
 
 
 def with_wiring(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return the options with the plant and current-wiring files read."""
-    from topoloom.app.files.local_files import read_plant_file, read_wiring_file
+    """Return the options with the plant and the current wiring read from files or from NetBox."""
+    from topoloom.app.inventory.sources import plant_of, wiring_of
 
-    readers = {"plant": read_plant_file, "current_wiring": read_wiring_file}
+    readers = {"plant": plant_of, "current_wiring": wiring_of}
     read = {
-        name: reader(Path(fields[name]), settings)
+        name: reader(fields[name], settings)
         for name, reader in readers.items()
         if name in fields
     }

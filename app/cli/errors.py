@@ -110,6 +110,7 @@ def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str
     from topoloom.app.config import UnknownSetting
     from topoloom.app.extras import MissingExtra
     from topoloom.app.files.local_files import UnusableFile
+    from topoloom.app.inventory.netbox_address import NetBoxFailed
     from topoloom.app.jobs.errors import JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused
     from topoloom.app.requests.field_errors import pointer
     from topoloom.app.store.database import DatabaseNotReady
@@ -127,6 +128,7 @@ def _explained_by_the_packages(error: Exception, place: Place) -> tuple[int, str
     messages = (UnknownSetting, UnusableFile, Ambiguous, NotStored, DatabaseNotReady, MissingExtra)
     of_jobs = (ServiceError, JobEnded, NotEnded, QueueFull, TooManyJobs, WebhookRefused)
     messages = (*messages, *of_jobs, Damaged, InvalidCursor, Pinned, TooManyLabels, InvalidKey)
+    messages = (*messages, NetBoxFailed)
     if isinstance(error, messages):
         name, colon, rule = str(error).partition(": ")
         option = place(f"/{name}", error) if colon and name.isidentifier() else ""

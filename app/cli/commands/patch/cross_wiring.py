@@ -1,6 +1,5 @@
 """`topoloom patch cross-wire`: receive fibers to exchange once."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +12,10 @@ from topoloom.app.cli.shared_options import Out
 @app.command("cross-wire")
 def cross_wire(
     plant: Annotated[
-        Path, typer.Argument(metavar="PLANT", help="plant file: plant/1, or a list of cables")
+        str,
+        typer.Argument(
+            metavar="PLANT", help="plant file: plant/1, or a list of cables; or netbox:URL"
+        ),
     ],
     out: Out = None,
 ) -> None:
@@ -24,11 +26,12 @@ def cross_wire(
     import json
 
     from topoloom.app.config import Settings
-    from topoloom.app.files.local_files import is_stream, read_plant_file
+    from topoloom.app.files.local_files import is_stream
+    from topoloom.app.inventory.sources import plant_of
     from topoloom.synth.wiring.plant import plant_document, read_plant
     from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 
-    today = read_plant(read_plant_file(plant, Settings()))
+    today = read_plant(plant_of(plant, Settings()))
     for assumption in today.assumed:
         typer.echo(f"note: {assumption.text}", err=True)
     change = cross_wiring(today)

@@ -44,8 +44,12 @@ PlanFile = Annotated[
     Path, typer.Argument(metavar="PLAN", help="patch-plan/1 file, or the id of a stored plan")
 ]
 PlantOption = Annotated[
-    Path | None,
-    typer.Option("--plant", metavar="FILE", help="plant of the plan, if made with --plant"),
+    str | None,
+    typer.Option(
+        "--plant",
+        metavar="FILE",
+        help="plant of the plan, if made with --plant; or netbox:URL",
+    ),
 ]
 
 
@@ -132,18 +136,20 @@ class LoadedPlan:
         return read_plan(self.document, self.plant, self.topology)
 
 
-def load_plan(plan: Path, plant: Path | None, topology: str | None = None) -> LoadedPlan:
+def load_plan(plan: Path, plant: str | None, topology: str | None = None) -> LoadedPlan:
     """Return the plan of a file or of a stored id; ``topology`` is a FILE_OR_RECIPE."""
     from topoloom.app.config import Settings
     from topoloom.app.documents.patch_plan import content_of, subject_of
     from topoloom.app.files.local_files import read_json
+    from topoloom.app.inventory.sources import plant_of
     from topoloom.app.requests.document_ids import is_id
     from topoloom.app.services import topologies
+    from topoloom.synth.wiring.plant import read_plant
 
     settings = Settings()
     document, made_on, wired = None, None, None
     if plant is not None:
-        made_on = _plant(plant, settings)
+        made_on = read_plant(plant_of(plant, settings))
     if is_file(str(plan)) or not is_id(str(plan)):
         document = read_json(plan, settings)
     if document is None or topology is not None:
@@ -198,21 +204,21 @@ def render(
 def verify(
     plan: PlanFile,
     observed: Annotated[
-        Path,
+        str,
         typer.Option(metavar="FILE", help="current wiring, as --current-wiring of patch plan"),
     ],
     plant: PlantOption = None,
 ) -> None:
     """Compare the current wiring with a plan; exit 1 and list the differences, if any."""
     from topoloom.app.cli.output.patch_plans import show_comparison
-    from topoloom.app.files.local_files import read_wiring_file
+    from topoloom.app.inventory.sources import wiring_of
     from topoloom.synth.errors import InvalidWiring
     from topoloom.synth.wiring.devices.wiring_reader import read_wiring
     from topoloom.synth.wiring.operations.observed_state import compared
 
     plan_file = load_plan(plan, plant)
     script = plan_file.script
-    given = read_wiring_file(observed, plan_file.settings)
+    given = wiring_of(observed, plan_file.settings)
     try:
         seen = read_wiring(given, script.plant, script.base)
     except InvalidWiring as error:
@@ -222,10 +228,3 @@ def verify(
     differences = compared(script, seen.present, seen.panels, seen.dark)
     show_comparison(script, seen.present, differences)
     raise typer.Exit(0 if differences.matches else 1)
-
-
-def _plant(path: Path, settings: "Settings") -> "Plant":
-    from topoloom.app.files.local_files import read_plant_file
-    from topoloom.synth.wiring.plant import read_plant
-
-    return read_plant(read_plant_file(path, settings))

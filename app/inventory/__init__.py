@@ -1,0 +1,1 @@
+"""Inventories that people keep in servers: NetBox."""
