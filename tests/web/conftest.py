@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.test_service_process import service
 
-PATIENCE = 60_000
+PATIENCE = 180_000
 """Milliseconds that a page waits for what must appear."""
 
 _VIOLATIONS = """

@@ -6,7 +6,6 @@ import urllib.request
 import pytest
 
 from tests.app.test_service_process import service
-from tests.web.conftest import PATIENCE
 from topoloom.app.auth import api_keys
 from topoloom.app.store.database import open_database
 
@@ -21,9 +20,10 @@ def question(**values):
     return "/#/design?" + "&".join(f"{name}={value}" for name, value in values.items())
 
 
-def asked(url, body):
+def asked(url, body, key=""):
     """Return the service's answer to a body, as another client gets it."""
-    headers = {"Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    headers = {name: text for name, text in headers.items() if key or name != "Authorization"}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=120) as answer:
         return json.load(answer)
@@ -141,7 +141,6 @@ def test_a_plan_lists_its_moves_and_draws_its_panels(visit, address):
 def test_a_question_of_a_thousand_hosts_leads_to_its_patch_plan(visit, address):
     about = question(nodes=1024, degree=4, workload="allreduce%201MB%202")
     with visit(address + about) as page:
-        page.set_default_timeout(3 * PATIENCE)
         page.wait_for_selector(f"{ANSWER}:has-text('on 1,024 hosts')")
         page.wait_for_selector("canvas.graph")
         page.click("button:has-text('Matrix')")
@@ -182,6 +181,74 @@ def test_a_plan_shows_its_progress_and_the_pairs_that_are_mispatched(visit, addr
         page.wait_for_selector("text=The plan is done")
         page.click("text=Forget all observations")
         page.wait_for_selector("text=No panel is observed yet")
+
+
+def test_designs_are_pinned_and_compared_side_by_side(visit, address):
+    body = {"degree": 2, "collective": "allgather", "bytes": "1MB"}
+    for nodes in (5, 6):
+        asked(f"{address}/v1/designs", body | {"nodes": nodes})
+    with visit(f"{address}/#/library") as page:
+        for nodes in (5, 6):
+            row = page.locator(f"tr:has-text('allgather'):has(td:text-is('{nodes}'))")
+            row.get_by_text("☆ Pin").click()
+            row.get_by_text("★ Pinned").wait_for()
+            row.locator("input").check()
+        page.click("text=Compare 2 designs")
+        page.wait_for_selector("text=Time over message size")
+        page.wait_for_selector(".series-1")
+        assert page.locator("thead >> nth=0 >> a").count() == 2
+        page.fill("[name=designs]", "")
+        page.click("#question button:has-text('Show')")
+        page.wait_for_url("**/#/library?list=compare")
+        page.wait_for_selector(".series-1")
+
+
+def test_the_best_known_topologies_have_a_chart_of_time_over_hosts(visit, address):
+    with visit(
+        f"{address}/#/library?list=best&nodes_min=20&nodes_max=60&max_steps=3", refusals=1
+    ) as page:
+        page.wait_for_selector(".chart a circle")
+        assert page.locator(".chart a circle").count() > 10
+        page.fill("#field-max_steps", "0")
+        page.click("#question button:has-text('Show')")
+        page.wait_for_selector("#field-max_steps-error:has-text('must be at least 1')")
+
+
+def test_the_search_box_finds_stored_designs_by_name_and_questions_by_numbers(visit, address):
+    body = {"nodes": 7, "degree": 2, "collective": "allgather", "bytes": "1MB"}
+    name = asked(f"{address}/v1/designs", body)["best"]["name"]
+    with visit(f"{address}/#/library") as page:
+        page.wait_for_selector(ANSWER)
+        page.keyboard.press("/")
+        page.keyboard.type(f"design {name}")
+        page.wait_for_selector(f"#hits li:has-text('{name}')")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"{ANSWER}:has-text('{name} takes')")
+        assert page.input_value("#field-nodes") == "7"
+        assert page.input_value("#field-bytes") == "1MB"
+        page.fill("#search", "8 2")
+        page.wait_for_selector("#hits li:has-text('8 hosts of 2 ports')")
+        page.press("#search", "Enter")
+        page.wait_for_url("**/#/design?nodes=8&degree=2")
+
+
+def test_a_key_that_may_only_read_opens_stored_designs_and_learns_what_it_may_not(visit, tmp_path):
+    database = tmp_path / "read.db"
+    engine = open_database(f"sqlite:///{database}")
+    _, writer = api_keys.create(engine, "writer", ("design",), team="team")
+    _, reader = api_keys.create(engine, "reader", ("read",), team="team")
+    engine.dispose()
+    body = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
+    with service(database, TOPOLOOM_AUTH="keys") as base:
+        stored = asked(f"{base}/v1/designs", body, writer)
+        with visit(base, refusals=20) as page:
+            page.fill("#key-text", reader)
+            page.click("#sign-in button[value=save]")
+            page.wait_for_selector(f"{ANSWER}:has-text('The key may not do this')")
+            page.click("#answer a:has-text('library')")
+            page.click(f"td a:has-text('{stored['best']['name']}')")
+            page.wait_for_selector(f"{ANSWER}:has-text('takes')")
+            page.wait_for_selector("#answer svg .node")
 
 
 def test_a_service_with_keys_asks_for_the_key_and_forgets_it_at_sign_out(visit, tmp_path):

@@ -3,6 +3,7 @@
 import { get, post } from "./api.js";
 import { answerOf } from "./design_answer.js";
 import { Form, fields } from "./form.js";
+import { bytes } from "./numbers.js";
 import { ask } from "./waiting.js";
 
 /** The question of the first view. */
@@ -65,16 +66,28 @@ export function suggestions(problem) {
   return found ? found.slice(1).map((nodes) => ({ label: `Try ${nodes} hosts`, values: { nodes } })) : [];
 }
 
+/** Return the texts of the fields of a request, as in an address. */
+function textsOf(request) {
+  const texts = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== false).map(([name, value]) => [name, String(value)]));
+  const size = bytes(request.bytes ?? 0).replace("\u00a0", "");
+  if (/^\d+[A-Z]/.test(size)) texts.bytes = size;
+  if (request.workload) texts.workload = request.workload.map((task) => `${task.collective} ${task.bytes} ${task.count ?? 1}`).join("\n");
+  return texts;
+}
+
 export async function create({ go }) {
   const [schemas, presets] = await Promise.all([fields(), get("/v1/presets").then((found) => found.items, () => [])]);
   const form = new Form(items(presets), schemas.design, { ask: go, button: "Find the best topology" });
   return {
     element: form.element,
     show(values, answer, signal) {
-      const asked = Object.keys(values).length ? values : EXAMPLE;
-      form.fill(asked);
-      const body = form.body(form.values());
-      return ask({ form, answer, signal, suggestions, send: (options) => post("/v1/designs", body, options), render: (design) => answerOf(design, body, signal) });
+      const stored = values.id && get(`/v1/designs/${encodeURIComponent(values.id)}`, { signal }).then((design) => {
+        form.fill(textsOf(design.request));
+        return design;
+      });
+      if (!stored) form.fill(Object.keys(values).length ? values : EXAMPLE);
+      const body = () => form.body(form.values());
+      return ask({ form, answer, signal, suggestions, send: (options) => stored || post("/v1/designs", body(), options), render: (design) => answerOf(design, body(), signal) });
     },
   };
 }

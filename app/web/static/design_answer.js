@@ -5,6 +5,7 @@ import { h, later, show, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
 import { bytes, digits, fraction, nameOf, percent, plural, seconds } from "./numbers.js";
+import { pinButton } from "./pin.js";
 import { playerView } from "./player.js";
 import { files, keywords, options, sameElsewhere } from "./same.js";
 import { SIZES, sizesChart } from "./sizes.js";
@@ -78,7 +79,12 @@ function figures(design, best) {
     figure("Steps", String(steps), `one pass ${best.steps}, bound ${design.bounds.steps}`),
     figure("T_B", h("span", { title: cost }, fraction(cost)), `one pass ${fraction(best.bandwidth)}, bound ${fraction(design.bounds.bandwidth)}, in units of M/B`),
     h("div", { class: "marks" }, h("dt", { class: "hidden" }, "Proof"),
-      h("dd", {}, h("span", { class: "mark", title: meaning }, label), " ", schedule && h("span", { class: "mark", title: "An independent verifier followed the schedule chunk by chunk." }, "schedule verified"))));
+      h("dd", {}, h("span", { class: "mark", title: meaning }, label), " ", schedule && h("span", { class: "mark", title: "An independent verifier followed the schedule chunk by chunk." }, "schedule verified"), later(pinned(design), ""))));
+}
+
+/** Return the button that pins the design. */
+async function pinned(design) {
+  return pinButton("designs", await get(`/v1/designs/${design.id}/labels`));
 }
 
 function figure(name, value, note) {

@@ -9,6 +9,7 @@ import { playerView } from "./player.js";
 import { files, keywords, sameElsewhere } from "./same.js";
 import { table } from "./table.js";
 import { topologyView } from "./topology.js";
+import { sourceOf } from "./wiring.js";
 import { ask } from "./waiting.js";
 
 const EXAMPLE = { fabric: "dgx-a100-2", collective: "allgather" };
@@ -19,7 +20,7 @@ function items(names) {
   return [
     { label: "Fabric", either: [
       { label: "by name", fields: [{ name: "fabric", label: "Name", kind: "text", list: names, hint: "such as dgx-a100-2, gb200-nvl72, mi300x-4; N is a number of boxes" }] },
-      { label: "by recipe", fields: [{ name: "recipe", label: "Recipe", kind: "text", hint: "such as Torus(4, 4)" }] },
+      { label: "by recipe", fields: [{ name: "recipe", label: "Recipe, short name or id", kind: "text", hint: "such as Torus(4, 4)" }] },
       { label: "from a file", fields: [
         { name: "text", label: "Text of the file", kind: "area", rows: 8, hint: "nvidia-smi topo -m, rocm-smi, NCCL XML, GraphML, JSON, edge list; files can be dropped here" },
         { name: "boxes", label: "Copies of the machine" },
@@ -37,13 +38,15 @@ function items(names) {
 export async function create({ go }) {
   const [schemas, fabrics] = await Promise.all([fields(), get("/v1/fabrics").then((found) => found.items, () => [])]);
   const form = new Form(items(fabrics.map((fabric) => fabric.name)), schemas.topology, { ask: go, button: "Find the optimum" });
+  form.aliases = { name: "recipe", id: "recipe" };
   return {
     element: form.element,
     show(values, answer, signal) {
       form.fill(Object.keys(values).length ? values : EXAMPLE);
       const flat = form.body(form.values());
       const topology = Object.fromEntries(Object.entries(flat).filter(([name]) => !COLLECTIVE.includes(name)));
-      const body = { topology, ...Object.fromEntries(Object.entries(flat).filter(([name]) => COLLECTIVE.includes(name))) };
+      const { recipe, ...rest } = topology;
+      const body = { topology: recipe ? { ...sourceOf(recipe), ...rest } : topology, ...Object.fromEntries(Object.entries(flat).filter(([name]) => COLLECTIVE.includes(name))) };
       const send = (options) => post("/v1/optima", body, options).catch((error) => {
         for (const one of error.errors || []) one.pointer = one.pointer.replace(/^\/topology/, "");
         throw error;

@@ -13,7 +13,8 @@ export async function fields() {
 
 /**
  * Return a form.  `items` are fields `{name, label, kind, unit, options, read}`, or alternatives
- * `{label, either: [{label, fields}]}` of which the form shows one.  `ask` receives the values.
+ * `{label, either: [{label, fields}]}` of which the form shows one.  The choice is a value itself
+ * if the alternatives have a `name`, and each a `value`.  `ask` receives the values.
  */
 export class Form {
   constructor(items, schema, { ask, button }) {
@@ -37,15 +38,17 @@ export class Form {
   either(item) {
     const id = `choose-${this.alternatives.length}`;
     const groups = item.either.map((one) => h("div", { class: "group" }, one.fields.map((field) => this.item(field))));
-    const select = h("select", { id, onchange: () => choose(select.selectedIndex) },
-      item.either.map((one) => h("option", {}, one.label)));
+    const select = h("select", { id, onchange: () => {
+      choose(select.selectedIndex);
+      if (item.name) this.ask(this.values());
+    } }, item.either.map((one) => h("option", { value: one.value }, one.label)));
     const choose = (index) => {
       select.selectedIndex = index;
       groups.forEach((group, other) => { group.hidden = other !== index; });
     };
     choose(0);
     const names = item.either.map((one) => one.fields.flatMap((field) => (field.fields || [field]).map((inner) => inner.name)));
-    this.alternatives.push({ names, select, choose });
+    this.alternatives.push({ name: item.name, names, select, choose });
     return h("div", { class: item.beside ? "field beside" : "field" },
       h("label", { for: id }, item.label), select, groups);
   }
@@ -75,7 +78,7 @@ export class Form {
   values() {
     const hidden = new Set(this.alternatives.flatMap(({ names, select }) =>
       names.filter((_, index) => index !== select.selectedIndex).flat()));
-    const found = {};
+    const found = Object.fromEntries(this.alternatives.filter(({ name }) => name).map(({ name, select }) => [name, select.value]));
     for (const [name, { item, input }] of this.inputs) {
       const text = item.kind === "check" ? (input.checked ? "true" : "") : input.value.trim();
       const usual = item.kind === "select" && text === this.schema[name]?.default;
@@ -95,8 +98,9 @@ export class Form {
     for (const folded of this.element.querySelectorAll("details")) {
       folded.open ||= [...folded.querySelectorAll("[name]")].some((input) => input.name in values);
     }
-    for (const { names, choose } of this.alternatives) {
-      choose(Math.max(0, names.findIndex((group) => group.some((name) => name in values))));
+    for (const { name, names, select, choose } of this.alternatives) {
+      const chosen = (group, index) => (name ? select.options[index].value === values[name] : group.some((one) => one in values));
+      choose(Math.max(0, names.findIndex(chosen)));
     }
   }
 

@@ -1,29 +1,51 @@
-// The view Library: recent designs, the best known topologies of a size, and jobs.
+// The view Library: stored designs and plans, the best known topologies, comparisons, and jobs.
 
 import { cancel, get } from "./api.js";
+import { bestKnown } from "./best.js";
+import { comparison } from "./compare.js";
 import { h, later, show } from "./dom.js";
 import { Form, fields } from "./form.js";
-import { bytes, fraction, nameOf, seconds } from "./numbers.js";
+import { bytes, nameOf, plural, seconds } from "./numbers.js";
+import { pinButton } from "./pin.js";
 import { table } from "./table.js";
 
-const LISTS = [["recent", "recent designs"], ["best", "best known topologies"], ["jobs", "jobs"]];
+const LINKS = { name: "links", label: "Port direction", kind: "select", options: [["unidirectional", "one-way"], ["bidirectional", "two-way"]] };
+const DEGREE = { name: "degree", label: "Ports of each host" };
+
+const LISTS = [
+  { value: "recent", label: "stored designs", show: recent, fields: [
+    { name: "of_nodes", label: "Hosts", hint: "only designs of this number" },
+    { name: "pinned", label: "Only pinned designs", kind: "check" },
+  ] },
+  { value: "best", label: "best known topologies", show: bestKnown, fields: [
+    { name: "nodes_min", label: "Hosts, from", placeholder: "16" },
+    { name: "nodes_max", label: "Hosts, to", placeholder: "1024" },
+    DEGREE, LINKS,
+    { name: "collective", label: "Collective", kind: "select", options: ["allreduce", "allgather", "reduce-scatter"].map((name) => [name, name]) },
+    { name: "bytes", label: "Data size", kind: "text", placeholder: "1MB", hint: "such as 1MB, 25MiB, 1GiB" },
+    { more: "More conditions", fields: [
+      { name: "max_steps", label: "At most this number of steps", placeholder: "no limit" },
+      { name: "max_bandwidth", label: "T_B at most", kind: "text", placeholder: "no limit", hint: "in units of M/B, such as 1.05 or 21/20" },
+      { name: "node_gbps", label: "Speed of a host", unit: "Gbit/s" },
+      { name: "alpha_us", label: "Latency of a hop", unit: "µs" },
+    ] },
+  ] },
+  { value: "compare", label: "comparison of designs", show: comparison, fields: [
+    { name: "designs", label: "Ids of designs", kind: "text", hint: "2 to 20, with commas; empty: the pinned designs" },
+  ] },
+  { value: "plans", label: "stored patch plans", show: plans, fields: [] },
+  { value: "jobs", label: "jobs", show: jobs, fields: [] },
+];
 
 export async function create({ go }) {
-  const form = new Form([
-    { name: "list", label: "Show", kind: "select", options: LISTS },
-    { name: "nodes", label: "Hosts", hint: "of best known topologies" },
-    { name: "degree", label: "Ports of each host" },
-    { name: "links", label: "Port direction", kind: "select", options: [["unidirectional", "one-way"], ["bidirectional", "two-way"]] },
-  ], (await fields()).design, { ask: go, button: "Show" });
+  const form = new Form([{ label: "Show", name: "list", either: LISTS }], (await fields()).design, { ask: go, button: "Show" });
   return {
     element: form.element,
     show(values, answer, signal) {
+      const list = LISTS.find((one) => one.value === values.list) || LISTS[0];
       form.fill(values);
       form.accept();
-      const list = values.list || "recent";
-      const shown = { recent: () => recent(values), best: () => bestKnown(values), jobs }[list] || (() => recent(values));
-      const heading = LISTS.find(([name]) => name === list)?.[1] || LISTS[0][1];
-      show(answer, h("h1", {}, heading[0].toUpperCase() + heading.slice(1)), later(shown().catch((error) => {
+      show(answer, h("h1", {}, list.label[0].toUpperCase() + list.label.slice(1)), later(list.show(values, go).catch((error) => {
         if (!signal.aborted) form.refuse(error);
         throw error;
       })));
@@ -31,58 +53,58 @@ export async function create({ go }) {
   };
 }
 
-const only = (values, names) => new URLSearchParams(Object.entries(values).filter(([name, text]) => names.includes(name) && text));
-
-/** Return recent designs; designs that differ in the message size alone are one row. */
-async function recent(values) {
-  const query = only(values, ["nodes", "degree"]);
-  query.set("limit", "100");
+/** Return stored designs; designs that differ in the message size alone are one row. */
+async function recent(values, go) {
+  const query = new URLSearchParams({ limit: "100", ...(values.of_nodes && { nodes: values.of_nodes }), ...(values.pinned && { pinned: "true" }) });
   const { items } = await get(`/v1/designs?${query}`);
   const groups = new Map();
   for (const item of items) {
     const { bytes: size, ...rest } = item.request;
     const group = JSON.stringify(rest);
-    if (!groups.has(group)) groups.set(group, { ...item, sizes: [] });
-    groups.get(group).sizes.push(size);
+    groups.set(group, { ...nearer(groups.get(group), item), sizes: [...(groups.get(group)?.sizes || []), size] });
   }
-  if (!groups.size) return h("p", { class: "quiet" }, "No design is stored yet. ", h("a", { href: "#/design" }, "Ask for the first"), ".");
-  return table("Recent designs", [
-    { head: "topology", cell: (row) => h("a", { href: `#/design?${addressOf(row.request)}` }, nameOf(row.summary)) },
+  if (!groups.size) return h("p", { class: "quiet" }, values.of_nodes || values.pinned ? "No stored design fits. " : "No design is stored yet. ", h("a", { href: "#/design" }, "Ask for a design"), ".");
+  const chosen = new Set();
+  const compare = h("button", { type: "button", disabled: true, onclick: () => go({ list: "compare", designs: [...chosen].map((id) => id.slice(0, 12)).join(",") }) }, "Compare");
+  const choose = (id, is) => {
+    if (is) chosen.add(id);
+    else chosen.delete(id);
+    compare.disabled = chosen.size < 2;
+    compare.textContent = chosen.size < 2 ? "Compare" : `Compare ${chosen.size} designs`;
+  };
+  return h("div", {}, h("div", { class: "inline" }, compare, h("span", { class: "quiet" }, "Choose two or more designs to see them side by side.")), table("Stored designs", [
+    { head: "", cell: (row) => h("input", { type: "checkbox", "aria-label": `Compare ${nameOf(row.summary)} of ${row.request.nodes} hosts`, onchange: (event) => choose(row.id, event.target.checked) }) },
+    { head: "topology", cell: (row) => h("a", { href: `#/design?id=${row.id.slice(0, 16)}` }, nameOf(row.summary)) },
     { head: "hosts", number: true, cell: (row) => row.request.nodes.toLocaleString("en-US") },
     { head: "ports", number: true, cell: (row) => row.request.degree },
     { head: "workload", cell: (row) => row.request.collective || row.request.preset || "several collectives" },
-    { head: "size", cell: (row) => (row.sizes.length > 1 ? `${row.sizes.length} sizes` : row.request.bytes ? bytes(row.request.bytes) : "") },
-    { head: "time", number: true, cell: (row) => (row.sizes.length > 1 ? "" : seconds(row.summary.seconds)) },
-    { head: "when", cell: (row) => new Date(row.created_at).toLocaleString() },
-    { head: "pinned", cell: (row) => (row.pinned ? "pinned" : "") },
-  ], [...groups.values()]);
+    { head: "size", number: true, cell: (row) => (row.request.bytes ? bytes(row.request.bytes) : "") },
+    { head: "time", number: true, cell: (row) => seconds(row.summary.seconds) },
+    { head: "also stored", cell: (row) => (row.sizes.length > 1 ? plural(row.sizes.length - 1, "more size") : "") },
+    { head: "when", cell: (row) => when(row) },
+    { head: "", cell: (row) => pinButton("designs", row) },
+  ], [...groups.values()]));
 }
 
-const ASKED = ["nodes", "degree", "links", "node_gbps", "port_gbps", "alpha_us", "collective", "bytes", "preset", "max_steps", "schedule"];
-
-function addressOf(request) {
-  const query = only(request, ASKED);
-  if (request.workload) query.set("workload", request.workload.map((task) => `${task.collective} ${task.bytes} ${task.count ?? 1}`).join("\n"));
-  for (const name of ["vertex_transitive", "parallel_links"]) if (request[name]) query.set(name, "true");
-  return query;
+/** Return the design whose message size is nearer to 1 MB, so that rows can be compared. */
+function nearer(known, item) {
+  const distance = ({ request }) => Math.abs(Math.log((request.bytes || 1e6) / 1e6));
+  return !known || distance(item) < distance(known) ? item : known;
 }
 
-async function bestKnown(values) {
-  const query = only({ nodes: "64", degree: "4", ...values }, ["nodes", "degree", "links"]);
-  query.set("limit", "20");
-  const { candidates, request } = await get(`/v1/best?${query}`);
-  if (!candidates.length) return h("p", { class: "quiet" }, "No topology of this size is stored or in the atlas. Ask for a design to search.");
-  return h("div", {}, h("p", { class: "lead" }, `${request.nodes.toLocaleString("en-US")} hosts with ${request.degree} ports, without a search.`), table("Best known topologies", [
-    { head: "topology", cell: (row) => h("span", { title: row.recipe }, nameOf(row)) },
-    { head: "steps", number: true, cell: (row) => row.steps },
-    { head: "bound", number: true, cell: (row) => row.bounds.steps },
-    { head: "T_B", number: true, cell: (row) => h("span", { title: row.bandwidth }, fraction(row.bandwidth)) },
-    { head: "bound", number: true, cell: (row) => h("span", { title: row.bounds.bandwidth }, fraction(row.bounds.bandwidth)) },
-    { head: "algorithm", cell: (row) => row.algorithm },
-    { head: "known from", cell: (row) => [...new Set(row.known_from.map((one) => one.kind))].join(", ") },
-    { head: "wire", cell: (row) => h("a", { href: `#/wiring?${new URLSearchParams({ recipe: row.recipe })}` }, "plan") },
-  ], candidates));
+async function plans() {
+  const { items } = await get("/v1/patch-plans?limit=100");
+  if (!items.length) return h("p", { class: "quiet" }, "No plan is stored yet. ", h("a", { href: "#/wiring" }, "Plan the wiring of a topology"), ".");
+  return table("Stored patch plans", [
+    { head: "topology", cell: (row) => h("a", { href: `#/wiring?plan=${row.id.slice(0, 16)}` }, row.summary.name || row.id.slice(0, 12)) },
+    { head: "unplug", number: true, cell: (row) => row.summary.removes.toLocaleString("en-US") },
+    { head: "plug", number: true, cell: (row) => row.summary.adds.toLocaleString("en-US") },
+    { head: "stay", number: true, cell: (row) => row.summary.kept.toLocaleString("en-US") },
+    { head: "when", cell: (row) => when(row) },
+  ], items);
 }
+
+const when = (row) => new Date(row.created_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
 async function jobs() {
   const { items } = await get("/v1/jobs?limit=100");
@@ -92,7 +114,7 @@ async function jobs() {
     { head: "state", cell: (job) => job.state },
     { head: "progress", cell: (job) => (job.state === "running" ? h("progress", { max: "1", value: job.progress === null ? null : String(job.progress), "aria-label": "Progress" }) : "") },
     { head: "phase", cell: (job) => job.phase || "" },
-    { head: "created", cell: (job) => new Date(job.created_at).toLocaleString() },
+    { head: "created", cell: (job) => when(job) },
     { head: "", cell: (job) => (["queued", "running"].includes(job.state) ? stop(job) : "") },
   ], items);
 }

@@ -7,6 +7,7 @@ import * as fabric from "./fabric.js";
 import * as library from "./library.js";
 import { plural } from "./numbers.js";
 import * as rates from "./rates.js";
+import { search } from "./search.js";
 import * as wiring from "./wiring.js";
 
 const VIEWS = { design, fabric, wiring, rates, library };
@@ -116,6 +117,7 @@ async function jobs() {
 show(document.getElementById("views"), Object.entries(NAMES).map(([name, label]) => h("a", { href: `#/${name}` }, label)));
 themes();
 signIn();
+search(document.getElementById("search"), document.getElementById("hits"));
 addEventListener("hashchange", open);
 await open();
 setTimeout(jobs, JOBS_EVERY);
