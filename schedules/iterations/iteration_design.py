@@ -1,9 +1,9 @@
 """The design of an iteration: best topology, placement, baselines, what limits, notes."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.best_topology import (
     PlacedIteration,
     Speeds,
@@ -17,7 +17,11 @@ from topoloom.schedules.iterations.iteration import (
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.sensitivity import Gain, sensitivity
 from topoloom.schedules.iterations.training_job import Sharding, TrainingJob
+from topoloom.synth.errors import InvalidRecipe, SynthError
 from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import Recipe, parse
+from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def iteration_design(
     flops_per_second: Fraction | None = None,
     *,
     links: Links = Links.UNIDIRECTIONAL,
-    topologies: Iterable[Candidate] = (),
+    topology: str | Recipe | Topology | None = None,
     compared: bool = True,
 ) -> IterationDesign:
     """Return the topology and placement of least iteration time, beside the baselines.
@@ -63,10 +67,15 @@ def iteration_design(
         Operations of one accelerator per second, for layers without seconds.
     links : Links
         Whether the two fibers of a port may lead to different hosts.
-    topologies : iterable of Candidate, optional
-        Topologies to choose from, instead of `candidates.candidates`.
+    topology : Topology, recipe or text of a recipe, optional
+        The topology, instead of the best of `candidates.candidates`.
     compared : bool
         Whether to simulate the baselines, too.
+
+    Raises
+    ------
+    InvalidRecipe, NoSchedule
+        The topology is no recipe, or has another number of hosts or more ports.
 
     Examples
     --------
@@ -82,7 +91,10 @@ def iteration_design(
     hosts = job.ranks // speeds.accelerators
     plan = job_plan(job, layer_seconds(job, flops_per_second))
     free = free_iteration_seconds(plan)
-    offered = tuple(topologies) or candidates(job, hosts, ports, speeds.accelerators, links)
+    if topology is None:
+        offered = candidates(job, hosts, ports, speeds.accelerators, links)
+    else:
+        offered = [_given(topology, hosts, ports)]
     found = best_iterations(plan, offered, speeds, ports, free)
     beside = [
         best_iterations(plan, [one], speeds, ports, free)[0]
@@ -93,6 +105,23 @@ def iteration_design(
     return IterationDesign(
         best, tuple(found), tuple(beside), gains, (*job.notes, *_notes(job, speeds))
     )
+
+
+def _given(source: str | Recipe | Topology, hosts: int, ports: int) -> Candidate:
+    """Return the topology of a request."""
+    try:
+        if isinstance(source, str):
+            source = parse(source)
+        topology = source if isinstance(source, Topology) else build(source)
+    except SynthError as error:
+        raise InvalidRecipe("/topology", error.rule) from None
+    if (count := len(topology.compute_nodes)) != hosts:
+        raise NoSchedule("/topology", f"must have the {hosts} hosts of the request; it has {count}")
+    if topology.degree > ports and not topology.switches:
+        rule = f"must have at most the {ports} ports of a host; it has {topology.degree}"
+        raise NoSchedule("/topology", rule)
+    name = str(topology.recipe) if topology.recipe is not None else topology.name or "topology"
+    return Candidate(name, topology, "given")
 
 
 def _notes(job: TrainingJob, speeds: Speeds) -> list[str]:

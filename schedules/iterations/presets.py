@@ -20,13 +20,15 @@ from topoloom.synth.naming.suggestions import one_of
 class JobPreset:
     """A public model with its layout.
 
-    ``accelerator`` names the accelerators of the source, ``per_host`` those of a host.
+    ``accelerator`` names the accelerators of the source; ``per_host`` counts those of a host.
+    ``least_ranks`` is a number of ranks that the layout divides.
     """
 
     name: str
     title: str
     accelerator: str
     per_host: int
+    least_ranks: int
     source: str
     _made: Callable[[int], TrainingJob]
 
@@ -160,23 +162,23 @@ JOB_PRESETS = {
     for one in (
         JobPreset(
             *("llama3-405b", "Llama 3 405B, 8-way tensor and 16-way pipeline parallel", "h100", 8),
-            *("arXiv:2407.21783", _llama3_405b),
+            *(128, "arXiv:2407.21783", _llama3_405b),
         ),
         JobPreset(
             *("deepseek-v3", "DeepSeek-V3, 16-way pipeline and 64-way expert parallel", "h800", 8),
-            *("arXiv:2412.19437", _deepseek_v3),
+            *(16, "arXiv:2412.19437", _deepseek_v3),
         ),
         JobPreset(
             *("mixtral-8x7b", "Mixtral 8x7B, 4-way pipeline and 8-way expert parallel", "h100", 8),
-            *("NVIDIA/Megatron-LM, megatron/core/transformer/moe/README.md", _mixtral),
+            *(32, "NVIDIA/Megatron-LM, megatron/core/transformer/moe/README.md", _mixtral),
         ),
         JobPreset(
             *("dlrm-dcnv2", "DLRM of MLPerf, tables on all ranks, dense layers replicated"),
-            *("a100", 8, "MLPerf Training, recommendation_v2", _dlrm),
+            *("a100", 8, 2, "MLPerf Training, recommendation_v2", _dlrm),
         ),
         JobPreset(
             *("vit-22b", "ViT-22B, fully sharded data parallel", "h100", 8),
-            *("arXiv:2302.05442", _vit),
+            *(2, "arXiv:2302.05442", _vit),
         ),
     )
 }

@@ -1,0 +1,127 @@
+"""Write the timeline of an iteration: CSV, and Chakra traces of the pipeline stages.
+
+All ranks of a stage do the same at the same time, so a trace stands for all of them.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from topoloom.schedules.formats.chakra.nodes import attributes
+from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, SEND, VERSION
+from topoloom.schedules.formats.chakra.protobuf_schema import GlobalMetadata, Node, write_messages
+from topoloom.schedules.iterations.communications import Traffic
+from topoloom.schedules.iterations.iteration import Iteration
+
+COLLECTIVE = 7
+"""The value of `NodeType` for a collective."""
+
+COMM_TYPES = {
+    Traffic.ALLREDUCE: 0,
+    Traffic.ALLGATHER: 2,
+    Traffic.ALL_TO_ALL: 6,
+    Traffic.REDUCE_SCATTER: 7,
+}
+"""Values of Chakra's `CollectiveCommType`."""
+
+COLUMNS = ("operation", "stage", "stream", "kind", "name", "group", "bytes", "start_s", "end_s")
+
+
+def timeline_csv(iteration: Iteration) -> str:
+    """Return one line per operation, in the order of starts; times are in seconds.
+
+    >>> from topoloom.schedules.groups.process_groups import ProcessGroups
+    >>> from topoloom.schedules.iterations.iteration import *
+    >>> from topoloom.schedules.iterations.job_operations import job_plan
+    >>> one = Fraction(1)
+    >>> layer = Layer("a", forward_seconds=one, backward_seconds=one)
+    >>> job = TrainingJob("job", (layer,), ProcessGroups.parse("data=1"))
+    >>> found = simulate_iteration(job_plan(job, layer_seconds(job)), FreeNetwork())
+    >>> timeline_csv(found).splitlines()[1]
+    '0,0,compute,forward,a of microbatch 0,,,0.0,1.0'
+    """
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    starts = iteration.timeline.starts
+    for index in sorted(range(len(starts)), key=lambda index: (starts[index], index)):
+        one, message = iteration.plan.operations[index], iteration.plan.messages[index]
+        size = "" if message is None else float(message.size_bytes * message.runs)
+        lines.writerow(
+            (
+                *(index, one.stage, one.stream.rpartition("/")[0], one.kind, one.name),
+                *("" if message is None else message.kind, size),
+                float(iteration.timeline.start(index)),
+                float(iteration.timeline.end(index)),
+            )
+        )
+    return text.getvalue()
+
+
+def timeline_traces(iteration: Iteration) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of one Chakra trace per pipeline stage.
+
+    A computation has its duration.  A collective names its groups in ``pg_name``.  A message to
+    another stage is a send there and a receive here, with stages in place of ranks.
+    """
+    plan = iteration.plan
+    last = dict[str, int]()
+    before: list[list[int]] = []
+    for index, one in enumerate(plan.operations):
+        own = [*one.after, *([last[one.stream]] if one.stream in last else [])]
+        last[one.stream] = index
+        before.append(sorted(set(own)))
+    for stage in range(plan.job.stages):
+        nodes = list(_nodes(iteration, stage, before))
+        metadata = attributes({"stage": stage, "stages": plan.job.stages, "model": plan.job.name})
+        yield (
+            f"iteration.{stage}.et",
+            write_messages([GlobalMetadata(version=VERSION, attr=metadata), *nodes]),
+        )
+
+
+def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterator[Node]:
+    """Yield the nodes of a stage; receives have the numbers after those of all operations."""
+    plan, timeline = iteration.plan, iteration.timeline
+    operations, count = plan.operations, len(plan.operations)
+    for index, one in enumerate(operations):
+        if one.stage != stage:
+            continue
+        deps = []
+        for other in before[index]:
+            if operations[other].stage == stage:
+                deps.append(other)
+                continue
+            number, message = count + other, plan.messages[other]
+            assert message is not None
+            values = {"comm_src": operations[other].stage, "comm_dst": stage, "comm_tag": other}
+            size = int(message.size_bytes)
+            yield Node(
+                id=number,
+                name=f"receive from stage {operations[other].stage}",
+                type=RECEIVE,
+                attr=attributes({"is_cpu_op": False, **values, "comm_size": size}),
+            )
+            deps.append(number)
+        message = plan.messages[index]
+        values = {"is_cpu_op": False}
+        kind = COMPUTE
+        if message is not None and message.traffic in COMM_TYPES:
+            kind = COLLECTIVE
+            values |= {"comm_type": COMM_TYPES[message.traffic], "pg_name": message.kind}
+            values |= {"comm_size": int(message.size_bytes * message.runs)}
+        elif message is not None:
+            kind, step = SEND, 1 if message.traffic is Traffic.SEND_NEXT else -1
+            target = (stage + step) % plan.job.stages
+            values |= {"comm_src": stage, "comm_dst": target, "comm_tag": index}
+            values |= {"comm_size": int(message.size_bytes)}
+        length = timeline.end(index) - timeline.start(index)
+        yield Node(
+            id=index,
+            name=one.name if message is None else f"{one.kind} {one.name}",
+            type=kind,
+            data_deps=deps,
+            start_time_micros=int(timeline.start(index) * 10**6),
+            duration_micros=int(length * 10**6),
+            attr=attributes(values),
+        )
