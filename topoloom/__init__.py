@@ -19,7 +19,7 @@ Importing this module loads nothing else: numpy, numba and the rest load at the 
 
 from typing import TYPE_CHECKING, Any
 
-from topoloom.designs import design, files, runnable
+from topoloom.designs import design, design_boxes, files, runnable
 from topoloom.execution import execute, schedule, simulate, verify
 from topoloom.topologies import (
     build,
@@ -50,6 +50,7 @@ __all__ = [
     "build",
     "compare",
     "design",
+    "design_boxes",
     "execute",
     "files",
     "from_networkx",

@@ -6,6 +6,7 @@ from topoloom.arguments import Rate, bytes_of, links_of, number
 
 if TYPE_CHECKING:
     from topoloom.schedules.design import Design
+    from topoloom.schedules.design.box_designs import BoxDesign
     from topoloom.schedules.design.export_files import FileSet
     from topoloom.schedules.execute.runner import Served
 
@@ -69,6 +70,65 @@ def design(
         Generators(),
         Limits(max_scheduled_nodes, max_routed_nodes),
     )
+
+
+def design_boxes(
+    box: str,
+    boxes: int,
+    cables: int,
+    collective: str = "allreduce",
+    size: int | str = "1GiB",
+    *,
+    links: str = "bidirectional",
+    cable: Rate | None = None,
+    ports: str = "even",
+    boxes_per_rack: int = 1,
+    alpha_us: Rate = 10,
+) -> "BoxDesign":
+    """Return the best topology between boxes of accelerators, for a collective over all of them.
+
+    Parameters
+    ----------
+    box : str
+        One box, such as ``"dgx-h100"``.
+    boxes, cables : int
+        Number of boxes, and of the cables of each.
+    collective, size
+        An allgather, reduce-scatter or allreduce, and its size in bytes.
+    links : str
+        ``"bidirectional"``, or ``"unidirectional"`` if the fibers of a port may lead to two boxes.
+    cable : number, optional
+        GB/s of a cable; default: the NIC of the box in the catalogue.
+    ports : str
+        Accelerators that the cables are on, ``"even"`` or ``"round-robin"``.
+    boxes_per_rack : int
+        Boxes of one rack, whose cables to each other are copper.
+    alpha_us : number
+        Latency of a hop, microseconds.
+
+    Raises
+    ------
+    ImpossibleRequest, InvalidRecipe, OutOfDomain, TooLarge, UnknownCollective
+        As `schedules.design.box_designs.box_design`.
+
+    Examples
+    --------
+    >>> found = design_boxes("mi300x", boxes=5, cables=4)
+    >>> found.best.text, found.best.algbw, [one.cables for one in found.more]
+    ('Boxes(mi300x, Complete(5))', Fraction(125, 1), [5, 12])
+    """
+    from topoloom.schedules.design.box_candidates import BoxHosts
+    from topoloom.schedules.design.box_designs import box_design
+    from topoloom.schedules.model.schedule import Collective
+    from topoloom.schedules.workloads.tasks import Task
+    from topoloom.synth.boxes.box_fabric import Ports
+
+    if ports not in list(Ports):
+        raise ValueError(f"ports: must be one of {', '.join(Ports)}; not {ports!r}")
+    rate = None if cable is None else number(cable, "cable")
+    hosts = BoxHosts(box, boxes, cables, links_of(links), rate, Ports(ports), boxes_per_rack)
+    task = Task(Collective.of(collective), bytes_of(size))
+    return box_design(hosts, task, number(alpha_us, "alpha_us") / 10**6)
 
 
 def runnable(design: "Design") -> "tuple[Served, ...]":

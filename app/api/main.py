@@ -27,6 +27,7 @@ from topoloom.app.api.routes import (
     administration,
     atlas,
     best,
+    box_designs,
     cache,
     catalog,
     deliveries,
@@ -158,7 +159,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
-    modules += (explanations, deliveries, page)
+    modules += (explanations, deliveries, page, box_designs)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
         AllToAllDocument,
         BatchDocument,
         BestDocument,
+        BoxDesignDocument,
+        BoxDesignRequest,
         ComparisonDocument,
         ComparisonRequest,
         CostDocument,
@@ -47,6 +49,11 @@ class Questions(Transport):
     def design_all(self, *, designs: list[dict[str, Any]]) -> BatchDocument:
         """Return an answer or a problem for each of up to 100 requests, as ``items``."""
         return self._post("/v1/designs/batch", {"designs": designs})
+
+    @operation("designBoxes")
+    def design_boxes(self, **question: Unpack[BoxDesignRequest]) -> BoxDesignDocument:
+        """Return the box-design/1 document of boxes of accelerators: POST /v1/box-designs."""
+        return self._post("/v1/box-designs", question)
 
     @operation("findBest")
     def best(self, **question: Any) -> BestDocument:

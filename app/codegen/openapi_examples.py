@@ -31,6 +31,7 @@ WEBHOOK_HOST = "127.0.0.1:9"
 RING = {"recipe": "BiRing(4)"}
 SIZES = {"nodes": 6, "degree": 2}
 DESIGN = SIZES | {"collective": "allreduce", "bytes": "1MiB"}
+BOXES = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
 BODIES: dict[str, dict[str, Any]] = {
     "createDesign": DESIGN,
     "createDesigns": {"designs": [DESIGN]},
@@ -145,6 +146,7 @@ def _computed(record: Recorder) -> dict[str, str]:
     record("readCost", id=topology)
     record("readOptimum", query={"collective": "allreduce"}, id=topology)
     record("findBest", query=SIZES)
+    record("designBoxes", BOXES)
     return {name.removeprefix("create"): answer.get("id", "") for name, answer in made.items()}
 
 

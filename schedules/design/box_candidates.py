@@ -8,6 +8,7 @@ from topoloom.schedules.baselines.torus_topology import nearest
 from topoloom.synth.boxes.box_fabric import Ports
 from topoloom.synth.boxes.expression import Boxes
 from topoloom.synth.evaluation.cost import Links
+from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import Frontier
 from topoloom.synth.search.hosts import Hosts
 
@@ -95,16 +96,21 @@ def known_candidates(hosts: BoxHosts) -> Iterator[BoxCandidate]:
     switch switch-9-8
     """
     boxes, cables = hosts.boxes, hosts.cables
+    for kind, recipe in _recipes(boxes, cables):
+        yield BoxCandidate(kind, str(parse(recipe)))
+    yield BoxCandidate("switch", f"switch-{boxes}-{cables}", switched=True)
+
+
+def _recipes(boxes: int, cables: int) -> Iterator[tuple[str, str]]:
     if boxes == 2:
-        yield BoxCandidate("full-mesh", f"UniRing(2, {cables})")
+        yield "full-mesh", f"UniRing(2, {cables})"
     elif cables >= 2:
-        yield BoxCandidate("ring", f"BiRing({boxes}, {cables // 2})")
+        yield "ring", f"BiRing({boxes}, {cables // 2})"
     for sides in nearest(boxes, cables // 2):
         width = cables // (2 * len(sides))
         rings = ", ".join(f"BiRing({side}, {width})" for side in sides)
-        yield BoxCandidate("torus", f"Product({rings})")
+        yield "torus", f"Product({rings})"
     if 3 <= boxes <= cables + 1:
         copies = cables // (boxes - 1)
         offsets = [at for at in range(1, boxes // 2 + 1) for _ in range(copies)]
-        yield BoxCandidate("full-mesh", f"Circulant({', '.join(map(str, [boxes, *offsets]))})")
-    yield BoxCandidate("switch", f"switch-{boxes}-{cables}", switched=True)
+        yield "full-mesh", f"Circulant({', '.join(map(str, [boxes, *offsets]))})"

@@ -15,7 +15,7 @@ from topoloom.schedules.design.box_candidates import (
     frontier_candidates,
     known_candidates,
 )
-from topoloom.schedules.errors import ScheduleError, UnknownCollective
+from topoloom.schedules.errors import NoSchedule, ScheduleError, TooLarge, UnknownCollective
 from topoloom.schedules.generate.make_and_verify import verified_schedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.model.verified_schedule import VerifiedSchedule
@@ -26,9 +26,9 @@ from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.flow.rank_distances import least_height
 from topoloom.schedules.workloads.tasks import Task
 from topoloom.synth.boxes.cable_classes import CableCounts, box_number, cable_counts
-from topoloom.synth.boxes.expression import topology_of_boxes
-from topoloom.synth.errors import InvalidRecipe, SynthError
-from topoloom.synth.limits import MAX_DEGREE
+from topoloom.synth.boxes.expression import nic_rate, part_topology, topology_of_boxes
+from topoloom.synth.errors import InvalidRecipe, OutOfDomain, SynthError
+from topoloom.synth.limits import MAX_DEGREE, MAX_NODES
 from topoloom.synth.progress import report_progress
 from topoloom.synth.search.frontier import Frontier
 from topoloom.synth.search.hosts import Hosts, searched
@@ -109,6 +109,7 @@ def box_design(
     *,
     frontier: Callable[[Hosts], Frontier] = searched,
     max_scheduled: int = MAX_SCHEDULED,
+    max_nodes: int = MAX_NODES,
 ) -> BoxDesign:
     """Return the best topology between boxes for a collective over all their accelerators.
 
@@ -124,6 +125,8 @@ def box_design(
         Source of the frontier of topologies between boxes.
     max_scheduled : int
         With more accelerators no schedule is made, and rows are ordered by their bounds.
+    max_nodes : int
+        Maximum nodes of all boxes.
 
     Raises
     ------
@@ -145,6 +148,9 @@ def box_design(
     """
     if task.collective not in PASSES:
         raise UnknownCollective("/collective", f"must be one of {', '.join(PASSES)}")
+    box = _box(hosts)
+    if (nodes := hosts.boxes * box.node_count) > max_nodes:
+        raise TooLarge("/nodes", f"must give at most {max_nodes} nodes in all boxes, not {nodes}")
     points, steps = frontier_candidates(hosts, frontier)
     wanted = {one.between: one for one in [*known_candidates(hosts), *points]}
     rows, left = [], []
@@ -154,10 +160,12 @@ def box_design(
             rows.append(_row(hosts, candidate, task, alpha_seconds))
         except ScheduleError as error:
             left.append((candidate.between, error.rule))
+    if not rows:
+        raise NoSchedule("/box", left[0][1])
     rows.sort(key=lambda row: row.rank)
     rows = _scheduled(rows, task, alpha_seconds, max_scheduled)
     bound = _bound(hosts, rows, steps, task, alpha_seconds)
-    accelerators = len(rows[0].topology.compute_nodes) // hosts.boxes
+    accelerators = len(box.compute_nodes)
     more = tuple(
         _with_cables(hosts.with_cables(cables), task, alpha_seconds, frontier)
         for cables in dict.fromkeys((hosts.cables + 1, hosts.cables + accelerators))
@@ -165,11 +173,24 @@ def box_design(
     return BoxDesign(hosts, task, alpha_seconds, tuple(rows), bound, more, tuple(left))
 
 
+def _box(hosts: BoxHosts) -> Topology:
+    """Return one box; raise InvalidRecipe unless its rates and those of its cables are known."""
+    try:
+        box = part_topology(hosts.box)
+    except (InvalidRecipe, OutOfDomain) as error:
+        raise type(error)("/box", error.rule) from None
+    if box.bandwidth_unit == "link":
+        rule = f"must state the rates of its links; {hosts.box} counts links"
+        raise InvalidRecipe("/box", rule)
+    if hosts.cable is None and nic_rate(hosts.box) is None:
+        rule = f"must be given: the catalogue states no NIC of {hosts.box}"
+        raise InvalidRecipe("/cable_bandwidth", rule)
+    return box
+
+
 def _row(hosts: BoxHosts, candidate: BoxCandidate, task: Task, alpha_seconds: Fraction) -> BoxRow:
     text = hosts.text(candidate.between)
     topology = topology_of_boxes(text)
-    if topology.bandwidth_unit == "link":
-        raise InvalidRecipe("box", f"must state the rates of its links; {hosts.box} counts links")
     inverse = [_inverse(topology, which) for which in _distinct(topology, task.collective)]
     hops = least_height(network_of(topology))
     unit = unit_bytes_per_second(topology)

@@ -178,11 +178,8 @@ def _port_rule(box: Topology, between: Topology, ports: Ports) -> Assumption:
     count, degree = len(box.compute_nodes), _ports_of(between)
     used = ", ".join(map(str, _accelerators(box, between, ports)[:16]))
     more = ", ..." if degree > 16 else ""
-    other = next(rule for rule in Ports if rule is not ports)
-    return Assumption(
-        f"The {degree} ports of each box are on its accelerators {used}{more} of {count}, "
-        f"by the rule {ports} (change: ports={other})."
-    )
+    text = f"The {degree} ports of each box are on its accelerators {used}{more} of {count}."
+    return Assumption(text, "ports")
 
 
 def _require_size(box: Topology, between: Topology) -> None:

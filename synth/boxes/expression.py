@@ -115,15 +115,15 @@ def topology_of_boxes(text: str, graphs: Mapping[str, Topology] | None = None) -
     >>> topology_of_boxes("Boxes(mi300x, Circulant(16, 1, 2, 3, 4))")
     <Topology Boxes(mi300x, Circulant(16, 1, 2, 3, 4)): 128 compute, 1024 links>
     >>> [fact.text for fact in topology_of_boxes("Boxes(mi300x, BiRing(4))").assumed][0]
-    'Each cable carries 50 GB/s each way, the rate of a NIC of mi300x (change: cable=RATE).'
+    'Each cable carries 50 GB/s each way: a NIC of mi300x.'
     """
-    topology = _composed(parse_boxes(text), graphs or {})
+    topology = _composed(parse_boxes(text), graphs)
     topology.require_connected()
     return topology
 
 
-def _composed(boxes: Boxes, graphs: Mapping[str, Topology]) -> Topology:
-    box, between = (_part(part, graphs) for part in (boxes.box, boxes.between))
+def _composed(boxes: Boxes, graphs: Mapping[str, Topology] | None) -> Topology:
+    box, between = (part_topology(part, graphs) for part in (boxes.box, boxes.between))
     cable, assumed = _cable(boxes, box, between)
     found = box_fabric(box, between, cable=cable, ports=boxes.ports, name=str(boxes))
     return found.with_assumed([*assumed, *found.assumed])
@@ -146,11 +146,8 @@ def _cable(boxes: Boxes, box: Topology, between: Topology) -> tuple[Capacity, li
     if nic is None:
         rule = f"Boxes must state cable=RATE: the catalogue states no NIC of {boxes.box}"
         raise InvalidRecipe("recipe", rule)
-    text = (
-        f"Each cable carries {nic} {box.bandwidth_unit} each way, the rate of a NIC of "
-        f"{boxes.box} (change: cable=RATE)."
-    )
-    return nic, [Assumption(text)]
+    text = f"Each cable carries {nic} {box.bandwidth_unit} each way: a NIC of {boxes.box}."
+    return nic, [Assumption(text, "cable")]
 
 
 def nic_rate(box: str) -> Capacity | None:
@@ -173,7 +170,13 @@ def nic_rate(box: str) -> Capacity | None:
     return max(rates, default=None)
 
 
-def _part(part: str, graphs: Mapping[str, Topology]) -> Topology:
+def part_topology(part: str, graphs: Mapping[str, Topology] | None = None) -> Topology:
+    """Return the topology of a part: a fabric, a recipe, a named graph, or boxes.
+
+    >>> part_topology("dgx-h100"), part_topology("BiRing(4)").node_count
+    (<Topology dgx-h100-1: 8 compute, 1 switch, 16 links>, 4)
+    """
+    graphs = graphs or {}
     if part.startswith("@"):
         if part[1:] not in graphs:
             known = ", ".join(sorted(f"@{name}" for name in graphs)) or "no graphs"

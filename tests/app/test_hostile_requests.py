@@ -24,6 +24,13 @@ WRONG = [None, True, -1, 1.5, 10**30, "x", "", [], [[]], {}, {"a": 1}, "\0", "\u
 EXAMPLES = {
     "/v1/designs/batch": {"designs": [{"nodes": 6, "degree": 2, "preset": "gpt2-xl-ddp"}]},
     "/v1/designs": {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"},
+    "/v1/box-designs": {
+        "box": "mi300x",
+        "nodes": 3,
+        "degree": 2,
+        "collective": "allgather",
+        "bytes": "1MB",
+    },
     "/v1/frontiers": {"nodes": 6, "degree": 2},
     "/v1/topologies": {"text": "a b 1\nb a 1\n", "format": "edgelist"},
     "/v1/costs": {"topology": {"recipe": "UniRing(3)"}},

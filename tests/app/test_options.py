@@ -18,6 +18,7 @@ from topoloom.app.cli.shared_options import READS
 from topoloom.app.codegen import reference_tables
 from topoloom.app.requests import (
     administration,
+    box_designs,
     designs,
     evaluations,
     listing,
@@ -47,7 +48,7 @@ from topoloom.synth.formats.machines import (
 )
 
 REQUESTS = {
-    "design": [designs.DesignRequest],
+    "design": [designs.DesignRequest, box_designs.BoxDesignRequest],
     "files": [designs.DesignRequest, schedules.ExportRequest],
     "frontier": [designs.FrontierRequest],
     "optimum": [schedules.OptimumRequest],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.app.cli import cache_lookup
+from topoloom.app.cli.box_designs import design_boxes
 from topoloom.app.cli.common import (
     opened,
     require_one_form,
@@ -21,7 +22,7 @@ from topoloom.app.cli.common import (
 )
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
-from topoloom.app.requests.options import cluster, collectives, exports, patch_plans
+from topoloom.app.requests.options import boxes, cluster, collectives, exports, patch_plans
 
 if TYPE_CHECKING:
     from topoloom.app.requests.designs import DesignRequest
@@ -75,10 +76,15 @@ def _design_request(fields: dict[str, Any]) -> "DesignRequest":
 
 
 @app.command()
-@request_options(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY)
+@request_options(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, *boxes.OF_BOXES)
 def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Find the best topology for a workload, with verified schedules."""
+    """Find the best topology for a workload, with verified schedules.
+
+    With --box, each host is a box of accelerators.
+    """
     require_one_form(as_json, as_csv)
+    if design_boxes(fields, as_json, as_csv):
+        return
     request = _design_request(fields)
     answer = cache_lookup.answer("design", request.canonical())
     if answer is None:

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from topoloom.app.jobs.worker_pool.task import Operation
+from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.evaluations import (
     ComparisonRequest,
@@ -29,6 +30,7 @@ from topoloom.app.requests.stored_documents import (
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import (
+    box_designs,
     comparisons,
     costs,
     cross_wiring,
@@ -87,6 +89,7 @@ FAULT_ANALYSIS = Operation(
     is_stored=False,
 )
 CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
+BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create, is_stored=False)
 PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(

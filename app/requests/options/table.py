@@ -2,6 +2,7 @@
 
 from topoloom.app.requests.options import (
     administration,
+    boxes,
     cluster,
     collectives,
     exports,
@@ -21,6 +22,7 @@ OPTIONS: tuple[Option, ...] = (
         for entry in vars(part).values()
         if isinstance(entry, Option)
     ),
+    *boxes.OF_BOXES,
     *administration.FILTERS,
     *topology_source.READING,
     *topology_source.CHANGES,

@@ -222,7 +222,11 @@ READING: tuple[Option, ...] = (
 CHANGES: tuple[Option, ...] = (WITHOUT_NODES, WITHOUT_LINKS, SLOW_LINKS)
 """Options for lost and slow parts of a topology."""
 
-_SPELLINGS = {option.name: option.spelling for option in READING}
+_SPELLINGS = {
+    **{option.name: option.spelling for option in READING},
+    "cable": "cable=RATE of Boxes",
+    "ports": "ports=RULE of Boxes",
+}
 
 
 def changeable(assumption: Assumption) -> str:

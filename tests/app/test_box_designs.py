@@ -1,0 +1,138 @@
+"""Designs of boxes over REST and on the command line."""
+
+import csv
+import io
+import json
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.cases import for_every
+from topoloom.app.api.main import create_app
+from topoloom.app.cli import run
+from topoloom.app.config import Settings
+
+ASKED = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
+OPTIONS = ["--box", "mi300x", "--nodes", "4", "--degree", "4"]
+RUN = ["--collective", "allreduce", "--bytes", "1GB"]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    url = f"sqlite:///{tmp_path_factory.mktemp('boxes') / 't.db'}"
+    app = create_app(Settings(database_url=url, wait_seconds=60))
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client
+
+
+@pytest.fixture
+def database(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOPOLOOM_DATABASE_URL", f"sqlite:///{tmp_path / 't.db'}")
+
+
+def test_the_answer_says_the_best_first_and_names_a_topology_that_can_be_used(client) -> None:
+    answer = client.post("/v1/box-designs", json=ASKED)
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert found["schema"] == "box-design/1"
+    assert found["accelerators"] == 32
+    assert found["best"] in found["topologies"]
+    assert found["best"]["recipe"].startswith("Boxes(mi300x, ")
+    topology = client.get(f"/v1/topologies/{found['topology_id']}").json()
+    assert len(topology["nodes"]) == 32
+    optimum = client.post(
+        "/v1/optima", json={"topology": {"recipe": found["best"]["recipe"]}}
+    ).json()
+    # Both passes of the allreduce reach the rate of an allgather on a two-way topology.
+    assert optimum["algbw"] == pytest.approx(2 * found["best"]["algbw"])
+
+
+def test_prices_make_a_cost_of_the_cables_of_every_topology(client) -> None:
+    prices = {"copper_price": 1, "optics_price": 10, "boxes_per_rack": 2}
+    found = client.post("/v1/box-designs", json=ASKED | prices).json()
+    for row in found["topologies"]:
+        cables = row["cables"]
+        assert cables["cost"] == cables["copper"] + 10 * cables["optics"]
+    assert not any("rack of its own" in note for note in found["notes"])
+
+
+@for_every(
+    ("changes", "pointer"),
+    [
+        ({"box": "dgx-z100"}, "/box"),
+        ({"box": "Boxes(mi300x"}, "/box"),
+        ({"box": "dgx-1v"}, "/cable_bandwidth"),
+        ({"nodes": 1}, "/nodes"),
+        ({"degree": 65}, "/degree"),
+        ({"collective": "all-to-all"}, "/collective"),
+        ({"cable_bandwidth": 0}, "/cable_bandwidth"),
+        ({"cable_ports": "any"}, "/cable_ports"),
+        ({"boxes_per_rack": 0}, "/boxes_per_rack"),
+        ({"optics_price": -1}, "/optics_price"),
+        ({"preset": "gpt2-xl-ddp"}, "/preset"),
+        ({"nodes": 5, "degree": 3}, "/degree"),
+    ],
+)
+def test_a_bad_member_is_named_by_its_pointer(client, changes, pointer) -> None:
+    answer = client.post("/v1/box-designs", json=ASKED | changes)
+    assert answer.status_code == 422, answer.text
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_boxes_are_a_recipe_in_every_request_about_a_topology(client) -> None:
+    recipe = "Boxes( mi300x , BiRing(3),cable=25)"
+    made = client.post("/v1/topologies", json={"recipe": recipe}).json()
+    again = client.post("/v1/topologies", json={"recipe": "Boxes(mi300x, BiRing(3), cable=25)"})
+    assert again.json()["id"] == made["id"]
+    assert made["name"] == "Boxes(mi300x, BiRing(3), cable=25)"
+    assert [fact["option"] for fact in made["assumed"]] == ["ports"]
+    inner = {"text": "a b 5\nb a 5\n", "format": "edgelist", "unit": "GB/s"}
+    named = {"recipe": "Boxes(@pair, BiRing(3), cable=1)", "graphs": {"pair": inner}}
+    answer = client.post("/v1/optima", json={"topology": named}).json()
+    # Both accelerators of a box receive 4 of 6 shards over cables of 1 GB/s each way.
+    assert answer["algbw"] == pytest.approx(3)
+
+
+@for_every(
+    "recipe",
+    ["Boxes(mi300x, BiRing(2))", "Boxes(mi300x)", "Boxes(@a, BiRing(3))", "Boxes(x, BiRing(3))"],
+)
+def test_wrong_boxes_are_refused_at_the_recipe(client, recipe) -> None:
+    answer = client.post("/v1/topologies", json={"recipe": recipe})
+    assert answer.status_code == 422
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["/recipe"]
+
+
+def test_the_command_tells_the_answer_first(database, capsys) -> None:
+    assert run(["design", *OPTIONS, *RUN]) == 0
+    out, err = capsys.readouterr()
+    first = out.split("\n\n")[0].replace("\n", " ")
+    assert "between 4 boxes of mi300x with 4 cables each: allreduce of 1 GB" in first
+    assert "(change: --cable-bandwidth)" in err
+
+
+def test_the_command_prints_the_document_and_the_table(database, capsys) -> None:
+    assert run(["design", *OPTIONS, *RUN, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert run(["design", *OPTIONS, *RUN, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["recipe"] for row in rows] == [one["recipe"] for one in document["topologies"]]
+    assert document["request"]["links"] == "bidirectional"
+
+
+@for_every(
+    ("options", "line"),
+    [
+        ([*OPTIONS, *RUN, "--max-steps", "3"], "--max-steps: must not be combined with --box"),
+        ([*OPTIONS, *RUN, "--node-gbps", "3"], "--node-gbps: must not be combined with --box"),
+        ([*OPTIONS, "--bytes", "1"], "--collective: must be given with --box"),
+        ([*OPTIONS[2:], *RUN, "--cable-ports", "even"], "--cable-ports: needs --box"),
+        ([*OPTIONS, *RUN, "--box", "dgx-1v"], "--cable-bandwidth: must be given"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_in_one_line(database, capsys, options, line) -> None:
+    assert run(["design", *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert line in err
