@@ -39,9 +39,7 @@ class BoxDesignRequest(Request):
         },
     )
 
-    box: Annotated[str, Field(min_length=1, max_length=4096)] = Field(
-        description="one box: the name of a fabric, such as dgx-h100, or boxes of boxes"
-    )
+    box: Annotated[str, Field(min_length=1, max_length=4096)] = Field(description=boxes.BOX.text)
     nodes: StrictInt = Field(description="number of boxes", ge=2, le=MAX_BOXES)
     degree: StrictInt = Field(description="cables of each box", ge=1, le=MAX_DEGREE)
     links: LinkKind = Field("bidirectional", description=cluster.LINKS.text)

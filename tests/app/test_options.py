@@ -18,7 +18,6 @@ from topoloom.app.cli.shared_options import READS
 from topoloom.app.codegen import reference_tables
 from topoloom.app.requests import (
     administration,
-    box_designs,
     designs,
     evaluations,
     listing,
@@ -48,7 +47,7 @@ from topoloom.synth.formats.machines import (
 )
 
 REQUESTS = {
-    "design": [designs.DesignRequest, box_designs.BoxDesignRequest],
+    "design": [designs.DesignRequest],
     "files": [designs.DesignRequest, schedules.ExportRequest],
     "frontier": [designs.FrontierRequest],
     "optimum": [schedules.OptimumRequest],
