@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from topoloom.schedules.baselines.torus_topology import nearest, torus
 from topoloom.schedules.iterations.training_job import TrainingJob
@@ -36,54 +37,97 @@ class Candidate:
 def candidates(
     job: TrainingJob, hosts: int, ports: int, accelerators: int, links: Links
 ) -> Iterator[Candidate]:
-    """Yield the points of the frontier, tori, and products fitted to the groups of a job.
+    """Yield topologies for a job, each once.
 
-    A product joins blocks of hosts: the best topology within a block takes some ports of a host,
-    the best topology between blocks the others.  Blocks have the hosts of a pipeline stage, of a
-    pipeline, or of an expert group.
+    These are the points of the frontier; tori; both with parallel cables on fewer ports; and
+    products fitted to the groups of the job.  A product joins blocks of hosts: the best topology
+    within a block takes some ports of a host, the best topology between blocks the others.
+    Blocks have the hosts of a pipeline stage, of a pipeline, or of an expert group.
 
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
     >>> from topoloom.schedules.iterations.training_job import Layer
     >>> layers = (Layer("a"), Layer("b"))
     >>> job = TrainingJob("job", layers, ProcessGroups.parse("data=4,pipeline=2"))
-    >>> [one.name for one in candidates(job, 8, 2, 1, Links.BIDIRECTIONAL)][:1]
-    ['BiRing(8)']
+    >>> [one.name for one in candidates(job, 8, 2, 1, Links.BIDIRECTIONAL)]
+    ['BiRing(8)', 'Torus(8)']
     """
     seen = set[str]()
+    offered = (
+        _plain(hosts, ports, links),
+        _parallel(hosts, ports, links),
+        _products(job, hosts, ports, accelerators, links),
+    )
+    for candidate in chain(*offered):
+        if candidate.name not in seen:
+            seen.add(candidate.name)
+            yield candidate
+
+
+def _plain(hosts: int, ports: int, links: Links) -> Iterator[Candidate]:
     for point in searched(Hosts(hosts, ports, links)).points:
-        seen.add(str(point.recipe))
         yield Candidate(str(point.recipe), build(point.recipe), "frontier")
-    tori = sorted(Torus.matching(hosts, ports), key=lambda one: sum(one.sides))[:MAX_TORI]
-    for one in tori:
-        if str(one) not in seen:
-            seen.add(str(one))
-            yield Candidate(str(one), build(one), "torus")
+    yield from _tori(hosts, ports)
+
+
+def _tori(hosts: int, ports: int) -> Iterator[Candidate]:
+    for one in sorted(Torus.matching(hosts, ports), key=lambda one: sum(one.sides))[:MAX_TORI]:
+        yield Candidate(str(one), build(one), "torus")
+
+
+def _parallel(hosts: int, ports: int, links: Links) -> Iterator[Candidate]:
+    """Yield topologies of fewer ports with several cables for each of their links."""
+    for cables in range(2, ports + 1):
+        if ports % cables:
+            continue
+        try:
+            found = list(_plain(hosts, ports // cables, links))[-2:]
+        except SynthError:
+            # Too few ports for a connected topology.
+            continue
+        for one in found:
+            name = f"{cables} x {one.name}"
+            yield Candidate(name, several_cables(one.topology, cables), "parallel cables")
+
+
+def _products(
+    job: TrainingJob, hosts: int, ports: int, accelerators: int, links: Links
+) -> Iterator[Candidate]:
     for block in _blocks(job, hosts, accelerators):
         for inner in sorted({max(1, ports * part // 4) for part in (1, 2, 3)}):
             try:
                 within = searched(Hosts(block, inner, links)).points[-1].recipe
                 between = searched(Hosts(hosts // block, ports - inner, links)).points[-1].recipe
                 recipe = Product(between, within)
-                topology = build(recipe)
+                yield Candidate(str(recipe), build(recipe), f"blocks of {block} hosts")
             except SynthError:
                 # No such graph exists: the product has more ports than a block has neighbors.
                 continue
-            if str(recipe) not in seen:
-                seen.add(str(recipe))
-                yield Candidate(str(recipe), topology, f"blocks of {block} hosts")
+
+
+def several_cables(topology: Topology, cables: int) -> Topology:
+    """Return the topology with several parallel links for each link.
+
+    >>> several_cables(Topology(range(2), [(0, 1), (1, 0)]), 3).degree
+    3
+    """
+    links = [link for link in topology.links for _ in range(cables)]
+    name = f"{cables} x {topology.recipe or topology.name}"
+    return Topology(topology.nodes, links, switches=topology.switches, name=name)
 
 
 def baselines(hosts: int, ports: int) -> Iterator[Candidate]:
-    """Yield the torus of most dimensions, rings on all ports, and a switch.
+    """Yield the torus of each number of dimensions, rings on all ports, and a switch.
+
+    Tori of fewer dimensions have parallel cables.
 
     >>> [one.name for one in baselines(16, 4)]
     ['torus 4x4', '2 rings', 'switch']
     """
-    shapes = [shape for shape in nearest(hosts, ports // 2) if len(shape) <= ports // 2]
-    if shapes:
-        shape = shapes[-1]
-        copies = ports // (2 * len(shape))
-        yield Candidate(f"torus {'x'.join(map(str, shape))}", torus(shape, copies), "baseline")
+    for shape in nearest(hosts, ports // 2):
+        cables, rest = divmod(ports, 2 * len(shape))
+        if not rest:
+            name = f"torus {'x'.join(map(str, shape))}"
+            yield Candidate(name, torus(shape, cables), "baseline")
     if ports >= 2:
         yield Candidate(f"{ports // 2} rings", _rings(hosts, ports // 2), "baseline")
     yield Candidate("switch", star(hosts, ports), "baseline", SWITCH)

@@ -6,7 +6,6 @@ The clock counts ticks.  The tick divides the duration of every operation that r
 
 import heapq
 from collections.abc import Sequence
-from fractions import Fraction
 from math import lcm
 
 from topoloom.schedules.errors import NoSchedule
@@ -41,6 +40,7 @@ def simulate(
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> from topoloom.schedules.iterations.link_sharing import Row
     >>> one = Fraction(1)
     >>> work = [
@@ -68,7 +68,7 @@ class _Run:
         self.events: list[tuple[int, int, int]] = []
         self.active = 0
         # By row: operation, ticks left at speed 1, tick of the last change, version, speed.
-        self.sent: dict[int, tuple[int, int, int, int, Fraction]] = {}
+        self.sent: dict[int, tuple[int, int, int, int, tuple[int, int]]] = {}
         self.streams: dict[int, str] = {}
         self.versions = 0
 
@@ -114,7 +114,7 @@ class _Run:
             )
         left = transfer.numerator * (self.tick // transfer.denominator)
         self.active |= 1 << row
-        self.sent[row] = index, left, now, -1, Fraction(0)
+        self.sent[row] = index, left, now, -1, (0, 1)
         self._share(self.shares.component(1 << row, self.active), now)
 
     def _leave(self, row: int, now: int) -> None:
@@ -129,14 +129,14 @@ class _Run:
 
     def _share(self, part: int, now: int) -> None:
         """Give the communications of a component their new speeds."""
-        for row, speed in self.shares.component_speeds(part).items():
+        for row, speed in self.shares.component_ratios(part):
             index, left, since, _, before = self.sent[row]
             if speed == before:
                 continue
-            left -= (now - since) * before.numerator // before.denominator
+            left -= (now - since) * before[0] // before[1]
             self.versions += 1
             self.sent[row] = index, left, now, self.versions, speed
-            ends = now - (-left * speed.denominator // speed.numerator)
+            ends = now - (-left * speed[1] // speed[0])
             heapq.heappush(self.events, (ends, index, self.versions))
 
 

@@ -1,5 +1,6 @@
 """The design of an iteration: best topology, placement, baselines, what limits, notes."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,7 +10,12 @@ from topoloom.schedules.iterations.best_topology import (
     Speeds,
     best_iterations,
 )
-from topoloom.schedules.iterations.candidates import Candidate, baselines, candidates
+from topoloom.schedules.iterations.candidates import (
+    Candidate,
+    baselines,
+    candidates,
+    several_cables,
+)
 from topoloom.schedules.iterations.iteration import (
     free_iteration_seconds,
     layer_seconds,
@@ -22,6 +28,9 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.topology.topology import Topology
+
+PARALLEL = re.compile(r"([1-9][0-9]?) x (.+)", re.ASCII)
+"""Text of a topology with several cables for each link, such as ``2 x Torus(4, 4)``."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,8 @@ def iteration_design(
     links : Links
         Whether the two fibers of a port may lead to different hosts.
     topology : Topology, recipe or text of a recipe, optional
-        The topology, instead of the best of `candidates.candidates`.
+        The topology, instead of the best of `candidates.candidates`.  A text such as
+        ``2 x Torus(4, 4)`` has several cables for each link.
     compared : bool
         Whether to simulate the baselines, too.
 
@@ -109,19 +119,24 @@ def iteration_design(
 
 def _given(source: str | Recipe | Topology, hosts: int, ports: int) -> Candidate:
     """Return the topology of a request."""
+    name, cables = "", 1
     try:
         if isinstance(source, str):
+            name = source
+            if several := PARALLEL.fullmatch(source):
+                cables, source = int(several[1]), several[2]
             source = parse(source)
         topology = source if isinstance(source, Topology) else build(source)
     except SynthError as error:
         raise InvalidRecipe("/topology", error.rule) from None
+    topology = several_cables(topology, cables) if cables > 1 else topology
     if (count := len(topology.compute_nodes)) != hosts:
         raise NoSchedule("/topology", f"must have the {hosts} hosts of the request; it has {count}")
     if topology.degree > ports and not topology.switches:
         rule = f"must have at most the {ports} ports of a host; it has {topology.degree}"
         raise NoSchedule("/topology", rule)
-    name = str(topology.recipe) if topology.recipe is not None else topology.name or "topology"
-    return Candidate(name, topology, "given")
+    own = topology.name if topology.recipe is None else str(topology.recipe)
+    return Candidate(name or own or "topology", topology, "given")
 
 
 def _notes(job: TrainingJob, speeds: Speeds) -> list[str]:

@@ -65,6 +65,7 @@ class LinkShares:
             _bits(np.flatnonzero(line)) & ~(1 << row) for row, line in enumerate(beside)
         ]
         self._cache: dict[int, dict[int, Fraction]] = {}
+        self._ratios: dict[int, tuple[tuple[int, tuple[int, int]], ...]] = {}
 
     def speeds(self, active: Iterable[int]) -> dict[int, Fraction]:
         """Return the speed of every communication that runs, by row."""
@@ -92,6 +93,15 @@ class LinkShares:
         found = self._cache.get(part)
         if found is None:
             found = self._cache[part] = self._filled(part)
+        return found
+
+    def component_ratios(self, part: int) -> tuple[tuple[int, tuple[int, int]], ...]:
+        """Return every row of a component with numerator and denominator of its speed."""
+        found = self._ratios.get(part)
+        if found is None:
+            speeds = self.component_speeds(part).items()
+            found = tuple((row, (one.numerator, one.denominator)) for row, one in speeds)
+            self._ratios[part] = found
         return found
 
     def _filled(self, part: int) -> dict[int, Fraction]:
