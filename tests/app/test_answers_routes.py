@@ -205,6 +205,7 @@ def test_designs_and_schedules_are_put_side_by_side(client, schedule, topoloom):
     assert both.status_code == 422
 
 
+@pytest.mark.slow
 def test_all_ways_to_run_a_collective_on_a_topology_are_compared_by_size(client, topoloom):
     asked = {"topology": {"fabric": "dgx-1v"}, "collective": "broadcast", "root": "0.gpu1"}
     answer = client.post("/v1/comparisons", json=asked | {"alpha_us": 3})
@@ -241,6 +242,7 @@ def test_all_ways_to_run_a_collective_on_a_topology_are_compared_by_size(client,
         ({"schedules": ["0" * 64] * 2, "root": 1}, "root"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_comparisons_on_a_topology_that_make_no_sense_are_refused(client, asked, said):
     refused = client.post("/v1/comparisons", json=asked)
     assert refused.status_code in (413, 422), refused.text

@@ -90,6 +90,7 @@ def test_the_help_shows_every_command_in_exactly_one_group_at_most_thirty(topolo
 
 
 @pytest.mark.parametrize(("old", "new"), [*RENAMED.items(), ("atlas", "atlas export")])
+@pytest.mark.one_in(4)
 def test_the_name_of_a_command_before_it_moved_works_with_one_note(topoloom, old, new):
     now, before = topoloom(*new.split(), "--help"), topoloom(*old.split(), "--help")
     if old == "atlas":  # a group today; it wrote the atlas when no command of it was named
@@ -172,6 +173,7 @@ def test_a_design_fits_eighty_columns_without_a_broken_name(settings, topoloom):
 
 
 @pytest.mark.parametrize("chosen", [(), ("--json",), ("--format", "json")], ids=str)
+@pytest.mark.one_in(3)
 def test_a_patch_plan_is_a_table_on_a_terminal_and_a_document_elsewhere(settings, topoloom, chosen):
     document = topoloom("patch", "BiRing(5)", *chosen).out
     assert json.loads(document)["schema"] == "patch-plan/1"
@@ -213,7 +215,7 @@ def about_answers(client):
 LISTED = [plural.replace("_", "-") for kind, plural in KINDS.items() if kind != "export"]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("plural", LISTED)
 def test_every_kind_of_document_is_listed_as_the_service_lists_it(topoloom, client, plural):
     topoloom(*DESIGN)
@@ -268,6 +270,7 @@ def test_no_password_is_ever_shown(secret, scheme):
         ("topoloom sched", ["schedule"]),
     ],
 )
+@pytest.mark.one_in(3)
 def test_a_shell_is_told_what_may_follow(settings, typed, expected):
     done = subprocess.run(
         [sys.executable, "-m", "app"],

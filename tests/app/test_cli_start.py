@@ -53,6 +53,7 @@ def run(url, *arguments):
 
 
 @pytest.mark.parametrize("arguments", KNOWN, ids=" ".join)
+@pytest.mark.one_in(3)
 def test_a_known_answer_is_given_before_anything_heavy_is_loaded(topoloom, settings, arguments):
     first = topoloom(*arguments)
     assert first.code == 0, first
@@ -62,6 +63,7 @@ def test_a_known_answer_is_given_before_anything_heavy_is_loaded(topoloom, setti
 
 
 @pytest.mark.parametrize("arguments", LIGHT, ids=" ".join)
+@pytest.mark.one_in(3)
 def test_what_needs_no_answer_loads_nothing_heavy(settings, arguments):
     done, loaded = run(settings.database_url, *arguments)
     assert done.returncode == (2 if "1" in arguments else 0), done.stderr
@@ -89,6 +91,7 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
 
 
 @pytest.mark.parametrize("listing", ["families", "fabrics", "presets"])
+@pytest.mark.one_in(3)
 def test_lists_of_names_load_no_kernels(settings, listing):
     _, loaded = run(settings.database_url, "catalog", listing)
     assert loaded in ("[]", "['numpy']")

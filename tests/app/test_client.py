@@ -77,6 +77,7 @@ def test_a_submitted_request_is_followed_to_its_result(client):
     assert stored.result() == handle.result()
 
 
+@pytest.mark.slow
 def test_a_submitted_drawing_is_read_as_bytes(client):
     handle = client.submit(client.draw_frontier, nodes=8, degree=2)
     assert b"<svg" in handle.result()

@@ -37,6 +37,7 @@ def sizes(question):
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["collective"])
+@pytest.mark.one_in(3)
 def test_a_schedule_reaches_the_optimum_that_is_told(client, question):
     made = client.post("/v1/schedules", json=SOURCE | question)
     assert made.status_code == 201, made.text
@@ -163,6 +164,7 @@ def test_a_wrong_question_is_refused_by_name(client, change, pointer):
         ({"trees_per_root": 1, "max_gap": "1/2"}, "max_gap"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_a_wrong_query_is_refused_by_name(client, query, word):
     place = client.post("/v1/topologies", json={"fabric": "dgx-a100-2"}).headers["Location"]
     refused = client.get(f"{place}/optimum", params=query)
@@ -219,6 +221,7 @@ def test_a_wrong_option_is_one_line(topoloom, command, flags, option):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_multicast_switches_save_is_told(client, topoloom, tmp_path):
     source = {"topology": {"fabric": "gb200-nvl72-sharp"}}
     made = client.post("/v1/schedules", json=source | {"collective": "allreduce"}).json()

@@ -36,6 +36,7 @@ def plugged(client):
     return frontier, client.post("/v1/patch-plans", json=source).json()
 
 
+@pytest.mark.slow
 def test_a_design_says_how_each_point_is_reached_and_what_less_change_costs(client, plugged):
     frontier, plan = plugged
     made = client.post("/v1/designs", json=QUESTION | {"current_wiring": plan})
@@ -83,6 +84,7 @@ def test_seconds_and_drained_hosts_are_weighed_as_moves_are(
     assert same["best"] == found["best"]
 
 
+@pytest.mark.slow
 def test_moves_are_weighed_where_nothing_else_is_said(client, plugged):
     question = QUESTION | {"current_wiring": plugged[1]}
     first, said = (
@@ -110,6 +112,7 @@ def test_moves_are_weighed_where_nothing_else_is_said(client, plugged):
         ({"panels": "per-port", "max_moves": 1}, "/max_moves"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_mistake_in_what_is_plugged_is_named(client, more, pointer):
     answer = client.post("/v1/designs", json=QUESTION | more)
     assert answer.status_code == 422

@@ -34,6 +34,7 @@ def expected_seconds(entry, document):
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("links", ["unidirectional", "bidirectional"])
+@pytest.mark.one_in(3)
 def test_every_number_of_a_design_is_measured_on_its_graph(client, collective, links):
     document = design(client, collective=collective, links=links, nodes=10, degree=3)
     assert document["schema"] == "design/1"
@@ -81,6 +82,7 @@ def test_the_schedule_of_the_best_point_is_valid_and_costs_what_is_promised(clie
                                  {"workload": [{"collective": "allreduce", "bytes": "10MB"},
                                                {"collective": "allreduce", "bytes": 1000}]}],
                          ids=json.dumps)  # fmt: skip
+@pytest.mark.one_in(3)
 def test_what_a_design_says_of_labels_fetches_the_schedules_it_was_timed_by(client, run):
     question = {"nodes": 61, "degree": 3} | run
     document = client.post("/v1/designs", json=question).json()

@@ -135,6 +135,7 @@ def require_written_and_read(entries):
         assert (again, again.name, again.recipe) == (made, made.name, recipe)
 
 
+@pytest.mark.slow
 def test_a_spread_of_the_atlas_is_built_written_and_read_back():
     long = [entry for entry in bundled() if len(entry.recipe) > 200]
     assert len(long) > 400

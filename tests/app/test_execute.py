@@ -118,6 +118,7 @@ def test_what_came_out_wrong_is_listed_and_the_answer_is_no(topoloom, schedule_o
         (("--timeout", "nan"), "--timeout: must be a finite number"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_bad_input_is_said_in_one_line(topoloom, schedule_of, options, complaint):
     file = schedule_of("Kautz(2, 2)")
     answer = topoloom("execute", file, *options)

@@ -47,6 +47,7 @@ def test_every_former_member_is_in_a_case_below():
 
 
 @pytest.mark.parametrize(("path", "rest", "former"), FORMER)
+@pytest.mark.one_in(3)
 def test_a_request_with_former_names_has_the_same_answer_and_is_marked(client, path, rest, former):
     before = client.post(path, json=rest | former)
     assert before.status_code == 201, before.text
@@ -62,6 +63,7 @@ def test_a_request_with_former_names_has_the_same_answer_and_is_marked(client, p
 
 
 @pytest.mark.parametrize(("path", "rest", "former"), FORMER)
+@pytest.mark.one_in(3)
 def test_two_values_under_two_names_are_one_error_at_the_former_name(client, path, rest, former):
     old = next(name for name in former if name in MEMBERS)
     refused = client.post(path, json=rest | current(former) | {old: "another"})
@@ -207,6 +209,7 @@ def test_the_body_of_every_post_is_that_of_its_location(client):
             assert client.get(f"{path}/{document['id']}").json()["schema"] == "schedule/1"
 
 
+@pytest.mark.slow
 def test_a_drawing_is_created_by_post(client):
     pytest.importorskip("matplotlib")
     made = client.post("/v1/plots/frontier", json={"nodes": 4, "degree": 2})

@@ -16,6 +16,7 @@ SHARES = st.fractions(0, 3, max_denominator=50)
 
 
 @given(st.lists(st.builds(Cost, st.integers(0, 9), SHARES), max_size=6))
+@pytest.mark.slow
 def test_gaps_fall_as_more_steps_are_allowed_and_are_those_of_some_point(missed):
     gaps = gaps_of(missed)
     for more, share in enumerate(gaps.within):

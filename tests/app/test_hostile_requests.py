@@ -31,6 +31,12 @@ EXAMPLES = {
         "collective": "allgather",
         "bytes": "1MB",
     },
+    "/v1/iterations": {
+        "model": {"layers": [{"parameters": 1000, "forward_seconds": 1}]},
+        "nodes": 4,
+        "degree": 2,
+        "node_gbps": 100,
+    },
     "/v1/frontiers": {"nodes": 6, "degree": 2},
     "/v1/topologies": {"text": "a b 1\nb a 1\n", "format": "edgelist"},
     "/v1/costs": {"topology": {"recipe": "UniRing(3)"}},

@@ -86,7 +86,7 @@ def digest_again(engine, table):
             )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("kind", "damage"),
     [(kind, "document and digest") for kind in QUESTIONS] + [("schedule", one) for one in DAMAGES],
@@ -134,6 +134,7 @@ def test_digests_made_to_fit_the_swapped_documents_do_not_help(client, kind):
 
 
 @pytest.mark.parametrize("kind", ["design", "topology", "patch-plan"])
+@pytest.mark.one_in(3)
 def test_rows_from_before_there_were_seals_are_served_as_they_are(client, kind):
     path, question, _ = QUESTIONS[kind]
     first = client.post(path, json=question)

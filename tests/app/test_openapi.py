@@ -90,7 +90,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 @settings(
     max_examples=25,

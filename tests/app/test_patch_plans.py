@@ -72,6 +72,7 @@ def test_a_plan_may_start_from_the_plan_before_it(client):
         ({"hosts": 10**6, "ports_per_host": 10**4}, "/hosts"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_what_does_not_fit_is_refused_by_its_place(client, changes, pointer):
     answer = client.post("/v1/patch-plans", json={"topology": {"recipe": "BiRing(5)"}} | changes)
     assert answer.status_code == 422
@@ -201,7 +202,7 @@ REFUSED = ("deployment", "mlx-hostfile")
 """Formats that need ports which face each other, or named ports."""
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("form", [name for name in DEVICES if name not in REFUSED])
 def test_a_stored_plan_is_rendered_for_every_device(client, form):
     body = {"topology": {"recipe": "BiRing(5)"}, "plant": plant_of(5, 2)}
@@ -295,6 +296,7 @@ def test_the_plan_of_a_way_leads_from_todays_wiring_around_what_is_dead(client):
         ({"hosts": 3}, "/hosts"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_faults_that_cannot_be_are_refused_by_their_place(client, body, pointer):
     plan = carried_out(client)
     answer = client.post(f"/v1/patch-plans/{plan['id']}/repairs", json=body)

@@ -217,6 +217,7 @@ def test_who_knows_an_old_version_changes_nothing(client):
         ),
     ],
 )
+@pytest.mark.one_in(3)
 def test_what_cannot_have_been_seen_is_refused_by_its_place(client, seen, pointer):
     plan = planned(client)
     answer = observe(client, plan, 0, **seen)

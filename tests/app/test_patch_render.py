@@ -27,6 +27,7 @@ NUMBERED = sorted({*patch_plans.FORMATS} - {"mlx-hostfile"})
 
 
 @pytest.mark.parametrize("form", NUMBERED)
+@pytest.mark.one_in(4)
 def test_a_plan_in_a_file_is_rendered_as_the_stored_one_is(client, topoloom, ring, tmp_path, form):
     place = client.post("/v1/patch-plans", json=RING).headers["Location"]
     stored = client.get(place, params={"format": form})

@@ -19,6 +19,7 @@ pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     [("dgx-a100-2", "forestcoll"), ("mi250-2", "forestcoll"),
      ("GeneralizedKautz(3, 50)", "bfb"), ("Kautz(2, 2)", "bfb"), ("BiRing(120)", "bfb")],
 )  # fmt: skip
+@pytest.mark.one_in(3)
 def test_loads_are_drawn_cell_by_cell(tmp_path, name, algorithm):
     topology = topology_of(name)
     schedule = make(topology, "allgather", algorithm)

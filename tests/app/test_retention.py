@@ -44,6 +44,7 @@ def made(client, path, body):
     return answer.headers["Location"].partition("?")[0]
 
 
+@pytest.mark.one_in(2)
 def test_a_label_is_put_found_and_taken_away(client):
     place = made(client, "designs", DESIGN)
     for _ in range(2):
@@ -70,6 +71,7 @@ def test_a_document_has_so_many_labels_at_most(client):
     assert client.put(f"{place}/labels/one-more").json()["errors"][0]["pointer"] == "/label"
 
 
+@pytest.mark.one_in(2)
 def test_a_pinned_document_is_not_deleted(client):
     place = made(client, "designs", DESIGN)
     assert client.put(f"{place}/pin").json()["pinned"] is True
@@ -87,6 +89,7 @@ def test_a_pinned_document_is_not_deleted(client):
         keeping.delete("design", identity)
 
 
+@pytest.mark.one_in(2)
 def test_nothing_is_left_of_what_was_deleted(client, engine):
     place = made(client, "designs", DESIGN)
     client.put(f"{place}/labels/x")
@@ -260,6 +263,7 @@ def test_the_commands_label_pin_and_delete(topoloom):
     assert topoloom("cache", "label", "costs", cost, "not one").code == 2
 
 
+@pytest.mark.one_in(2)
 def test_what_a_stored_frontier_names_is_made_anew_if_it_was_deleted(client):
     made(client, "designs", DESIGN)
     for topology in client.get("/v1/topologies").json()["items"]:

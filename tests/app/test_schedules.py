@@ -68,6 +68,7 @@ def test_a_topology_named_by_id_is_the_same_question(client):
 
 
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+@pytest.mark.slow
 def test_the_fewest_trees_within_a_gap_are_used_and_the_gap_is_told(client, collective):
     topology = fabric("dgx-a100-2")
     source = {"topology": {"fabric": topology.name}, "collective": collective}

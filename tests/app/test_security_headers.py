@@ -15,6 +15,7 @@ PAGES = ("/docs", "/redoc", "/docs/oauth2-redirect")
 
 
 @for_every("path", [*PATHS, "/none", "/openapi.json", *PAGES])
+@pytest.mark.slow
 def test_every_answer_is_taken_for_what_it_is_and_framed_by_nobody(still, path):
     headers = still.get(path.replace("{id}", "0" * 64)).headers
     assert headers["X-Content-Type-Options"] == "nosniff"

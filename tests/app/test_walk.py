@@ -1,10 +1,13 @@
 """How many files an engineer reads to follow one request; `tests.app.walk` says what counts."""
 
+import pytest
+
 from tests.app.walk import Call, walk_of, walked
 
 DESIGN = {"nodes": 12, "degree": 4, "collective": "allreduce", "bytes": "1MB"}
 
 
+@pytest.mark.slow
 def test_a_cold_design_enters_thirty_files_and_comes_back_five_times(settings):
     # On a busy machine a timer of the service may run inside a walk: the shortest of three counts.
     walks = [walk_of(settings, "/v1/designs", DESIGN | {"nodes": nodes}) for nodes in (12, 14, 15)]

@@ -77,6 +77,7 @@ def test_a_request_takes_the_text_or_the_values_of_a_device(client):
         ("", "today.txt: is empty"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_a_mistake_is_named_with_file_and_line(topoloom, ring, tmp_path, text, said):
     today = tmp_path / "today.txt"
     today.write_text(text)

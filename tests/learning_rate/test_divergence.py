@@ -21,6 +21,7 @@ def test_divergence_of_the_kept_branch_goes_back_and_halves_the_rate():
 
 
 @pytest.mark.parametrize("step", [1450, *range(1480, 1489), 1543, 1544, 1545, 1546])
+@pytest.mark.one_in(3)
 def test_no_diverged_model_is_ever_gone_back_to(step):
     state, toy = trained(options({}, 2000, candidates=2), Toy(poisoned=step))
     assert state.action.reason == "finished"

@@ -42,6 +42,7 @@ def undisturbed(name):
 
 
 @ways
+@pytest.mark.one_in(3)
 def test_a_run_keeps_exactly_its_steps_and_its_rates_stay_in_the_interval(way):
     state, toy = undisturbed(way)
     assert state.action.reason == "finished"
@@ -61,6 +62,7 @@ def test_the_allowance_is_kept(way):
 
 
 @ways
+@pytest.mark.one_in(3)
 def test_same_seed_and_losses_give_the_same_schedule(way):
     assert trained(options(WAYS[way]))[1].actions == undisturbed(way)[1].actions
 

@@ -48,7 +48,9 @@ def test_a_judged_time_is_the_simulated_time_of_its_number_of_chunks(
 ):
     for algorithm in ("bfb", "forestcoll"):
         schedule = make(topology, collective, algorithm)
-        judged = Judge(schedule, topology, network).time(size)
+        judge = Judge(schedule, topology, network)
+        judged = judge.time(size)
+        assert judge.floor(size) <= judged.seconds
         again = simulate(schedule, topology, network, size_bytes=size, chunks=judged.chunks)
         assert judged.seconds == again.seconds
         if not isinstance(schedule, SequenceSchedule) or schedule.together:
@@ -107,6 +109,7 @@ def test_each_range_starts_where_its_algorithm_becomes_the_fastest(name, collect
                 assert found.fastest(size).seconds(size) == best
         before = part.name
     assert by_name[before].seconds(LARGEST) == min(way.seconds(LARGEST) for way in found.ways)
+    assert all(way.judge.floor(LARGEST) <= way.seconds(LARGEST) for way in found.ways)
 
 
 @pytest.mark.slow
@@ -172,6 +175,8 @@ def test_ranges_agree_with_the_fastest_at_all_given_sizes_and_at_every_change(li
     def owner(size):
         return [part.name for part in found if part.first_bytes <= size][-1]
 
+    floors = [lambda size, time=time: time(size) * Fraction(9, 10) for time in times]
+    assert judged_ranges(names, times, sizes, floors) == found
     assert all(owner(size) == winner(size) for size in sizes)
     for before, part in pairwise(found):
         assert winner(part.first_bytes) == part.name

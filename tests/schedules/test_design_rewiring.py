@@ -154,6 +154,7 @@ def test_limits_that_no_plan_keeps_together_are_named_together(points):
 
 @pytest.mark.parametrize("work", [SMALL, LARGE], ids=["small", "large"])
 @pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.one_in(2)
 def test_within_no_moves_the_best_is_what_is_plugged_and_without_a_limit_the_fastest(work, number):
     free = asked(work)
     assert len(free.points) == 2

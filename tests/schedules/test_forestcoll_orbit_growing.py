@@ -179,6 +179,7 @@ def drawn(draw: st.DrawFn, base: int) -> PathTree:
 
 @pytest.mark.parametrize("base", [1, 5, 300, 70_000])
 @pytest.mark.parametrize("shared", [0, 1 << 20])
+@pytest.mark.one_in(3)
 def test_names_are_those_of_the_nodes_one_by_one(
     base: int, shared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

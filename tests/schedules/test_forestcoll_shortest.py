@@ -58,6 +58,7 @@ def test_where_broadcast_is_in_balance_trees_are_as_low_as_the_diameter(text: st
     assert max(heights(schedule)) == diameter(topology)
 
 
+@pytest.mark.slow
 def test_a_thousand_nodes_get_trees_of_six_hops() -> None:
     topology = build(parse("Cayley(64, 35, 16, 64, 182, 815, 1023)"))
     schedule = allgather(topology)

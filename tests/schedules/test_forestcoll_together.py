@@ -83,6 +83,7 @@ def algbw(schedule, topology) -> Fraction:
 
 
 @pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.one_in(3)
 def test_a_degraded_fabric_gets_the_allreduce_that_the_proof_allows(name: str) -> None:
     topology, apart, at_once = FAULTY[name]
     best = collective_optimum(topology, Collective.ALLREDUCE, Options())
@@ -140,6 +141,7 @@ DIVIDED = {
 
 
 @pytest.mark.parametrize("name", DIVIDED)
+@pytest.mark.slow
 def test_in_every_order_of_nodes_trees_are_as_few_and_as_low(name) -> None:
     listed = degraded(fabric(name), **DIVIDED[name])
     draw, found = random.Random(name), set()

@@ -69,6 +69,7 @@ def test_a_limit_that_cannot_be_met_is_named_with_the_number_needed():
 
 @pytest.mark.parametrize("weights", [(400_000, 1), (150_000, 1), (32768, 3, 1)], ids=str)
 @pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.one_in(3)
 def test_trees_of_more_chunks_than_a_run_time_can_say_are_made_coarser_and_it_is_said(
     weights, dialect
 ):

@@ -38,6 +38,7 @@ def direct(name):
 
 @for_every("name", FABRICS)
 @for_every("baseline", NCCL_ALGORITHMS)
+@pytest.mark.slow
 def test_whatever_runs_on_a_fabric_is_valid(name, baseline):
     topology = fabric(name)
     for collective in COLLECTIVES:
@@ -159,6 +160,7 @@ def test_switches_that_add_up_and_copy_carry_every_shard_once_each_way():
     }
 
 
+@pytest.mark.slow
 def test_a_fabric_has_what_runs_there_the_fastest_first():
     names = {}
     for name in ("dgx-a100-2", "gb200-nvl72-sharp", "Kautz(2, 2)"):

@@ -117,6 +117,7 @@ def test_the_oracle_accepts_what_has_a_root(collective):
 @pytest.mark.parametrize("fault", STEP_FAULTS.values(), ids=STEP_FAULTS)
 @RELAXED
 @given(data=st.data())
+@pytest.mark.one_in(3)
 def test_a_fault_in_steps_is_found_unless_it_is_harmless(fault, collective, data):
     schedule, topology = data.draw(st.sampled_from(subjects("steps", collective)))
     judge(fault(schedule, picker(data)), topology)

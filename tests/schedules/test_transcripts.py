@@ -126,6 +126,7 @@ def test_rounds_of_any_program_of_any_graph_end_with_the_result(topology, data):
     assert simulated(sent, topology).seconds <= simulated(sent, topology, synchronous=True).seconds
 
 
+@pytest.mark.slow
 def test_messages_follow_what_they_need():
     for form, options in VARIANTS:
         for name, collective in EVERY:

@@ -83,6 +83,7 @@ def replayed_rate(form, files, topology, said):
 
 @pytest.mark.parametrize(("form", "options"), WAYS, ids=IDS)
 @pytest.mark.parametrize(("name", "collective"), CASES)
+@pytest.mark.one_in(3)
 def test_the_rate_of_a_file_is_that_of_its_replay(name, collective, form, options):
     topology, schedule = topology_of(name), schedule_of(name, collective)
     try:

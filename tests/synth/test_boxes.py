@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from topoloom.schedules.verify import require_valid
 from topoloom.synth.boxes.box_fabric import Ports, box_fabric
 from topoloom.synth.boxes.cable_classes import CableCounts, cable_counts
 from topoloom.synth.boxes.expression import parse_boxes, topology_of_boxes
+from topoloom.synth.boxes.racks import racks_of
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain, Unreachable
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
@@ -145,10 +147,38 @@ def test_schedules_over_boxes_are_valid_and_reach_the_optimum(box: str) -> None:
 
 def test_cables_within_a_rack_are_copper_and_others_are_optics() -> None:
     topology = topology_of_boxes("Boxes(mi300x, BiRing(8))")
+    fours = ((0, 1, 2, 3), (4, 5, 6, 7))
     assert cable_counts(topology) == CableCounts(8 * Fraction(28), Fraction(0), Fraction(8))
-    assert cable_counts(topology, 4) == CableCounts(8 * Fraction(28), Fraction(6), Fraction(2))
-    assert cable_counts(topology, 8).optics == 0
-    assert cable_counts(topology, 4).cost(Fraction(1, 2), Fraction(10)) == 23
+    assert cable_counts(topology, fours) == CableCounts(8 * Fraction(28), Fraction(6), Fraction(2))
+    assert cable_counts(topology, (tuple(range(8)),)).optics == 0
+    assert cable_counts(topology, fours).cost(Fraction(1, 2), Fraction(10)) == 23
+
+
+@for_every("between", ["BiRing(8)", "Torus(3, 4)", "CompleteBipartite(4)", "Kautz(2, 3)"])
+@for_every("size", [1, 2, 3, 5, 12])
+def test_racks_hold_each_box_once_and_at_most_their_size(size: int, between: str) -> None:
+    outer = build(parse(between))
+    racks = racks_of(outer, size)
+    assert sorted(box for rack in racks for box in rack) == list(range(outer.node_count))
+    assert max(map(len, racks)) <= size
+    assert len(racks) == -(-outer.node_count // size)
+
+
+@for_every(("between", "size"), [("BiRing(6)", 3), ("Circulant(8, 1, 2)", 4), ("Torus(2, 4)", 4)])
+def test_racks_of_small_topologies_hold_as_many_cables_as_any_racks(between, size) -> None:
+    outer = build(parse(between))
+    topology = box_fabric(build(parse("Complete(2)")), outer)
+    halves = (
+        (one, tuple(sorted(set(range(outer.node_count)) - set(one))))
+        for one in combinations(range(outer.node_count), size)
+    )
+    most = max(cable_counts(topology, racks).copper for racks in halves)
+    assert cable_counts(topology, racks_of(outer, size)).copper == most
+
+
+def test_racks_of_no_boxes_are_refused() -> None:
+    with pytest.raises(OutOfDomain, match="boxes_per_rack"):
+        racks_of(build(parse("BiRing(4)")), 0)
 
 
 @for_every(

@@ -142,6 +142,7 @@ def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
 
 
 @for_every("recipe", [*ALL, *MEMBERS_OF_LIFTS])
+@pytest.mark.slow
 def test_representatives_stand_for_all_nodes_on_the_graph_and_on_its_transpose(recipe):
     graph, chosen = built(recipe), representatives(recipe)
     assert sorted(set(chosen.tolist())) == chosen.tolist()

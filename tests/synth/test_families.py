@@ -68,6 +68,7 @@ def test_all_nodes_of_the_line_graph_of_an_arc_transitive_member_see_the_same(re
 
 
 @for_every("recipe", MEMBERS)
+@pytest.mark.slow
 def test_every_claim_is_what_is_measured_on_the_graph_and_its_transpose(recipe):
     claim, back = recipe.claim(), recipe.claim_transpose()
     if claim is not None:

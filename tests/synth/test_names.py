@@ -42,6 +42,7 @@ def test_a_name_says_operators_with_their_counts_and_families():
     assert short_name(parse(RECIPES[4]), 0, 0).startswith("pow2-deg2-lg1-bi-uniring-0x0-")
 
 
+@pytest.mark.slow
 def test_no_two_discovered_bases_share_a_name():
     sizes = {parse(entry.recipe): (entry.nodes, entry.degree) for entry in bundled()}
     names = Counter(short_name(recipe, *size) for recipe, size in sizes.items())

@@ -86,6 +86,7 @@ def test_stored_kernels_of_frontiers_are_read_without_the_compiler_and_answer_th
 
 
 @known
+@pytest.mark.slow
 def test_kernels_of_schedules_flows_and_annealing_answer_the_same() -> None:
     compiled, _ = run(ELSEWHERE, alone=False)
     assert run(ELSEWHERE, alone=True)[0] == compiled

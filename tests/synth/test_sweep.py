@@ -325,7 +325,7 @@ def test_curating_a_file_that_is_not_there_says_so_and_writes_nothing(tmp_path: 
     assert set(Atlas.load(there)) == {find()}
 
 
-@pytest.mark.one_in(640, slow=32)
+@pytest.mark.one_in(1920, slow=32)
 @pytest.mark.parametrize("size", SWEPT)
 def test_a_frontier_is_no_worse_than_every_find_of_a_sweep_and_every_find_is_proved(size) -> None:
     nodes, degree, links = size

@@ -110,6 +110,7 @@ def test_a_plan_over_trunks_keeps_the_laws(data, plant):
 @pytest.mark.parametrize("objective", Objective)
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
+@pytest.mark.slow
 def test_fit_and_what_is_least_are_those_of_trying_everything(objective, data):
     plant = data.draw(meshes(most_hosts=3, most_trunks=3))
     topology = data.draw(topologies(plant, most_links=2))

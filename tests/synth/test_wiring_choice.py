@@ -202,6 +202,7 @@ def uneven(hosts):
     })  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_thousand_hosts_on_uneven_panels_are_planned_in_seconds_at_the_bound():
     before, after = regular(1024, 4, seed=1), regular(1024, 4, seed=2)
     plant = uneven(1024)
