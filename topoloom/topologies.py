@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from topoloom.arguments import links_of, number, topology_of
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from topoloom.arguments import Rate, Source
     from topoloom.schedules.compare.compare_algorithms import AlgorithmComparison
+    from topoloom.schedules.groups.figures import GroupFigures
+    from topoloom.schedules.groups.request import StatedGroups
     from topoloom.schedules.optimum.collective_optimum import CollectiveOptimum
     from topoloom.schedules.optimum.link_values import LinkValue
     from topoloom.synth.evaluation.cost import Cost
@@ -177,6 +179,17 @@ def measure(source: "Source", collective: str = "allgather") -> "Cost":
     return collective_cost(*measure_both(topology_of(source)), Collective.of(collective))
 
 
+@overload
+def optimum(
+    source: "Source",
+    collective: str = "allgather",
+    *,
+    groups: "StatedGroups",
+    group: str | None = None,
+) -> "tuple[GroupFigures, ...]": ...
+
+
+@overload
 def optimum(
     source: "Source",
     collective: str = "allgather",
@@ -186,29 +199,59 @@ def optimum(
     root: "NodeId | None" = None,
     shards: "Mapping[NodeId, int] | None" = None,
     participants: "Collection[NodeId] | None" = None,
-) -> "CollectiveOptimum":
+) -> "CollectiveOptimum": ...
+
+
+def optimum(
+    source: "Source",
+    collective: str = "allgather",
+    *,
+    trees_per_root: int | None = None,
+    max_gap: Fraction | int | None = None,
+    root: "NodeId | None" = None,
+    shards: "Mapping[NodeId, int] | None" = None,
+    participants: "Collection[NodeId] | None" = None,
+    groups: "StatedGroups | None" = None,
+    group: str | None = None,
+) -> "CollectiveOptimum | tuple[GroupFigures, ...]":
     """Return the best throughput of any schedule, with the cut that proves it.
 
     ``algbw`` is in the bandwidth unit of the topology, ``inverse_rate`` is its inverse, per byte of
     one shard.  For any fabric, with or without switches; all collectives but all-to-all.
 
+    With ``groups``, such as ``{"tensor": 8, "data": 2}`` or lists of hosts, the result has three
+    rates for each kind of group, or for one ``group``; also for all-to-all.
+
     Raises
     ------
     NoSchedule, Unreachable, TooLarge
-        As `schedules.optimum.collective_optimum.collective_optimum`.
+        As `schedules.optimum.collective_optimum.collective_optimum`, or for groups as
+        `schedules.groups.figures.group_figures` and `schedules.groups.request.asked_groups`.
 
     Examples
     --------
     >>> best = optimum("dgx-a100-2")
     >>> best.algbw, best.passes[0].bottleneck.compute_inside
     (Fraction(1040, 3), 15)
+    >>> data = optimum("dgx-a100-2", groups={"tensor": 8, "data": 2}, group="data")[0]
+    >>> data.alone.algbw, data.together.algbw, data.together.exact
+    (Fraction(400, 1), Fraction(50, 1), True)
     """
     from topoloom.schedules.generate.collectives import Options
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.optimum.collective_optimum import collective_optimum
 
     options = Options(trees_per_root, max_gap, root, shards, participants)
-    return collective_optimum(topology_of(source), Collective.of(collective), options)
+    topology, asked = topology_of(source), Collective.of(collective)
+    if groups is None and group is None:
+        return collective_optimum(topology, asked, options)
+    from topoloom.schedules.errors import NoSchedule
+    from topoloom.schedules.groups.figures import group_figures
+    from topoloom.schedules.groups.request import asked_groups
+
+    if groups is None or options != Options():
+        raise NoSchedule("/groups", "must be given with collective and group only")
+    return group_figures(topology, asked_groups(topology, groups, group)[0], asked)
 
 
 def link_values(

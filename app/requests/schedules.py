@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -18,6 +19,7 @@ from pydantic import (
 )
 
 from topoloom.app.requests.base import Bytes, Gap, NotNegative, Positive, Request
+from topoloom.app.requests.field_errors import PlacedError
 from topoloom.app.requests.options import cluster, collectives, exports, simulations
 from topoloom.app.requests.options.collectives import AlgorithmName, AnyCollectiveName
 from topoloom.app.requests.topology_source import TopologySource
@@ -29,6 +31,15 @@ if TYPE_CHECKING:
 
 PassName = Literal["allgather", "reduce-scatter", "allreduce"]
 NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
+GroupSizes = Annotated[
+    StrictStr,
+    AfterValidator(lambda text: "".join(text.split())),
+    Field(max_length=200, description="sizes of dimensions, such as tensor=8,data=4"),
+]
+HostLists = Annotated[
+    list[Annotated[list[NodeName], Field(min_length=2, max_length=10**5)]],
+    Field(min_length=1, max_length=10**5, description="lists of hosts, one for each group"),
+]
 
 
 class ExportRequest(Request):
@@ -132,6 +143,14 @@ class OptimumRequest(ForestRequest):
 
     collective: AnyCollectiveName = collectives.OPTIMUM_COLLECTIVE.field()
     values: StrictBool = collectives.VALUES.field()
+    groups: GroupSizes | HostLists = collectives.GROUPS.field()
+    group: Annotated[str, Field(max_length=100)] = collectives.GROUP.field()
+
+    @model_validator(mode="after")
+    def _group_of_groups(self) -> "OptimumRequest":
+        if self.group is not None and self.groups is None:
+            raise PlacedError("/group", "must be given with groups only")
+        return self
 
 
 class ScheduleRequest(ForestRequest):

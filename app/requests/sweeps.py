@@ -150,6 +150,8 @@ class SweepRequest(Request):
             raise PlacedError("/template/collective", "must not be all-to-all")
         if isinstance(request, OptimumRequest) and request.values is not None:
             raise PlacedError("/template/values", "must be absent")
+        if isinstance(request, OptimumRequest) and request.groups is not None:
+            raise PlacedError("/template/groups", "must be absent")
         return self
 
     def host_requests(self) -> "Iterator[FrontierRequest | DesignRequest]":

@@ -10,6 +10,7 @@ from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import topologies
 from topoloom.app.services.all_to_all import exchange_on
 from topoloom.app.services.context import Context
+from topoloom.app.services.group_optima import group_optimum
 from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.app.store.artifacts import Answer, Artefact
 from topoloom.schedules.errors import NoSchedule
@@ -35,9 +36,14 @@ def optimum(
     With ``trees_per_root``, the document holds the best rate of this number of trees, and the cut
     that forbids a better rate.  With ``max_gap``, it uses the least number of trees within this
     gap, and also holds the gap and the inverse rate of the optimum.  An allreduce has the optima
-    of its two passes as ``parts``.  For all-to-all the document is all-to-all/1.
+    of its two passes as ``parts``.  For all-to-all the document is all-to-all/1, with ``groups``
+    group-optimum/1.
     """
     request = request or OptimumRequest()
+    if request.groups is not None:
+        loaded = topologies.load(context, source, field=field)
+        _require_small(context, loaded, field)
+        return group_optimum(context, loaded, request)
     if request.collective == Collective.ALL_TO_ALL:
         loaded = topologies.load(context, source, field=field)
         require_no_options(asked_options(request, loaded))
@@ -78,8 +84,7 @@ def _optimal(
     context: Context, source: TopologySource, request: OptimumRequest, field: str
 ) -> Answer[OptimumAnswer]:
     loaded = topologies.load(context, source, field=field)
-    limit = context.settings.max_optimum_nodes
-    context.require_at_most(field or "topology", loaded.node_count, limit, "nodes")
+    _require_small(context, loaded, field)
     options = asked_options(request, loaded)
     collective = Collective.of(request.collective)
 
@@ -104,6 +109,11 @@ def _optimal(
     if request.values:
         asked["values"] = True
     return context.answer(OPTIMUM, asked, compute)
+
+
+def _require_small(context: Context, loaded: StoredTopology, field: str) -> None:
+    limit = context.settings.max_optimum_nodes
+    context.require_at_most(field or "topology", loaded.node_count, limit, "nodes")
 
 
 def _worth(

@@ -15,7 +15,7 @@ LONGEST = 1 << 30
 """Maximum length of an arc: sums of the lengths of a path are exact as floats."""
 
 _POSITIVE, _TIGHT = 1e-9, 1e-7
-_UNITS = (1 << 10, 1 << 20)
+_UNITS = (1 << 10, 1 << 20, 1 << 40)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -35,6 +35,10 @@ _INWARD = {
 }
 
 
+_TREE_WORK = 40
+"""Time of a tree for each pair of members, in times that a search looks at an arc."""
+
+
 class RootClass(NamedTuple):
     """Equivalent roots: ``count`` of them, each with its data at one of ``places`` of its group.
 
@@ -102,7 +106,8 @@ class JointProgram:
             for group in {one.group for one in self.classes}
         }
         searches = sum(len(groups[group]) * len(passes) for group, passes in self._paths.items())
-        self.work = searches * self._arcs
+        trees = sum(len(one.places) for one in self.classes) * len(_INWARD[collective])
+        self.work = searches * self._arcs + trees * len(groups[0]) ** 2 * _TREE_WORK
 
     @property
     def connected(self) -> bool:

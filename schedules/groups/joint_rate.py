@@ -1,8 +1,9 @@
 """The best rate of the collectives of several groups that run at once, sharing the links."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import ceil, floor
 
 from topoloom.schedules.groups.group_symmetry import GroupOrbits, group_orbits
 from topoloom.schedules.groups.joint_program import JointProgram
@@ -15,6 +16,8 @@ from topoloom.schedules.trees.flow.network import Network, network_of
 from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 from topoloom.schedules.trees.rates.topology_rate import optimum
 from topoloom.synth.topology.topology import NodeId, Topology
+
+_FINEST = Fraction(1, 10**12)
 
 
 def joint_rate(
@@ -67,13 +70,21 @@ def joint_rate(
                 require_paths(topology, demand_of(topology, participants=members), inward=inward)
     trees = joint_trees(program)
     whole = network.unit * (1 if collective is Collective.ALLREDUCE else len(groups[0]))
-    bound = whole / trees.least
+    reached, bound = whole / trees.reached, whole / trees.least
+    if reached < bound:
+        # A lower rate is reached as well, and a higher bound holds as well.
+        reached, bound = _multiple(reached, floor), _multiple(bound, ceil)
     if topology.multicast and collective is not Collective.ALL_TO_ALL:
         # Trees do not use copies by switches; one group alone with such copies is a bound.
         bound = _copying_bound(topology, groups[0], collective)
-    return GroupRate(
-        whole / trees.reached, bound, prices=tuple(_prices(topology, network, found, trees))
-    )
+    return GroupRate(reached, bound, prices=tuple(_prices(topology, network, found, trees)))
+
+
+def _multiple(rate: Fraction, to_whole: Callable[[Fraction], int]) -> Fraction:
+    """Return a rate with a long denominator as a multiple of `_FINEST`."""
+    if rate.denominator <= 1 / _FINEST:
+        return rate
+    return to_whole(rate / _FINEST) * _FINEST
 
 
 def _copying_bound(

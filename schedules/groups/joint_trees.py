@@ -28,15 +28,16 @@ from topoloom.schedules.trees.linear_program.solver import solve
 from topoloom.synth.progress import report_progress
 
 MAX_WORK = 1 << 31
-"""Arcs that all searches for shortest paths look at: about a minute."""
+"""Arcs that all searches look at, and other work of that time: one to two minutes."""
 
-MIN_ROUNDS, MAX_ROUNDS = 4, 400
-"""Rounds in all."""
+MAX_ROUNDS, ADAPTIVE_ROUNDS = 400, 16
+"""Rounds in all, and those before the first linear program, under lengths that grow with the
+load."""
 
-ADAPTIVE_ROUNDS = 16
-"""Rounds under lengths that grow with the load, before the first linear program."""
+_MASTER_WORK = 16
+"""Time of a linear program for each pair of a row and a column, in times of an arc."""
 
-_CLOSE = 1e-9
+_CLOSE, _SMOOTHING = 1e-9, 0.85
 
 Ints = NDArray[np.int64]
 
@@ -62,20 +63,20 @@ def joint_trees(program: JointProgram) -> JointTrees:
     The bounds differ where the search ends at `MAX_WORK` or `MAX_ROUNDS`, or where no exact
     solution is found close to that of the solver.
     """
-    rounds = min(MAX_ROUNDS, max(MIN_ROUNDS, MAX_WORK // program.work))
-    adaptive = min(ADAPTIVE_ROUNDS, rounds // 2)
-    history = list(_adaptive(program, adaptive))
+    rounds = min(ADAPTIVE_ROUNDS, max(2, MAX_WORK // program.work // 2))
+    history = list(_adaptive(program, rounds))
     columns = [column for priced in history for column in priced.columns]
-    weights = [tuple((column, Fraction(1, adaptive)) for column in columns)]
-    solutions = list(_generated(program, columns, rounds - adaptive))
+    weights = [tuple((column, Fraction(1, rounds)) for column in columns)]
+    solutions = list(_generated(program, columns, max(history, key=_bound)))
     history += [priced for _, priced in solutions]
     if solutions:
         solution = solutions[-1][0]
-        lengths = exact_lengths(program, solution)
-        if lengths is not None:
-            history.append(program.priced(lengths))
+        best = max(history, key=_bound)
+        near = [next(whole_lengths(one, LONGEST)) for one in (solution.lengths, best.lengths)]
+        exact = exact_lengths(program, solution)
+        history += [program.priced(one) for one in (exact, *near) if one is not None]
         weights += exact_weights(program, solution)
-    best = max(history, key=lambda priced: priced.bound)
+    best = max(history, key=_bound)
     reached, chosen = min(((slowest(program, one), one) for one in weights), key=lambda one: one[0])
     return JointTrees(reached, best.bound, chosen, best.lengths)
 
@@ -96,22 +97,32 @@ def _adaptive(program: JointProgram, rounds: int) -> Iterator[Priced]:
 
 
 def _generated(
-    program: JointProgram, columns: list[Column], rounds: int
+    program: JointProgram, columns: list[Column], best: Priced
 ) -> Iterator[tuple[MasterSolution, Priced]]:
     """Yield solutions of growing programs, each with the cheapest trees under its prices."""
     pool = {_key(column): column for column in columns}
-    bound = Fraction(0)
-    for number in range(rounds):
-        report_progress("choosing trees", number, rounds)
+    room = np.array(program.room, float)
+    left = MAX_WORK - program.work * ADAPTIVE_ROUNDS
+    for number in range(MAX_ROUNDS):
+        report_progress("choosing trees", number, MAX_ROUNDS)
+        left -= _MASTER_WORK * len(room) * len(pool)
+        if left < 0:
+            return
         try:
             found = _master(program, list(pool.values()))
         except TookTooLong:
             return
-        priced = program.priced(next(whole_lengths(found.lengths, LONGEST)))
-        yield found, priced
-        bound = max(bound, priced.bound)
-        new = {_key(column): column for column in priced.columns if _key(column) not in pool}
-        if not new or found.time <= float(bound) * (1 + _CLOSE):
+        new: dict[tuple[int, bytes], Column] = {}
+        for share in (_SMOOTHING, 0.0):
+            left -= program.work
+            lengths = share * best.lengths / (best.lengths @ room) + (1 - share) * found.lengths
+            priced = program.priced(next(whole_lengths(lengths, LONGEST)))
+            yield found, priced
+            best = max(best, priced, key=lambda one: one.bound)
+            new = {_key(column): column for column in priced.columns if _key(column) not in pool}
+            if new or found.time <= float(best.bound) * (1 + _CLOSE):
+                break
+        if not new or found.time <= float(best.bound) * (1 + _CLOSE):
             return
         pool |= new
 
@@ -142,3 +153,7 @@ def _master(program: JointProgram, columns: list[Column]) -> MasterSolution:
     assert found is not None  # every class has a column
     prices = np.maximum(-found.ineqlin.marginals, 0)
     return MasterSolution(columns, found.x[:-1], prices, float(found.x[-1]))
+
+
+def _bound(priced: Priced) -> Fraction:
+    return priced.bound

@@ -13,6 +13,7 @@ from topoloom.app.documents.all_to_all import AllToAllDocument
 from topoloom.app.documents.comparison import ComparisonDocument
 from topoloom.app.documents.cost import CostDocument
 from topoloom.app.documents.frontier import FrontierDocument
+from topoloom.app.documents.group_optimum import GroupOptimumDocument
 from topoloom.app.documents.optimum import OptimumDocument
 from topoloom.app.documents.simulation import SimulationDocument
 from topoloom.app.documents.verification import VerificationDocument
@@ -76,7 +77,7 @@ routers = (
         "optima",
         OPTIMUM,
         "Find the best throughput of any schedule on any topology",
-        OptimumDocument | AllToAllDocument,
+        OptimumDocument | AllToAllDocument | GroupOptimumDocument,
         "Stored",
     ),
     _router(

@@ -5,6 +5,7 @@ from typing import Any
 from topoloom.app.cli.output.bottleneck import cut_lines
 from topoloom.app.cli.output.formatting import fraction, seconds
 from topoloom.app.cli.output.frontiers import cost_table
+from topoloom.app.cli.output.group_optimum import show_group_optimum
 from topoloom.app.cli.output.link_values import value_lines
 
 
@@ -18,7 +19,10 @@ def show_cost(document: dict[str, Any]) -> None:
 
 
 def show_optimum(document: dict[str, Any]) -> None:
-    """Print an optimum/1 or an all-to-all/1 document."""
+    """Print an optimum/1, an all-to-all/1 or a group-optimum/1 document."""
+    if document["schema"] == "group-optimum/1":
+        show_group_optimum(document)
+        return
     if document["schema"] == "all-to-all/1":
         _show_all_to_all(document)
         return

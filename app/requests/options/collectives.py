@@ -34,6 +34,23 @@ VALUES = switch(
     "degraded topology, the algbw that each repair restores",
     None,
 )
+GROUPS = Option(
+    name="groups",
+    type=str,
+    help="process groups: sizes of tensor, context, expert, data and pipeline parallelism, or "
+    "lists of hosts; ranks count through the dimensions in this order, and rank r runs on the r-th "
+    "compute node; default: one group of all hosts",
+    metavar="SIZES_OR_FILE",
+    typed="tensor=8,data=4, or a JSON file with a list of lists of ids",
+)
+GROUP = Option(
+    name="group",
+    type=str,
+    help="with groups: one kind of group only, a dimension or several joined by +; default: every "
+    "dimension",
+    metavar="KIND",
+    typed="such as tensor or expert+data",
+)
 RUN_COLLECTIVE = Option(
     name="collective", type=AnyCollectiveName, default=REQUIRED, help="collective of the schedule"
 )

@@ -1,0 +1,70 @@
+"""Text output of a group-optimum/1 document: the answer, the table of rates, and the proofs."""
+
+from fractions import Fraction
+from typing import Any
+
+from topoloom.app.cli.output.formatting import fraction
+from topoloom.app.cli.output.text_table import Column, Table
+
+_SHORT = 12
+"""Digits of an exact number up to which it is shown."""
+
+
+def show_group_optimum(document: dict[str, Any]) -> None:
+    """Print a group-optimum/1 document."""
+    kinds, unit = document["kinds"], document["bandwidth_unit"]
+    rates = ", ".join(
+        f"{_rate(kind['together'])} in {len(kind['groups'])} {kind['kind']} "
+        f"group{'s' if len(kind['groups']) > 1 else ''} of {kind['size']}"
+        for kind in kinds
+    )
+    print(
+        f"{document['name'] or 'topology'}: {document['collective']} in all groups of a kind at "
+        f"once reaches, in {unit} per group: {rates}"
+    )
+    rows = [
+        {
+            "kind": kind["kind"],
+            "groups": len(kind["groups"]),
+            "size": kind["size"],
+            "members_only": _rate(kind["members_only"]) if "members_only" in kind else "-",
+            "alone": _rate(kind["alone"]),
+            "together": _rate(kind["together"]),
+            "proof": _proof(kind["together"]),
+        }
+        for kind in kinds
+    ]
+    columns = (
+        Column("group", "kind", left=True),
+        Column("groups", "groups"),
+        Column("hosts", "size"),
+        Column("own links", "members_only"),
+        Column("alone", "alone"),
+        Column("all at once", "together"),
+        Column("proof", "proof", left=True),
+    )
+    Table(columns, rows).print()
+    if "dimensions" in document:
+        order = ", then ".join(one["name"] for one in document["dimensions"])
+        print(
+            f"note: ranks count through {order}, in the order of --groups; rank r runs on the r-th "
+            "compute node"
+        )
+    print(
+        "note: own links are links among the members and switches; groups of other kinds are idle"
+    )
+
+
+def _rate(rate: dict[str, Any]) -> str:
+    text = rate["algbw"]
+    return fraction(text) if len(text) <= _SHORT else f"{float(Fraction(text)):.6g}"
+
+
+def _proof(rate: dict[str, Any]) -> str:
+    """Return what proves the rate, or how far it may be from the optimum."""
+    if not rate["exact"]:
+        bound = f"{float(Fraction(rate['bound'])):.6g}"
+        return f"at most {bound}; up to {100 * rate['gap']:.2g} % from the optimum"
+    prices = rate.get("prices", [])
+    links = sum(one["count"] for one in prices)
+    return f"optimal, by lengths of {links} links" if prices else "optimal"

@@ -1,0 +1,61 @@
+"""Groups as a user states them: sizes of dimensions, or lists of hosts."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.groups.process_groups import (
+    HostGroups,
+    Placement,
+    ProcessGroups,
+    require_groups,
+)
+from topoloom.synth.topology.topology import NodeId, Topology
+
+StatedGroups: TypeAlias = str | Mapping[str, int] | Sequence[Sequence[NodeId]]
+"""A text such as ``tensor=8,data=4``, the same as a mapping, or lists of hosts."""
+
+LISTED = "hosts"
+"""The kind of groups that are lists of hosts."""
+
+
+def asked_groups(
+    topology: Topology, stated: StatedGroups, kind: str | None = None
+) -> tuple[dict[str, HostGroups], Placement | None]:
+    """Return the groups by kind, and the placement of the ranks where sizes are stated.
+
+    Parameters
+    ----------
+    topology : Topology
+        Rank r of the sizes runs on the r-th compute node.
+    stated : str, mapping or sequence
+        See `StatedGroups`.  A text matches an integer id with the same digits.
+    kind : str, optional
+        One kind only, such as ``tensor`` or ``expert+data``; default: every dimension.
+
+    Raises
+    ------
+    NoSchedule
+        As `ProcessGroups`, `Placement` and `require_groups`; or a kind is given with lists, or no
+        dimension has two ranks.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
+    >>> asked_groups(ring, "tensor=2,data=2", "data")[0]
+    {'data': ((0, 2), (1, 3))}
+    >>> asked_groups(ring, [["0", "1"]])
+    ({'hosts': ((0, 1),)}, None)
+    """
+    if not isinstance(stated, str | Mapping):
+        if kind is not None:
+            raise NoSchedule("/group", "must be absent where groups are lists of hosts")
+        ids = {str(node): node for node in topology.nodes}
+        found = [[ids.get(str(host), host) for host in members] for members in stated]
+        return {LISTED: require_groups(topology, found)}, None
+    job = ProcessGroups.parse(stated) if isinstance(stated, str) else ProcessGroups.of(stated)
+    placement = Placement.in_order(job, topology)
+    kinds = job.kinds if kind is None else (kind,)
+    if not kinds:
+        raise NoSchedule("/groups", f"must have a dimension of at least 2 ranks; got {job}")
+    return {name: placement.groups(name) for name in kinds}, placement
