@@ -156,7 +156,9 @@ def compare_algorithms(
     ways = tuple(found.values())
     if not ways:
         raise NoSchedule("/collective", f"nothing was found that runs a {collective} there")
-    ranges = judged_ranges([way.name for way in ways], [way.seconds for way in ways], sizes)
+    floors = [way.judge.floor for way in ways]
+    names, seconds = [way.name for way in ways], [way.seconds for way in ways]
+    ranges = judged_ranges(names, seconds, sizes, floors)
     return AlgorithmComparison(ways, ranges, tuple(left))
 
 

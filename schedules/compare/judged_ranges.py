@@ -13,11 +13,17 @@ from math import floor
 from topoloom.schedules.compare.crossover import FastestRange
 
 TimeBySize = Callable[[int], Fraction]
-"""Returns the seconds of an algorithm for M bytes."""
+"""Returns seconds for M bytes."""
+
+SECANTS = 3
+"""Steps along a line after which the search for a crossover bisects once."""
 
 
 def judged_ranges(
-    names: Sequence[str], times: Sequence[TimeBySize], sizes: Iterable[int]
+    names: Sequence[str],
+    times: Sequence[TimeBySize],
+    sizes: Iterable[int],
+    floors: Sequence[TimeBySize] | None = None,
 ) -> tuple[FastestRange, ...]:
     """Return the fastest of several algorithms from 1 byte on, by range.
 
@@ -30,6 +36,9 @@ def judged_ranges(
         The time of each algorithm.
     sizes : iterable of int
         Positive sizes; the fastest algorithm of each is found.
+    floors : sequence of callables, optional
+        A lower bound on the time of each algorithm.  An algorithm whose bound is above the time of
+        another is not asked for its time.
 
     Notes
     -----
@@ -48,21 +57,27 @@ def judged_ranges(
     lean 300 300
     """
     keys = [partial(_key, at, time) for at, time in enumerate(times)]
+    lowest = [partial(_key, at, floor) for at, floor in enumerate(floors or times)]
 
-    def fastest(size: int) -> int:
-        return min(range(len(keys)), key=lambda at: keys[at](size))
+    def fastest(size: int, *likely: int) -> int:
+        found = [keys[at](size) for at in likely]
+        for bound in sorted(low(size) for low in lowest):
+            if found and min(found) <= bound:
+                break
+            found.append(keys[bound[1]](size))
+        return min(found)[1]
 
-    def changes(low: int, high: int) -> Iterator[tuple[int, int, int]]:
+    def changes(low: int, high: int, *likely: int) -> Iterator[tuple[int, int, int]]:
         """Yield (first size, algorithm before, algorithm from there on) within (low, high]."""
-        before, after = fastest(low), fastest(high)
+        before, after = fastest(low, *likely), fastest(high, *likely)
         if before == after:
             return
         first = _first_win(keys[before], keys[after], low, high)
-        yield from changes(low, first - 1)
-        here, there = fastest(first - 1), fastest(first)
+        yield from changes(low, first - 1, before, after)
+        here, there = fastest(first - 1, before, after), fastest(first, before, after)
         if here != there:
             yield first, here, there
-        yield from changes(first, high)
+        yield from changes(first, high, before, after)
 
     simulated = sorted({1, *sizes})
     found = [FastestRange(names[fastest(1)], Fraction(0), 1)]
@@ -83,23 +98,25 @@ _Key = Callable[[int], tuple[Fraction, int]]
 def _first_win(before: _Key, after: _Key, low: int, high: int) -> int:
     """Return a size in (low, high] at which ``after`` wins, and one byte below ``before`` does.
 
-    ``before`` wins at ``low``, ``after`` at ``high``.  Secants and bisections take turns.
+    ``before`` wins at ``low``, ``after`` at ``high``.  Times are straight lines in most places, so
+    the line through the last two sizes leads to the crossover; every few steps the range is
+    bisected instead.
     """
-    secant = True
+
+    def lead(size: int) -> Fraction:
+        return after(size)[0] - before(size)[0]
+
+    last, here, steps = low, high, 0
     while high - low > 1:
-        guess = (low + high) // 2
-        if secant:
-            lead = after(low)[0] - before(low)[0]
-            lag = before(high)[0] - after(high)[0]
-            if lead + lag:
-                guess = low + floor((high - low) * lead / (lead + lag))
-        for size in (guess, guess + 1):
-            size = min(max(size, low), high)
-            if before(size) < after(size):
-                low = size
-            else:
-                high = size
-        secant = not secant
+        gain = lead(last) - lead(here)
+        slope = gain / (here - last)
+        guess = here + floor(lead(here) / slope) if slope > 0 else low
+        guess += guess == low == here
+        steps += 1
+        if steps > SECANTS or not low < guess < high:
+            guess, steps = (low + high) // 2, 0
+        last, here = here, guess
+        low, high = (guess, high) if before(guess) < after(guess) else (low, guess)
     return high
 
 

@@ -109,9 +109,7 @@ class Judge:
     @property
     def hops(self) -> int:
         """The number of latencies of an empty message in one piece."""
-        if self.judged_by == "full rounds":
-            return sum(rounds.depth for rounds in self._full_rounds)
-        return int(self._simulated(Network(Fraction(1), Fraction(1)), 0, 1))
+        return sum(self._hops)
 
     def time(self, size_bytes: int) -> JudgedTime:
         """Return the time for M bytes.
@@ -124,6 +122,18 @@ class Judge:
         if size_bytes not in self._known:
             self._known[size_bytes] = self._search(size_bytes)
         return self._known[size_bytes]
+
+    def floor(self, size_bytes: int) -> Fraction:
+        """Return a lower bound on the time for M bytes: that of the busiest link and of all hops.
+
+        It takes no simulation.
+        """
+        rounds = self._full_rounds if self.judged_by == "full rounds" else self._lockstep
+        alpha = self._network.alpha_seconds
+        return _sum(
+            max(hops * alpha, size_bytes * one.transfer_seconds)
+            for hops, one in zip(self._hops, rounds, strict=True)
+        )
 
     def _search(self, size_bytes: int) -> JudgedTime:
         if self.judged_by == "full rounds":
@@ -151,6 +161,16 @@ class Judge:
             run_messages(messages, network, size_bytes, chunks, False).seconds
             for messages in self._messages
         )
+
+    @cached_property
+    def _hops(self) -> list[int]:
+        """The number of latencies of each part."""
+        if self.judged_by == "full rounds":
+            return [rounds.depth for rounds in self._full_rounds]
+        latency = Network(Fraction(1), Fraction(1))
+        return [
+            int(run_messages(messages, latency, 0, 1, False).seconds) for messages in self._messages
+        ]
 
     @cached_property
     def _messages(self) -> list[Messages]:

@@ -1,11 +1,14 @@
-"""Messages through switches: events in order of time.
+"""Messages through switches: requests for links behind switches in order of time.
 
-Times, queues and pieces are as in `single_hop`.  An event is a request of a piece for its next link
-at a time, or its arrival.  Events of equal time are ordered by piece, then by program order.
+Times, queues and pieces are as in `single_hop`.  Once the needs of a piece have known times of
+arrival, its queue knows when the piece starts, in any order of computation.  Only a link behind a
+switch has to know which piece requests it first.  So all known pieces are sent, then the first
+request of all is served, in turns.  No later request can precede it: each follows from a served
+one.  Requests of equal time are ordered by piece, then by program order.
 
-The arrivals from one queue, or from a link behind a switch, are a *stream*: their times never
-decrease.  So are its requests, each between the start and the end of its transmission.  A linked
-list holds a stream, and the heap holds the first event of each.
+The requests of pieces that come from one queue, or from one link behind a switch, are a *stream*:
+their times never decrease, since each is between the start and the end of a transmission.  A linked
+list holds a stream, and the heap holds the first request of each.
 """
 
 from typing import Any, NamedTuple
@@ -15,8 +18,6 @@ from numpy.typing import NDArray
 from topoloom.schedules.simulate.single_hop import LIMIT
 from topoloom.synth.kernels.scalars import int64
 from topoloom.synth.kernels.uncounted import inlined, uncounted
-
-ASKS, ARRIVES = 0, 1
 
 
 class MessageState(NamedTuple):
@@ -41,7 +42,9 @@ class MessageState(NamedTuple):
     follow: NDArray[Any]
     """The messages that wait for each message."""
     pending: NDArray[Any]
-    """int32, by piece, then by message: number of pending arrivals."""
+    """int32, by piece, then by message: number of needs of unknown arrival."""
+    ready: NDArray[Any]
+    """By piece, then by message: last known arrival of a need; initially zero."""
     free: NDArray[Any]
     """Time at which each queue, then each link behind a switch, becomes free; initially zero."""
     busy: NDArray[Any]
@@ -50,15 +53,23 @@ class MessageState(NamedTuple):
     """By queue, its current round; initially zero."""
     place: NDArray[Any]
     """By queue, its position in ``queued``; initially ``queue_start`` without its last entry."""
+    due: NDArray[Any]
+    """Queues that may have something to send, as a stack."""
+    listed: NDArray[Any]
+    """Whether each queue is on the stack; initially zero."""
     heap: NDArray[Any]
-    """Time, rank among equal times, and stream of the first event of each stream, by row."""
+    """Time, rank among equal times, and stream of the first request of each stream, by row."""
     first: NDArray[Any]
     last: NDArray[Any]
-    """Slot of the first event of each stream, or -1, and of its last event."""
+    """Slot of the first request of each stream, or -1, and of its last request."""
     slots: NDArray[Any]
-    """Time, hop, piece, and slot of the next event (or -1), by row: one event of each piece."""
-    unused: NDArray[Any]
-    """First slot that became free, or -1, and number of slots ever used; initially (-1, 0)."""
+    """Time, hop, piece, and slot of the next request (or -1), by row: one request of each piece."""
+    state: NDArray[Any]
+    """Last arrival, sizes of the stack and of the heap, first slot that became free, or -1, and
+    number of slots ever used; initially (0, 0, 0, -1, 0)."""
+
+
+LAST, DUE, HEAP, SPARE, USED = range(5)
 
 
 @uncounted
@@ -77,100 +88,122 @@ def run_switched(
     -------
     last : int
         The last arrival, or -1 where a time passes `LIMIT`.
-    arrived, events : int
-        Pieces that arrived: all, unless some wait for each other.  Events that happened.
+    arrived, requests : int
+        Pieces that arrived: all, unless some wait for each other.  Requests that were served.
     """
-    queues, count = len(traffic.place), len(traffic.queue)
-    levels = int64(0)
-    for message in range(count):
-        levels = max(levels, traffic.levels[message])
-    rounds = levels + pieces if count else 0
+    queues, state = len(traffic.place), traffic.state
+    levels = barrier = arrived = requests = int64(0)
+    for message in range(len(traffic.queue)):
+        levels = max(levels, traffic.levels[message] + 1)
+    rounds = levels + pieces - 1
     until = 1 if synchronous else rounds
-    size = now = last = arrived = events = int64(0)
     while True:
         for lane in range(queues):
-            size = _release(traffic, lane, now, until, pieces, alpha, synchronous, size)
-            if size < 0:
-                return -1, arrived, events
-        while size > 0:
-            now, stream = traffic.heap[0, 0], traffic.heap[0, 2]
-            slot = traffic.first[stream]
-            hop, piece = traffic.slots[slot, 1], traffic.slots[slot, 2]
-            size = _take(traffic, stream, size)
-            events += 1
-            if stream & 1 == ASKS:
-                size = _send(traffic, hop, piece, now, queues + traffic.hops[hop], alpha, size)
+            traffic.due[lane] = lane
+            traffic.listed[lane] = 1
+        state[DUE] = queues
+        while state[DUE] > 0 or state[HEAP] > 0:
+            if state[DUE] > 0:
+                state[DUE] -= 1
+                lane = traffic.due[state[DUE]]
+                traffic.listed[lane] = 0
+                done = _release(traffic, lane, barrier, until, pieces, alpha, not synchronous)
             else:
-                last = now
-                arrived += 1
-                message = traffic.owner[hop]
-                for at in range(traffic.follow_start[message], traffic.follow_start[message + 1]):
-                    later = traffic.follow[at]
-                    traffic.pending[piece * count + later] -= 1
-                    ready = traffic.pending[piece * count + later] == 0
-                    if size >= 0 and ready and not synchronous:
-                        lane = traffic.queue[later]
-                        size = _release(traffic, lane, now, until, pieces, alpha, synchronous, size)
-            if size < 0:
-                return -1, arrived, events
+                now, stream = traffic.heap[0, 0], traffic.heap[0, 2]
+                slot = traffic.first[stream]
+                hop, piece = traffic.slots[slot, 1], traffic.slots[slot, 2]
+                _take(traffic, stream)
+                requests += 1
+                done = _send(traffic, hop, piece, now, queues + traffic.hops[hop], alpha)
+            if done < 0:
+                return -1, arrived, requests
+            arrived += done
         if until >= rounds:
-            return last, arrived, events
+            return state[LAST], arrived, requests
         until += 1
+        barrier = state[LAST]
 
 
 @inlined
-def _release(traffic, lane, now, until, pieces, alpha, synchronous, size):  # pragma: no cover
-    """Send what a queue may send now; return the size of the heap, or -1 past the limit."""
+def _release(traffic, lane, barrier, until, pieces, alpha, waits):  # pragma: no cover
+    """Send what a queue may send; return how many pieces arrived, or -1 past the limit."""
     begin, end, count = traffic.queue_start[lane], traffic.queue_start[lane + 1], len(traffic.queue)
-    while begin < end and traffic.turn[lane] < until:
-        if traffic.place[lane] == end:
-            traffic.place[lane] = begin
-            traffic.turn[lane] += 1
+    turn, place, done = traffic.turn[lane], traffic.place[lane], 0
+    while begin < end and turn < until:
+        if place == end:
+            place = begin
+            turn += 1
             continue
-        message = traffic.queued[traffic.place[lane]]
-        piece = traffic.turn[lane] - traffic.levels[message]
+        message = traffic.queued[place]
+        piece = turn - traffic.levels[message]
         if 0 <= piece < pieces:
-            if not synchronous and traffic.pending[piece * count + message] > 0:
+            at = piece * count + message
+            if waits and traffic.pending[at] > 0:
                 break
-            size = _send(traffic, traffic.hop_start[message], piece, now, lane, alpha, size)
-            if size < 0:
+            now = max(barrier, traffic.ready[at]) if waits else barrier
+            sent = _send(traffic, traffic.hop_start[message], piece, now, lane, alpha)
+            if sent < 0:
+                done = -1
                 break
-        traffic.place[lane] += 1
-    return size
+            done += sent
+        place += 1
+    traffic.turn[lane], traffic.place[lane] = turn, place
+    return done
 
 
 @inlined
-def _send(traffic, hop, piece, now, gate, alpha, size):  # pragma: no cover
-    """Put one piece on a link; return the new size of the heap, or -1 past the limit."""
+def _send(traffic, hop, piece, now, gate, alpha):  # pragma: no cover
+    """Put one piece on a link; return whether it arrives, or -1 past the limit."""
     begin = max(now, traffic.free[gate])
     finish = begin + traffic.duration[hop]
+    message = traffic.owner[hop]
+    sent = 0
     if finish > LIMIT - alpha:
-        size = -1
+        sent = -1
     else:
         traffic.free[gate] = finish
         traffic.busy[traffic.hops[hop]] += traffic.duration[hop]
-        time, kind, after = finish + alpha, ARRIVES, hop
-        if hop + 1 < traffic.hop_start[traffic.owner[hop] + 1]:
-            time, kind, after = max(begin, finish - traffic.duration[hop + 1]), ASKS, hop + 1
-        size = _add(traffic, 2 * gate + kind, time, after, piece, size)
-    return size
+        if hop + 1 < traffic.hop_start[message + 1]:
+            time = max(begin, finish - traffic.duration[hop + 1])
+            _request(traffic, gate, time, hop + 1, piece)
+        else:
+            sent = 1
+            _arrive(traffic, message, piece, finish + alpha)
+    return sent
 
 
 @inlined
-def _add(traffic, stream, time, hop, piece, size):  # pragma: no cover
-    """Add the last event of a stream; return the new size of the heap."""
-    slots, unused, slot = traffic.slots, traffic.unused, traffic.unused[0]
+def _arrive(traffic, message, piece, time):  # pragma: no cover
+    """Let a piece arrive: list the queues of pieces whose needs are all known now."""
+    state, count = traffic.state, len(traffic.queue)
+    state[LAST] = max(state[LAST], time)
+    for at in range(traffic.follow_start[message], traffic.follow_start[message + 1]):
+        later = traffic.follow[at]
+        where = piece * count + later
+        traffic.ready[where] = max(traffic.ready[where], time)
+        traffic.pending[where] -= 1
+        lane = traffic.queue[later]
+        if traffic.pending[where] == 0 and not traffic.listed[lane]:
+            traffic.due[state[DUE]] = lane
+            traffic.listed[lane] = 1
+            state[DUE] += 1
+
+
+@inlined
+def _request(traffic, stream, time, hop, piece):  # pragma: no cover
+    """Add the last request of a stream."""
+    slots, state, slot = traffic.slots, traffic.state, traffic.state[SPARE]
     if slot < 0:
-        slot = unused[1]
-        unused[1] += 1
+        slot = state[USED]
+        state[USED] += 1
     else:
-        unused[0] = slots[slot, 3]
+        state[SPARE] = slots[slot, 3]
     slots[slot, 0], slots[slot, 1], slots[slot, 2], slots[slot, 3] = time, hop, piece, -1
     if traffic.first[stream] >= 0:
         slots[traffic.last[stream], 3] = slot
     else:
         traffic.first[stream] = slot
-        heap, rank, at = traffic.heap, piece * len(traffic.hops) + hop, size
+        heap, rank, at = traffic.heap, piece * len(traffic.hops) + hop, state[HEAP]
         while at > 0:
             up = (at - 1) >> 1
             if heap[up, 0] < time or (heap[up, 0] == time and heap[up, 1] < rank):
@@ -178,24 +211,24 @@ def _add(traffic, stream, time, hop, piece, size):  # pragma: no cover
             heap[at, 0], heap[at, 1], heap[at, 2] = heap[up, 0], heap[up, 1], heap[up, 2]
             at = up
         heap[at, 0], heap[at, 1], heap[at, 2] = time, rank, stream
-        size += 1
+        state[HEAP] += 1
     traffic.last[stream] = slot
-    return size
 
 
 @inlined
-def _take(traffic, stream, size):  # pragma: no cover
-    """Remove the first event of the heap, which is of ``stream``; return the new size."""
-    heap, slots, slot = traffic.heap, traffic.slots, traffic.first[stream]
+def _take(traffic, stream):  # pragma: no cover
+    """Remove the first request of the heap, which is of ``stream``."""
+    heap, slots, state, slot = traffic.heap, traffic.slots, traffic.state, traffic.first[stream]
     later = slots[slot, 3]
-    slots[slot, 3], traffic.unused[0] = traffic.unused[0], slot
+    slots[slot, 3], state[SPARE] = state[SPARE], slot
     traffic.first[stream] = later
     if later >= 0:
         time, rank = slots[later, 0], slots[later, 2] * len(traffic.hops) + slots[later, 1]
+        moved = stream
     else:
-        size -= 1
-        time, rank, stream = heap[size, 0], heap[size, 1], heap[size, 2]
-    at = 0
+        state[HEAP] -= 1
+        time, rank, moved = heap[state[HEAP], 0], heap[state[HEAP], 1], heap[state[HEAP], 2]
+    size, at = state[HEAP], 0
     while True:
         down = 2 * at + 1
         if down >= size:
@@ -210,5 +243,4 @@ def _take(traffic, stream, size):  # pragma: no cover
             break
         heap[at, 0], heap[at, 1], heap[at, 2] = heap[down, 0], heap[down, 1], heap[down, 2]
         at = down
-    heap[at, 0], heap[at, 1], heap[at, 2] = time, rank, stream
-    return size
+    heap[at, 0], heap[at, 1], heap[at, 2] = time, rank, moved

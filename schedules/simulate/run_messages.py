@@ -172,15 +172,18 @@ def _run_switched(
         np.searchsorted(messages.needs[follow], np.arange(count + 1)),
         needed_by[follow],
         pending,
+        np.zeros(count * chunks, np.int64),
         np.zeros(2 * links, np.int64),
         busy,
         np.zeros(links, np.int64),
         queue_start[:-1].copy(),
-        np.empty((4 * links, 3), np.int64),
-        np.full(4 * links, -1),
-        np.full(4 * links, -1),
+        np.empty(links, np.int64),
+        np.zeros(links, np.int64),
+        np.empty((2 * links, 3), np.int64),
+        np.full(2 * links, -1),
+        np.full(2 * links, -1),
         np.empty((count * chunks, 4), np.int64),
-        np.array([-1, 0]),
+        np.array([0, 0, 0, -1, 0]),
     )
     last, arrived, _ = run_switched(traffic, chunks, alpha, synchronous)
     if last >= 0 and arrived < count * chunks:
