@@ -77,7 +77,7 @@ function figures(design, best) {
   return h("dl", { class: "figures" },
     figure("Time", seconds(design.best.seconds), `bound ${seconds(design.bounds.seconds)}`),
     figure("Steps", String(steps), `one pass ${best.steps}, bound ${design.bounds.steps}`),
-    figure("T_B", h("span", { title: cost }, fraction(cost)), `one pass ${fraction(best.bandwidth)}, bound ${fraction(design.bounds.bandwidth)}, in units of M/B`),
+    figure("Bandwidth cost T_B", h("span", { title: cost }, fraction(cost)), `one pass ${fraction(best.bandwidth)}, bound ${fraction(design.bounds.bandwidth)}, in units of M/B`),
     h("div", { class: "marks" }, h("dt", { class: "hidden" }, "Proof"),
       h("dd", {}, h("span", { class: "mark", title: meaning }, label), " ", schedule && h("span", { class: "mark", title: "An independent verifier followed the schedule chunk by chunk." }, "schedule verified"), later(pinned(design), ""))));
 }

@@ -112,10 +112,11 @@ function assumptions(list) {
 function algorithms(comparison) {
   const { sizes, switch_over: over } = comparison.fabric;
   const names = comparison.fabric.algorithms.map((one) => one.name);
-  return h("div", {}, h("p", { class: "lead" }, over.map((one, index) => `${index ? "from " + bytes(one.from_bytes) + " " : ""}${one.name}`).join(", "), " is fastest."),
+  const plain = (name) => name.replace(/ --max-gap (\S+)/, " (gap $1)");
+  return h("div", {}, h("p", { class: "lead" }, `Fastest: ${over.map((one, index) => `${plain(one.name)}${index ? ` from ${bytes(one.from_bytes)}` : ""}`).join(", ")}.`),
     table("Times of the algorithms", [
       { head: "size", cell: (row) => bytes(row.bytes) },
-      ...names.map((name) => ({ head: name, number: true, cell: (row) => {
+      ...names.map((name) => ({ head: plain(name), number: true, cell: (row) => {
         const time = row.times.find((one) => one.name === name);
         return time ? h("span", { class: row.fastest === name ? "accent" : "" }, seconds(time.seconds)) : "–";
       } })),

@@ -24,7 +24,7 @@ export function frontierChart(design, pick) {
     const steps = ticks(Math.max(0, bound.steps - 1), most, Math.min(8, most)).filter(Number.isInteger);
     const labels = apart(points.map((point) => ({ point, y: y(number(point.bandwidth)) - 15 })), 15, box.top + 8, box.bottom - 6);
     const drawn = axes(width, height, box, {
-      x, y, title, xName: "steps of one pass", yName: "T_B (units of M/B)",
+      x, y, title, xName: "steps of one pass", yName: "bandwidth cost T_B, in units of M/B",
       xTicks: steps.map((value) => [value, String(value)]),
       yTicks: ticks(low, high, 4).map((value) => [value, tick(value)]),
     },

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { drawing, h, s, show } from "./dom.js";
 import { SIZE, arrange, graphOf, heightOf } from "./layout.js";
 import { digits, plural } from "./numbers.js";
-import { curve, labelOf, nodeMark } from "./topology.js";
+import { curve, isRoomy, labelOf, nodeMark } from "./topology.js";
 
 const MOST_NODES = 128; // Nodes up to which the page loads a whole schedule.
 const PAUSE = 900; // Milliseconds of one step.
@@ -92,7 +92,7 @@ function player(graph, topology, frames) {
         const [source, target] = link.split(">").map((id) => places[nodeOf.get(id)]);
         return source && target && s("path", { class: "flow", d: curve(source, target, 0.06), "stroke-width": (0.8 + (2.4 * load) / most).toFixed(2) }, s("title", {}, `${link.replace(">", " to ")}: ${digits(load)} ${frame.unit}`));
       }),
-      graph.nodes.map((node, index) => nodeMark(node, places[index], graph.nodes.length > 48 ? 6 : 12, { class: "node" }, graph.nodes.length <= 48 && labelOf(node)))));
+      graph.nodes.map((node, index) => nodeMark(node, places[index], graph.nodes.length > 48 ? 6 : 12, { class: "node" }, graph.nodes.length <= 48 && labelOf(node, isRoomy(graph))))));
     show(strip, heat(frames, at, most));
   }
   function stop() {

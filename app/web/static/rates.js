@@ -13,7 +13,7 @@ const MOST_POINTS = 1_500; // Points of a curve that are drawn.
 
 export async function create({ go }) {
   const { items } = await get("/v1/lr-sessions?limit=100").catch(() => ({ items: [] }));
-  const options = items.map((item) => [item.id, `${item.name || item.id.slice(0, 8)} (${item.state})`]);
+  const options = items.length ? items.map((item) => [item.id, `${item.name || item.id.slice(0, 8)} (${item.state})`]) : [["", "none yet"]];
   const form = new Form([{ name: "session", label: "Session", kind: "select", options }], {}, { ask: go, button: "Show" });
   return {
     element: form.element,

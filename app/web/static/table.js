@@ -5,7 +5,7 @@ import { plural } from "./numbers.js";
 
 const LONG = 200; // Rows above which a table draws only the rows in view.
 const HEIGHT = 32; // Pixels of a row of a long table, as in the style sheet.
-const CHUNK = 16; // Rows that enter and leave together; as many are drawn above and below the view.
+const CHUNK = 10; // Rows that enter and leave together; as many are drawn above and below the view.
 
 /** Return a table; a column has `head`, `cell` of a row, and `number` for right alignment. */
 export function table(caption, columns, rows, rowAttributes = () => ({})) {
@@ -31,6 +31,7 @@ function long(region, heads, body, columns, rows, line) {
   const find = h("input", { type: "search", placeholder: "Find rows", "aria-label": `Find rows of: ${region.getAttribute("aria-label")}`, oninput: () => select() });
   let shown = [];
   let drawn = -1;
+  let lines = new Map(); // Drawn rows by their index.
   function select() {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     shown = rows.map((_, index) => index).filter((index) => words.every((word) => haystack[index].includes(word)));
@@ -44,7 +45,8 @@ function long(region, heads, body, columns, rows, line) {
     if (first === drawn) return;
     drawn = first;
     const last = Math.min(shown.length, first + Math.ceil((region.clientHeight || 480) / HEIGHT) + 3 * CHUNK);
-    show(body, gap(first), shown.slice(first, last).map((index) => line(rows[index], index)), gap(shown.length - last));
+    lines = new Map(shown.slice(first, last).map((index) => [index, lines.get(index) || line(rows[index], index)]));
+    show(body, gap(first), [...lines.values()], gap(shown.length - last));
   }
   region.classList.add("long");
   region.addEventListener("scroll", draw, { passive: true });

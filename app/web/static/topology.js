@@ -16,8 +16,9 @@ export function curve([x1, y1], [x2, y2], bend) {
 }
 
 export function nodeMark(node, [x, y], radius, attributes, label) {
+  const half = Math.max(radius * 1.1, (label?.length || 0) * 3.2 + 4);
   const mark = node.kind === "switch"
-    ? s("rect", { x: x - radius * 1.1, y: y - radius * 0.8, width: radius * 2.2, height: radius * 1.6, rx: 2, class: "switch" })
+    ? s("rect", { x: x - half, y: y - radius * 0.8, width: 2 * half, height: radius * 1.6, rx: 2, class: "switch" })
     : s("circle", { cx: x, cy: y, r: radius, class: "host" });
   return s("g", attributes, s("title", {}, String(node.id)), mark, label && s("text", { x, y: y + 4, "text-anchor": "middle" }, label));
 }
@@ -98,7 +99,7 @@ function draft(graph, state, shape, { inside, crosses }, choose) {
     shown.map((link) => s("path", { class: kind(link), d: curve(places[link.source], places[link.target], bend(link)) })),
     graph.nodes.map((node, index) => nodeMark(node, places[index], 12, {
       class: `node${index === state.chosen ? " chosen" : ""}${inside.has(node.id) ? " inside" : ""}`, onclick: () => choose(index),
-    }, labelOf(node))));
+    }, labelOf(node, isRoomy(graph)))));
 }
 
 function frameOf(frame, at) {
@@ -107,11 +108,16 @@ function frameOf(frame, at) {
   return s("g", { class: "box" }, s("rect", { x, y, width: right - x, height: bottom - y, rx: 8 }), s("text", { x: x + 8, y: y + 16 }, frame.name));
 }
 
-/** "0.gpu12" -> "12", 7 -> "7"; longer names stand in the title of the node alone. */
-export function labelOf(node) {
-  const short = String(node.id).split(".").at(-1).replace(/^[a-z]+(?=\d+$)/, "");
+/** Return the label of a node: "0.gpu12" -> "12", 7 -> "7"; longer names stand in its title alone. */
+export function labelOf(node, roomy = false) {
+  const own = String(node.id).split(".").at(-1);
+  if (roomy && node.kind === "switch") return own.slice(0, 9);
+  const short = own.replace(/^[a-z]+(?=\d+$)/, "");
   return short.length <= 3 ? short : null;
 }
+
+/** Return whether the switches are few enough to have their names. */
+export const isRoomy = (graph) => graph.nodes.filter((node) => node.kind === "switch").length <= 8;
 
 function about(graph, chosen, topology) {
   const distance = hops(graph, chosen);
