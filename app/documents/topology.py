@@ -4,6 +4,7 @@ The service returns stored text unchanged, without the model: topologies have th
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field
@@ -17,6 +18,7 @@ from topoloom.app.documents.base import (
     assumed_field,
     omitted,
 )
+from topoloom.app.requests.schedules import ExportRequest
 from topoloom.app.store.artifacts import Artefact, Computed, Kind, Listed
 from topoloom.schedules.errors import NotExportable
 from topoloom.synth.naming.suggestions import one_of
@@ -39,6 +41,16 @@ LAUNCH_MEDIA_TYPES = {
 }
 """Format of a launch file -> its media type."""
 
+SIMULATOR_MEDIA_TYPES = {
+    "astra-sim": "application/x-astra-sim-network",
+    "ns3": "text/x-ns3-topology",
+    "simai": "text/x-simai-topology",
+    "htsim": "text/x-htsim-topology",
+    "phantora": "application/x-phantora-network",
+    "infragraph": "application/x-infragraph",
+}
+"""Format of a file for a simulator -> its media type."""
+
 FORMATS = {
     "json": "application/json",
     "graphml": "application/graphml+xml",
@@ -58,6 +70,7 @@ FORMATS = {
     "node-labels": "application/x-kubernetes-nodes",
     "kueue": "application/x-kueue-topology",
     "kai": "application/x-kai-topology",
+    **SIMULATOR_MEDIA_TYPES,
 }
 """Export formats of a topology -> media types."""
 
@@ -162,22 +175,33 @@ def digest_of(entry: Listed) -> str:
     return entry.summary["digest"]
 
 
-def require_available(form: str) -> None:
-    """Raise `NotExportable` for a format other than `FORMATS`."""
+def require_available(form: str, options: ExportRequest) -> None:
+    """Raise `NotExportable` for a format other than `FORMATS`, or options that it does not take."""
     if form not in FORMATS:
         raise NotExportable("/format", one_of(form, FORMATS))
+    for name in options.canonical() if form not in SIMULATOR_MEDIA_TYPES else ():
+        takers = ", ".join(SIMULATOR_MEDIA_TYPES)
+        raise NotExportable(f"/{name}", f"is for the formats {takers} only")
 
 
-def export(artefact: Artefact, form: str) -> str:
-    """Return a stored topology in one of `FORMATS`."""
+def export(artefact: Artefact, form: str, options: ExportRequest) -> str:
+    """Return a stored topology in one of `FORMATS`; the options are those of simulators."""
     from topoloom.synth.formats import WRITERS
     from topoloom.synth.recipes.topology_document import topology_from_document
 
-    require_available(form)
+    require_available(form, options)
     if form == "json":
         # The stored text has the id; the writer omits the id.
         return artefact.text()
-    return WRITERS[form](topology_from_document(artefact.document()))
+    topology = topology_from_document(artefact.document())
+    if form not in SIMULATOR_MEDIA_TYPES:
+        return WRITERS[form](topology)
+    from topoloom.synth.formats.simulators.cables import DEFAULT_ALPHA_US, LinkModel
+    from topoloom.synth.formats.simulators.files import simulator_file
+
+    node = None if options.node_gbps is None else Fraction(options.node_gbps)
+    alpha_us = DEFAULT_ALPHA_US if options.alpha_us is None else Fraction(options.alpha_us)
+    return simulator_file(form, topology, LinkModel(alpha_us, node))
 
 
 def _encode(answer: Registered, identity: str) -> Computed:

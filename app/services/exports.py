@@ -46,7 +46,7 @@ def require_available(kind: str, form: str, options: ExportRequest) -> None:
     elif kind == "design":
         program_sets.require_available(form, options_of(options))
     elif kind == "topology":
-        topology.require_available(form)
+        topology.require_available(form, options)
     else:
         patch_plans.require_available(form)
 
@@ -71,9 +71,10 @@ def _pieces(context: Context, wanted: ExportQuestion) -> bytes | Iterable[str]:
         return zipped(
             program_sets.of_design(context, artefact, wanted.format, options_of(wanted.options))
         )
-    if wanted.kind != "schedule":
-        write = topology.export if wanted.kind == "topology" else patch_plans.export
-        return [write(artefact, wanted.format)]
+    if wanted.kind == "topology":
+        return [topology.export(artefact, wanted.format, wanted.options)]
+    if wanted.kind == "patch-plan":
+        return [patch_plans.export(artefact, wanted.format)]
     written = schedules.export(context, artefact, wanted.format, options_of(wanted.options))
     if isinstance(written, Mapping):
         return zipped({f"schedule{name}": data for name, data in written.items()})

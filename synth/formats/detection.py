@@ -40,6 +40,7 @@ _LABS = (
     ("air", re.compile(r'"content"\s*:\s*\{(?s:.*)"nodes"\s*:\s*\{')),
 )
 _TACCL = [re.compile(rf'"{key}"\s*:') for key in ("gpus_per_node", "links", "betas")]
+_INFRAGRAPH = [re.compile(rf'"{key}"\s*:') for key in ("devices", "instances", "edges")]
 _NODE_LINK = re.compile(r'"(?:links|edges)"\s*:')
 _PRINTED = (
     ("rocm-smi", re.compile(r"^=+ Link Type between", re.M)),
@@ -70,6 +71,7 @@ _BEGINNINGS = (
         "ibnetdiscover",
         re.compile(r'^[ \t>]*(?:Switch|Ca|Rt)\s+[0-9]+ "[SHR]-[0-9a-f]+"|^switchguid=0x', re.M),
     ),
+    ("infragraph", re.compile(r"\A(?=(?s:.*)^devices:)(?=(?s:.*)^instances:)", re.M)),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
     ("graph6", re.compile(r"\A>>graph6<<")),
     ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),
@@ -127,6 +129,8 @@ def _by_sign(text: str, head: str) -> str | None:
             return "msccl-tools"
         if all(sign.search(text) for sign in _TACCL):
             return "taccl"
+        if all(sign.search(text) for sign in _INFRAGRAPH):
+            return "infragraph"
         lab = next((form for form, sign in _LABS if sign.search(head)), None)
         if lab is not None:
             return lab

@@ -25,6 +25,7 @@ from topoloom.synth.formats.gml import gml
 from topoloom.synth.formats.graph6 import digraph6, graph6, sparse6
 from topoloom.synth.formats.graphml import graphml
 from topoloom.synth.formats.ibnetdiscover import ibnetdiscover
+from topoloom.synth.formats.infragraph.read import read_infragraph
 from topoloom.synth.formats.machines.box import Box, Rates
 from topoloom.synth.formats.machines.cluster import assemble
 from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN, ClusterPlan
@@ -84,6 +85,7 @@ GRAPHS: Mapping[str, Callable[..., Topology]] = MappingProxyType(
         "containerlab": containerlab,
         "air": air,
         "ibnetdiscover": ibnetdiscover,
+        "infragraph": read_infragraph,
     }
 )
 """Graphs, by the name of the format; ``json`` is topology/1."""

@@ -197,6 +197,13 @@ FOREIGN: tuple[Foreign, ...] = tuple(
             "a network of ASTRA-sim",
             "give the topology as a recipe, such as Product(UniRing(4), UniRing(8))",
         ),
+        (
+            "htsim topology",
+            r"(?mi)^Nodes [0-9]+\s*\nTiers [0-9]+\s*$",
+            "a fat tree of htsim",
+            "give the fat tree by name, such as fat-tree-4",
+        ),
+        ("GOAL", r"(?m)^num_ranks [0-9]+\s*$", "a schedule, a GOAL file of LogGOPSim", _VERIFY),
         ("Kubernetes", r"(?m)^apiVersion:\s*\S", "a Kubernetes manifest", _LINKS),
         ("Docker Compose", r"(?m)^services:\s*$", "a file of Docker Compose", _LINKS),
         (

@@ -14,6 +14,7 @@ from topoloom.synth.formats.graph6 import to_digraph6, to_graph6, to_sparse6
 from topoloom.synth.formats.graphml import to_graphml
 from topoloom.synth.formats.matrix_market import to_matrix_market
 from topoloom.synth.formats.node_link import to_node_link
+from topoloom.synth.formats.simulators.files import SIMULATOR_FILES, simulator_file
 from topoloom.synth.formats.topology_json import to_json
 from topoloom.synth.launch import LAUNCH_FILES, launch_file
 from topoloom.synth.scheduling.files import SCHEDULER_FILES, scheduler_file
@@ -53,9 +54,11 @@ WRITERS: Mapping[str, Callable[[Topology], str]] = MappingProxyType(
         **{form: _unlimited(form, written) for form, written in _OF_LINKS.items()},
         **{form: partial(launch_file, form) for form in LAUNCH_FILES},
         **{form: partial(scheduler_file, form) for form in SCHEDULER_FILES},
+        **{form: partial(simulator_file, form) for form in SIMULATOR_FILES},
     }
 )
 """The writers by the name of their format.  The graphs, all but edge list, adjacency list, Matrix
 Market and the three of graph6, keep every node, kind, link and capacity.  The excepted writers
 raise one error that names the unsupported parts of a topology.  Launch files hold the order of
-ranks instead of the links, files for schedulers the groups of hosts."""
+ranks instead of the links, files for schedulers the groups of hosts, files for simulators the rate
+and the latency of each cable."""

@@ -47,6 +47,7 @@ FILES = {
     "lab.air.dot": "dot",
     "lab.clab.yml": "containerlab",
     "lab.air.json": "air",
+    "two-boxes.infragraph.yaml": "infragraph",
     "subnet.ibnetdiscover.txt": "ibnetdiscover",
     "quad.nvlink-status.txt": "nvidia-smi-nvlink",
     "pairs.hwloc.xml": "hwloc-xml",

@@ -173,6 +173,15 @@ SILENT = {
         '"links": [[{"node": "a"}, {"node": "b"}]]}}',
         {"kind_attribute", "capacity_attribute"},
     ),
+    "infragraph": (
+        '{"devices": [{"name": "box", "components": [{"name": "gpu", "choice": "xpu", "count": 2}, '
+        '{"name": "cpu", "choice": "cpu", "count": 3}], "links": [{"name": "pcie"}], "edges": '
+        '[{"ep1": {"component": "cpu"}, "ep2": {"component": "gpu"}, "scheme": "many2many", '
+        '"link": "pcie"}, {"ep1": {"component": "cpu[0]"}, "ep2": {"component": "cpu[1:]"}, '
+        '"scheme": "many2many", "link": "pcie"}]}], "instances": [{"name": "box", "device": "box", '
+        '"count": 1}], "links": [], "edges": []}',
+        {""},
+    ),
     "ibnetdiscover": (
         'Ca 1 "H-1" # "a hca"\n[1] "H-2"[1] # "b hca" 4xEDR\n'
         'Ca 1 "H-2" # "b hca"\n[1] "H-1"[1] # "a hca" 4xEDR\n',

@@ -75,6 +75,8 @@ SAMPLES = {
     "LLDP": ("-----\nLLDP neighbors:\n-----\nInterface:    eth0, via: LLDP\n", LINKS),
     "Slurm configuration": ("ClusterName=lab\nNodeName=gpu[1-4] Gres=gpu:8\n", "topology.conf"),
     "ASTRA-sim": ("topology: [ Ring, Switch ]\nnpus_count: [ 4, 8 ]\n", "recipe"),
+    "htsim topology": ("Nodes 8\nTiers 3\nPodsize 4\n\nTier 0\nRadix_Down 2\n", "fat-tree-4"),
+    "GOAL": ("num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 1\n}\nrank 1 {\n}\n", VERIFY),
     "Kubernetes": ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n", "Kubernetes"),
     "Docker Compose": ("services:\n  web:\n    image: nginx\n", "Docker"),
     "ns-3 topology": ("3 1 2\n2\n0 2 400Gbps 0.0005ms 0\n1 2 400Gbps 0.0005ms 0\n", "ns-3"),

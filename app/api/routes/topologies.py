@@ -10,6 +10,7 @@ from topoloom.app.api.problems import responses
 from topoloom.app.api.query_parameters import asked_by_query
 from topoloom.app.api.request_dispatcher import answered
 from topoloom.app.api.responses import representation
+from topoloom.app.api.routes.export_parameters import LinkModelDep
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
@@ -74,6 +75,7 @@ read_route(
     description="the topology",
     formats=FORMATS,
     names=TopologyFormat,
+    options=LinkModelDep,
 )
 
 

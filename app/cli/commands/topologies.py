@@ -14,6 +14,7 @@ from topoloom.app.cli.common import (
     show,
     source_of,
     with_bases,
+    with_groups,
     with_lists,
     with_tasks,
     with_times,
@@ -172,21 +173,24 @@ def frontier(
 
 @app.command()
 @reads_topology
-@request_options(patch_plans.TOPOLOGY_FORMAT)
+@request_options(patch_plans.TOPOLOGY_FORMAT, exports.EXPORT_ALPHA_US, exports.EXPORT_NODE_GBPS)
 def topology(reading: Reading, source: Source, fields: dict[str, Any], out: Out = None) -> None:
     """Build a topology, or read a file in any format, and write the topology."""
-    form = fields["format"]
-    answer = cache_lookup.about_topology("topology", source, reading) if form == "json" else None
+    form = fields.pop("format")
+    plain = form == "json" and not fields
+    answer = cache_lookup.about_topology("topology", source, reading) if plain else None
     if answer is not None:
         write(answer.text(), out, answer.summary["name"] or source)
         return
     from topoloom.app.documents import topology as documents
+    from topoloom.app.requests.schedules import ExportRequest
     from topoloom.app.services import topologies
 
-    documents.require_available(form)
+    options = ExportRequest.model_validate(fields)
+    documents.require_available(form, options)
     with opened() as context:
         artefact = topologies.create(context, source_of(source, reading, context))
-        write(documents.export(artefact, form), out, artefact.summary["name"] or source)
+        write(documents.export(artefact, form, options), out, artefact.summary["name"] or source)
 
 
 @app.command()
@@ -215,6 +219,8 @@ def measure(
     collectives.TREES_PER_ROOT,
     collectives.MAX_GAP,
     collectives.VALUES,
+    collectives.GROUPS,
+    collectives.GROUP,
 )
 def optimum(
     reading: Reading, source: Source, fields: dict[str, Any], as_json: AsJson = False
@@ -223,7 +229,7 @@ def optimum(
     from topoloom.app.config import Settings
     from topoloom.app.requests.schedules import OptimumRequest
 
-    request = OptimumRequest.model_validate(with_lists(fields, Settings()))
+    request = OptimumRequest.model_validate(with_groups(with_lists(fields, Settings()), Settings()))
     plain = request == OptimumRequest()
     answer = cache_lookup.about_topology("optimum", source, reading) if plain else None
     if answer is None:

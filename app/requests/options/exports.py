@@ -64,17 +64,17 @@ RANKS_PER_NODE = whole(
     10**6,
 )
 _PRINTED_TIME = "with any format, for the printed time"
-EXPORT_BYTES = size("chakra-et (required): data size", typed=f"{SIZE}; {_PRINTED_TIME}")
+EXPORT_BYTES = size("chakra-et, goal (required): data size", typed=f"{SIZE}; {_PRINTED_TIME}")
 EXPORT_ALPHA_US = number(
     "alpha_us",
-    "nccl-tuner-csv: latency of one hop (default: 10)",
+    "nccl-tuner-csv: latency of one hop; files of simulators: latency of every link (default: 10)",
     "microseconds",
     typed=_PRINTED_TIME,
 )
 EXPORT_NODE_GBPS = number(
     "node_gbps",
-    "nccl-tuner-csv: send rate of one host (default: from the unit of the topology; 100 if the "
-    "unit is link)",
+    "nccl-tuner-csv, files of simulators: send rate of one host (default: from the unit of the "
+    "topology; 100 if the unit is link)",
     "Gbit/s",
     typed="with any format, for the printed rates",
 )

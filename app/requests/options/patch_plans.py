@@ -32,7 +32,8 @@ GraphFormat: TypeAlias = Literal[
     "digraph6",
 ]
 SchedulerFormat: TypeAlias = Literal["slurm", "slurm-yaml", "node-labels", "kueue", "kai"]
-TopologyFormat: TypeAlias = GraphFormat | LaunchFormat | SchedulerFormat
+SimulatorFormat: TypeAlias = Literal["astra-sim", "ns3", "simai", "htsim", "phantora", "infragraph"]
+TopologyFormat: TypeAlias = GraphFormat | LaunchFormat | SchedulerFormat | SimulatorFormat
 PanelKind: TypeAlias = Literal["per-port", "single"]
 ObjectiveName: TypeAlias = Literal["moves", "seconds", "drained"]
 AssignmentKind: TypeAlias = Literal["fixed", "free"]
@@ -58,7 +59,8 @@ TOPOLOGY_FORMAT = Option(
     default="json",
     help="output format; json is topology/1; launch, mpi, slurm, torchrun, kubernetes, mlx and "
     "nccl start a program in an order of ranks that follows the cables; slurm, slurm-yaml, "
-    "node-labels, kueue and kai describe groups of hosts to schedulers",
+    "node-labels, kueue and kai describe groups of hosts to schedulers; astra-sim, ns3, simai, "
+    "htsim, phantora and infragraph describe the fabric to simulators",
 )
 PANELS = Option(
     name="panels",
@@ -79,7 +81,7 @@ PLANT = Option(
     help="existing hosts, panels and cables, instead of panels, hosts and ports_per_host: plant/1, "
     "or a list of cables from NetBox or Nautobot",
     metavar="FILE",
-    typed="JSON, YAML or CSV",
+    typed="JSON, YAML or CSV; or netbox:URL",
 )
 HOST_ASSIGNMENT = Option(
     name="host_assignment",
@@ -110,7 +112,7 @@ CURRENT_WIRING = Option(
     'format of a plan for its final wiring; a text as {"text": "..."}; default: the wiring in the '
     "plant, or none",
     metavar="FILE",
-    typed="any format of docs/reference/device-formats.md",
+    typed="any format of docs/reference/device-formats.md; or netbox:URL",
 )
 DESIGN_PANELS = replace(
     PANELS, default=None, help=f"count moves from the current wiring; {PANELS.help}"

@@ -33,6 +33,7 @@ FormatName: TypeAlias = Literal[
     "containerlab",
     "air",
     "ibnetdiscover",
+    "infragraph",
     "nccl-xml",
     "nvidia-smi",
     "nvidia-smi-nvlink",

@@ -1,0 +1,1 @@
+"""InfraGraph: devices, instances and edges of an infrastructure, read and written."""
