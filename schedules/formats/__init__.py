@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 FormatName: TypeAlias = Literal[
-    "json", "msccl-xml", "mscclpp-json", "chakra-et", "nccl-tuner-csv", "dot", "graphml"
+    "json", "msccl-xml", "mscclpp-json", "chakra-et", "goal", "nccl-tuner-csv", "dot", "graphml"
 ]
 """The names of `FORMATS`."""
 
@@ -176,6 +176,12 @@ def _chakra(schedule: "Schedule", topology: "Topology", options: Options) -> Fil
     return {f".{rank}.et": data for rank, data in enumerate(files)}
 
 
+def _goal(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
+    from topoloom.schedules.formats.goal.write import render
+
+    return list(render(schedule, topology, options.bytes or 0))
+
+
 def _tuner(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.nccl.write import render
     from topoloom.synth.topology.rates import unit_bytes_per_second
@@ -226,6 +232,13 @@ def _chakra_transcript(files: Sequence[bytes], _: "Runtime | str | None") -> "Tr
     return replay.transcript(files)
 
 
+def _goal_transcript(files: Sequence[bytes], _: "Runtime | str | None") -> "Transcript":
+    from topoloom.schedules.formats.chakra import replay
+    from topoloom.schedules.formats.goal.read import parse
+
+    return replay.transcript_of(parse(one_text(files)))
+
+
 def one_text(files: Sequence[bytes]) -> str:
     """Return the text of a single file; raise `InvalidProgram` otherwise.
 
@@ -249,7 +262,7 @@ def _is_mscclpp(head: str, document: object) -> bool:
 
 PROGRAMS = ("msccl-xml", "mscclpp-json")
 """The formats that runtimes load."""
-SENDING = (*PROGRAMS, "chakra-et")
+SENDING = (*PROGRAMS, "chakra-et", "goal")
 """The formats whose files hold the sends of the ranks."""
 _OF_PROGRAMS = ("runtime", "inplace", "instances", "min_bytes", "max_bytes", "scratch_budget")
 
@@ -272,6 +285,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
         "chakra-et": Format(
             "application/zip", _chakra, ("bytes",), ("bytes",), transcript=_chakra_transcript
+        ),
+        "goal": Format(
+            "text/x-goal",
+            _goal,
+            ("bytes",),
+            ("bytes",),
+            transcript=_goal_transcript,
+            recognizes=lambda head, document: "num_ranks" in head[:200],
         ),
         "nccl-tuner-csv": Format(
             "text/csv", _tuner, ("alpha_us", "node_gbps", "ranks_per_node", "channels")

@@ -16,6 +16,7 @@ _WHOLE = {
     "msccl-xml": "without slicing of messages, as in topoloom simulate without --chunks",
     "mscclpp-json": "in the executor, which does not slice messages; algbw is an upper bound",
     "chakra-et": "in simulators, which do not slice messages; algbw is an upper bound",
+    "goal": "in simulators, which do not slice messages; algbw is an upper bound",
 }
 """Program format -> meaning of the rate for unsliced messages."""
 _TABLE = "of the schedule that the table compares with NCCL; the table itself sends no data"

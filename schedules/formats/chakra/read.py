@@ -4,7 +4,8 @@ The reader shares no code with the writer.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -61,9 +62,7 @@ def parse(files: Sequence[bytes]) -> Traces:
         if common is not None and told != common:
             raise InvalidProgram(place, "must tell the same collective and bytes as rank 0")
         common = told
-        traces.append(_trace(nodes, place, rank, len(files), told[1]))
-        if told[0] is not Collective.ALL_TO_ALL:
-            _require_no_result(traces[-1], place)
+        traces.append(_trace(nodes, place, rank, len(files), told))
     collective, size_bytes = common or (Collective.ALLGATHER, 0)
     return Traces(collective, size_bytes, tuple(traces))
 
@@ -86,7 +85,9 @@ def _metadata(metadata: Any, place: str, rank: int, ranks: int) -> tuple[Collect
     return names[name], _number(values, "bytes", place, 1, MAX_BYTES)
 
 
-def _trace(nodes: list[Any], place: str, rank: int, ranks: int, size_bytes: int) -> Trace:
+def _trace(
+    nodes: list[Any], place: str, rank: int, ranks: int, told: tuple[Collective, int]
+) -> Trace:
     if len(nodes) > MAX_NODES:
         raise InvalidProgram(place, f"at most {MAX_NODES} nodes are replayed, not {len(nodes)}")
     position = {node.id: at for at, node in enumerate(nodes)}
@@ -100,32 +101,48 @@ def _trace(nodes: list[Any], place: str, rank: int, ranks: int, size_bytes: int)
         if not wanted <= position.keys():
             raise InvalidProgram(here, "must depend on nodes of its own file")
         before[at] = {position[identity] for identity in wanted}
-        steps.append(_step(node, tuple(sorted(before[at])), here, rank, ranks, size_bytes))
+        steps.append(_step(node, here, rank, ranks, told[1]))
+    return sorted_trace(steps, before, place, told[0])
+
+
+def sorted_trace(
+    steps: Sequence[Step], before: Mapping[int, set[int]], place: str, collective: Collective
+) -> Trace:
+    """Return the steps of a rank, each after the steps that it waits for.
+
+    ``before`` has the positions that each step waits for.
+
+    Raises
+    ------
+    InvalidProgram
+        Steps wait for each other, or use the result of another collective.
+    """
     try:
         order = list(TopologicalSorter(before).static_order())
     except CycleError:
         raise InvalidProgram(place, "its nodes must not wait for each other in a circle") from None
     moved = {at: number for number, at in enumerate(order)}
-    return Trace(tuple(_moved(steps[at], moved) for at in order))
+    trace = Trace(
+        tuple(
+            replace(steps[at], before=tuple(sorted(moved[one] for one in before[at])))
+            for at in order
+        )
+    )
+    if collective is not Collective.ALL_TO_ALL:
+        _require_no_result(trace, place)
+    return trace
 
 
-def _moved(step: Step, moved: dict[int, int]) -> Step:
-    before = tuple(sorted(moved[at] for at in step.before))
-    return Step(step.kind, before, step.reads, step.writes, step.peer, step.tag, step.size)
-
-
-def _step(
-    node: Any, before: tuple[int, ...], place: str, rank: int, ranks: int, size_bytes: int
-) -> Step:
+def _step(node: Any, place: str, rank: int, ranks: int, size_bytes: int) -> Step:
     if node.type not in _KINDS:
         raise InvalidProgram(f"{place}/type", "must be a send, a receive or a computation")
     counts = _KINDS[node.type]
-    reads = _regions(node.inputs.values, f"{place}/inputs", counts[0], size_bytes)
-    writes = _regions(node.outputs.values, f"{place}/outputs", counts[1], size_bytes)
+    reads = regions_of(node.inputs.values, f"{place}/inputs", counts[0], size_bytes)
+    writes = regions_of(node.outputs.values, f"{place}/outputs", counts[1], size_bytes)
     if len({region.count for region in reads + writes}) > 1:
         raise InvalidProgram(place, "must read and write as many bytes")
     if node.type == COMPUTE:
-        return Step(node.type, before, reads, writes, -1, -1, -1)
+        return Step(node.type, (), reads, writes, -1, -1, -1)
     values = _attributes(node, place)
     source = _number(values, "comm_src", place, 0, ranks - 1)
     target = _number(values, "comm_dst", place, 0, ranks - 1)
@@ -136,7 +153,7 @@ def _step(
     if size != (reads + writes)[0].count:
         raise InvalidProgram(f"{place}/comm_size", "must be the bytes that it reads or writes")
     tag = _number(values, "comm_tag", place, 0, MAX_TAG)
-    return Step(node.type, before, reads, writes, peer, tag, size)
+    return Step(node.type, (), reads, writes, peer, tag, size)
 
 
 def _attributes(message: Any, place: str) -> dict[str, Any]:
@@ -156,7 +173,7 @@ def _number(values: dict[str, Any], key: str, place: str, least: int, most: int)
     return value
 
 
-def _regions(text: str, place: str, count: int, size_bytes: int) -> tuple[Region, ...]:
+def regions_of(text: str, place: str, count: int, size_bytes: int) -> tuple[Region, ...]:
     """Read ``[[buffer, first, bytes], ...]``."""
     try:
         entries = json.loads(text) if text else []

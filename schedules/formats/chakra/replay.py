@@ -49,7 +49,7 @@ def replay(files: Sequence[bytes]) -> Traces:
     ...
     topoloom.schedules.errors.InvalidProgram: /ranks: must be 1 to 4096 files
     """
-    return _replayed(files).traces
+    return _replayed(parse(files)).traces
 
 
 def transcript(files: Sequence[bytes]) -> Transcript:
@@ -60,12 +60,16 @@ def transcript(files: Sequence[bytes]) -> Transcript:
     InvalidProgram
         As `replay`.
     """
-    run = _replayed(files)
-    return Transcript(run.traces.collective, tuple(run.shards), tuple(run.messages))
+    return transcript_of(parse(files))
 
 
-def _replayed(files: Sequence[bytes]) -> "_Run | ExchangeRun":
-    traces = parse(files)
+def transcript_of(traces: Traces) -> Transcript:
+    """Replay traces that are read already; errors as of `replay`."""
+    run = _replayed(traces)
+    return Transcript(traces.collective, tuple(run.shards), tuple(run.messages))
+
+
+def _replayed(traces: Traces) -> "_Run | ExchangeRun":
     check_messages(traces)
     for rank, trace in enumerate(traces.ranks):
         check_staging(trace, f"/ranks/{rank}")

@@ -8,6 +8,8 @@ The buffer is the data, or a staging area whose bytes wait to be added or, in an
 be forwarded; the bytes of an all-to-all end in the result.
 """
 
+from typing import Any
+
 from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.formats.chakra.nodes import ExchangeNodes, FoldNodes, ShardNodes, attributes
 from topoloom.schedules.formats.chakra.program import MAX_BYTES, VERSION
@@ -70,6 +72,21 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
     >>> [node.name for node in read_messages(render(both, pair, 1024)[0])[1]]
     ['send to 1', 'receive from 1']
     """
+    ranks = rank_nodes(schedule, topology, size_bytes)
+    metadata = {"collective": schedule.collective.value, "ranks": len(ranks), "bytes": size_bytes}
+    return tuple(
+        write_messages(
+            [
+                GlobalMetadata(version=VERSION, attr=attributes(metadata | {"rank": rank})),
+                *nodes,
+            ]
+        )
+        for rank, nodes in enumerate(ranks)
+    )
+
+
+def rank_nodes(schedule: Schedule, topology: Topology, size_bytes: int) -> list[list[Any]]:
+    """Return the nodes of each rank; parameters and errors as of `render`."""
     ranks = topology.compute_nodes
     require_plain(schedule)
     _require_few(least_messages(schedule, joined=False))
@@ -91,16 +108,7 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
     for tag, transfer in enumerate(found, 1):
         traces.add(transfer, tag)
     traces.finish()
-    metadata = {"collective": schedule.collective.value, "ranks": len(ranks), "bytes": size_bytes}
-    return tuple(
-        write_messages(
-            [
-                GlobalMetadata(version=VERSION, attr=attributes(metadata | {"rank": rank})),
-                *nodes,
-            ]
-        )
-        for rank, nodes in enumerate(traces.nodes)
-    )
+    return traces.nodes
 
 
 def _require_few(needed: int) -> None:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from topoloom.schedules.errors import InvalidProgram
 from topoloom.schedules.formats.chakra import read as chakra
-from topoloom.schedules.formats.chakra.program import SEND
+from topoloom.schedules.formats.chakra.program import SEND, Traces
+from topoloom.schedules.formats.goal import read as goal
 from topoloom.schedules.formats.inspection.dialects import readings_of
 from topoloom.schedules.formats.msccl import read as msccl
 from topoloom.schedules.formats.msccl.program import SENDS
@@ -173,7 +174,14 @@ def _mscclpp(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
 
 
 def _chakra(files: Sequence[bytes], _: Runtime | str | None) -> Traffic:
-    traces = chakra.parse(files)
+    return _of_traces(chakra.parse(files))
+
+
+def _goal(files: Sequence[bytes], _: Runtime | str | None) -> Traffic:
+    return _of_traces(goal.parse(_text(files)))
+
+
+def _of_traces(traces: Traces) -> Traffic:
     sent = tuple(
         Sent(rank, step.peer, step.size)
         for rank, trace in enumerate(traces.ranks)
@@ -185,5 +193,12 @@ def _chakra(files: Sequence[bytes], _: Runtime | str | None) -> Traffic:
 
 
 _READERS: Mapping[str, Callable[[Sequence[bytes], Runtime | str | None], Traffic]] = (
-    MappingProxyType({MSCCL_XML: _msccl, MSCCLPP_JSON: _mscclpp, "chakra-et": _chakra})
+    MappingProxyType(
+        {
+            MSCCL_XML: _msccl,
+            MSCCLPP_JSON: _mscclpp,
+            "chakra-et": _chakra,
+            "goal": _goal,
+        }
+    )
 )

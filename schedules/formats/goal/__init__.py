@@ -1,0 +1,1 @@
+"""GOAL of LogGOPSim: the sends, receives and additions of each rank as text."""
