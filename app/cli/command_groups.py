@@ -26,7 +26,7 @@ HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Schedules": ("schedule", "verify", "simulate", "execute", "probe", "compare"),
         "Wiring": ("patch",),
         "Learning rates": ("lr",),
-        "Service": ("serve", "jobs", "keys", "db", "config"),
+        "Service": ("serve", "mcp", "jobs", "keys", "db", "config"),
         "Stored answers": ("list", "cache"),
     }
 )
@@ -133,6 +133,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     """Load all command modules; return the top-level commands and the groups."""
     from topoloom.app.cli.commands import (
         admin,
+        assistants,
         atlas,
         audit_log,
         best,
@@ -152,7 +153,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     )
     from topoloom.app.cli.commands.patch import push_netbox
 
-    modules = (topologies, best, faults, schedules, admin, listing)
+    modules = (topologies, best, faults, schedules, admin, assistants, listing)
     single = {
         info.name or getattr(info.callback, "__name__", ""): info
         for module in modules

@@ -64,6 +64,7 @@ OWN = {
     "atlas discover": {"--seconds": "x", "--seed": "1.5"},
     "keys create": {"--days": "x"},
     "patch apply": {"--confirm-seconds": "9"},
+    "patch push-netbox": {"--wait-seconds": "0"},
     "plot tree": {"--tree": "x", "--part": "x"},
     "serve": {"--port": "x"},
     "jobs worker": {"--concurrency": "0"},

@@ -1,0 +1,1 @@
+"""The MCP server: tools of assistants over the REST service."""
