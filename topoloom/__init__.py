@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom.designs import design, design_boxes, files, runnable
 from topoloom.execution import execute, schedule, simulate, verify
+from topoloom.iterations import iteration
 from topoloom.topologies import (
     build,
     compare,
@@ -55,6 +56,7 @@ __all__ = [
     "files",
     "from_networkx",
     "frontier",
+    "iteration",
     "link_values",
     "measure",
     "optimum",

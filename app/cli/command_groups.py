@@ -19,7 +19,7 @@ ABOUT_TOPOLOGIES = frozenset({"design", "files", "frontier", "measure", "optimum
 
 HELP_PANELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "Design": ("design", "frontier", "best", "files", "sweep", "plot"),
+        "Design": ("design", "iteration", "frontier", "best", "files", "sweep", "plot"),
         "Fabrics": (
             *("topology", "measure", "optimum", "faults", "catalog", "atlas", "certificate"),
         ),
@@ -143,6 +143,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         deliveries,
         faults,
         gaps,
+        iterations,
         listing,
         lr_sessions,
         plots,
@@ -153,7 +154,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     )
     from topoloom.app.cli.commands.patch import push_netbox
 
-    modules = (topologies, best, faults, schedules, admin, assistants, listing)
+    modules = (topologies, iterations, best, faults, schedules, admin, assistants, listing)
     single = {
         info.name or getattr(info.callback, "__name__", ""): info
         for module in modules

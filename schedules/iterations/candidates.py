@@ -54,8 +54,8 @@ def candidates(
     seen = set[str]()
     offered = (
         _plain(hosts, ports, links),
-        _parallel(hosts, ports, links),
-        _products(job, hosts, ports, accelerators, links),
+        _parallel(job, hosts, ports, accelerators, links),
+        _products(job, hosts, ports, accelerators, links, (1, 2, 3)),
     )
     for candidate in chain(*offered):
         if candidate.name not in seen:
@@ -74,26 +74,36 @@ def _tori(hosts: int, ports: int) -> Iterator[Candidate]:
         yield Candidate(str(one), build(one), "torus")
 
 
-def _parallel(hosts: int, ports: int, links: Links) -> Iterator[Candidate]:
+def _parallel(
+    job: TrainingJob, hosts: int, ports: int, accelerators: int, links: Links
+) -> Iterator[Candidate]:
     """Yield topologies of fewer ports with several cables for each of their links."""
     for cables in range(2, ports + 1):
         if ports % cables:
             continue
+        fewer = ports // cables
         try:
-            found = list(_plain(hosts, ports // cables, links))[-2:]
+            found = list(_plain(hosts, fewer, links))[-2:]
         except SynthError:
             # Too few ports for a connected topology.
             continue
+        found += _products(job, hosts, fewer, accelerators, links, (2,))
         for one in found:
             name = f"{cables} x {one.name}"
             yield Candidate(name, several_cables(one.topology, cables), "parallel cables")
 
 
 def _products(
-    job: TrainingJob, hosts: int, ports: int, accelerators: int, links: Links
+    job: TrainingJob,
+    hosts: int,
+    ports: int,
+    accelerators: int,
+    links: Links,
+    quarters: tuple[int, ...],
 ) -> Iterator[Candidate]:
+    """Yield products whose blocks have some quarters of the ports."""
     for block in _blocks(job, hosts, accelerators):
-        for inner in sorted({max(1, ports * part // 4) for part in (1, 2, 3)}):
+        for inner in sorted({max(1, ports * part // 4) for part in quarters}):
             try:
                 within = searched(Hosts(block, inner, links)).points[-1].recipe
                 between = searched(Hosts(hosts // block, ports - inner, links)).points[-1].recipe

@@ -29,6 +29,9 @@ from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.path_loads import Loads, ShortestPaths
 
 TREES, RING, PATHS = "trees", "ring", "paths"
+MAX_TREE_HOPS = 128
+"""Where hosts are farther apart, as on a ring of many hosts, only ``ring`` is tried."""
+
 SHARES = 2**20
 """Parts of a link or of an accelerator's rate inside its host that shares count."""
 
@@ -135,8 +138,10 @@ class RoutedGroups:
             yield self._all_to_all(groups)
             return
         gather, scatter = traffic is not Traffic.REDUCE_SCATTER, traffic is not Traffic.ALLGATHER
-        yield self._trees(groups, gather, scatter)
-        if any(len(set(hosts)) > 1 for hosts, _ in groups.rows):
+        wide = any(len(set(hosts)) > 1 for hosts, _ in groups.rows)
+        if not wide or self.paths.diameter <= MAX_TREE_HOPS:
+            yield self._trees(groups, gather, scatter)
+        if wide:
             yield self._ring(groups, gather + scatter)
 
     def _groups(self, kind: str, stage: int) -> _Groups:

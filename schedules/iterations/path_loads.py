@@ -81,6 +81,11 @@ class ShortestPaths:
             raise NoSchedule("/topology", "must have a path between any two hosts")
 
     @cached_property
+    def diameter(self) -> int:
+        """Links on the longest of all shortest paths."""
+        return int(self.distance.max())
+
+    @cached_property
     def reversed(self) -> "tuple[ShortestPaths, Integers]":
         """The paths of the transpose, and for every arc of the transpose its arc here."""
         turned = self.topology.transpose()
@@ -107,7 +112,7 @@ class ShortestPaths:
         if (known := self._broadcast.get(key)) is not None:
             return known
         trees = TREES if len(sources) <= MANY_ENTRIES else FEW_TREES
-        most = int(self.distance.max()) + 1
+        most = self.diameter + 1
         load = np.zeros((most, len(self.arcs.tail)), np.int64)
         hops = _broadcasts(
             self.arcs,

@@ -6,6 +6,7 @@ from topoloom.app.requests.options import (
     cluster,
     collectives,
     exports,
+    iterations,
     listing,
     lr_sessions,
     patch_plans,
@@ -23,6 +24,7 @@ OPTIONS: tuple[Option, ...] = (
         if isinstance(entry, Option)
     ),
     *boxes.OF_BOXES,
+    *(entry for entry in vars(iterations).values() if isinstance(entry, Option)),
     *administration.FILTERS,
     *topology_source.READING,
     *topology_source.CHANGES,

@@ -1,0 +1,68 @@
+"""Training iterations: the best topology and placement of a job."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from topoloom.app.documents import iteration as documents
+from topoloom.app.documents.base import Presented
+from topoloom.app.requests.iterations import IterationRequest
+from topoloom.app.services.context import Context
+
+if TYPE_CHECKING:
+    from topoloom.schedules.iterations.iteration_design import IterationDesign
+
+
+def create(context: Context, request: IterationRequest) -> Presented:
+    """Return the iteration/1 document of a request; nothing is stored."""
+    found = design(context, request)
+    context.note(*found.notes)
+    return documents.of(request, found)
+
+
+def design(context: Context, request: IterationRequest) -> "IterationDesign":
+    """Return the design of an iteration.
+
+    Raises
+    ------
+    UnknownPreset, NoSchedule
+        The job breaks a rule.
+    TooLarge
+        The job has too many passes through layers.
+    InvalidRecipe, ImpossibleRequest
+        The topology is no recipe of these hosts, or none exists.
+    """
+    from topoloom.schedules.formats.model_file import read_model
+    from topoloom.schedules.iterations.iteration_design import iteration_design
+    from topoloom.schedules.iterations.job_request import HostRates, planned_job
+    from topoloom.schedules.iterations.presets import job_preset
+    from topoloom.synth.evaluation.cost import Links
+
+    def exact(name: str) -> Fraction | None:
+        value = getattr(request, name)
+        return None if value is None else Fraction(value)
+
+    rates = HostRates(
+        Fraction(request.alpha_us) / 10**6,
+        Fraction(request.efficiency),
+        request.accelerator,
+        request.accelerators_per_host,
+        exact("inside_gbps"),
+        exact("node_gbps"),
+    )
+    with context.watch():
+        planned = planned_job(
+            request.nodes,
+            rates,
+            None if request.preset is None else job_preset(request.preset),
+            lambda ranks, sizes: read_model(request.model, ranks, sizes, "/model"),
+            parallel=request.parallel,
+            microbatches=request.microbatches,
+        )
+        return iteration_design(
+            planned.job,
+            request.degree,
+            planned.speeds,
+            planned.flops_per_second,
+            links=Links(request.links),
+            topology=request.topology,
+        )
