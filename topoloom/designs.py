@@ -102,7 +102,7 @@ def design_boxes(
     ports : str
         Accelerators that the cables are on, ``"even"`` or ``"round-robin"``.
     boxes_per_rack : int
-        Boxes of one rack, whose cables to each other are copper.
+        Most boxes of a rack, whose cables to each other are copper.
     alpha_us : number
         Latency of a hop, microseconds.
 

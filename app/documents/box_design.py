@@ -34,12 +34,15 @@ class BoxRowDocument(Document):
     )
     recipe: str = Field(description="text of the whole fabric, Boxes(...)")
     between: str = Field(description="recipe of the topology between boxes, or a switch")
-    algbw: float = Field(description="best rate of the collective, GB/s", ge=0)
+    algbw: float = Field(description="best rate of the collective, passes in sequence, GB/s", ge=0)
     exact_algbw: Exact = Field(description="exact rate")
     hops: int = Field(description="hops between the two farthest accelerators", ge=1)
-    least_seconds: float = Field(description="lower bound of the time of trees in lock step")
+    least_seconds: float = Field(
+        description="lower bound of the time of trees in lock step, passes in sequence"
+    )
     seconds: float = omitted("time of a verified schedule, if made", ge=0)
     cables: CablesDocument = Field(description="cables by class")
+    racks: list[list[int]] = omitted("boxes of each rack, chosen for the most copper found")
 
 
 class MoreCablesDocument(Document):
@@ -135,6 +138,7 @@ def _row(row: "BoxRow", request: BoxDesignRequest) -> BoxRowDocument:
             optics=float(counts.optics),
             **cost,
         ),
+        **({} if request.boxes_per_rack is None else {"racks": [list(one) for one in row.racks]}),
     )
 
 

@@ -30,7 +30,7 @@ class BoxHosts:
     ports : Ports
         Rule of the accelerators that the cables are on.
     boxes_per_rack : int
-        Boxes of consecutive numbers in one rack, joined by copper.
+        Most boxes of a rack, joined by copper; the racks are chosen for the most copper.
     """
 
     box: str

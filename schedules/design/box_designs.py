@@ -27,6 +27,7 @@ from topoloom.schedules.trees.flow.rank_distances import least_height
 from topoloom.schedules.workloads.tasks import Task
 from topoloom.synth.boxes.cable_classes import CableCounts, box_number, cable_counts
 from topoloom.synth.boxes.expression import nic_rate, part_topology, topology_of_boxes
+from topoloom.synth.boxes.racks import Racks, racks_of
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain, SynthError
 from topoloom.synth.limits import MAX_DEGREE, MAX_NODES
 from topoloom.synth.progress import report_progress
@@ -51,7 +52,8 @@ class BoxRow:
 
     ``algbw`` is the optimum of the collective, passes in sequence, in the unit of the box.
     ``hops`` is the largest distance between two accelerators, ``least_seconds`` a lower bound on
-    the time of trees.  ``schedule`` and ``seconds`` are those of a verified schedule, if made.
+    the time of trees, passes in sequence.  ``racks`` are the boxes of each rack.  ``schedule`` and
+    ``seconds`` are those of a verified schedule, if made.
     """
 
     candidate: BoxCandidate
@@ -60,6 +62,7 @@ class BoxRow:
     algbw: Fraction
     hops: int
     least_seconds: float
+    racks: Racks
     cables: CableCounts
     schedule: VerifiedSchedule | None = None
     seconds: float | None = None
@@ -198,8 +201,10 @@ def _row(hosts: BoxHosts, candidate: BoxCandidate, task: Task, alpha_seconds: Fr
     least = sum(
         pipeline(hops, float(task.size_bytes * one / unit), alpha).seconds for one in inverse
     )
-    cables = cable_counts(topology, hosts.boxes_per_rack)
-    return BoxRow(candidate, text, topology, 1 / sum(inverse, Fraction(0)), hops, least, cables)
+    racks = racks_of(part_topology(candidate.between), hosts.boxes_per_rack)
+    cables = cable_counts(topology, racks)
+    algbw = 1 / sum(inverse, Fraction(0))
+    return BoxRow(candidate, text, topology, algbw, hops, least, racks, cables)
 
 
 def _distinct(topology: Topology, collective: Collective) -> Sequence[Collective]:

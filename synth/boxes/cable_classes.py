@@ -1,9 +1,10 @@
 """Classes of links: inside boxes, copper within racks, optics between racks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from topoloom.synth.errors import OutOfDomain
+from topoloom.synth.boxes.racks import Racks, rack_numbers
 from topoloom.synth.topology.topology import Link, NodeId, Topology
 
 
@@ -29,12 +30,13 @@ class CableCounts:
         return self.copper * copper + self.optics * optics
 
 
-def link_class(link: Link, boxes_per_rack: int = 1) -> str:
+def link_class(link: Link, rack: Sequence[int] = ()) -> str:
     """Return the class of a link of a fabric of boxes: ``inside``, ``copper`` or ``optics``.
 
-    Ids are ``"<box>.<name>"``; rack r has the boxes from ``r * boxes_per_rack`` on.
+    Ids are ``"<box>.<name>"``; ``rack`` is the rack of each box, by default one for each.
 
-    >>> link_class(Link("2.gpu0", "3.gpu1"), 2), link_class(Link("1.gpu0", "2.gpu0"), 2)
+    >>> racks = [0, 0, 1, 1]
+    >>> link_class(Link("2.gpu0", "3.gpu1"), racks), link_class(Link("1.gpu0", "2.gpu0"), racks)
     ('copper', 'optics')
     """
     one, other = box_number(link.source), box_number(link.target)
@@ -42,28 +44,22 @@ def link_class(link: Link, boxes_per_rack: int = 1) -> str:
         return "optics"
     if one == other:
         return "inside"
-    return "copper" if one // boxes_per_rack == other // boxes_per_rack else "optics"
+    return "copper" if rack and rack[one] == rack[other] else "optics"
 
 
-def cable_counts(topology: Topology, boxes_per_rack: int = 1) -> CableCounts:
-    """Return the cables of a fabric of boxes by class.  O(links).
-
-    Raises
-    ------
-    OutOfDomain
-        ``boxes_per_rack`` is not positive.
+def cable_counts(topology: Topology, racks: Racks = ()) -> CableCounts:
+    """Return the cables of a fabric of boxes by class; by default each box is a rack.  O(links).
 
     Examples
     --------
     >>> from topoloom.synth.boxes.expression import topology_of_boxes
-    >>> cable_counts(topology_of_boxes("Boxes(dgx-h100, BiRing(4))"), 2)
+    >>> cable_counts(topology_of_boxes("Boxes(dgx-h100, BiRing(4))"), ((0, 1), (2, 3)))
     CableCounts(inside=Fraction(32, 1), copper=Fraction(2, 1), optics=Fraction(2, 1))
     """
-    if boxes_per_rack < 1:
-        raise OutOfDomain("boxes_per_rack", "must be at least 1")
+    rack = rack_numbers(racks)
     links = dict.fromkeys(("inside", "copper", "optics"), 0)
     for link in topology.links:
-        links[link_class(link, boxes_per_rack)] += 1
+        links[link_class(link, rack)] += 1
     return CableCounts(**{name: Fraction(count, 2) for name, count in links.items()})
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from topoloom.synth.errors import InvalidRecipe, OutOfDomain
 from topoloom.synth.fabrics.accelerators import dgx_1v, mi250, mi300x, mi325x, mi355x, ndv2
+from topoloom.synth.fabrics.boardfly import boardfly
 from topoloom.synth.fabrics.desk_side import (
     dgx_spark,
     dgx_spark_chain,
@@ -80,6 +81,7 @@ FABRICS: MappingProxyType[str, Callable[..., Topology]] = MappingProxyType(
         "tpu-v5p-AxBxC": tpu_v5p,
         "tpu-v5p-AxBxC-twisted": tpu_v5p_twisted,
         "tpu-v5e-AxB": tpu_v5e,
+        "boardfly-G": boardfly,
         "dgx-spark-N": dgx_spark,
         "dgx-spark-chain-N": dgx_spark_chain,
         "mac-studio-mesh-N": mac_studio_mesh,

@@ -32,12 +32,21 @@ def blocks(graph: HostGraph) -> Blocks:
     >>> blocks(host_graph(fabric("mac-studio-ring-6")))
     ((0, 1), (2, 3), (4, 5))
     """
-    joined = _joined_by_fast_switches(graph)
-    if joined is not None:
-        return joined
+    size = len(graph.hosts)
+    count = max(1, size // max(2, isqrt(size)))
+    return _joined_by_fast_switches(graph) or even_blocks(graph, count)
+
+
+def even_blocks(graph: HostGraph, count: int) -> Blocks:
+    """Return ``count`` blocks of even sizes, with the most capacity found inside.
+
+    >>> from topoloom.synth.fabrics import fabric
+    >>> from topoloom.synth.launch.host_graph import host_graph
+    >>> even_blocks(host_graph(fabric("mac-studio-ring-6")), 2)
+    ((0, 1, 2), (3, 4, 5))
+    """
     size = len(graph.hosts)
     weights = _weights(graph)
-    count = max(1, size // max(2, isqrt(size)))
     starts = [range(size), ring_order(graph), _grown(weights)]
     found = [_exchanged(_even(start, count), weights) for start in starts]
     best = max(found, key=lambda place: _inside(place, weights))

@@ -14,7 +14,7 @@ from tests.flow_oracles import flow_rate
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.options import Options
-from topoloom.schedules.verify import require_valid
+from topoloom.schedules.verify import require_valid, tree_inverse_rate
 from topoloom.synth.boxes.box_fabric import Ports, box_fabric
 from topoloom.synth.boxes.cable_classes import CableCounts, cable_counts
 from topoloom.synth.boxes.expression import parse_boxes, topology_of_boxes
@@ -135,14 +135,23 @@ def test_optima_of_random_boxes_are_those_of_a_linear_program(data: st.DataObjec
         assert found == pytest.approx(flow_rate(topology, sizes, passes), rel=1e-6)
 
 
-@for_every("box", ["dgx-h100", "mi300x", "dgx-1v"])
+@for_every("box", ["dgx-h100", "mi300x"])
 def test_schedules_over_boxes_are_valid_and_reach_the_optimum(box: str) -> None:
     topology = topology_of_boxes(f"Boxes({box}, Circulant(5, 1, 2), cable=50)")
     schedule = topoloom.schedule(topology, "allreduce")
     require_valid(schedule, topology)
     rate = topoloom.optimum(topology, "allreduce").algbw
-    found = topoloom.simulate(schedule, size=10**12, source=topology)
-    assert found.seconds == pytest.approx(10**12 / (float(rate) * 10**9), rel=0.01)
+    inverse = sum(tree_inverse_rate(part, topology) for part in schedule.parts)
+    assert len(topology.compute_nodes) / inverse == rate
+
+
+@for_every("box", ["mi300x", "dgx-1v"])
+def test_a_simulated_schedule_of_large_data_takes_the_time_of_the_optimum(box: str) -> None:
+    topology = topology_of_boxes(f"Boxes({box}, Circulant(5, 1, 2), cable=50)")
+    schedule = topoloom.schedule(topology, "allgather")
+    rate = topoloom.optimum(topology).algbw
+    found = topoloom.simulate(schedule, topology, size=10**12)
+    assert float(found.seconds) == pytest.approx(10**12 / (float(rate) * 10**9), rel=0.01)
 
 
 def test_cables_within_a_rack_are_copper_and_others_are_optics() -> None:

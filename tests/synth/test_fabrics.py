@@ -15,6 +15,7 @@ from topoloom.synth.topology.topology import Topology
 
 NUMBERS = {
     "switch-N-D": ["2-1", "4-3"],
+    "boardfly-G": ["2", "5", "36"],
     "fat-tree-K": ["2", "4", "6"],
     "dragonfly-A-P-H-G": ["4-2-2-9", "2-1-1-3", "4-1-2-5", "3-2-1-1", "1-1-1-2"],
     "rail-N-K": ["2-1", "4-3"],
@@ -29,7 +30,7 @@ NUMBERS = {
     "mac-studio-ring-N": ["3", "9"],
     "tpu-v5e-AxB": ["1x2", "2x4", "8x16", "16x16"],
 }
-NETWORKS = ("switch", "fat-tree", "dragonfly")
+NETWORKS = ("boardfly", "switch", "fat-tree", "dragonfly")
 
 
 def names_of(known):
@@ -248,3 +249,19 @@ def test_every_fabric_is_documented() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "reference" / "fabrics.md").read_text()
     for name in FABRICS:
         assert f"`{name}`" in text
+
+
+def test_boardfly_has_the_stated_chips_and_hops_and_says_what_is_assumed() -> None:
+    topology = fabric("boardfly-32")
+    assert len(topology.compute_nodes) == 1024
+    assert len(fabric("boardfly-36").compute_nodes) == 1152
+    assert nx.diameter(topology.to_networkx()) == 7
+    assert len(topology.assumed) == 3
+    # 6 links of a block, 28 of a group, and one cable between every two groups.
+    assert topology.link_count == 2 * (256 * 6 + 32 * 28 + 32 * 31 // 2)
+
+
+def test_one_switch_gives_every_host_its_links() -> None:
+    topology = fabric("switch-3-2")
+    assert topology.link_count == 12
+    assert len(topology.switches) == 1

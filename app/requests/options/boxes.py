@@ -31,7 +31,7 @@ CABLE_PORTS = Option(
 )
 BOXES_PER_RACK = whole(
     "boxes_per_rack",
-    "boxes of one rack, whose cables to each other are copper; all others are optics; default: 1",
+    "most boxes of a rack; cables inside racks are copper, all others optics; default: 1",
     1,
     1024,
     metavar="N",
