@@ -15,6 +15,7 @@ from topoloom.schedules.workloads.tasks import Task, Workload
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.search.frontier import Point as Measured
 from topoloom.synth.search.hosts import Hosts
+from topoloom.synth.topology.notebook import html_table
 
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import AllToAllChoices
@@ -194,6 +195,18 @@ class Design:
     def floor_seconds(self) -> Fraction:
         """Lower bound on the workload's time for any algorithm on any topology."""
         return total((one.task, one.floor_seconds) for one in self.co_design.choices)
+
+    def _repr_html_(self) -> str:
+        """Return the answer and the timed points as a table for notebooks."""
+        rows = (
+            (point.measured.recipe, point.measured.cost.steps, f"{float(seconds) * 1e6:.6g} µs")
+            for point, seconds in zip(self.points, self.times, strict=True)
+        )
+        caption = (
+            f"Best: {self.best.measured.recipe}, {float(self.best_seconds) * 1e6:.6g} µs; no "
+            f"topology takes less than {float(self.bound_seconds) * 1e6:.6g} µs"
+        )
+        return html_table(caption, ("recipe", "steps", "time"), rows)
 
 
 def total(times: Iterable[tuple[Task, Fraction]]) -> Fraction:

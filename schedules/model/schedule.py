@@ -49,6 +49,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.errors import NoSchedule, UnknownCollective
 from topoloom.synth.naming.suggestions import one_of
+from topoloom.synth.topology.notebook import html_table
 from topoloom.synth.topology.topology import NodeId
 
 
@@ -113,8 +114,20 @@ parallel links from source to target, from 0 in the order of ``Topology.links``;
 there is only one link.  ``op``: COPY stores the received data; REDUCE adds it to the target's."""
 
 
+class _ShownInNotebooks:
+    """Shows the facts of a schedule in notebooks."""
+
+    __slots__ = ()
+    collective: Collective
+    topology: str
+
+    def _repr_html_(self) -> str:
+        facts = {"collective": self.collective, "topology": self.topology, **_own_facts(self)}
+        return html_table("Schedule", ("fact", "value"), facts.items())
+
+
 @dataclass(frozen=True, eq=False, slots=True)
-class StepSchedule:
+class StepSchedule(_ShownInNotebooks):
     """Synchronous sends, step by step.
 
     ``topology`` is the digest of the topology; ``ranks`` are the topology's compute nodes in order.
@@ -174,7 +187,7 @@ def tree_height(tree: Tree) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class TreeSchedule:
+class TreeSchedule(_ShownInNotebooks):
     """Pipelined spanning trees of the ranks.
 
     ``ranks`` and ``idle`` partition the topology's compute nodes, each in the topology's order.
@@ -212,7 +225,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class RouteSchedule:
+class RouteSchedule(_ShownInNotebooks):
     """An all-to-all by routes; the weights of each ordered pair sum to ``units_per_pair``.
 
     ``routes`` is a tuple, or for many hosts a `schedules.model.route_table.RouteTable`.
@@ -226,7 +239,7 @@ class RouteSchedule:
 
 
 @dataclass(frozen=True, slots=True)
-class SequenceSchedule:
+class SequenceSchedule(_ShownInNotebooks):
     """Schedules that run in sequence on one topology; parts by trees may run ``together``."""
 
     collective: Collective
@@ -252,3 +265,17 @@ def schedule_parts(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...
     if isinstance(schedule, RouteSchedule):
         raise NoSchedule("/kind", "must be steps, trees or a sequence here, not routes")
     return schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
+
+
+def _own_facts(schedule: _ShownInNotebooks) -> dict[str, int]:
+    """Return the name and the value of the facts of one kind of schedule."""
+    match schedule:
+        case StepSchedule(steps=steps, chunks_per_shard=chunks):
+            return {"steps": len(steps), "sends": sum(map(len, steps)), "chunks per shard": chunks}
+        case TreeSchedule(trees=trees, trees_per_root=each):
+            return {"trees": len(trees), "trees per root": each}
+        case RouteSchedule(routes=routes, units_per_pair=units):
+            return {"routes": len(routes), "units per pair": units}
+        case SequenceSchedule(parts=parts, together=together):
+            return {"parts": len(parts), "together": together}
+    return {}

@@ -49,6 +49,7 @@ from topoloom.synth.search.sampled_candidates import (
     was_swept,
 )
 from topoloom.synth.search.slack_candidates import labelled
+from topoloom.synth.topology.notebook import html_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,18 @@ class Frontier:
     links: Links
     bounds: Cost
     points: tuple[Point, ...]
+
+    def _repr_html_(self) -> str:
+        """Return the points as a table for notebooks."""
+        rows = (
+            (point.recipe, point.steps, point.cost.bandwidth, point.status(self.bounds))
+            for point in self.points
+        )
+        caption = (
+            f"{self.nodes} hosts of degree {self.degree}: at least {self.bounds.steps} steps and "
+            f"T_B {self.bounds.bandwidth}"
+        )
+        return html_table(caption, ("recipe", "steps", "T_B", "status"), rows)
 
 
 def frontier(

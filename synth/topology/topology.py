@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from topoloom.synth.errors import InvalidTopology, Unreachable
 from topoloom.synth.naming.short_names import shortened
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
+from topoloom.synth.topology.notebook import graph_svg, html_table
 from topoloom.synth.topology.validation import (
     Capacity,
     NodeId,
@@ -384,6 +385,22 @@ class Topology:
         if self.switches:
             kinds += f", {len(self.switches)} switch"
         return f"<Topology {self.name or '(unnamed)'}: {kinds}, {self.link_count} links>"
+
+    def _repr_svg_(self) -> str | None:
+        """Return the drawing for notebooks; None for a large topology."""
+        links = list(zip(self.sources.tolist(), self.targets.tolist(), strict=True))
+        return graph_svg(self.nodes, links, self.switches)
+
+    def _repr_html_(self) -> str:
+        """Return facts for notebooks, with the drawing of a small topology."""
+        facts = (
+            ("hosts", len(self.compute_nodes)),
+            ("switches", len(self.switches)),
+            ("links", self.link_count),
+            ("recipe", self.recipe or "none"),
+        )
+        caption = f"Topology {self.name or '(unnamed)'}"
+        return html_table(caption, ("fact", "value"), facts) + (self._repr_svg_() or "")
 
 
 def _frozen(values: Any) -> Positions:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from topoloom.synth.topology.notebook import html_table
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.assignment.link_wiring import Wiring
 from topoloom.synth.wiring.ilp.objective import Goal, Objective, worth
@@ -68,6 +69,18 @@ class PatchPlan:
         gone = set(self.removes)
         left = [pair for pair in self.present.pairs if pair not in gone]
         return Present.of([*left, *self.adds], self.present.foreign)
+
+    def _repr_html_(self) -> str:
+        """Return the first moves as a table for notebooks."""
+        moves = [("pull", pair) for pair in self.removes] + [("plug", pair) for pair in self.adds]
+        rows = (
+            (action, self.plant.panels[pair.panel].id, *map(self.plant.port_name, ends))
+            for action, pair in moves
+            for ends in [self.plant.ends(pair)]
+        )
+        best = "the fewest" if self.optimal else f"at least {self.lower_bound} are needed"
+        caption = f"{self.moves} moves ({best}); {self.kept} links stay"
+        return html_table(caption, ("action", "panel", "port", "port"), rows)
 
 
 def towards(objective: Objective, bound: Fraction, plans: Sequence[PatchPlan]) -> PatchPlan:
