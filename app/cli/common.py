@@ -151,6 +151,14 @@ def with_lists(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any
     return dict(fields) | lists
 
 
+def with_groups(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return the options with groups read from a JSON file; a text with sizes stays."""
+    groups = fields.get("groups")
+    if groups is None or not is_file(groups):
+        return dict(fields)
+    return {**fields, "groups": listed(groups, settings)}
+
+
 def with_bases(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
     """Return the options with base graphs as recipes; files are read as graphs."""
     bases = [_base(text, settings) if is_file(text) else text for text in fields.get("bases", ())]

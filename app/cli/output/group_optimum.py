@@ -14,14 +14,10 @@ def show_group_optimum(document: dict[str, Any]) -> None:
     """Print a group-optimum/1 document."""
     kinds, unit = document["kinds"], document["bandwidth_unit"]
     rates = ", ".join(
-        f"{_rate(kind['together'])} in {len(kind['groups'])} {kind['kind']} "
-        f"group{'s' if len(kind['groups']) > 1 else ''} of {kind['size']}"
-        for kind in kinds
+        f"each {kind['kind']} group reaches {_rate(kind['together'])} {unit}" for kind in kinds
     )
-    print(
-        f"{document['name'] or 'topology'}: {document['collective']} in all groups of a kind at "
-        f"once reaches, in {unit} per group: {rates}"
-    )
+    name, collective = document["name"] or "topology", document["collective"]
+    print(f"{name}, {collective}: with all groups of a kind at once, {rates}")
     rows = [
         {
             "kind": kind["kind"],
