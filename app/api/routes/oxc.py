@@ -1,0 +1,33 @@
+"""/api/oxc/allreduce: the schedules that SimAI-OXC asks its scheduling service for."""
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from topoloom.app.api.dependencies import JsonBody
+from topoloom.app.api.problems import responses
+from topoloom.app.api.request_dispatcher import presented
+from topoloom.app.api.strict_http import strict_router
+from topoloom.app.auth.scopes import DESIGN
+from topoloom.app.jobs.worker_pool.operations import OXC_ALLREDUCE
+from topoloom.app.requests.oxc import OxcRequest
+
+router = strict_router("/api/oxc", tags=["schedules"])
+
+
+@router.post(
+    "/allreduce",
+    operation_id="scheduleOxcAllreduce",
+    summary="Schedule an allreduce for SimAI-OXC",
+    dependencies=[JsonBody, DESIGN],
+    response_model=None,
+    responses={
+        200: {
+            "model": list[tuple[int, int, int, int]],
+            "description": "flows: source rank, target rank, step, bytes",
+        },
+        **responses(400, 413, 415, 422, 503),
+    },
+)
+async def schedule_allreduce(request: Request, body: OxcRequest) -> JSONResponse:
+    """Return the flows of the allreduce of every communication domain; nothing is stored."""
+    return JSONResponse((await presented(request, OXC_ALLREDUCE, body))["flows"])
