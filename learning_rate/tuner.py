@@ -4,10 +4,12 @@ Callbacks use the protocol `Tuner`; `InProcess` runs the state machine in the
 trainer's own process.  A tuner behind HTTP is one more class with the same three methods.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.options import Options, Settings
+from topoloom.learning_rate.state_machine.extension import extended, shortest
 from topoloom.learning_rate.state_machine.state import Action, State
 from topoloom.learning_rate.state_machine.transitions import observe, start
 
@@ -63,6 +65,16 @@ class InProcess:
         self.state = observe(self.state, losses)
         return self.state.action
 
+    def extend(self, total_steps: int | None = None) -> int:
+        """Give the run another length; None: the one whose decay begins now.  Return the length.
+
+        `InvalidOptions` says why the length cannot change now
+        (`learning_rate.state_machine.extension`); the state is unchanged.
+        """
+        length = shortest(self.state) if total_steps is None else total_steps
+        self.state = extended(self.state, length)
+        return length
+
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain JSON values."""
         return self.state.document()
@@ -70,3 +82,17 @@ class InProcess:
     def load_state_dict(self, document: dict[str, Any]) -> None:
         """Restore a state; `InvalidState` leaves the present state unchanged."""
         self.state = State.from_document(document)
+
+
+def extended_to(tuner: Tuner, total_steps: int | None) -> int:
+    """Give the run of a tuner another length, and return the length.
+
+    Raises
+    ------
+    InvalidOptions
+        The tuner keeps its length: it is one of a service, or of a candidate in a fork.
+    """
+    extend: Callable[[int | None], int] | None = getattr(tuner, "extend", None)
+    if extend is None:
+        raise InvalidOptions("/total_steps", f"cannot change in a {type(tuner).__name__}")
+    return extend(total_steps)

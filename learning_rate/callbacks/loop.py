@@ -11,7 +11,7 @@ from topoloom.learning_rate.callbacks.forks import Branch, Forks, checked_proces
 from topoloom.learning_rate.callbacks.loader_replay import ReplayedLoader
 from topoloom.learning_rate.callbacks.losses import Losses
 from topoloom.learning_rate.callbacks.parts import batches_of, named_parts, optimizers_of
-from topoloom.learning_rate.callbacks.progress import Progress, Writer
+from topoloom.learning_rate.callbacks.progress import LOG, Progress, Writer
 from topoloom.learning_rate.callbacks.ranks import Ranks, is_one_of_many
 from topoloom.learning_rate.callbacks.rates import Rates
 from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back
@@ -25,7 +25,7 @@ from topoloom.learning_rate.callbacks.start_checks import (
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.state_machine.candidate_rounds import begins_round
 from topoloom.learning_rate.state_machine.json_codec import encode
-from topoloom.learning_rate.tuner import InProcess, Tuner
+from topoloom.learning_rate.tuner import InProcess, Tuner, extended_to
 
 
 class TuningCallback:
@@ -110,7 +110,9 @@ class TuningCallback:
         self._losses = Losses()
         self._save: files.Save | None = None
         resumes = resume is not None and files.has_save(Path(resume), self._ranks)
-        if (settings := settings_of(tuner)) is not None:
+        # A save states the options of the script, so the script resumes a run that was extended.
+        self._options = settings = settings_of(tuner)
+        if settings is not None:
             check_evaluate(settings, evaluate)
             warn_without_search(settings)
             if loop_steps is not None and not resumes:
@@ -165,6 +167,23 @@ class TuningCallback:
             return
         self._report(self._losses.taken())
         self._act()
+
+    def extend(self, total_steps: int) -> None:
+        """Give the run another length, more or fewer steps, between two calls of `step`.
+
+        The same length again changes nothing, so a script that resumes may call this again.
+        With `Ranks`, all ranks call.
+
+        Raises
+        ------
+        InvalidOptions
+            The run has ended, or its decay has begun; the error states the least length otherwise.
+        """
+        LOG.info("the run has %d steps", extended_to(self._tuner, total_steps))
+
+    def decay(self) -> None:
+        """Let the decay begin now, and shorten the run accordingly; during a search, do nothing."""
+        LOG.info("the run has %d steps", extended_to(self._tuner, None))
 
     def _report(self, losses: list[float]) -> None:
         self._progress.reported(losses)
@@ -253,7 +272,7 @@ class TuningCallback:
         """Return the whole state, as `save` writes it."""
         return {
             "tuner": self._tuner.state_dict(), "losses": self._losses.numbers(), "lr": self.lr,
-            "ratios": list(self._rates.ratios), "settings": encode(settings_of(self._tuner)),
+            "ratios": list(self._rates.ratios), "settings": encode(self._options),
             **self._checkpoints.document(),
         }  # fmt: skip
 
@@ -278,7 +297,7 @@ class TuningCallback:
         before, told = self._checkpoints.present(), self._tuner.state_dict()
         try:
             self._on_all_ranks(lambda: self._checkpoints.load_present(saved))
-            require_same_options(saved, settings_of(self._tuner))
+            require_same_options(saved, self._options)
             self._compare_ranks()
             self._tuner.load_state_dict(saved["tuner"])
         except Exception:

@@ -13,7 +13,7 @@ from topoloom.learning_rate.errors import InvalidOptions, LearningRateError, Ran
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 from topoloom.learning_rate.state_machine.state import Action
-from topoloom.learning_rate.tuner import Tuner
+from topoloom.learning_rate.tuner import Tuner, extended_to
 
 T = TypeVar("T")
 
@@ -73,6 +73,10 @@ class Ranks:
         mean = self._mean(losses)
         self._action = self._action_of(lambda tuner: tuner.observe(mean))
         return self._action
+
+    def extend(self, total_steps: int | None = None) -> int:
+        """Give the run another length, on every rank; see `InProcess.extend`."""
+        return self._shared(lambda tuner: extended_to(tuner, total_steps))
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of rank 0's tuner, on every rank."""

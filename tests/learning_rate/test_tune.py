@@ -56,6 +56,40 @@ def test_a_plain_loop_trains_to_the_end():
     assert losses[-1] < losses[0] / 10
 
 
+def test_an_extended_run_is_resumed_by_the_script_that_extended_it(tmp_path):
+    def run(stop=None, **more):
+        tuned, loss_of = training(**more)
+        losses = []
+        for batch in tuned:
+            losses.append(loss_of(batch).item())
+            tuned.step(losses[-1])
+            if tuned.tuner.state.phase == "exploit" and tuned.tuner.state.step < 500:
+                tuned.extend(2 * STEPS)
+            if len(losses) == stop:
+                tuned.save(tmp_path / "job.pt")
+                return losses
+        assert tuned.tuner.state.step == 2 * STEPS
+        return losses
+
+    whole = run()
+    first = run(stop=400)
+    assert first + run(resume=tmp_path / "job.pt") == whole
+
+
+def test_a_decay_on_demand_ends_the_run_early(caplog):
+    caplog.set_level(logging.INFO, "topoloom.learning_rate")
+    tuned, loss_of = training()
+    for batch in tuned:
+        tuned.step(loss_of(batch))
+        state = tuned.tuner.state
+        if state.phase == "exploit" and 150 <= state.step < 160:
+            tuned.decay()
+    assert 150 < tuned.tuner.state.step < STEPS
+    assert "the run has " in caplog.text
+    with pytest.raises(InvalidOptions, match="after the end of the run"):
+        tuned.extend(2 * STEPS)
+
+
 def test_without_an_interval_the_search_is_around_the_optimizers_rate_and_says_so(caplog):
     caplog.set_level(logging.INFO, "topoloom.learning_rate")
     tuned, _ = training()
