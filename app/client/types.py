@@ -392,6 +392,38 @@ class BoundDocument(TypedDict):
     feasible_algbw: NotRequired[float]
 
 
+class BoxDesignDocument(TypedDict):
+    """box-design/1."""
+
+    schema: Literal["box-design/1"]
+    request: BoxDesignRequest
+    accelerators: int
+    best: BoxRowDocument
+    topology_id: str
+    bound_seconds: float
+    topologies: list[BoxRowDocument]
+    more_cables: list[MoreCablesDocument]
+    left_out: NotRequired[list[topoloom__app__documents__box_design__LeftOutDocument]]
+    notes: list[str]
+
+
+class BoxDesignRequest(TypedDict):
+    """Boxes of accelerators, their cables, and one collective over all accelerators."""
+
+    box: str
+    nodes: int
+    degree: int
+    links: NotRequired[Literal["unidirectional", "bidirectional"]]
+    collective: Literal["allgather", "reduce-scatter", "allreduce"]
+    bytes: int | str
+    alpha_us: NotRequired[float]
+    cable_bandwidth: NotRequired[float]
+    cable_ports: NotRequired[Literal["even", "round-robin"]]
+    boxes_per_rack: NotRequired[int]
+    copper_price: NotRequired[float]
+    optics_price: NotRequired[float]
+
+
 class BoxDocument(TypedDict):
     """Nodes of a cut in one box, or, with an empty `box`, between the boxes."""
 
@@ -401,12 +433,36 @@ class BoxDocument(TypedDict):
     switches: list[int | str]
 
 
+class BoxRowDocument(TypedDict):
+    """A topology between boxes, with its rate and time."""
+
+    kind: Literal["frontier", "ring", "torus", "full-mesh", "switch"]
+    recipe: str
+    between: str
+    algbw: float
+    exact_algbw: str
+    hops: int
+    least_seconds: float
+    seconds: NotRequired[float]
+    cables: CablesDocument
+    racks: NotRequired[list[list[int]]]
+
+
 class BusiestLink(TypedDict):
     """The link with the longest busy time."""
 
     index: int
     source: int | str
     target: int | str
+
+
+class CablesDocument(TypedDict):
+    """The cables of a fabric of boxes by class; half a cable is one direction alone."""
+
+    inside: float
+    copper: float
+    optics: float
+    cost: NotRequired[float]
 
 
 class CacheDocument(TypedDict):
@@ -769,6 +825,13 @@ class DeviceDocument(TypedDict):
     b_ports: int
 
 
+class DimensionDocument(TypedDict):
+    """A dimension of the job."""
+
+    name: str
+    size: int
+
+
 class Effect(TypedDict):
     """Capacity during a stage: kept links only."""
 
@@ -818,7 +881,7 @@ class FabricDocument(TypedDict):
     ways: NotRequired[list[AlgorithmDocument]]
     switch_over: list[SwitchDocument]
     sizes: list[SizeDocument]
-    left_out: list[LeftOutDocument]
+    left_out: list[topoloom__app__documents__compare_algorithms__LeftOutDocument]
 
 
 class FabricList(TypedDict):
@@ -989,6 +1052,14 @@ class FrontierSummary(TypedDict):
     points: int
 
 
+class GainDocument(TypedDict):
+    """The iteration with 10 % more of a resource; of latency, with 10 % less."""
+
+    resource: str
+    seconds: float
+    saved: float
+
+
 class GoalDocument(TypedDict):
     """The objective of a plan, if other than moves."""
 
@@ -1008,7 +1079,7 @@ class GraphSource(TypedDict):
     id: NotRequired[str]
     name: NotRequired[str]
     text: NotRequired[str]
-    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi"]]
+    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "infragraph", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi"]]
     capacity_attribute: NotRequired[str]
     kind_attribute: NotRequired[str]
     switch_values: NotRequired[list[str]]
@@ -1025,6 +1096,44 @@ class GraphSource(TypedDict):
     nic_bandwidth: NotRequired[int | str]
     pcie: NotRequired[str]
     changes: NotRequired[TopologyChanges]
+
+
+class GroupKindDocument(TypedDict):
+    """The rates of one kind of group."""
+
+    kind: str
+    size: int
+    groups: list[list[int | str]]
+    members_only: NotRequired[GroupRateDocument]
+    alone: GroupRateDocument
+    together: GroupRateDocument
+
+
+class GroupOptimumDocument(TypedDict):
+    """group-optimum/1: the best rates of a collective in process groups."""
+
+    schema: Literal["group-optimum/1"]
+    id: str
+    topology_id: str
+    topology_digest: str
+    name: str
+    assumed: NotRequired[list[AssumptionDocument]]
+    collective: str
+    bandwidth_unit: str
+    kinds: list[GroupKindDocument]
+    dimensions: NotRequired[list[DimensionDocument]]
+    ranks: NotRequired[list[PlacedRankDocument]]
+
+
+class GroupRateDocument(TypedDict):
+    """A rate between two exact bounds."""
+
+    algbw: str
+    bound: str
+    exact: bool
+    gap: float
+    cut: NotRequired[list[int | str]]
+    prices: NotRequired[list[LinkPriceDocument]]
 
 
 class HealthyCost(TypedDict):
@@ -1047,6 +1156,54 @@ class HealthyOptimum(TypedDict):
     inverse_rate: str
     algbw: float
     ratio: str
+
+
+class HostDocument(TypedDict):
+    """The ranks of a host: the coordinates of the first and of the last, by dimension."""
+
+    host: str
+    coordinates: dict[str, list[int]]
+
+
+class IterationDocument(TypedDict):
+    """iteration/1."""
+
+    schema: Literal["iteration/1"]
+    request: IterationRequest
+    ranks: int
+    seconds: float
+    exact_seconds: str
+    compute_seconds: float
+    bubble_seconds: float
+    exposed_seconds: float
+    exposed_share: float
+    limit: str
+    best: TopologyRowDocument
+    phases: list[PhaseDocument]
+    topologies: list[TopologyRowDocument]
+    baselines: list[TopologyRowDocument]
+    gains: list[GainDocument]
+    placement: list[HostDocument]
+    notes: list[str]
+
+
+class IterationRequest(TypedDict):
+    """A job, given as a preset or as a model, and the hosts that it runs on."""
+
+    preset: NotRequired[str]
+    model: NotRequired[dict[str, Any]]
+    nodes: int
+    degree: int
+    links: NotRequired[Literal["unidirectional", "bidirectional"]]
+    parallel: NotRequired[str]
+    topology: NotRequired[str]
+    accelerator: NotRequired[str]
+    efficiency: NotRequired[float]
+    accelerators_per_host: NotRequired[int]
+    inside_gbps: NotRequired[float]
+    node_gbps: NotRequired[float]
+    alpha_us: NotRequired[float]
+    microbatches: NotRequired[int]
 
 
 class JobAttempt(TypedDict):
@@ -1124,13 +1281,6 @@ class LeftOutAlgorithm(TypedDict):
     reason: str
 
 
-class LeftOutDocument(TypedDict):
-    """An algorithm that is not compared."""
-
-    name: str
-    reason: str
-
-
 class LeftSchedule(TypedDict):
     """The best allgather schedule after the repair, by ForestColl."""
 
@@ -1152,6 +1302,15 @@ class LinkDocument(TypedDict):
     source: int | str
     target: int | str
     capacity: int | str
+
+
+class LinkPriceDocument(TypedDict):
+    """Equivalent links with a length in the proof of a bound."""
+
+    source: int | str
+    target: int | str
+    count: int
+    length: int
 
 
 class LinkValueDocument(TypedDict):
@@ -1356,6 +1515,18 @@ class MeasuredRow(TypedDict):
     chunks: NotRequired[int]
 
 
+class MoreCablesDocument(TypedDict):
+    """The best rate with more cables for each box."""
+
+    degree: int
+    recipe: NotRequired[str]
+    algbw: NotRequired[float]
+    exact_algbw: NotRequired[str]
+    gain: NotRequired[float]
+    least_seconds: NotRequired[float]
+    reason: NotRequired[str]
+
+
 class MovesDocument(TypedDict):
     """Moves from the current wiring to a topology."""
 
@@ -1481,6 +1652,16 @@ class OptimumSummary(TypedDict):
 
     name: str
     inverse_rate: str
+
+
+class OxcRequest(TypedDict):
+    """What SimAI-OXC's client sends; the members have the names of that client."""
+
+    ranktable: NotRequired[dict[str, Any]]
+    dpCommDomain: list[list[int]]
+    commDomainVolume: float
+    rankIdRackIdMap: NotRequired[dict[str, Any]]
+    algName: str
 
 
 class PanelProgress(TypedDict):
@@ -1633,6 +1814,25 @@ class PatchProgress(TypedDict):
     moves_left: int
     panels: list[PanelProgress]
     unseen: list[str]
+
+
+class PhaseDocument(TypedDict):
+    """All operations of a kind, in the stage where they take longest."""
+
+    kind: str
+    stage: int
+    count: int
+    bytes: float
+    seconds: float
+    alone_seconds: float
+    exposed_seconds: float
+
+
+class PlacedRankDocument(TypedDict):
+    """The host of a rank, and its coordinates."""
+
+    host: int | str
+    coordinates: list[int]
 
 
 class PlainPlanDocument(TypedDict):
@@ -2384,6 +2584,8 @@ class TopologyOptimumRequest(TypedDict):
     participants: NotRequired[list[int | str]]
     collective: NotRequired[Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all"]]
     values: NotRequired[bool]
+    groups: NotRequired[str | list[list[int | str]]]
+    group: NotRequired[str]
     topology: TopologySource
 
 
@@ -2395,6 +2597,18 @@ class TopologyPage(TypedDict):
     total: NotRequired[int]
 
 
+class TopologyRowDocument(TypedDict):
+    """An iteration on a topology, with the best placement that was tried."""
+
+    topology: str
+    source: str
+    assumption: NotRequired[str]
+    parallel: str
+    host_order: str
+    seconds: float
+    exposed_share: float
+
+
 class TopologySource(TypedDict):
     """A topology: exactly one of six members, or a topology/1 document itself."""
 
@@ -2404,7 +2618,7 @@ class TopologySource(TypedDict):
     id: NotRequired[str]
     name: NotRequired[str]
     text: NotRequired[str]
-    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi"]]
+    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "infragraph", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi"]]
     capacity_attribute: NotRequired[str]
     kind_attribute: NotRequired[str]
     switch_values: NotRequired[list[str]]
@@ -2573,3 +2787,17 @@ class WorkloadDocument(TypedDict):
     preset: NotRequired[str]
     title: NotRequired[str]
     tasks: list[TaskDocument]
+
+
+class topoloom__app__documents__box_design__LeftOutDocument(TypedDict):
+    """A topology that is not rated."""
+
+    between: str
+    reason: str
+
+
+class topoloom__app__documents__compare_algorithms__LeftOutDocument(TypedDict):
+    """An algorithm that is not compared."""
+
+    name: str
+    reason: str

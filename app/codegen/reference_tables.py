@@ -25,6 +25,7 @@ from topoloom.app.cli import app
 from topoloom.app.cli.command_groups import HELP_PANELS
 from topoloom.app.cli.shared_options import READS
 from topoloom.app.requests import (
+    box_designs,
     designs,
     evaluations,
     listing,
@@ -50,6 +51,7 @@ _TABLE = re.compile(
     r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
 )
 _REQUESTS = (
+    box_designs,
     designs,
     schedules,
     patch_plans,

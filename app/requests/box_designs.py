@@ -42,7 +42,11 @@ class BoxDesignRequest(Request):
     box: Annotated[str, Field(min_length=1, max_length=4096)] = Field(description=boxes.BOX.text)
     nodes: StrictInt = Field(description="number of boxes", ge=2, le=MAX_BOXES)
     degree: StrictInt = Field(description="cables of each box", ge=1, le=MAX_DEGREE)
-    links: LinkKind = Field("bidirectional", description=cluster.LINKS.text)
+    links: LinkKind = Field(
+        "bidirectional",
+        description="bidirectional: both fibers of a port lead to one box; unidirectional: they "
+        "may lead to two boxes; default: bidirectional",
+    )
     collective: BoxCollective = Field(description="collective over all accelerators")
     bytes: Bytes = Field(description=cluster.DESIGN_BYTES.text)
     alpha_us: Positive = cluster.ALPHA_US.field()

@@ -1,5 +1,6 @@
 """Designs of boxes: the best topology between boxes of accelerators."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from topoloom.app.documents import box_design as documents
@@ -37,6 +38,6 @@ def create(context: Context, request: BoxDesignRequest) -> Presented:
         )
     # The text of a large recipe may exceed the length that requests allow.
     source = TopologySource.model_construct({"recipe"}, recipe=found.best.text)
-    best = topologies.load(context, source)
+    best = topologies.load(replace(context, notes=[]), source)
     context.note(*documents.notes_of(request, found))
     return documents.of(request, found, best.id)
