@@ -13,7 +13,7 @@ from topoloom.schedules.iterations.iteration_design import IterationDesign, iter
 from topoloom.schedules.iterations.job_request import HostRates, planned_job
 from topoloom.schedules.iterations.presets import JOB_PRESETS
 
-MICROBATCHES = {"deepseek-v3": 32}
+MICROBATCHES = {"deepseek-v3": 16}
 """Fewer microbatches than the source has, for shorter simulations."""
 
 HEADING = (

@@ -33,7 +33,6 @@ class TopologyRowDocument(Document):
     source: str = Field(description="frontier, torus, blocks of hosts, given, or baseline")
     assumption: str = omitted("hardware beyond cables")
     parallel: str = Field(description="sizes in the order of ranks")
-    host_order: str = Field(description="order of the hosts")
     seconds: float = Field(description="time of the iteration", ge=0)
     exposed_share: float = Field(description="share that is exposed communication")
 
@@ -147,7 +146,6 @@ def _row(one: "PlacedIteration") -> TopologyRowDocument:
         topology=one.candidate.name,
         source=one.candidate.source,
         parallel=str(one.placement.processes),
-        host_order=one.placement.name,
         seconds=float(one.seconds),
         exposed_share=rounded(one.iteration.exposed_share),
         **more,

@@ -1,22 +1,25 @@
 """The topology and the placement of least iteration time."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 
 from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.candidates import Candidate
+from topoloom.schedules.iterations.communications import Cost, Traffic
+from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
 from topoloom.schedules.iterations.group_loads import RoutedGroups
 from topoloom.schedules.iterations.iteration import Iteration, simulate_iteration
-from topoloom.schedules.iterations.job_operations import JobPlan
+from topoloom.schedules.iterations.job_operations import JobPlan, job_plan
+from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.path_loads import ShortestPaths
 from topoloom.synth.progress import report_progress
-from topoloom.synth.topology.topology import NodeId, Topology
+from topoloom.synth.topology.topology import Topology
 
-NUMBERING, NEAREST = "in the numbering of the topology", "by distance from the first host"
+SIMULATED = 2
+"""Placements of a topology that are simulated in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +63,52 @@ class PlacedIteration:
 def placed_iteration(
     plan: JobPlan, candidate: Candidate, fabric: Fabric, free_seconds: Fraction
 ) -> PlacedIteration:
-    """Return the iteration on a fabric, with the placement of least communication time.
+    """Return the iteration on a fabric, with the fastest placement of those simulated.
 
-    Placements differ in the order of the dimensions beyond tensor and context groups, and in the
-    order of the hosts.  The sum of the times of all messages of the first and of the middle stage,
-    each alone, selects the placement; the iteration is then simulated.
+    Placements differ in the order of the dimensions beyond tensor and context groups.  If there are
+    more than `SIMULATED`, a short simulation selects them: as many microbatches as stages, all
+    stages with the costs of the middle stage, no link shared.
     """
     paths = ShortestPaths(fabric.topology)
-    best: tuple[Fraction, RoutedGroups] | None = None
-    for placement in placements(plan.job.processes, fabric):
-        network = RoutedGroups(fabric, placement, paths)
-        seconds = _message_seconds(plan, network)
-        if best is None or seconds < best[0]:
-            best = seconds, network
-    assert best is not None
-    network = best[1]
-    iteration = simulate_iteration(plan, network, free_seconds)
-    return PlacedIteration(candidate, network.placement, network, iteration)
+    tried = [RoutedGroups(fabric, one, paths) for one in placements(plan.job.processes, fabric)]
+    if len(tried) > SIMULATED:
+        short, middle = _shortened(plan), plan.job.stages // 2
+        times = [
+            simulate(routed.operations, routed.shares, short.order).seconds
+            for routed in (short.on(_OneStage(network, middle)) for network in tried)
+        ]
+        ranked = sorted(range(len(tried)), key=lambda place: (times[place], place))
+        tried = [tried[place] for place in ranked[:SIMULATED]]
+    found = [
+        PlacedIteration(
+            candidate,
+            network.placement,
+            network,
+            simulate_iteration(plan, network, free_seconds),
+        )
+        for network in tried
+    ]
+    return min(found, key=lambda one: one.seconds)
+
+
+class _OneStage:
+    """A network that gives all stages the costs of one stage, and shares no links."""
+
+    def __init__(self, network: RoutedGroups, stage: int) -> None:
+        self.network, self.stage = network, stage
+
+    def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
+        """Return the cost in the chosen stage."""
+        return self.network.cost(kind, traffic, self.stage, size_bytes)._replace(row=Row.of())
+
+
+def _shortened(plan: JobPlan) -> JobPlan:
+    """Return the plan with at most as many microbatches as stages, and two at least."""
+    job = plan.job
+    count = min(job.microbatches, max(job.stages, 2))
+    if count == job.microbatches:
+        return plan
+    return job_plan(replace(job, microbatches=count), plan.seconds)
 
 
 def best_iterations(
@@ -103,48 +135,11 @@ def placements(processes: ProcessGroups, fabric: Fabric) -> Iterator[RankPlaceme
     >>> fabric = Fabric(build(parse("BiRing(8)")), Fraction(1), Fraction(0))
     >>> tried = list(placements(ProcessGroups.parse("tensor=2,pipeline=2,data=2"), fabric))
     >>> len(tried), str(tried[0].processes)
-    (4, 'tensor=2,pipeline=2,data=2')
+    (2, 'tensor=2,pipeline=2,data=2')
     """
     inner = [one for one in processes.sizes if one[0] in ("tensor", "context")]
     outer = [one for one in processes.sizes if one[0] not in ("tensor", "context") and one[1] > 1]
     single = [one for one in processes.sizes if one[0] not in ("tensor", "context") and one[1] == 1]
-    natural = fabric.topology.compute_nodes
-    orders = {NUMBERING: natural, NEAREST: _by_distance(fabric.topology)}
-    if orders[NEAREST] == natural:
-        del orders[NEAREST]
     for sizes in permutations(outer):
         groups = ProcessGroups((*inner, *sizes, *single))
-        for name, hosts in orders.items():
-            yield RankPlacement(groups, hosts, fabric.accelerators, name)
-
-
-def _by_distance(topology: Topology) -> tuple[NodeId, ...]:
-    """Return the hosts in the order of a breadth-first search from the first host."""
-    following = defaultdict[NodeId, list[NodeId]](list)
-    for link in topology.links:
-        following[link.source].append(link.target)
-    found = [topology.compute_nodes[0]]
-    seen = set(found)
-    for node in found:
-        for other in following[node]:
-            if other not in seen:
-                seen.add(other)
-                found.append(other)
-    return tuple(node for node in found if node not in topology.switches)
-
-
-def _message_seconds(plan: JobPlan, network: RoutedGroups) -> Fraction:
-    """Return the sum of the times of all messages of two stages."""
-    looked = {0, plan.job.stages // 2}
-    counts = defaultdict[tuple[int, int], int](int)
-    messages = {}
-    for one, message in zip(plan.operations, plan.messages, strict=True):
-        if message is not None and one.stage in looked:
-            counts[one.stage, id(message)] += message.runs
-            messages[id(message)] = message
-    total = Fraction(0)
-    for (stage, key), count in counts.items():
-        message = messages[key]
-        cost = network.cost(message.kind, message.traffic, stage, message.size_bytes)
-        total += count * cost.seconds
-    return total
+        yield RankPlacement(groups, fabric.topology.compute_nodes, fabric.accelerators)

@@ -54,8 +54,6 @@ class Fabric:
 class RankPlacement:
     """Ranks on hosts: with g accelerators in a host, rank r runs on ``hosts[r // g]``.
 
-    ``name`` describes the order of the hosts.
-
     Raises
     ------
     NoSchedule
@@ -71,7 +69,6 @@ class RankPlacement:
     processes: ProcessGroups
     hosts: tuple[NodeId, ...]
     accelerators: int = 1
-    name: str = "numbering of the topology"
 
     def __post_init__(self) -> None:
         ranks = len(self.hosts) * self.accelerators

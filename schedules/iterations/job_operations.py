@@ -47,10 +47,12 @@ class Routed(NamedTuple):
 class JobPlan:
     """The operations of a job, before a network gives its messages their times.
 
-    ``messages[i]`` is the message of operation i, or None for a computation.
+    ``messages[i]`` is the message of operation i, or None for a computation.  ``seconds`` are the
+    times of the layers.
     """
 
     job: TrainingJob
+    seconds: LayerSeconds
     operations: Sequence[Operation]
     messages: Sequence[Message | None]
 
@@ -137,7 +139,7 @@ class _Builder:
     """Operations in the order of their stages; dependencies on other stages follow at the end."""
 
     def __init__(self, job: TrainingJob, seconds: LayerSeconds) -> None:
-        self.job, self.of = job, LayerMessages(job)
+        self.job, self.seconds, self.of = job, seconds, LayerMessages(job)
         self.chunks = [[self._planned(layer, seconds) for layer in c] for c in job.chunk_layers()]
         self.handed_on = {forward: self.of.handed_on(forward) for forward in (True, False)}
         self.made: list[Operation] = []
@@ -161,7 +163,7 @@ class _Builder:
         for index, source in self.received:
             one, sent = self.made[index], self.sent[source]
             self.made[index] = one._replace(after=(*one.after, sent))
-        return JobPlan(self.job, self.made, self.messages)
+        return JobPlan(self.job, self.seconds, self.made, self.messages)
 
     def add_stage(self, stage: int) -> None:
         """Add all operations of a stage."""
@@ -171,7 +173,8 @@ class _Builder:
         if job.sharding is Sharding.OPTIMIZER:
             self._gather_once(state)
         paired = job.order is PipelineOrder.OVERLAPPED
-        for group in _pairs(passes) if paired else ([one] for one in passes):
+        ahead = job.stages - stage
+        for group in _pairs(passes, ahead) if paired else ([one] for one in passes):
             threads = [self._thread(one) for one in group]
             for steps in zip_longest(*threads):
                 for step in steps:
@@ -282,16 +285,19 @@ def _step(one: Pass) -> int:
     return 1 if one.forward else -1
 
 
-def _pairs(passes: list[Pass]) -> Iterable[list[Pass]]:
-    """Yield every forward pass together with a backward pass of another microbatch after it.
+def _pairs(passes: list[Pass], ahead: int) -> Iterable[list[Pass]]:
+    """Yield every forward pass with the backward pass after it, if ``ahead`` microbatches apart.
 
-    >>> [len(group) for group in _pairs([Pass(0, 0, True), Pass(0, 1, True), Pass(0, 0, False)])]
-    [1, 2]
+    A backward pass waits for later stages, which wait for earlier forward passes of this stage.
+
+    >>> tried = [Pass(0, 0, True), Pass(0, 1, True), Pass(0, 0, False), Pass(0, 1, False)]
+    >>> [len(group) for group in _pairs(tried, 1)], [len(group) for group in _pairs(tried, 2)]
+    ([1, 2, 1], [1, 1, 1, 1])
     """
     at = 0
     while at < len(passes):
         pair = passes[at : at + 2]
         joined = len(pair) == 2 and pair[0].forward and not pair[1].forward
-        joined = joined and pair[0].microbatch != pair[1].microbatch
+        joined = joined and pair[0].microbatch - pair[1].microbatch == ahead
         yield pair if joined else pair[:1]
         at += 2 if joined else 1

@@ -155,6 +155,15 @@ def test_experts_are_overlapped_by_another_microbatch():
     assert run(paired, OneLink()).seconds == 7 * 2 * 4 + (4 * 2 - 1) + 4 * 2
 
 
+@given(st.integers(1, 4), st.integers(1, 9))
+def test_an_overlapped_pipeline_ends_for_any_number_of_microbatches(stages, count):
+    layers = [layer(1, 1, expert_bytes=(1,), expert_backward_bytes=(1,), experts=2)] * stages
+    sizes = f"expert=2,pipeline={stages}"
+    paired = job(layers, sizes, microbatches=count, order=PipelineOrder.OVERLAPPED)
+    assert run(paired, OneLink()).seconds >= 2 * count
+    assert run(paired).seconds == 2 * (count + stages - 1)
+
+
 @given(st.lists(seconds, min_size=1, max_size=4))
 def test_one_link_is_shared_evenly(transfers):
     """Sort by size: while k transfers are left, each has 1/k of the link."""

@@ -5,6 +5,11 @@ from typing import Any
 from topoloom.app.cli.output.formatting import seconds
 from topoloom.app.cli.output.text_table import Column, Table, wrapped
 
+
+def _signed(value: float) -> str:
+    return seconds(value) if value >= 0 else f"-{seconds(-value)}"
+
+
 PHASES = (
     Column("phase", "kind", left=True),
     Column("stage", "stage"),
@@ -12,7 +17,7 @@ PHASES = (
     Column("data GB", "gigabytes", "{:.4g}".format),
     Column("time", "seconds", seconds),
     Column("alone", "alone_seconds", seconds),
-    Column("exposed", "exposed_seconds", seconds),
+    Column("exposed", "exposed_seconds", _signed),
     Column(None, "bytes"),
 )
 TOPOLOGIES = (
@@ -22,7 +27,6 @@ TOPOLOGIES = (
     Column("time", "seconds", seconds),
     Column("exposed", "exposed_share", "{:.1%}".format),
     Column("to best", "ratio", "{:.3f}".format),
-    Column(None, "host_order"),
     Column(None, "assumption"),
 )
 GAINS = (
@@ -92,8 +96,8 @@ def _placement(document: dict[str, Any]) -> str:
         for name, (low, high) in first["coordinates"].items()
     )
     return (
-        f"Placement: ranks count through {best['parallel']}, the first fastest, on the hosts "
-        f"{best['host_order']}; host {first['host']} has {at}."
+        f"Placement: ranks count through {best['parallel']}, the first fastest, on the hosts in "
+        f"the numbering of the topology; host {first['host']} has {at}."
     )
 
 
