@@ -196,7 +196,7 @@ def export(artefact: Artefact, form: str, options: ExportRequest) -> str:
     topology = topology_from_document(artefact.document())
     if form not in SIMULATOR_MEDIA_TYPES:
         return WRITERS[form](topology)
-    from topoloom.synth.formats.simulators.cables import DEFAULT_ALPHA_US, LinkModel
+    from topoloom.synth.formats.cables import DEFAULT_ALPHA_US, LinkModel
     from topoloom.synth.formats.simulators.files import simulator_file
 
     node = None if options.node_gbps is None else Fraction(options.node_gbps)

@@ -18,7 +18,7 @@ from tests.synth.simulator_readers import (
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.formats import WRITERS, read
-from topoloom.synth.formats.simulators.cables import LinkModel, cables_of, hosts_first
+from topoloom.synth.formats.cables import LinkModel, cables_of, hosts_first
 from topoloom.synth.formats.simulators.files import SIMULATOR_FILES, simulator_file
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse

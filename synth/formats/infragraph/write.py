@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from topoloom.synth.formats.simulators.cables import USUAL, LinkModel, assumptions, cables_of
+from topoloom.synth.formats.cables import USUAL, LinkModel, assumptions, cables_of
 from topoloom.synth.topology.topology import Topology
 
 HOST, SWITCH, PORT = "host", "switch", "port"

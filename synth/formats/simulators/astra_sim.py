@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.formats.simulators.cables import (
+from topoloom.synth.formats.cables import (
     USUAL,
     LinkModel,
     assumptions,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from topoloom.synth.formats.simulators.cables import (
+from topoloom.synth.formats.cables import (
     USUAL,
     Cable,
     LinkModel,
