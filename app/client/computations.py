@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         DesignRequest,
         FrontierDocument,
         FrontierRequest,
+        GroupOptimumDocument,
         OptimumDocument,
         OptimumQuery,
         ScheduleRequest,
@@ -102,8 +103,11 @@ class Questions(Transport):
     @operation("createOptimum")
     def optimum_of(
         self, **question: Unpack[TopologyOptimumRequest]
-    ) -> OptimumDocument | AllToAllDocument:
-        """Return the optimum/1 document of a ``topology``, a source as in `topology`."""
+    ) -> OptimumDocument | AllToAllDocument | GroupOptimumDocument:
+        """Return the optimum/1 document of a ``topology``, a source as in `topology`.
+
+        For an all-to-all return all-to-all/1, and with ``groups`` group-optimum/1.
+        """
         return self._post("/v1/optima", question)
 
     @operation("drawFrontier")
