@@ -35,8 +35,10 @@ from topoloom.app.api.routes import (
     designs,
     evaluations,
     explanations,
+    iterations,
     jobs,
     lr_sessions,
+    oxc,
     page,
     patch_plans,
     plots,
@@ -159,7 +161,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
-    modules += (explanations, deliveries, page, box_designs)
+    modules += (explanations, deliveries, page, box_designs, iterations, oxc)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         FrontierDocument,
         FrontierRequest,
         GroupOptimumDocument,
+        IterationDocument,
+        IterationRequest,
         OptimumDocument,
         OptimumQuery,
         ScheduleRequest,
@@ -55,6 +57,11 @@ class Questions(Transport):
     def design_boxes(self, **question: Unpack[BoxDesignRequest]) -> BoxDesignDocument:
         """Return the box-design/1 document of boxes of accelerators: POST /v1/box-designs."""
         return self._post("/v1/box-designs", question)
+
+    @operation("simulateIteration")
+    def iteration(self, **question: Unpack[IterationRequest]) -> IterationDocument:
+        """Return the iteration/1 document of a training job: POST /v1/iterations."""
+        return self._post("/v1/iterations", question)
 
     @operation("findBest")
     def best(self, **question: Any) -> BestDocument:
@@ -109,6 +116,11 @@ class Questions(Transport):
         For an all-to-all return all-to-all/1, and with ``groups`` group-optimum/1.
         """
         return self._post("/v1/optima", question)
+
+    @operation("scheduleOxcAllreduce")
+    def oxc_allreduce(self, **question: Any) -> list[list[int]]:
+        """Return source, target, step and bytes of each flow: POST /api/oxc/allreduce."""
+        return self._post("/api/oxc/allreduce", question)
 
     @operation("drawFrontier")
     def draw_frontier(self, **question: Any) -> bytes:

@@ -32,6 +32,14 @@ RING = {"recipe": "BiRing(4)"}
 SIZES = {"nodes": 6, "degree": 2}
 DESIGN = SIZES | {"collective": "allreduce", "bytes": "1MiB"}
 BOXES = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
+ITERATION = {"preset": "mixtral-8x7b", "nodes": 8, "degree": 2, "topology": "BiRing(8)"}
+OXC = {
+    "ranktable": {"version": "2.0", "status": "completed", "rank_count": 2, "rank_list": []},
+    "dpCommDomain": [[0, 8], [1, 9]],
+    "commDomainVolume": 1048576,
+    "rankIdRackIdMap": {"0": "rack_0", "8": "rack_1"},
+    "algName": "ALGO_OXC_RING",
+}
 BODIES: dict[str, dict[str, Any]] = {
     "createDesign": DESIGN,
     "createDesigns": {"designs": [DESIGN]},
@@ -147,6 +155,8 @@ def _computed(record: Recorder) -> dict[str, str]:
     record("readOptimum", query={"collective": "allreduce"}, id=topology)
     record("findBest", query=SIZES)
     record("designBoxes", BOXES)
+    record("simulateIteration", ITERATION)
+    record("scheduleOxcAllreduce", OXC)
     return {name.removeprefix("create"): answer.get("id", "") for name, answer in made.items()}
 
 

@@ -17,7 +17,9 @@ from topoloom.app.requests.evaluations import (
     TreePlotRequest,
     VerifyRequest,
 )
+from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.oxc import OxcRequest
 from topoloom.app.requests.patch_plans import CrossWiringRequest, PatchPlanRequest
 from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.requests.stored_documents import (
@@ -37,6 +39,8 @@ from topoloom.app.services import (
     designs,
     exports,
     frontiers,
+    iterations,
+    oxc,
     patch_plans,
     plots,
     repairs,
@@ -90,6 +94,8 @@ FAULT_ANALYSIS = Operation(
 )
 CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
 BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create, is_stored=False)
+ITERATION = Operation("iteration", IterationRequest, iterations.create, is_stored=False)
+OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce, is_stored=False)
 PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
 
 OPERATIONS: Mapping[str, Operation[Any]] = MappingProxyType(
