@@ -51,7 +51,7 @@ def astra_sim_cables(text):
 
 
 def htsim_cables(text):
-    """Build the two tiers that htsim builds: hosts, then leaves, then spines."""
+    """Build the tiers that htsim builds: hosts, leaves, switches of the pods, cores."""
     rows = [line.split() for line in text.splitlines() if line and line[0] != "#"]
     tiers, now = [{}], 0
     for name, value in rows:
@@ -60,18 +60,26 @@ def htsim_cables(text):
             tiers.append({})
         else:
             tiers[now][name.lower()] = int(value)
-    head, leaf, spine = tiers
+    head, leaf, spine, *core = tiers
     hosts, down = head["nodes"], leaf["radix_down"]
-    leaves, bundle = hosts // down, spine.get("bundle", 1)
+    pods = hosts // head["podsize"]
+    leaves, bundle = head["podsize"] // down, spine["bundle"]
     spines = leaf["radix_up"] // bundle
     assert spine["radix_down"] == leaves * bundle
-    assert down // leaf["radix_up"] == leaf.get("oversubscribed", 1)
+    assert down // leaf["radix_up"] == leaf["oversubscribed"]
     cables = Cables()
     for host in range(hosts):
         cables[host, hosts + host // down, Fraction(leaf["downlink_speed_gbps"])] += 1
-    for at, top in product(range(leaves), range(spines)):
-        ends = hosts + at, hosts + leaves + top
+    first = hosts + pods * leaves
+    for pod, at, top in product(range(pods), range(leaves), range(spines)):
+        ends = hosts + pod * leaves + at, first + pod * spines + top
         cables[*ends, Fraction(spine["downlink_speed_gbps"])] += bundle
+    for tier in core:
+        each = spine["radix_up"] // tier["bundle"]
+        assert tier["radix_down"] == pods * tier["bundle"]
+        for pod, top, at in product(range(pods), range(spines), range(each)):
+            ends = first + pod * spines + top, first + pods * spines + top * each + at
+            cables[*ends, Fraction(tier["downlink_speed_gbps"])] += tier["bundle"]
     return cables
 
 

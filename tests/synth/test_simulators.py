@@ -135,6 +135,39 @@ def test_htsim_builds_the_two_tiers(numbers):
     )
 
 
+@pytest.mark.parametrize("name", ["fat-tree-2", "fat-tree-4", "fat-tree-6"])
+def test_htsim_builds_the_three_tiers_of_a_fat_tree(name):
+    topology = topology_of(name)
+    text = simulator_file("htsim", topology, LinkModel(node_gbps=Fraction(100)))
+    assert htsim_cables(text) == numbered_cables(topology, LinkModel(node_gbps=Fraction(100)))
+
+
+@given(st.permutations(range(8)))
+def test_a_fat_tree_is_written_in_the_order_of_its_pods_and_leaves_only(order):
+    tree = leaf_spine(4, 2, 2, 1)
+    hosts = [f"h{at}" for at in order]
+    shuffled = Topology([*hosts, *sorted(tree.switches)], tree.links, switches=tree.switches,
+                        bandwidth_unit="Gbit/s")  # fmt: skip
+    in_order = all(order[at] // 2 == order[at + 1] // 2 for at in range(0, 8, 2))
+    try:
+        WRITERS["htsim"](shuffled)
+    except InvalidTopology:
+        assert not in_order
+    else:
+        assert in_order
+
+
+def test_cores_that_pods_group_differently_are_no_fat_tree():
+    tree = fabric("fat-tree-4")
+    swapped = {("0.aggregation0", "core1"): "core2", ("0.aggregation1", "core2"): "core1"}
+    links = [
+        (swapped.get((other, one), one), swapped.get((one, other), other))
+        for one, other, _ in tree.links
+    ]
+    with pytest.raises(InvalidTopology, match="cores alike"):
+        WRITERS["htsim"](Topology(tree.nodes, links, switches=tree.switches))
+
+
 def test_phantora_has_the_numbers_of_the_two_tiers():
     text = WRITERS["phantora"](leaf_spine(2, 4, 3, 2, 100, 50))
     document = tomllib.loads(text)
@@ -153,10 +186,15 @@ def test_phantora_has_the_numbers_of_the_two_tiers():
 
 
 @pytest.mark.parametrize("form", ["htsim", "phantora"])
-@pytest.mark.parametrize("name", ["dgx-1v", "dgx-a100-2", "gb200-nvl72", "fat-tree-4"])
-def test_other_fabrics_are_refused_by_the_files_of_two_tiers(form, name):
+@pytest.mark.parametrize("name", ["dgx-1v", "dgx-a100-2", "gb200-nvl72", "dragonfly-4-2-2-9"])
+def test_other_fabrics_are_refused_by_the_files_of_fat_trees(form, name):
     with pytest.raises(InvalidTopology, match="leaves of equally many hosts"):
         WRITERS[form](topology_of(name))
+
+
+def test_phantora_takes_two_tiers_only():
+    with pytest.raises(InvalidTopology, match="must have two tiers"):
+        WRITERS["phantora"](fabric("fat-tree-4"))
 
 
 @pytest.mark.parametrize(

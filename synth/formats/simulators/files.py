@@ -6,7 +6,7 @@ from types import MappingProxyType
 from topoloom.synth.formats.cables import USUAL, LinkModel
 from topoloom.synth.formats.infragraph.write import infragraph
 from topoloom.synth.formats.simulators.astra_sim import astra_sim
-from topoloom.synth.formats.simulators.leaf_spine import htsim, phantora
+from topoloom.synth.formats.simulators.fat_trees import htsim, phantora
 from topoloom.synth.formats.simulators.ns3 import ns3, simai
 from topoloom.synth.topology.topology import Topology
 
