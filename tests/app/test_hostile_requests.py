@@ -54,6 +54,11 @@ EXAMPLES = {
     "/v1/plots/fault-analysis": {"sweep_id": "abcdef"},
     "/v1/sweeps": {"kind": "sizes", "nodes": [6], "degrees": [2]},
     "/v1/keys": {"name": "ci", "scopes": ["read"]},
+    "/api/oxc/allreduce": {
+        "dpCommDomain": [[0, 1]],
+        "commDomainVolume": 64,
+        "algName": "ALGO_OXC_RING",
+    },
     "/v1/lr-sessions": {"min_lr": 0.1, "max_lr": 1.0, "total_steps": 100},
 }
 """A body for every route that takes one, right but small."""

@@ -101,7 +101,7 @@ class _Levels:
         return sorted(at for at in self.near[node] if self.level[at] < self.level[node])
 
     def is_regular(self) -> bool:
-        """Whether cables join neighboring levels, hosts have one, and a level has equal switches."""
+        """Whether cables join neighboring levels, one for each host, and levels are equal."""
         single = all(
             [self.cables[host, leaf] for leaf in self.near[host]] == [1] for host in self.nodes[0]
         )
