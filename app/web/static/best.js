@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { axes, chart, logTicks, path, scale, tick, ticks } from "./charts.js";
-import { h, s } from "./dom.js";
+import { h, hidden, s } from "./dom.js";
 import { bytes, fraction, nameOf, percent, seconds } from "./numbers.js";
 import { table } from "./table.js";
 
@@ -78,10 +78,10 @@ function columnsOf(filters) {
 function bestTable(candidates, filters) {
   return table("Best known topologies", [
     ...columnsOf(filters),
+    { head: hidden("wiring"), cell: (row) => h("a", { href: `#/wiring?${new URLSearchParams({ recipe: row.recipe })}` }, "wiring") },
     { head: "steps", number: true, cell: (row) => h("span", { title: `bound ${row.bounds.steps}` }, row.steps) },
     { head: "T_B", number: true, cell: (row) => h("span", { title: `${row.bandwidth}, bound ${row.bounds.bandwidth}` }, fraction(row.bandwidth)) },
     { head: "algorithm", cell: (row) => row.algorithm },
     { head: "known from", cell: (row) => [...new Set(row.known_from.map((one) => one.kind))].join(", ") },
-    { head: "", cell: (row) => h("a", { href: `#/wiring?${new URLSearchParams({ recipe: row.recipe })}` }, "wiring") },
   ], candidates);
 }

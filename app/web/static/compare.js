@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { apart, axes, chart, fit, path, scale } from "./charts.js";
-import { h, later, s } from "./dom.js";
+import { h, hidden, later, s } from "./dom.js";
 import { bytes, digits, fraction, nameOf, percent, seconds } from "./numbers.js";
 import { SIZES } from "./sizes.js";
 import { table } from "./table.js";
@@ -38,7 +38,7 @@ function sideBySide(designs, fastest) {
     ["baseline takes", (one) => (one.speed_up ? `${digits(one.speed_up)} × as long` : "–")],
   ];
   return table("Designs side by side", [
-    { head: "", cell: ([name]) => name },
+    { head: hidden("property"), cell: ([name]) => name },
     ...designs.map((design) => ({ head: h("a", { href: `#/design?id=${design.id.slice(0, 16)}` }, nameOf(design)), number: true, cell: ([, value]) => value(design) })),
   ], rows);
 }
@@ -57,14 +57,14 @@ async function overSizes(designs) {
   const draw = (width, height) => {
     const right = width < 520 ? 16 : 230;
     const box = { left: 44, right: width - right, top: 34, bottom: height - 44 };
-    const most = Math.max(1.2, ...rows.flatMap((row) => row.times.filter(Boolean).map((time) => time / row.least)));
+    const most = Math.max(1.1, ...rows.flatMap((row) => row.times.filter(Boolean).map((time) => time / row.least)));
     const x = scale([SIZES[0], SIZES.at(-1)], [box.left, box.right], true);
     const y = scale([0.97, most * 1.05], [box.bottom, box.top], true);
     const ends = apart(series.map((one) => ({ ...one, y: y(one.times.at(-1) / rows.at(-1).least) + 4 })), 16, box.top, box.bottom);
     return axes(width, height, box, {
       x, y, title, xName: "message size", yName: "time ÷ the fastest of these",
       xTicks: SIZES.filter((_, index) => index % (width < 520 ? 5 : 2) === 0).map((size) => [size, bytes(size)]),
-      yTicks: [1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50].filter((value) => value <= most * 1.05).map((value) => [value, String(value)]),
+      yTicks: [1, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50].filter((value) => value <= most * 1.05).map((value) => [value, String(value)]),
     },
     series.map((one) => s("path", { class: `series ${one.style}`, d: path(rows.map((row, at) => [row, one.times[at]]).filter(([, time]) => time).map(([row, time]) => [x(row.size), y(time / row.least)])) }, s("title", {}, one.name))),
     right > 16 && ends.map((end) => s("text", { class: end.style, x: box.right + 10, y: end.y }, fit(end.name, right - 12))));

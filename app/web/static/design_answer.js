@@ -1,7 +1,7 @@
 // The answer to a design: a sentence, three figures, two charts, and tabs with the details.
 
 import { get, post } from "./api.js";
-import { h, later, show, tabs } from "./dom.js";
+import { h, hidden, later, show, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
 import { bytes, digits, fraction, nameOf, percent, plural, seconds } from "./numbers.js";
@@ -122,7 +122,7 @@ function alternatives(design) {
   const most = Math.min(Math.max(...rows.map((row) => row.seconds)), 5 * design.best.seconds);
   return table("Times of the alternatives", [
     { head: "network", cell: (row) => h("span", { class: row.kind === "ours" ? "accent" : "" }, row.name) },
-    { head: "", cell: (row) => h("meter", { class: row.kind, min: "0", max: String(most), value: String(Math.min(row.seconds, most)), "aria-hidden": "true" }) },
+    { head: hidden("bar"), cell: (row) => h("meter", { class: row.kind, min: "0", max: String(most), value: String(Math.min(row.seconds, most)), "aria-hidden": "true" }) },
     { head: "time", number: true, cell: (row) => seconds(row.seconds) },
     { head: "to the best", number: true, cell: (row) => `${digits(row.seconds / design.best.seconds)} ×` },
     { head: "assumed", cell: (row) => h("span", { class: "wrap" }, row.note || "") },

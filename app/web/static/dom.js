@@ -18,6 +18,9 @@ export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
+/** Return a text for screen readers alone, such as the head of a column of buttons. */
+export const hidden = (text) => h("span", { class: "hidden" }, text);
+
 /** Return an SVG element. */
 export function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);

@@ -1,7 +1,7 @@
 // The rate that is left after each single fault, worst first.
 
 import { post } from "./api.js";
-import { h, show } from "./dom.js";
+import { h, hidden, show } from "./dom.js";
 import { digits, number } from "./numbers.js";
 import { table } from "./table.js";
 import { progress } from "./waiting.js";
@@ -25,7 +25,7 @@ function worstFirst(rows, collective, unit) {
     table(`Rate of the ${collective} after each fault`, [
       { head: "lost", cell: named },
       { head: "equivalent", number: true, cell: (row) => row.equivalent_faults },
-      { head: "", cell: (row) => h("meter", { class: "ours", min: "0", max: "1", value: String(Math.min(1, left(row))), "aria-hidden": "true" }) },
+      { head: hidden("share"), cell: (row) => h("meter", { class: "ours", min: "0", max: "1", value: String(Math.min(1, left(row))), "aria-hidden": "true" }) },
       { head: "left", number: true, cell: (row) => h("span", { title: row.left }, share(left(row))) },
       { head: unit === "GB/s" ? "GB/s" : "rate", number: true, cell: (row) => (row.algbw === undefined ? "–" : digits(row.algbw)) },
     ], sorted),

@@ -3,7 +3,7 @@
 import { cancel, get } from "./api.js";
 import { bestKnown } from "./best.js";
 import { comparison } from "./compare.js";
-import { h, later, show } from "./dom.js";
+import { h, hidden, later, show } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { bytes, nameOf, plural, seconds } from "./numbers.js";
 import { pinButton } from "./pin.js";
@@ -73,7 +73,7 @@ async function recent(values, go) {
     compare.textContent = chosen.size < 2 ? "Compare" : `Compare ${chosen.size} designs`;
   };
   return h("div", {}, h("div", { class: "inline" }, compare, h("span", { class: "quiet" }, "Choose two or more designs to see them side by side.")), table("Stored designs", [
-    { head: "", cell: (row) => h("input", { type: "checkbox", "aria-label": `Compare ${nameOf(row.summary)} of ${row.request.nodes} hosts`, onchange: (event) => choose(row.id, event.target.checked) }) },
+    { head: hidden("compare"), cell: (row) => h("input", { type: "checkbox", "aria-label": `Compare ${nameOf(row.summary)} of ${row.request.nodes} hosts`, onchange: (event) => choose(row.id, event.target.checked) }) },
     { head: "topology", cell: (row) => h("a", { href: `#/design?id=${row.id.slice(0, 16)}` }, nameOf(row.summary)) },
     { head: "hosts", number: true, cell: (row) => row.request.nodes.toLocaleString("en-US") },
     { head: "ports", number: true, cell: (row) => row.request.degree },
@@ -82,7 +82,7 @@ async function recent(values, go) {
     { head: "time", number: true, cell: (row) => seconds(row.summary.seconds) },
     { head: "also stored", cell: (row) => (row.sizes.length > 1 ? plural(row.sizes.length - 1, "more size") : "") },
     { head: "when", cell: (row) => when(row) },
-    { head: "", cell: (row) => pinButton("designs", row) },
+    { head: hidden("pin"), cell: (row) => pinButton("designs", row) },
   ], [...groups.values()]));
 }
 
@@ -115,7 +115,7 @@ async function jobs() {
     { head: "progress", cell: (job) => (job.state === "running" ? h("progress", { max: "1", value: job.progress === null ? null : String(job.progress), "aria-label": "Progress" }) : "") },
     { head: "phase", cell: (job) => job.phase || "" },
     { head: "created", cell: (job) => when(job) },
-    { head: "", cell: (job) => (["queued", "running"].includes(job.state) ? stop(job) : "") },
+    { head: hidden("cancel"), cell: (job) => (["queued", "running"].includes(job.state) ? stop(job) : "") },
   ], items);
 }
 

@@ -45,7 +45,10 @@ async function open() {
     show(answer, h("p", { class: "quiet" }, "Loading …"));
     document.title = `${NAMES[name]} – Topoloom`;
     for (const link of document.querySelectorAll("#views a")) link.toggleAttribute("aria-current", link.hash === `#/${name}`);
-    for (const link of document.querySelectorAll("#views a[aria-current]")) link.setAttribute("aria-current", "page");
+    for (const link of document.querySelectorAll("#views a[aria-current]")) {
+      link.setAttribute("aria-current", "page");
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
   }
   await current.view.show(values, answer, signal);
 }

@@ -56,8 +56,8 @@ function panelView(plan, id, moves, labels, standings) {
   const after = new Map((plan.final[id]?.pairs || []).map((pair) => [keyOf(pair), pair]));
   const standing = standings.get(id);
   const drawings = standing ? [
-    figure(`Observed on ${id}; red pairs are wrong`, panel, () => split(standing.pairs, [["wrong", standing.unexpected], ["dark", standing.dark], ["new", after]])),
-    figure("After the plan; red pairs are missing", panel, () => split(after, [["missing", standing.missing], ["new", after]])),
+    figure(`Observed on ${id}; red pairs are wrong, faint pairs are still to unplug`, panel, () => split(standing.pairs, [["wrong", standing.unexpected], ["dark", standing.dark], ["kept", after], ["old", standing.pairs]])),
+    figure("After the plan; dashed pairs are still to plug", panel, () => split(after, [["kept", standing.pairs], ["todo", after]])),
   ] : [
     before.size > 0 && figure("Today; red pairs go", panel, () => split(before, [["gone", new Map([...before].filter(([key]) => !after.has(key)))]])),
     stepped(panel, before, after, moves),
@@ -94,7 +94,7 @@ function figure(title, panel, groups) {
 
 /** Split pairs into groups `[class, pairs]`: the first class whose keys have a pair, else "kept". */
 function split(pairs, classes) {
-  const groups = new Map([["kept", []], ...classes.map(([name]) => [name, []])].reverse());
+  const groups = new Map([...classes.map(([name]) => [name, []]), ["kept", []]].reverse());
   for (const [key, pair] of pairs) groups.get(classes.find(([, keys]) => keys.has(key))?.[0] || "kept").push(pair);
   return [...groups];
 }

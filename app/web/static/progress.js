@@ -74,7 +74,7 @@ export function standingOf(plan, panel) {
   const ahead = new Set(panel.ahead);
   for (const move of moves) if (ahead.has(`${move.op} ${keyOf(move)}`)) apply(pairs, move);
   const keyed = (list) => new Map(list.map((pair) => [keyOf(pair), pair]));
-  return { pairs, stagesDone: panel.stages_done, wrong: panel.unexpected.length, unexpected: keyed(panel.unexpected), dark: keyed(panel.dark), missing: keyed(panel.missing) };
+  return { pairs, stagesDone: panel.stages_done, wrong: panel.unexpected.length, unexpected: keyed(panel.unexpected), dark: keyed(panel.dark) };
 }
 
 function sentence(progress, standings) {
@@ -99,8 +99,8 @@ function nextSteps(plan, panel, standing) {
   const dark = panel.dark.map((pair) => h("li", {}, "Check the fiber of ", h("strong", {}, keyOf(pair)), ": no light ", h("span", { class: "quiet" }, pair.label)));
   if (!steps.length && !dark.length) return h("p", { class: "quiet" }, `${panel.device}: nothing is left to do.`);
   return h("div", {}, h("h3", {}, `What to do next on ${panel.device}`), h("ol", { class: "steps" }, dark, steps.slice(0, MOST_STEPS).map((step) => h("li", {},
-    h("span", { class: step.op }, step.op === "add" ? "Plug " : "Unplug "), h("strong", {}, step.key), h("span", { class: step.note === "mis-patched" ? "error" : "quiet" }, ` ${step.note}`),
-    step.label && h("span", { class: "quiet" }, ` ${step.label}`)))),
+    h("span", { class: step.op }, step.op === "add" ? "Plug " : "Unplug "), h("strong", {}, step.key), h("span", { class: step.note === "mis-patched" ? "error" : "quiet" }, `, ${step.note}`),
+    step.label && h("span", { class: "quiet" }, `, ${step.label.replace("--", " to ")}`)))),
   steps.length > MOST_STEPS && h("p", { class: "quiet" }, `Then ${plural(steps.length - MOST_STEPS, "move")} more of this stage; the table of the panel has all.`));
 }
 

@@ -25,7 +25,7 @@ function long(region, heads, body, columns, rows, line) {
   const texts = rows.map((row, index) => columns.map((column) => textOf(column.cell(row, index))));
   // The longest text of a column holds its width, so that no column moves while the table scrolls.
   heads.forEach((head, at) => head.append(h("span", { class: "sizer", "aria-hidden": "true" },
-    texts.reduce((longest, one) => (one[at].length > longest.length ? one[at] : longest), ""))));
+    texts.reduce((longest, cells) => (cells[at].length > longest.length ? cells[at] : longest), ""))));
   const haystack = texts.map((cells) => cells.join(" ").toLowerCase());
   const count = h("output", { class: "quiet" });
   const find = h("input", { type: "search", placeholder: "Find rows", "aria-label": `Find rows of: ${region.getAttribute("aria-label")}`, oninput: () => select() });
