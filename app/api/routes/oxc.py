@@ -8,6 +8,7 @@ from topoloom.app.api.problems import responses
 from topoloom.app.api.request_dispatcher import presented
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
+from topoloom.app.documents.oxc import OxcFlows
 from topoloom.app.jobs.worker_pool.operations import OXC_ALLREDUCE
 from topoloom.app.requests.oxc import OxcRequest
 
@@ -21,10 +22,7 @@ router = strict_router("/api/oxc", tags=["schedules"])
     dependencies=[JsonBody, DESIGN],
     response_model=None,
     responses={
-        200: {
-            "model": list[tuple[int, int, int, int]],
-            "description": "flows: source rank, target rank, step, bytes",
-        },
+        200: {"model": OxcFlows, "description": "flows: source rank, target rank, step, bytes"},
         **responses(400, 413, 415, 422, 503),
     },
 )
