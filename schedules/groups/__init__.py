@@ -8,5 +8,7 @@ Read the modules in this order:
 - `arborescence`, `cheapest_trees`: trees of a group under prices of the links;
 - `joint_program`, `joint_trees`, `exact_trees`, `exact_solution`: the best trees of all groups;
 - `joint_rate`: the best rate of all groups at once;
-- `member_topology`, `one_group`: that of one group, on its own links or with the whole fabric.
+- `member_topology`, `one_group`: that of one group, on its own links or with the whole fabric;
+- `figures`, `request`: all three rates, for groups as users state them;
+- `joint_schedule`: schedules of all groups that reach the joint rate.
 """

@@ -1,5 +1,6 @@
 """Exact weights of trees, and exact lengths of arcs, close to a solution in floats."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
@@ -83,12 +84,30 @@ def exact_weights(program: JointProgram, found: MasterSolution) -> Iterator[Weig
     solution = exact_solution(matrix, right, np.append(weights, found.time))
     if solution is not None and min(solution) >= 0:
         yield _positive(columns, solution[:-1])
+    floats = tuple(
+        (column, Fraction(weight)) for column, weight in zip(columns, weights.tolist(), strict=True)
+    )
     for unit in _UNITS:
-        near = [int(value * unit) for value in weights.tolist()]
-        for kind in range(len(classes)):
-            own = np.flatnonzero(kinds == kind)
-            near[own[np.argmax(weights[own])]] += unit - sum(near[at] for at in own.tolist())
-        yield _positive(columns, [Fraction(part, unit) for part in near])
+        yield on_grid(floats, unit)
+
+
+def on_grid(weights: Weights, unit: int) -> Weights:
+    """Return the weights rounded to multiples of 1 / unit, with sum 1 in every class."""
+    sums: dict[int, Fraction] = defaultdict(Fraction)
+    for column, weight in weights:
+        sums[column.kind] += weight
+    exact = [weight * unit / sums[column.kind] for column, weight in weights]
+    near = [int(value) for value in exact]
+    rest = dict.fromkeys(sums, unit)
+    for (column, _), part in zip(weights, near, strict=True):
+        rest[column.kind] -= part
+    # The largest remainders are rounded up.
+    for at in sorted(range(len(near)), key=lambda at: near[at] - exact[at]):
+        kind = weights[at][0].kind
+        near[at] += rest[kind] > 0
+        rest[kind] -= 1
+    columns = [column for column, _ in weights]
+    return _positive(columns, [Fraction(part, unit) for part in near])
 
 
 def _positive(columns: Sequence[Column], weights: Sequence[Fraction]) -> Weights:

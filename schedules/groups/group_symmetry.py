@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.symmetry.automorphisms import arc_images, colored_graph, orbits
 from topoloom.synth.symmetry.canonical_forms import graph_class
+from topoloom.synth.symmetry.semiregular_groups import semiregular_group
+from topoloom.synth.topology.topology import Topology
 
 Ints = NDArray[np.int64]
 
@@ -69,6 +71,37 @@ def group_orbits(network: Network, groups: Sequence[Sequence[int]]) -> GroupOrbi
         orbits(len(network.shared), [_limit_images(network, image) for image in arcs]),
         orbits(len(groups), [image[first:] - first for image in every]),
     )
+
+
+def regular_orbits(
+    topology: Topology, network: Network, groups: Sequence[Sequence[int]]
+) -> tuple[GroupOrbits, Ints]:
+    """Return the orbits under a semiregular group that maps groups to groups, and its elements.
+
+    Only the identity fixes a node, so the trees of one root of each orbit give those of all roots.
+    """
+    group = np.full(network.node_count, -1, np.int64)
+    for number, members in enumerate(groups):
+        group[list(members)] = number
+    images = _that_keep(group, semiregular_group(topology))
+    arcs = arc_images(network, list(images))
+    first = [members[0] for members in groups]
+    found = GroupOrbits(
+        orbits(network.node_count, list(images)),
+        orbits(len(network.tail), arcs),
+        orbits(len(network.shared), [_limit_images(network, image) for image in arcs]),
+        orbits(len(groups), [group[image[first]] for image in images]),
+    )
+    return found, images
+
+
+def _that_keep(group: Ints, images: Ints) -> Ints:
+    """Return the elements that map groups to groups, and other nodes to such nodes: a subgroup."""
+    held = np.flatnonzero(group >= 0)
+    held = held[np.argsort(group[held], kind="stable")]
+    moved = group[images[:, held]]
+    alike = (group[held][1:] == group[held][:-1]) == (moved[:, 1:] == moved[:, :-1])
+    return images[alike.all(axis=1) & (moved >= 0).all(axis=1)]
 
 
 def _limit_images(network: Network, arcs: Ints) -> Ints:

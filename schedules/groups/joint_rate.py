@@ -8,7 +8,7 @@ from math import ceil, floor
 from topoloom.schedules.groups.group_symmetry import GroupOrbits, group_orbits
 from topoloom.schedules.groups.joint_program import JointProgram
 from topoloom.schedules.groups.joint_trees import JointTrees, joint_trees
-from topoloom.schedules.groups.process_groups import require_groups
+from topoloom.schedules.groups.process_groups import HostGroups, require_groups
 from topoloom.schedules.groups.rate import GroupRate, LinkPrice, require_collective
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.trees.flow.demand import demand_of, require_paths
@@ -64,10 +64,7 @@ def joint_rate(
     places = [[topology.position[member] for member in members] for members in groups]
     found = group_orbits(network, places)
     program = JointProgram(network, places, collective, found)
-    if not program.connected:
-        for members in groups:
-            for inward in (False, True):
-                require_paths(topology, demand_of(topology, participants=members), inward=inward)
+    require_connected_groups(program, topology, groups)
     trees = joint_trees(program)
     whole = network.unit * (1 if collective is Collective.ALLREDUCE else len(groups[0]))
     reached, bound = whole / trees.reached, whole / trees.least
@@ -78,6 +75,15 @@ def joint_rate(
         # Trees do not use copies by switches; one group alone with such copies is a bound.
         bound = _copying_bound(topology, groups[0], collective)
     return GroupRate(reached, bound, prices=tuple(_prices(topology, network, found, trees)))
+
+
+def require_connected_groups(program: JointProgram, topology: Topology, groups: HostGroups) -> None:
+    """Raise Unreachable, with two hosts, unless the members of every group reach each other."""
+    if program.connected:
+        return
+    for members in groups:
+        for inward in (False, True):
+            require_paths(topology, demand_of(topology, participants=members), inward=inward)
 
 
 def _multiple(rate: Fraction, to_whole: Callable[[Fraction], int]) -> Fraction:

@@ -229,6 +229,7 @@ class RouteSchedule(_ShownInNotebooks):
     """An all-to-all by routes; the weights of each ordered pair sum to ``units_per_pair``.
 
     ``routes`` is a tuple, or for many hosts a `schedules.model.route_table.RouteTable`.
+    ``ranks`` and ``idle`` partition the topology's compute nodes.
     """
 
     collective: Collective
@@ -236,6 +237,7 @@ class RouteSchedule(_ShownInNotebooks):
     ranks: tuple[NodeId, ...]
     units_per_pair: int
     routes: Sequence[Route]
+    idle: tuple[NodeId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

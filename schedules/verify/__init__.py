@@ -136,7 +136,7 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
     if isinstance(schedule, SequenceSchedule):
         _check_sequence(schedule, topology, findings, prefix)
         return
-    idle = set(schedule.idle) if isinstance(schedule, TreeSchedule) else set()
+    idle = set() if isinstance(schedule, StepSchedule) else set(schedule.idle)
     if schedule.ranks != tuple(node for node in topology.compute_nodes if node not in idle):
         findings.add(f"{prefix}/ranks", "must be the compute nodes that take part, in order")
         return

@@ -1,0 +1,101 @@
+"""Schedules of groups that run at once: valid, disjoint, and as fast as the joint rate."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.schedule_oracles import direct_topologies
+from topoloom.schedules.groups.joint_rate import joint_rate
+from topoloom.schedules.groups.joint_schedule import joint_schedules
+from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
+from topoloom.schedules.groups.rate import COLLECTIVES
+from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.simulate import Network, simulate
+from topoloom.schedules.verify.groups import group_violations, joint_algbw
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build
+from topoloom.synth.recipes.recipe import parse
+
+
+def placed(topology, sizes, kind):
+    return Placement.in_order(ProcessGroups.parse(sizes), topology).groups(kind)
+
+
+CASES = {
+    "rows of a torus": (build(parse("Torus(4, 4)")), "tensor=4,data=4", "tensor"),
+    "columns of a torus": (build(parse("Torus(4, 4)")), "tensor=4,data=4", "data"),
+    "halves of a ring": (build(parse("BiRing(8)")), "tensor=4,data=2", "tensor"),
+    "boxes of GPUs": (fabric("dgx-a100-2"), "tensor=8,data=2", "tensor"),
+    "GPUs across boxes": (fabric("dgx-a100-2"), "tensor=8,data=2", "data"),
+}
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("case", CASES)
+def test_schedules_of_groups_are_valid_and_reach_the_joint_rate(case, collective):
+    topology, sizes, kind = CASES[case]
+    groups = placed(topology, sizes, kind)
+    schedules = joint_schedules(topology, groups, collective)
+    assert len(schedules) == len(groups)
+    assert group_violations(schedules, topology) == []
+    best = joint_rate(topology, groups, collective).algbw
+    # Weights with more than a million parts are rounded.
+    assert best * Fraction(9999, 10000) <= joint_algbw(schedules, topology) <= best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_schedules_of_a_large_torus_reach_the_joint_rate(collective):
+    torus = build(parse("Torus(16, 16)"))
+    groups = placed(torus, "tensor=16,data=16", "tensor")
+    schedules = joint_schedules(torus, groups, collective)
+    assert group_violations(schedules, torus) == []
+    assert joint_algbw(schedules, torus) == joint_rate(torus, groups, collective).algbw
+
+
+@st.composite
+def grouped(draw):
+    topology = draw(direct_topologies(6))
+    hosts = draw(st.permutations(topology.nodes))
+    size = draw(st.integers(2, max(2, len(hosts) // 2)))
+    count = draw(st.integers(1, len(hosts) // size))
+    return topology, [tuple(hosts[at * size : (at + 1) * size]) for at in range(count)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=grouped(), collective=st.sampled_from(COLLECTIVES))
+def test_schedules_of_any_groups_are_valid_and_lose_less_than_a_thousandth(case, collective):
+    topology, groups = case
+    schedules = joint_schedules(topology, groups, collective)
+    assert group_violations(schedules, topology) == []
+    best = joint_rate(topology, groups, collective).bound
+    assert best * Fraction(999, 1000) <= joint_algbw(schedules, topology) <= best
+
+
+def test_the_schedule_of_one_group_runs_in_the_simulator():
+    torus = build(parse("Torus(4, 4)"))
+    (alone,) = joint_schedules(torus, [(0, 2, 8, 10)], Collective.ALLGATHER)
+    assert alone.idle
+    size, unit = 1 << 30, Fraction(10**9)
+    found = simulate(alone, torus, Network(Fraction(0), unit), size_bytes=size, chunks=256)
+    least = size / (joint_algbw([alone], torus) * unit)
+    assert least <= found.seconds <= least * Fraction(11, 10)
+
+
+def test_a_host_in_two_schedules_is_a_violation():
+    ring = build(parse("BiRing(8)"))
+    first, _ = joint_schedules(ring, [(0, 1, 2, 3), (4, 5, 6, 7)], Collective.ALLGATHER)
+    found = group_violations([first, first], ring)
+    assert {str(one) for one in found} >= {
+        "/groups/1/ranks: must be hosts of no other group; 0 is in two groups"
+    }
+
+
+def test_a_missing_tree_is_a_violation_of_its_group():
+    ring = build(parse("BiRing(8)"))
+    first, other = joint_schedules(ring, [(0, 1, 2, 3), (4, 5, 6, 7)], Collective.ALLGATHER)
+    broken = replace(other, trees=other.trees[1:])
+    assert group_violations([first, broken], ring)[0].place.startswith("/groups/1/trees")
