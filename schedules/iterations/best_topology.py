@@ -7,14 +7,13 @@ from itertools import permutations
 
 from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.candidates import Candidate
-from topoloom.schedules.iterations.communications import Cost, Traffic
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
 from topoloom.schedules.iterations.group_loads import RoutedGroups
 from topoloom.schedules.iterations.iteration import Iteration, simulate_iteration
 from topoloom.schedules.iterations.job_operations import JobPlan, job_plan
-from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.path_loads import ShortestPaths
+from topoloom.schedules.iterations.training_job import Sharding
 from topoloom.synth.progress import report_progress
 from topoloom.synth.topology.topology import Topology
 
@@ -66,16 +65,15 @@ def placed_iteration(
     """Return the iteration on a fabric, with the fastest placement of those simulated.
 
     Placements differ in the order of the dimensions beyond tensor and context groups.  If there are
-    more than `SIMULATED`, a short simulation selects them: as many microbatches as stages, all
-    stages with the costs of the middle stage, no link shared.
+    more than `SIMULATED`, simulations with as many microbatches as stages select them.
     """
     paths = ShortestPaths(fabric.topology)
     tried = [RoutedGroups(fabric, one, paths) for one in placements(plan.job.processes, fabric)]
     if len(tried) > SIMULATED:
-        short, middle = _shortened(plan), plan.job.stages // 2
+        short = _shortened(plan)
         times = [
             simulate(routed.operations, routed.shares, short.order).seconds
-            for routed in (short.on(_OneStage(network, middle)) for network in tried)
+            for routed in map(short.on, tried)
         ]
         ranked = sorted(range(len(tried)), key=lambda place: (times[place], place))
         tried = [tried[place] for place in ranked[:SIMULATED]]
@@ -91,24 +89,26 @@ def placed_iteration(
     return min(found, key=lambda one: one.seconds)
 
 
-class _OneStage:
-    """A network that gives all stages the costs of one stage, and shares no links."""
-
-    def __init__(self, network: RoutedGroups, stage: int) -> None:
-        self.network, self.stage = network, stage
-
-    def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
-        """Return the cost in the chosen stage."""
-        return self.network.cost(kind, traffic, self.stage, size_bytes)._replace(row=Row.of())
-
-
 def _shortened(plan: JobPlan) -> JobPlan:
-    """Return the plan with at most as many microbatches as stages, and two at least."""
+    """Return the plan with at most as many microbatches as stages, and two at least.
+
+    What an iteration sends once, gradients and gathered parameters, shrinks in proportion.
+    """
     job = plan.job
     count = min(job.microbatches, max(job.stages, 2))
     if count == job.microbatches:
         return plan
-    return job_plan(replace(job, microbatches=count), plan.seconds)
+    full = job.sharding is Sharding.FULL
+    share = Fraction(1) if full else Fraction(count, job.microbatches)
+    layers = tuple(
+        replace(
+            layer,
+            parameters=int(layer.parameters * share),
+            expert_parameters=int(layer.expert_parameters * share),
+        )
+        for layer in job.layers
+    )
+    return job_plan(replace(job, microbatches=count, layers=layers), plan.seconds)
 
 
 def best_iterations(
