@@ -4,7 +4,7 @@ import doctest
 
 import pytest
 
-from benchmarks import bench_efficientdirect, optccl_model
+from benchmarks import bench_efficientdirect, bench_nccl, optccl_model
 from benchmarks.bench_efficientdirect import same_loads
 from topoloom.synth.evaluation.measure import step_loads
 from topoloom.synth.recipes.build import build
@@ -34,3 +34,29 @@ def test_a_program_left_unsolved_is_no_agreement():
 def test_the_examples_of_the_peer_benchmarks_hold():
     assert doctest.testmod(bench_efficientdirect) == (0, 3)
     assert doctest.testmod(optccl_model) == (0, 3)
+
+
+def test_a_row_of_forestcoll_beside_nccl_names_the_fastest_and_the_ratio():
+    row = bench_nccl.Row
+    rows = [
+        row("f", "allgather", "forestcoll", 2**20, 1e-3, 3.0),
+        row("f", "allgather", "nccl-ring", 2**20, 2e-3, 1.5),
+        row("f", "allgather", "nccl-pat", 2**20, 3e-3, 1.0),
+    ]
+    assert list(bench_nccl.table(rows))[2:] == [
+        "| `f` | allgather | 1MiB | 3.0 | 1.5 (nccl-ring) | 2.00 |"
+    ]
+
+
+def test_the_plot_has_a_panel_for_each_fabric_and_collective(tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [
+        bench_nccl.Row(fabric, collective, name, size, 1e-3, 1.0)
+        for fabric in ("f", "g")
+        for collective in ("allgather", "allreduce")
+        for name in ("forestcoll", "nccl-ring")
+        for size in bench_nccl.SIZES
+    ]
+    bench_nccl.plot(rows, tmp_path / "out.svg")
+    text = (tmp_path / "out.svg").read_text()
+    assert text.count(">allgather<") == text.count(">allreduce<") == 2
