@@ -15,7 +15,7 @@ Domain = Annotated[list[Rank], Field(min_length=2, max_length=MAX_RANKS)]
 
 
 class OxcRequest(Request):
-    """What SimAI-OXC's client sends; the members have the names of that client."""
+    """Request of the client of SimAI-OXC; the members have the names of that client."""
 
     ranktable: dict[str, Any] = Field(
         default_factory=dict,

@@ -47,7 +47,10 @@ def allreduce(context: Context, request: OxcRequest) -> Presented:
                     raise NotExportable("/commDomainVolume", error.rule) from None
             _require_few(len(found) + len(made[count]))
             order = _by_rack(domain, request.rankIdRackIdMap)
-            found += [(order[one], order[other], *rest) for one, other, *rest in made[count]]
+            found += [
+                (order[source], order[target], step, size)
+                for source, target, step, size in made[count]
+            ]
     return {"flows": [list(flow) for flow in found]}
 
 

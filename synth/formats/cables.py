@@ -14,7 +14,7 @@ DEFAULT_ALPHA_US = Fraction(10)
 
 @dataclass(frozen=True, slots=True)
 class LinkModel:
-    """What a topology does not state, and a simulator needs.
+    """Latency and rate of links, which a topology may not state and a simulator needs.
 
     Parameters
     ----------

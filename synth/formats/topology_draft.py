@@ -1,8 +1,9 @@
 """Shared parts of all readers: a topology draft, places in a text, exact numbers."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
+from typing import TypeVar
 
 import networkx as nx
 
@@ -12,6 +13,8 @@ from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Capacity, Link, NodeId, Topology
 
 MAX_DIGITS = 30
+
+_Node = TypeVar("_Node", bound=Hashable)
 
 _NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?|[0-9]{1,30}/[0-9]{1,30}")
 _PLACE = re.compile(r"/(nodes|links|shared)/([0-9]+)(.*)")
@@ -49,13 +52,13 @@ def capacity(text: str, place: str) -> Fraction:
     raise wrong(place, f"must be a number of at most {MAX_DIGITS} digits; {text[:50]!r} is not")
 
 
-def join(nodes: Iterable[NodeId], pairs: Iterable[tuple[NodeId, NodeId]]) -> "list[set[NodeId]]":
+def join(nodes: Iterable[_Node], pairs: Iterable[tuple[_Node, _Node]]) -> "list[set[_Node]]":
     """Return the connected components of undirected pairs, in order of their first node.
 
     >>> join([1, 2, 3], [(3, 1)])
     [{1, 3}, {2}]
     """
-    graph: nx.Graph[NodeId] = nx.Graph()
+    graph: nx.Graph[_Node] = nx.Graph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(pairs)
     return [set(piece) for piece in nx.connected_components(graph)]

@@ -1,6 +1,6 @@
 """Networks of ASTRA-sim's analytical back ends: products of rings, full meshes and switches."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -19,7 +19,7 @@ RING, MESH, SWITCH = "Ring", "FullyConnected", "Switch"
 GBPS_PER_GB = Fraction(8 * 2**30, 10**9)
 """Gbit/s of one GB/s of ASTRA-sim, whose GB has 2^30 bytes."""
 
-Joined: TypeAlias = Counter[tuple[int, ...]]
+Joined: TypeAlias = dict[tuple[int, ...], Fraction]
 """Gbit/s of each cable between two hosts, and of each cable of the hosts of a switch.
 
 The key has the ranks of the hosts in order, and -1 at the end for a switch."""
@@ -89,7 +89,7 @@ def dimensions_of(topology: Topology, model: LinkModel) -> list[Dimension]:
 def _joined(topology: Topology, model: LinkModel) -> Joined:
     """Return the hosts that a cable or a switch joins, and the Gbit/s of the cables."""
     rank = {topology.position[node]: at for at, node in enumerate(topology.compute_nodes)}
-    joined: Joined = Counter()
+    joined: Joined = defaultdict(Fraction)
     stars: dict[int, dict[int, Fraction]] = defaultdict(dict)
     for one, other, gbps in cables_of(topology, "astra-sim", model):
         if one in rank and other in rank:
@@ -139,7 +139,7 @@ def _product(dimensions: list[Dimension]) -> Joined:
     count = 1
     for one in dimensions:
         count *= one.size
-    made: Joined = Counter()
+    made: Joined = defaultdict(Fraction)
     stride = 1
     for kind, size, gbps in dimensions:
         steps = (1, size - 1) if kind == RING else range(1, size)
