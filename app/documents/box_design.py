@@ -123,6 +123,9 @@ def notes_of(request: BoxDesignRequest, found: "BoxDesign") -> list[str]:
 def _row(row: "BoxRow", request: BoxDesignRequest) -> BoxRowDocument:
     counts, prices = row.cables, request.prices
     cost = {} if prices is None else {"cost": rounded(counts.cost(*prices))}
+    more: dict[str, Any] = {} if row.seconds is None else {"seconds": row.seconds}
+    if request.boxes_per_rack is not None:
+        more["racks"] = [list(rack) for rack in row.racks]
     return BoxRowDocument(
         kind=row.candidate.kind,  # pyright: ignore[reportArgumentType]
         recipe=row.text,
@@ -131,14 +134,13 @@ def _row(row: "BoxRow", request: BoxDesignRequest) -> BoxRowDocument:
         exact_algbw=str(row.algbw),
         hops=row.hops,
         least_seconds=row.least_seconds,
-        **({} if row.seconds is None else {"seconds": row.seconds}),
         cables=CablesDocument(
             inside=float(counts.inside),
             copper=float(counts.copper),
             optics=float(counts.optics),
             **cost,
         ),
-        **({} if request.boxes_per_rack is None else {"racks": [list(one) for one in row.racks]}),
+        **more,
     )
 
 

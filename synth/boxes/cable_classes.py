@@ -1,5 +1,6 @@
 """Classes of links: inside boxes, copper within racks, optics between racks."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,10 +58,8 @@ def cable_counts(topology: Topology, racks: Racks = ()) -> CableCounts:
     CableCounts(inside=Fraction(32, 1), copper=Fraction(2, 1), optics=Fraction(2, 1))
     """
     rack = rack_numbers(racks)
-    links = dict.fromkeys(("inside", "copper", "optics"), 0)
-    for link in topology.links:
-        links[link_class(link, rack)] += 1
-    return CableCounts(**{name: Fraction(count, 2) for name, count in links.items()})
+    links = Counter(link_class(link, rack) for link in topology.links)
+    return CableCounts(*(Fraction(links[name], 2) for name in ("inside", "copper", "optics")))
 
 
 def box_number(node: NodeId) -> int | None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from topoloom.schedules.trees.symmetry.automorphisms import Ints
 from topoloom.synth.boxes.cable_classes import box_number
 from topoloom.synth.topology.topology import NodeId
 
+Pair: TypeAlias = tuple[Any, ...]
+"""Two boxes by index; an edge of a tree between boxes."""
+
 
 class BoxNetwork(NamedTuple):
     """A network whose capacities count trees, divided into boxes.
@@ -34,10 +37,10 @@ class BoxNetwork(NamedTuple):
 
     network: Network
     box: Ints
-    cables: dict[tuple[int, int], tuple[int, ...]]
+    cables: dict[Pair, tuple[int, ...]]
 
     @property
-    def count(self) -> int:
+    def box_count(self) -> int:
         """The number of boxes."""
         return int(self.box.max()) + 1
 
@@ -82,7 +85,7 @@ def contract_boxes(names: Sequence[NodeId], network: Network, room: Ints) -> Box
     ends_are_ranks = is_rank[network.tail[between]] & is_rank[network.head[between]]
     if len(kinds) < 2 or ranks.min() < 1 or ranks.max() < 2 or not ends_are_ranks.all():
         return None
-    cables: dict[tuple[int, int], list[int]] = defaultdict(list)
+    cables: dict[Pair, list[int]] = defaultdict(list)
     for arc in np.flatnonzero(between).tolist():
         cables[int(box[network.tail[arc]]), int(box[network.head[arc]])].append(arc)
     return BoxNetwork(
@@ -95,27 +98,27 @@ def trees_between(found: BoxNetwork, trees_per_root: int) -> list[Tree]:
     network, pairs = found.network, list(found.cables)
     tail, head = np.array(pairs, np.int64).T
     capacity = np.array([network.capacity[list(arcs)].sum() for arcs in found.cables.values()])
-    sizes = np.zeros(found.count, np.int64)
+    sizes = np.zeros(found.box_count, np.int64)
     np.add.at(sizes, found.box, network.sizes)
     if sizes.min() == sizes.max():
         trees = trees_per_root * int(sizes[0])
-        groups = shortest_trees(found.count, tail, head, capacity, trees)
+        groups = shortest_trees(found.box_count, tail, head, capacity, trees)
         if groups is not None:
             return [
                 Tree(one.root, one.multiplicity, tuple(_named(pairs, one.arcs))) for one in groups
             ]
     boxes = replace(
         network,
-        node_count=found.count,
-        terminals=np.arange(found.count),
+        node_count=found.box_count,
+        terminals=np.arange(found.box_count),
         sizes=sizes,
         tail=np.ascontiguousarray(tail),
         head=np.ascontiguousarray(head),
         capacity=capacity,
     )
-    rate = Rate(Fraction(1), trees_per_root, np.zeros(found.count, np.bool_))
-    return list(lowest_packing(range(found.count), boxes, rate).trees())
+    rate = Rate(Fraction(1), trees_per_root, np.zeros(found.box_count, np.bool_))
+    return list(lowest_packing(range(found.box_count), boxes, rate).trees())
 
 
-def _named(pairs: list[tuple[int, int]], arcs: Ints) -> Iterator[tuple[int, int]]:
+def _named(pairs: list[Pair], arcs: Ints) -> Iterator[Pair]:
     return (pairs[arc] for arc in arcs.tolist())

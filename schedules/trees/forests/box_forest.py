@@ -16,6 +16,7 @@ from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
 from topoloom.schedules.trees.forests.box_contraction import (
     BoxNetwork,
+    Pair,
     contract_boxes,
     trees_between,
 )
@@ -85,7 +86,7 @@ def box_forest(names: Sequence[NodeId], network: Network, rate: Rate) -> list[Tr
         return None
     roots = [
         _Copies((node, int(started[node])) for node in found.nodes(box).tolist())
-        for box in range(found.count)
+        for box in range(found.box_count)
     ]
     supply = {pair: _Copies(arcs) for pair, arcs in cables.items()}
     ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
@@ -96,9 +97,7 @@ def box_forest(names: Sequence[NodeId], network: Network, rate: Rate) -> list[Tr
     ]
 
 
-def _allotted(
-    found: BoxNetwork, trees: Iterable[Tree]
-) -> dict[tuple[int, int], list[tuple[int, int]]]:
+def _allotted(found: BoxNetwork, trees: Iterable[Tree]) -> dict[Pair, list[tuple[int, int]]]:
     """Return how many trees use each cable between two boxes: shares of the capacities."""
     used = dict.fromkeys(found.cables, 0)
     for tree in trees:
@@ -118,7 +117,7 @@ def _allotted(
 
 def _spread(
     found: BoxNetwork,
-    cables: dict[tuple[int, int], list[tuple[int, int]]],
+    cables: dict[Pair, list[tuple[int, int]]],
     started: Ints,
     names: Sequence[NodeId],
 ) -> dict[int, _Copies] | None:
@@ -132,7 +131,7 @@ def _spread(
             entering[network.head[arc]] += copies
     solved: dict[bytes, list[Tree] | None] = {}
     inside: dict[int, _Copies] = {}
-    for box in range(found.count):
+    for box in range(found.box_count):
         nodes = found.nodes(box)
         inner = _box_alone(network, nodes, entering)
         key = b"|".join(
@@ -146,8 +145,8 @@ def _spread(
             return None
         by_root: dict[int, list[tuple[tuple[Edge, ...], int]]] = {}
         for tree in forest:
-            edges = tuple(tuple(names[nodes[node]] for node in path) for path in tree.edges)
-            by_root.setdefault(int(nodes[tree.root]), []).append((edges, tree.weight))
+            edges = tuple(tuple(names[nodes[int(node)]] for node in path) for path in tree.edges)
+            by_root.setdefault(int(nodes[int(tree.root)]), []).append((edges, tree.weight))
         inside |= {root: _Copies(items) for root, items in by_root.items()}
     return inside
 
@@ -180,7 +179,7 @@ def _box_alone(network: Network, nodes: Ints, entering: Ints) -> Network:
 def _expanded(
     tree: Tree,
     roots: _Copies,
-    supply: dict[tuple[int, int], _Copies],
+    supply: dict[Pair, _Copies],
     inside: dict[int, _Copies],
     ends: list[tuple[int, int]],
     names: Sequence[NodeId],

@@ -97,10 +97,13 @@ def boxed(topology: Topology, network: Network, rate: Rate) -> list[Tree] | None
     return min(forest, plain, key=_worth)
 
 
-def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree] | None:
+def symmetric(
+    topology: Topology, network: Network, rate: Rate, gaps: Iterable[Fraction] = (Fraction(0),)
+) -> Iterator[Tree] | None:
     """Return images of the trees of a few roots, or None.
 
-    They are tried where all ranks have equal shards.
+    They are tried where all ranks have equal shards.  ``gaps`` are the excesses over the time of
+    the rate, as shares, that are tried in turn.
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
@@ -110,14 +113,16 @@ def symmetric(topology: Topology, network: Network, rate: Rate) -> Iterator[Tree
     network, order, action = chosen
     if action is None or not _search_pays(network, chosen.roots):
         return None
-    room = tree_capacities(network, rate.scale, rate.trees_per_root)
+    names = [topology.nodes[node] for node in order.tolist()]
     whole = not len(action.others(network.terminals))
-    found = (symmetric_trees if whole else completed_trees)(
-        network, room, rate.trees_per_root, action
-    )
-    if found is None:
-        return None
-    return named_trees([topology.nodes[node] for node in order.tolist()], found)
+    for gap in gaps:
+        room = tree_capacities(network, rate.scale * (1 + gap), rate.trees_per_root)
+        found = (symmetric_trees if whole else completed_trees)(
+            network, room, rate.trees_per_root, action
+        )
+        if found is not None:
+            return named_trees(names, found)
+    return None
 
 
 def _search_pays(network: Network, roots: int) -> bool:
