@@ -69,7 +69,7 @@ class GroupPaths:
             copy[self.members] = nodes + np.arange(count)
         numbered = (np.arange(1, len(tail) + 1), (copy[tail], head))
         index = csr_array(numbered, shape=(nodes + count, nodes + count))
-        self._arcs = index.data - 1
+        self._arcs = np.asarray(index.data, np.int64) - 1
         self._graph = csr_array(
             (np.zeros(len(tail)), index.indices, index.indptr), shape=index.shape
         )

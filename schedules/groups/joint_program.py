@@ -13,6 +13,7 @@ Links with a shared limit are one more arc in both sums.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -39,7 +40,8 @@ _TREE_WORK = 40
 """Time of a tree for each pair of members, in times that a search looks at an arc."""
 
 
-class RootClass(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RootClass:
     """Equivalent roots: ``count`` of them, each with its data at one of ``places`` of its group.
 
     A class of an allreduce has one element for each group, and chooses among all its members.
@@ -120,13 +122,14 @@ class JointProgram:
         by_arc = self._incidence @ lengths
         near = {group: [one.under(by_arc) for one in way] for group, way in self._paths.items()}
         total, columns = 0, list[Column]()
-        for kind, (group, places, count) in enumerate(self.classes):
-            options = [[(way, root, way.parents(root)) for way in near[group]] for root in places]
+        for kind, one in enumerate(self.classes):
+            passes = near[one.group]
+            options = [[(way, root, way.parents(root)) for way in passes] for root in one.places]
             costs = [sum(way.length(tree) for way, _, tree in option) for option in options]
-            cheapest = min(range(len(places)), key=costs.__getitem__)
-            total += count * costs[cheapest]
+            cheapest = min(range(len(costs)), key=costs.__getitem__)
+            total += one.count * costs[cheapest]
             trees = tuple(way.tree(root, tree) for way, root, tree in options[cheapest])
-            columns.append(Column(kind, trees, self._loads(trees) * count))
+            columns.append(Column(kind, trees, self._loads(trees) * one.count))
         room = sum(int(y) * size for y, size in zip(lengths, self.room, strict=True))
         return Priced(lengths, Fraction(total, room) if room else Fraction(0), tuple(columns))
 

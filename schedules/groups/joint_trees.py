@@ -72,7 +72,8 @@ def joint_trees(program: JointProgram) -> JointTrees:
     if solutions:
         solution = solutions[-1][0]
         best = max(history, key=_bound)
-        near = [next(whole_lengths(one, LONGEST)) for one in (solution.lengths, best.lengths)]
+        floats = (solution.lengths, best.lengths.astype(float))
+        near = [next(whole_lengths(one, LONGEST)) for one in floats]
         exact = exact_lengths(program, solution)
         history += [program.priced(one) for one in (exact, *near) if one is not None]
         weights += exact_weights(program, solution)
@@ -112,17 +113,21 @@ def _generated(
             found = _master(program, list(pool.values()))
         except TookTooLong:
             return
+        close = found.time <= float(best.bound) * (1 + _CLOSE)
         new: dict[tuple[int, bytes], Column] = {}
-        for share in (_SMOOTHING, 0.0):
+        for share in (0.0,) if close else (_SMOOTHING, 0.0):
             left -= program.work
             lengths = share * best.lengths / (best.lengths @ room) + (1 - share) * found.lengths
             priced = program.priced(next(whole_lengths(lengths, LONGEST)))
             yield found, priced
-            best = max(best, priced, key=lambda one: one.bound)
+            best = max(best, priced, key=_bound)
             new = {_key(column): column for column in priced.columns if _key(column) not in pool}
-            if new or found.time <= float(best.bound) * (1 + _CLOSE):
+            # The prices of the program themselves must prove its time, not only smoothed ones.
+            if not share and found.time <= float(priced.bound) * (1 + _CLOSE):
+                return
+            if new:
                 break
-        if not new or found.time <= float(best.bound) * (1 + _CLOSE):
+        if not new:
             return
         pool |= new
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
@@ -17,7 +16,8 @@ COLLECTIVES = (
 """The collectives of groups; every rank of a group brings equal data."""
 
 
-class LinkPrice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LinkPrice:
     """Equivalent links with one length in the proof of a bound; ``example`` is one of them."""
 
     example: tuple[NodeId, NodeId]

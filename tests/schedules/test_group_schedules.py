@@ -12,7 +12,7 @@ from topoloom.schedules.groups.joint_rate import joint_rate
 from topoloom.schedules.groups.joint_schedule import joint_schedules
 from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
 from topoloom.schedules.groups.rate import COLLECTIVES
-from topoloom.schedules.model.schedule import Collective
+from topoloom.schedules.model.schedule import Collective, TreeSchedule
 from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.verify.groups import group_violations, joint_algbw
 from topoloom.synth.fabrics import fabric
@@ -78,7 +78,7 @@ def test_schedules_of_any_groups_are_valid_and_lose_less_than_a_thousandth(case,
 def test_the_schedule_of_one_group_runs_in_the_simulator():
     torus = build(parse("Torus(4, 4)"))
     (alone,) = joint_schedules(torus, [(0, 2, 8, 10)], Collective.ALLGATHER)
-    assert alone.idle
+    assert isinstance(alone, TreeSchedule) and alone.idle
     size, unit = 1 << 30, Fraction(10**9)
     found = simulate(alone, torus, Network(Fraction(0), unit), size_bytes=size, chunks=256)
     least = size / (joint_algbw([alone], torus) * unit)
@@ -97,5 +97,6 @@ def test_a_host_in_two_schedules_is_a_violation():
 def test_a_missing_tree_is_a_violation_of_its_group():
     ring = build(parse("BiRing(8)"))
     first, other = joint_schedules(ring, [(0, 1, 2, 3), (4, 5, 6, 7)], Collective.ALLGATHER)
+    assert isinstance(other, TreeSchedule)
     broken = replace(other, trees=other.trees[1:])
     assert group_violations([first, broken], ring)[0].place.startswith("/groups/1/trees")
