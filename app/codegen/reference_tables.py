@@ -28,6 +28,7 @@ from topoloom.app.requests import (
     box_designs,
     designs,
     evaluations,
+    iterations,
     listing,
     lr_sessions,
     patch_plans,
@@ -58,6 +59,7 @@ _REQUESTS = (
     topology_source,
     listing,
     evaluations,
+    iterations,
     lr_sessions,
     sweeps,
 )

@@ -27,8 +27,8 @@ class IterationRequest(Request):
         "job of a public model: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2 or vit-22b"
     )
     model: dict[str, Any] = optional("instead of a preset: a model file")
-    nodes: Annotated[StrictInt, Field(ge=2, le=1024)] = Field(description="number of hosts")
-    degree: Annotated[StrictInt, Field(ge=1, le=64)] = Field(description="ports of each host")
+    nodes: StrictInt = cluster.NODES.field()
+    degree: StrictInt = cluster.DEGREE.field()
     links: LinkKind = cluster.LINKS.field()
     parallel: Text = iterations.PARALLEL.field()
     topology: Text = iterations.TOPOLOGY.field()

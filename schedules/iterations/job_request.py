@@ -10,6 +10,8 @@ from topoloom.schedules.iterations.best_topology import Speeds
 from topoloom.schedules.iterations.presets import JobPreset, with_parallel
 from topoloom.schedules.iterations.training_job import TrainingJob
 
+MAX_HOSTS = 1024
+
 MAX_PASSES = 200_000
 """Most layers times microbatches of a simulation, forward and backward together."""
 
@@ -67,7 +69,7 @@ def planned_job(
     NoSchedule
         The sizes do not fit, or a rate is missing.
     TooLarge
-        The job has more than `MAX_PASSES` passes through layers.
+        There are more than `MAX_HOSTS` hosts, or more than `MAX_PASSES` passes through layers.
 
     >>> from topoloom.schedules.iterations.presets import job_preset
     >>> rates = HostRates(Fraction(1, 10**5), Fraction(1, 2))
@@ -75,6 +77,8 @@ def planned_job(
     >>> found.speeds.accelerators, float(found.speeds.host_bytes_per_second) / 1e9
     (8, 400.0)
     """
+    if hosts > MAX_HOSTS:
+        raise TooLarge("/nodes", f"must have at most {MAX_HOSTS} hosts; it has {hosts}")
     name = rates.accelerator or (preset.accelerator if preset else None)
     known = None if name is None else accelerator(name)
     per_host = rates.accelerators or (preset.per_host if preset else 1)

@@ -20,6 +20,7 @@ from topoloom.app.requests import (
     administration,
     designs,
     evaluations,
+    iterations,
     listing,
     lr_sessions,
     patch_plans,
@@ -48,6 +49,7 @@ from topoloom.synth.formats.machines import (
 
 REQUESTS = {
     "design": [designs.DesignRequest],
+    "iteration": [iterations.IterationRequest],
     "files": [designs.DesignRequest, schedules.ExportRequest],
     "frontier": [designs.FrontierRequest],
     "optimum": [schedules.OptimumRequest],

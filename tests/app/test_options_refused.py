@@ -19,6 +19,7 @@ from topoloom.synth.wiring import to_document as plan_document
 MINIMAL = {
     "keys audit-log": "",
     "design": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB",
+    "iteration": "mixtral-8x7b --nodes 8 --degree 2 --topology BiRing(8)",
     "files": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB --format msccl-xml --out x",
     "frontier": "--nodes 8 --degree 2",
     "topology": "FILE --from edgelist",
