@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from topoloom.schedules.design.box_designs import BoxDesign
     from topoloom.schedules.design.export_files import FileSet
     from topoloom.schedules.execute.runner import Served
+    from topoloom.synth.topology.topology import Topology
 
 
 def design(
@@ -73,7 +74,7 @@ def design(
 
 
 def design_boxes(
-    box: str,
+    box: "str | Topology",
     boxes: int,
     cables: int,
     collective: str = "allreduce",
@@ -89,7 +90,7 @@ def design_boxes(
 
     Parameters
     ----------
-    box : str
+    box : str or Topology
         One box, such as ``"dgx-h100"``.
     boxes, cables : int
         Number of boxes, and of the cables of each.
@@ -126,7 +127,9 @@ def design_boxes(
     if ports not in list(Ports):
         raise ValueError(f"ports: must be one of {', '.join(Ports)}; not {ports!r}")
     rate = None if cable is None else number(cable, "cable")
-    hosts = BoxHosts(box, boxes, cables, links_of(links), rate, Ports(ports), boxes_per_rack)
+    text, graphs = (box, {}) if isinstance(box, str) else ("@box", {"box": box})
+    wires = links_of(links)
+    hosts = BoxHosts(text, boxes, cables, wires, rate, Ports(ports), boxes_per_rack, graphs)
     task = Task(Collective.of(collective), bytes_of(size))
     return box_design(hosts, task, number(alpha_us, "alpha_us") / 10**6)
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import typer
 
-from topoloom.app.cli.common import opened
+from topoloom.app.cli.common import is_file, named_graphs, opened
+from topoloom.app.cli.shared_options import Reading, given
 from topoloom.app.requests.options import boxes, cluster, patch_plans
 
 _NAMES = {
@@ -38,10 +39,13 @@ def design_boxes(fields: dict[str, Any], as_json: bool, as_csv: bool) -> bool:
     for option in (cluster.COLLECTIVE, cluster.DESIGN_BYTES):
         if option.name not in fields:
             raise typer.BadParameter("must be given with --box", param_hint=option.spelling)
-    request = BoxDesignRequest.model_validate(fields)
     from topoloom.app.services import box_designs
 
+    if is_file(fields["box"]):
+        fields["box"] = f"@{fields['box']}"
     with opened() as context:
+        graphs = given(graphs=named_graphs(fields["box"], Reading(), context) or None)
+        request = BoxDesignRequest.model_validate(fields | graphs)
         document = dict(box_designs.create(context, request))
     from topoloom.app.cli.output.box_design import box_design_table, show_box_design
 

@@ -74,8 +74,7 @@ def source_of(text: str, reading: "Reading", context: "Context") -> "TopologySou
     path = Path(text)
     if reading.source_format is not None or is_file(text):
         named = _from_file(path, reading, context)
-    elif paths := _graphs_of(text):
-        graphs = {name: _from_file(Path(name), reading, context) for name in paths}
+    elif graphs := named_graphs(text, reading, context):
         named = {"recipe": text, "graphs": graphs}
     else:
         named = reading.options()
@@ -117,9 +116,10 @@ def _form_of(path: Path, text: str) -> str:
         raise UnusableFile(path, str(error).removeprefix(": ")) from None
 
 
-def _graphs_of(text: str) -> list[str]:
-    """Return the distinct files that a recipe names after @."""
-    return list(dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text)))
+def named_graphs(text: str, reading: "Reading", context: "Context") -> dict[str, Any]:
+    """Return the request members for each file that a recipe names after @."""
+    names = dict.fromkeys(re.findall("@([A-Za-z0-9._/-]+)", text))
+    return {name: _from_file(Path(name), reading, context) for name in names}
 
 
 def is_file(text: str) -> bool:

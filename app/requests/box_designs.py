@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, StrictInt
 
-from topoloom.app.requests.base import Bytes, NotNegative, Positive, Request
+from topoloom.app.requests.base import Bytes, NotNegative, Positive, Request, optional
 from topoloom.app.requests.options import boxes, cluster
 from topoloom.app.requests.options.boxes import PortRule
 from topoloom.app.requests.options.cluster import LinkKind
+from topoloom.app.requests.topology_source import MAX_GRAPHS, GraphName, GraphSource
 from topoloom.synth.limits import MAX_DEGREE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from topoloom.schedules.design.box_candidates import BoxHosts
     from topoloom.schedules.workloads.tasks import Task
+    from topoloom.synth.topology.topology import Topology
 
 BoxCollective: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce"]
 MAX_BOXES = 1024
@@ -40,6 +44,9 @@ class BoxDesignRequest(Request):
     )
 
     box: Annotated[str, Field(min_length=1, max_length=4096)] = Field(description=boxes.BOX.text)
+    graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
+        optional(f"topologies of the names after @ in the box, at most {MAX_GRAPHS}")
+    )
     nodes: StrictInt = Field(description="number of boxes", ge=2, le=MAX_BOXES)
     degree: StrictInt = Field(description="cables of each box", ge=1, le=MAX_DEGREE)
     links: LinkKind = Field(
@@ -56,9 +63,8 @@ class BoxDesignRequest(Request):
     copper_price: NotNegative = boxes.COPPER_PRICE.field()
     optics_price: NotNegative = boxes.OPTICS_PRICE.field()
 
-    @property
-    def hosts(self) -> "BoxHosts":
-        """The boxes, as an argument of the design."""
+    def hosts(self, graphs: "Mapping[str, Topology]") -> "BoxHosts":
+        """Return the boxes, as an argument of the design."""
         from topoloom.schedules.design.box_candidates import BoxHosts
         from topoloom.synth.boxes.box_fabric import Ports
         from topoloom.synth.evaluation.cost import Links
@@ -72,6 +78,7 @@ class BoxDesignRequest(Request):
             None if rate is None else Fraction(rate),
             Ports(self.cable_ports or "even"),
             self.boxes_per_rack or 1,
+            graphs,
         )
 
     @property

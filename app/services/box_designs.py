@@ -27,9 +27,10 @@ def create(context: Context, request: BoxDesignRequest) -> Presented:
     from topoloom.schedules.design.box_designs import MAX_SCHEDULED, box_design
 
     settings = context.settings
+    graphs = topologies.load_graphs(context, request.graphs)
     with context.watch():
         found = box_design(
-            request.hosts,
+            request.hosts(graphs),
             request.task,
             Fraction(request.alpha_us) / 10**6,
             frontier=CachedSources(context).frontier,
@@ -37,7 +38,9 @@ def create(context: Context, request: BoxDesignRequest) -> Presented:
             max_nodes=settings.max_optimum_nodes,
         )
     # The text of a large recipe may exceed the length that requests allow.
-    source = TopologySource.model_construct({"recipe"}, recipe=found.best.text)
+    source = TopologySource.model_construct(
+        {"recipe", "graphs"}, recipe=found.best.text, graphs=request.graphs
+    )
     best = topologies.load(replace(context, notes=[]), source)
     context.note(*documents.notes_of(request, found))
     return documents.of(request, found, best.id)

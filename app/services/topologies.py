@@ -121,6 +121,14 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
     return StoredTopology(answer)
 
 
+def load_graphs(context: Context, given: Mapping[str, GraphSource] | None) -> dict[str, Topology]:
+    """Return the topologies of named graphs; errors point into ``/graphs``."""
+    return {
+        name: load(context, graph, field=f"/graphs/{_escaped(name)}").topology
+        for name, graph in (given or {}).items()
+    }
+
+
 def asked_options(request: "ForestRequest", loaded: StoredTopology) -> "Options":
     """Return the options that a request gives to an algorithm on a topology."""
     return request.options(loaded.topology.nodes if request.names_nodes else ())
@@ -175,10 +183,7 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
     from topoloom.synth.recipes.recipe import parse
 
     given = source.graphs if isinstance(source, TopologySource) else None
-    graphs = {
-        name: load(context, graph, field=f"/graphs/{_escaped(name)}").topology
-        for name, graph in (given or {}).items()
-    }
+    graphs = load_graphs(context, given)
     try:
         if is_boxes(source.recipe):
             return _from_boxes(context, source.recipe, graphs)

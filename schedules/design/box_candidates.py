@@ -1,7 +1,7 @@
 """Candidate topologies between boxes: those of the frontier, and well-known ones at equal ports."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from topoloom.schedules.baselines.torus_topology import nearest
@@ -11,6 +11,7 @@ from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.search.frontier import Frontier
 from topoloom.synth.search.hosts import Hosts
+from topoloom.synth.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class BoxHosts:
         Rule of the accelerators that the cables are on.
     boxes_per_rack : int
         Most boxes of a rack, joined by copper; the racks are chosen for the most copper.
+    graphs : mapping of str to Topology
+        Topologies of names after ``@`` in the box.
     """
 
     box: str
@@ -40,6 +43,7 @@ class BoxHosts:
     cable: Fraction | None = None
     ports: Ports = Ports.EVEN
     boxes_per_rack: int = 1
+    graphs: Mapping[str, Topology] = field(default_factory=dict)
 
     def text(self, between: str) -> str:
         """Return the text of the boxes with a topology between boxes.

@@ -179,7 +179,7 @@ def box_design(
 def _box(hosts: BoxHosts) -> Topology:
     """Return one box; raise InvalidRecipe unless its rates and those of its cables are known."""
     try:
-        box = part_topology(hosts.box)
+        box = part_topology(hosts.box, hosts.graphs)
     except (InvalidRecipe, OutOfDomain) as error:
         raise type(error)("/box", error.rule) from None
     if box.bandwidth_unit == "link":
@@ -193,7 +193,7 @@ def _box(hosts: BoxHosts) -> Topology:
 
 def _row(hosts: BoxHosts, candidate: BoxCandidate, task: Task, alpha_seconds: Fraction) -> BoxRow:
     text = hosts.text(candidate.between)
-    topology = topology_of_boxes(text)
+    topology = topology_of_boxes(text, hosts.graphs)
     inverse = [_inverse(topology, which) for which in _distinct(topology, task.collective)]
     hops = least_height(network_of(topology))
     unit = unit_bytes_per_second(topology)

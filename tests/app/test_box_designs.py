@@ -47,6 +47,34 @@ def test_the_answer_says_the_best_first_and_names_a_topology_that_can_be_used(cl
     assert optimum["algbw"] == pytest.approx(2 * found["best"]["algbw"])
 
 
+PAIR = {"text": "a b 100\nb a 100\n", "format": "edgelist", "unit": "GB/s"}
+
+
+def test_a_box_may_be_a_topology_of_the_client(client) -> None:
+    asked = ASKED | {"box": "@pair", "graphs": {"pair": PAIR}}
+    refused = client.post("/v1/box-designs", json=asked)
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/cable_bandwidth"]
+    found = client.post("/v1/box-designs", json=asked | {"cable_bandwidth": 10}).json()
+    assert found["accelerators"] == 8
+    # Four cables of 10 GB/s bring 3/4 of the data into a box, in each of two passes.
+    assert found["best"]["algbw"] == pytest.approx(4 / 3 * 40 / 2, abs=1e-4)
+    topology = client.get(f"/v1/topologies/{found['topology_id']}").json()
+    assert topology["nodes"][0]["id"] == "0.a"
+    unnamed = client.post("/v1/box-designs", json=ASKED | {"box": "@other"})
+    assert [error["pointer"] for error in unnamed.json()["errors"]] == ["/box"]
+
+
+def test_the_command_takes_a_file_as_a_box(database, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pair.txt").write_text("a b 100\nb a 100\n")
+    options = ["--nodes", "3", "--degree", "2", "--cable-bandwidth", "10", *RUN]
+    assert run(["design", "--box", "pair.txt", *options, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["best"]["recipe"].startswith("Boxes(@pair.txt, ")
+    assert run(["design", "--box", "none.txt", *options]) == 2
+    assert "none.txt: no such file" in capsys.readouterr().err
+
+
 def test_prices_make_a_cost_of_the_cables_of_every_topology(client) -> None:
     prices = {"copper_price": 1, "optics_price": 10, "boxes_per_rack": 2}
     found = client.post("/v1/box-designs", json=ASKED | prices).json()

@@ -12,8 +12,8 @@ BOX = Option(
     type=str,
     help="each host is this box of accelerators, and has as many cables as ports; the links are "
     "bidirectional unless stated",
-    metavar="FABRIC",
-    typed="such as dgx-h100 or mi300x",
+    metavar="FABRIC_OR_FILE",
+    typed="such as dgx-h100, mi300x or my-box.txt",
     instead_of=("links", "parallel_links", "vertex_transitive", "schedule", "node_gbps"),
 )
 CABLE_BANDWIDTH = number(
