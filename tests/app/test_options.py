@@ -84,6 +84,8 @@ UNSAID = {
     "compare algorithms": {"designs", "schedules"},
     # A set of files is timed as its design is, and is of no one size.
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
+    # The job is the argument.
+    "iteration": {"preset", "model"},
 }
 FIELDS = [
     (command, info.alias or name)
