@@ -5,11 +5,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from topoloom.app.requests.designs import DesignRequest
+from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.patch_plans import PatchPlanRequest
 from topoloom.app.requests.topology_source import TopologySource
 
 FORMS: dict[str, type[BaseModel]] = {
     "design": DesignRequest,
+    "iteration": IterationRequest,
     "topology": TopologySource,
     "wiring": PatchPlanRequest,
 }

@@ -183,6 +183,16 @@ def test_a_plan_shows_its_progress_and_the_pairs_that_are_mispatched(visit, addr
         page.wait_for_selector("text=No panel is observed yet")
 
 
+def test_an_iteration_of_a_model_names_its_topology_its_phases_and_its_limit(visit, address):
+    job = "preset=mixtral-8x7b&nodes=2&degree=2&topology=Complete(2,2)&microbatches=4"
+    with visit(f"{address}/#/training?{job}&parallel=expert=8,data=2") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('on 2 hosts takes')")
+        page.get_by_role("tab", name="Phases").click()
+        page.wait_for_selector("td:text-is('backward')")
+        page.get_by_role("tab", name="Placement").click()
+        page.wait_for_selector("th:text-is('expert')")
+
+
 def test_designs_are_pinned_and_compared_side_by_side(visit, address):
     body = {"degree": 2, "collective": "allgather", "bytes": "1MB"}
     for nodes in (5, 6):
@@ -229,7 +239,7 @@ def test_the_search_box_finds_stored_designs_by_name_and_questions_by_numbers(vi
         page.fill("#search", "8 2")
         page.wait_for_selector("#hits li:has-text('8 hosts of 2 ports')")
         page.press("#search", "Enter")
-        page.wait_for_url("**/#/design?nodes=8&degree=2")
+        page.wait_for_selector(f"{ANSWER}:has-text('on 8 hosts')")
 
 
 def test_a_key_that_may_only_read_opens_stored_designs_and_learns_what_it_may_not(visit, tmp_path):
@@ -272,6 +282,7 @@ VIEWS = {
     "design": SIZES,
     "fabric": ".figures",
     "wiring": ".figures",
+    "training": ANSWER,
     "library": ANSWER,
     "rates": ANSWER,
 }

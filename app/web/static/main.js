@@ -4,14 +4,15 @@ import { get, key } from "./api.js";
 import * as design from "./design.js";
 import { h, show } from "./dom.js";
 import * as fabric from "./fabric.js";
+import * as iteration from "./iteration.js";
 import * as library from "./library.js";
 import { plural } from "./numbers.js";
 import * as rates from "./rates.js";
 import { search } from "./search.js";
 import * as wiring from "./wiring.js";
 
-const VIEWS = { design, fabric, wiring, rates, library };
-const NAMES = { design: "Design", fabric: "Fabric", wiring: "Wiring", rates: "Learning rate", library: "Library" };
+const VIEWS = { design, fabric, wiring, training: iteration, rates, library };
+const NAMES = { design: "Design", fabric: "Fabric", wiring: "Wiring", training: "Training", rates: "Learning rate", library: "Library" };
 const JOBS_EVERY = 15_000; // Milliseconds between two looks at the jobs.
 
 const question = document.getElementById("question");

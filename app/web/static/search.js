@@ -1,6 +1,7 @@
 // The search box: stored designs, topologies and plans, and named fabrics, by name, id or number.
 
 import { get } from "./api.js";
+import { EXAMPLE } from "./design.js";
 import { h, show } from "./dom.js";
 import { nameOf } from "./numbers.js";
 
@@ -63,7 +64,7 @@ export function search(input, list) {
 /** Return what a text asks for by itself: hosts and ports, or a recipe. */
 function direct(text) {
   const numbers = text.match(/^(\d+)[\s,x×]+(\d+)$/);
-  if (numbers) return [hit("design", `${numbers[1]} hosts of ${numbers[2]} ports`, "find the best topology", `#/design?nodes=${numbers[1]}&degree=${numbers[2]}`)];
+  if (numbers) return [hit("design", `${numbers[1]} hosts of ${numbers[2]} ports`, "find the best topology", `#/design?${new URLSearchParams({ ...EXAMPLE, nodes: numbers[1], degree: numbers[2] })}`)];
   if (/^[A-Z]\w*\(.*\)$/.test(text)) return ["fabric", "wiring"].map((view) => hit(view, text, view === "fabric" ? "its best throughput" : "its patch plan", `#/${view}?${new URLSearchParams({ recipe: text })}`));
   return [];
 }
