@@ -411,6 +411,7 @@ class BoxDesignRequest(TypedDict):
     """Boxes of accelerators, their cables, and one collective over all accelerators."""
 
     box: str
+    graphs: NotRequired[dict[str, Any]]
     nodes: int
     degree: int
     links: NotRequired[Literal["unidirectional", "bidirectional"]]
@@ -1654,8 +1655,11 @@ class OptimumSummary(TypedDict):
     inverse_rate: str
 
 
+OxcFlows: TypeAlias = 'list[list[int]]'
+
+
 class OxcRequest(TypedDict):
-    """What SimAI-OXC's client sends; the members have the names of that client."""
+    """Request of the client of SimAI-OXC; the members have the names of that client."""
 
     ranktable: NotRequired[dict[str, Any]]
     dpCommDomain: list[list[int]]
@@ -2604,7 +2608,6 @@ class TopologyRowDocument(TypedDict):
     source: str
     assumption: NotRequired[str]
     parallel: str
-    host_order: str
     seconds: float
     exposed_share: float
 
