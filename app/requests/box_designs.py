@@ -11,7 +11,6 @@ from topoloom.app.requests.options import boxes, cluster
 from topoloom.app.requests.options.boxes import PortRule
 from topoloom.app.requests.options.cluster import LinkKind
 from topoloom.app.requests.topology_source import MAX_GRAPHS, GraphName, GraphSource
-from topoloom.synth.limits import MAX_DEGREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from topoloom.synth.topology.topology import Topology
 
 BoxCollective: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce"]
-MAX_BOXES = 1024
 
 
 class BoxDesignRequest(Request):
@@ -47,8 +45,8 @@ class BoxDesignRequest(Request):
     graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
         optional(f"topologies of the names after @ in the box, at most {MAX_GRAPHS}")
     )
-    nodes: StrictInt = Field(description="number of boxes", ge=2, le=MAX_BOXES)
-    degree: StrictInt = Field(description="cables of each box", ge=1, le=MAX_DEGREE)
+    nodes: StrictInt = boxes.BOXES.field()
+    degree: StrictInt = boxes.CABLES.field()
     links: LinkKind = Field(
         "bidirectional",
         description="bidirectional: both fibers of a port lead to one box; unidirectional: they "

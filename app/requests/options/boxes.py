@@ -3,7 +3,8 @@
 from typing import Literal, TypeAlias
 
 from topoloom.app.requests.options.factories import duration, number, whole
-from topoloom.app.requests.options.option import Option
+from topoloom.app.requests.options.option import REQUIRED, Option
+from topoloom.synth.limits import MAX_DEGREE
 
 PortRule: TypeAlias = Literal["even", "round-robin"]
 
@@ -16,6 +17,8 @@ BOX = Option(
     typed="such as dgx-h100, mi300x or my-box.txt",
     instead_of=("links", "parallel_links", "vertex_transitive", "schedule", "node_gbps"),
 )
+BOXES = whole("nodes", "number of boxes", 2, 1024, default=REQUIRED)
+CABLES = whole("degree", "cables of each box", 1, MAX_DEGREE, default=REQUIRED)
 CABLE_BANDWIDTH = number(
     "cable_bandwidth",
     "boxes: rate of a cable; default: that of a NIC of the box in the catalogue",
@@ -47,3 +50,4 @@ OF_BOXES: tuple[Option, ...] = (
     COPPER_PRICE,
     OPTICS_PRICE,
 )
+"""Options of `topoloom design` for boxes; the numbers of boxes and cables are those of hosts."""

@@ -23,7 +23,7 @@ OPTIONS: tuple[Option, ...] = (
         for entry in vars(part).values()
         if isinstance(entry, Option)
     ),
-    *boxes.OF_BOXES,
+    *(entry for entry in vars(boxes).values() if isinstance(entry, Option)),
     *(entry for entry in vars(iterations).values() if isinstance(entry, Option)),
     *administration.FILTERS,
     *topology_source.READING,
