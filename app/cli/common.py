@@ -202,9 +202,7 @@ def with_wiring(fields: Mapping[str, Any], settings: "Settings") -> dict[str, An
 
     readers = {"plant": plant_of, "current_wiring": wiring_of}
     read = {
-        name: reader(fields[name], settings)
-        for name, reader in readers.items()
-        if name in fields
+        name: reader(fields[name], settings) for name, reader in readers.items() if name in fields
     }
     return {**fields, **read}
 
