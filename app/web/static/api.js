@@ -7,11 +7,13 @@ export const key = {
   set: (text) => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)),
 };
 
-/** A problem of the service (RFC 9457): `errors` has a pointer and a rule each. */
+/** A problem of the service (RFC 9457): `errors` has a pointer and a rule each; `denied` is a lack of rights. */
 export class Problem extends Error {
   constructor(document) {
-    super(document.detail || document.title);
-    Object.assign(this, { status: document.status, type: document.type, title: document.title, errors: document.errors || [] });
+    const [, scope] = (document.status === 403 && /the scope (\S+)/.exec(document.detail)) || [];
+    super(scope ? `This needs a key with the scope ${scope}.` : document.status === 401 ? "Sign in with an API key." : document.detail || document.title);
+    const denied = [401, 403].includes(document.status);
+    Object.assign(this, { status: document.status, type: document.type, title: document.title, denied, errors: (!denied && document.errors) || [] });
   }
 }
 

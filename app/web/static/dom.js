@@ -66,6 +66,6 @@ export function tabs(label, entries, chosen = 0) {
 /** Return an element that shows a promise's elements once they are there, or the error. */
 export function later(promise, waiting = "Loading …") {
   const place = h("div", {}, h("p", { class: "quiet" }, waiting));
-  promise.then((found) => show(place, found), (error) => show(place, h("p", { class: "error" }, error.message)));
+  promise.then((found) => show(place, found), (error) => show(place, h("p", { class: error.denied ? "quiet" : "error" }, error.message)));
   return place;
 }

@@ -96,7 +96,7 @@ export class Form {
       else input.value = "";
     }
     for (const folded of this.element.querySelectorAll("details")) {
-      folded.open ||= [...folded.querySelectorAll("[name]")].some((input) => input.name in values);
+      folded.open ||= [...folded.querySelectorAll("[name]")].some(({ name }) => name in values && values[name] !== String(this.schema[name]?.default));
     }
     for (const { name, names, select, choose } of this.alternatives) {
       const chosen = (group, index) => (name ? select.options[index].value === values[name] : group.some((one) => one in values));
@@ -114,9 +114,10 @@ export class Form {
     return found;
   }
 
-  /** Show an error at each field that it names, the rest at the end of the form. */
+  /** Show an error at each field that it names, the rest at the end of the form; a lack of rights is no error. */
   refuse(problem, suggestions = []) {
     this.accept();
+    if (problem.denied) return;
     const rest = [];
     for (const { pointer, detail } of problem.errors?.length ? problem.errors : [{ pointer: "", detail: problem.message }]) {
       const [name, ...place] = pointer.split("/").slice(1);

@@ -27,9 +27,8 @@ export async function ask({ form, answer, signal, send, render, suggestions = ()
 }
 
 function refusal(error) {
-  const mayRead = error.status === 403;
   return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), h("p", {}, error.errors?.length ? "The form marks what to change." : error.message),
-    mayRead && h("p", {}, "Stored answers may be open to this key: see the ", h("a", { href: "#/library" }, "library"), ". A key with more scopes can compute new answers."),
+    error.denied && h("p", {}, "Stored answers that a key may read are in the ", h("a", { href: "#/library" }, "library"), "."),
     error.type && h("p", { class: "quiet" }, h("a", { href: error.type }, "What this problem means")));
 }
 
