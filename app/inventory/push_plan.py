@@ -20,7 +20,7 @@ BRANCHES = "plugins/branching/branches/"
 READY, UNREADY = "ready", ("new", "provisioning")
 POLL_SECONDS = 1.0
 UNFINISHED = "INCOMPLETE, do not merge: "
-"""What the description of a branch begins with until the branch holds the whole plan."""
+"""Beginning of the description of a branch until the branch holds the whole plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a push did: the branch and its page, and the numbers of changed cables."""
+    """The result of a push: the branch, its page, and the numbers of changed cables."""
 
     branch: Branch
     page: str
@@ -164,7 +164,7 @@ def _fill(script: Script, inside: NetBox) -> Changes:
 
 
 def _left(netbox: NetBox, branch: Branch, is_new: bool) -> str:
-    """Return what becomes of a branch that is not filled; delete a new one."""
+    """Delete a new branch that cannot be filled; return the fate of the branch."""
     if is_new:
         try:
             netbox.ask("DELETE", f"{BRANCHES}{branch.id}/")

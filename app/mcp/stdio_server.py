@@ -86,7 +86,7 @@ async def _connected(
         return
     from topoloom.app.api.main import create_app
 
-    # Whoever starts the command holds the database, as with every other command.
+    # The user of the command has the database, as with every other command.
     app = create_app(settings.model_copy(update={"auth": "open"}))
     transport = httpx2.ASGITransport(app)
     async with (
