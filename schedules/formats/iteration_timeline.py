@@ -6,6 +6,7 @@ All ranks of a stage do the same at the same time, so a trace stands for all of 
 import csv
 import io
 from collections.abc import Iterator
+from typing import Any
 
 from topoloom.schedules.formats.chakra.nodes import attributes
 from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, SEND, VERSION
@@ -80,7 +81,7 @@ def timeline_traces(iteration: Iteration) -> Iterator[tuple[str, bytes]]:
         )
 
 
-def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterator[Node]:
+def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterator[Any]:
     """Yield the nodes of a stage; receives have the numbers after those of all operations."""
     plan, timeline = iteration.plan, iteration.timeline
     operations, count = plan.operations, len(plan.operations)

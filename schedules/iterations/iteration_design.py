@@ -122,10 +122,9 @@ def _given(source: str | Recipe | Topology, hosts: int, ports: int) -> Candidate
     name, cables = "", 1
     try:
         if isinstance(source, str):
-            name = source
-            if several := PARALLEL.fullmatch(source):
-                cables, source = int(several[1]), several[2]
-            source = parse(source)
+            several = PARALLEL.fullmatch(source)
+            name, cables = source, int(several[1]) if several else 1
+            source = parse(several[2] if several else source)
         topology = source if isinstance(source, Topology) else build(source)
     except SynthError as error:
         raise InvalidRecipe("/topology", error.rule) from None

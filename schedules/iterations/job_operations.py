@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from topoloom.schedules.iterations.communications import Cost, Network
@@ -122,6 +122,13 @@ class _Thread:
     after: list[int] = field(default_factory=list[int])
 
 
+class _Step(NamedTuple):
+    """One layer of a pass, by its number in the chunk."""
+
+    thread: _Thread
+    number: int
+
+
 class _Stage:
     """What the builder remembers of a stage."""
 
@@ -175,19 +182,18 @@ class _Builder:
         paired = job.order is PipelineOrder.OVERLAPPED
         ahead = job.stages - stage
         for group in _pairs(passes, ahead) if paired else ([one] for one in passes):
-            threads = [self._thread(one) for one in group]
-            for steps in zip_longest(*threads):
-                for step in steps:
-                    if step is not None:
-                        self._layer(state, *step)
+            rounds: Iterable[tuple[_Step | None, ...]] = zip_longest(*map(self._thread, group))
+            for step in chain.from_iterable(rounds):
+                if step is not None:
+                    self._layer(state, step.thread, step.number)
         self._send_gradients(state)
 
-    def _thread(self, one: Pass) -> list[tuple[_Thread, int]]:
+    def _thread(self, one: Pass) -> list[_Step]:
         numbers = list(range(len(self.chunks[one.chunk])))
         if not one.forward:
             numbers.reverse()
         thread = _Thread(one, numbers[0], numbers[-1])
-        return [(thread, number) for number in numbers]
+        return [_Step(thread, number) for number in numbers]
 
     def _layer(self, state: _Stage, thread: _Thread, number: int) -> None:
         """Add one layer of a pass: gathers, the computation, what follows the computation."""

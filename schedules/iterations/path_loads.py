@@ -194,7 +194,7 @@ def _unicasts(
                     hops[node] = max(hops[node], hops[tail] + is_host[node])
             if demand[source, node]:
                 most = max(most, hops[node])
-    return most
+    return int(most)
 
 
 @njit(cache=True, nogil=True)
@@ -235,7 +235,7 @@ def _broadcasts(
                             depth[node] = above + is_host[node]
                             load[above, parent[node]] += needed[node] * weight
                             most = max(most, depth[node])
-    return most
+    return int(most)
 
 
 @njit(cache=True, nogil=True)
