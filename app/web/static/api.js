@@ -8,7 +8,7 @@ export const key = {
 };
 
 /** A problem of the service (RFC 9457): `errors` has a pointer and a rule each; `denied` is a lack of rights. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(document) {
     const [, scope] = (document.status === 403 && /the scope (\S+)/.exec(document.detail)) || [];
     super(scope ? `This needs a key with the scope ${scope}.` : document.status === 401 ? "Sign in with an API key." : document.detail || document.title);

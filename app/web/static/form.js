@@ -152,7 +152,7 @@ export class Form {
 }
 
 /** Numbers are sent as numbers; another text is sent as it is, and the service names the rule. */
-export const READ = {
+const READ = {
   number: (text) => (Number.isFinite(Number(text)) ? Number(text) : text),
   text: (text) => text,
   area: (text) => text,

@@ -65,7 +65,7 @@ function progressView(plan, progress, form) {
 }
 
 /** Return what an observed panel holds: the state after its stage, and what differs from it. */
-export function standingOf(plan, panel) {
+function standingOf(plan, panel) {
   const pairs = pairsBefore(plan, panel.device);
   const moves = movesOf(plan).filter((move) => move.device === panel.device);
   for (const move of moves) if (move.stage <= panel.stage) apply(pairs, move);

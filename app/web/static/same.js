@@ -26,7 +26,7 @@ export function quoted(text) {
 }
 
 /** Return a value as a Python literal. */
-export function literal(value) {
+function literal(value) {
   if (value === true) return "True";
   if (value === false) return "False";
   if (value === null) return "None";

@@ -12,10 +12,10 @@ const SHORT = {
   "twisted-torus": "twisted torus", "permutation-rings": "permuted rings", "full-mesh-2d": "2D mesh", "full-mesh-3d": "3D mesh", "single-tree": "single tree", "recursive-doubling": "doubling",
   "switch-bruck": "switch", "switch-rabenseifner": "switch (RS)", "routed-swing": "routed Swing", "routed-trivance": "routed Trivance", direct: "direct",
 };
-export const shortName = (name) => SHORT[name] || name;
+const shortName = (name) => SHORT[name] || name;
 
 /** Return the times of the designs of several sizes, with the bound of each size. */
-export function ratios(designs) {
+function ratios(designs) {
   const rows = designs.map((design) => {
     const others = [...design.baselines, ...(design.assumed || [])];
     return {
