@@ -5,7 +5,7 @@ members only; so a tree of least length is an arborescence of least cost over th
 between members.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,8 @@ class GroupPaths:
     Parameters
     ----------
     network : Network
+    arc_of : mapping
+        The arc from each node to each neighbor.
     members : sequence of int
         Positions.
     inward : bool
@@ -55,6 +57,7 @@ class GroupPaths:
     def __init__(
         self,
         network: Network,
+        arc_of: Mapping[tuple[int, int], int],
         members: Sequence[int],
         *,
         inward: bool = False,
@@ -74,9 +77,7 @@ class GroupPaths:
             (np.zeros(len(tail)), index.indices, index.indptr), shape=index.shape
         )
         self._sources = copy[self.members]
-        self._arc_of = {
-            (int(t), int(h)): arc for arc, (t, h) in enumerate(zip(copy[tail], head, strict=True))
-        }
+        self._arc_of, self._nodes = arc_of, nodes
 
     def under(self, lengths: Ints) -> "MemberDistances":
         """Return the distances between members under lengths of the arcs, integers from 0."""
@@ -91,7 +92,8 @@ class GroupPaths:
         arcs, node, start = list[int](), self.members[target], int(self._sources[source])
         while node != start:
             previous = int(before[source, node])
-            arcs.append(self._arc_of[previous, node])
+            tail = previous if previous < self._nodes else self.members[source]
+            arcs.append(self._arc_of[(node, tail) if self.inward else (tail, node)])
             node = previous
         return tuple(arcs[::-1])
 

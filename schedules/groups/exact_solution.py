@@ -17,6 +17,9 @@ ROUNDS = 40
 MOST_DENOMINATOR = 1 << 600
 """Maximum denominator of a result: a determinant of the matrix."""
 
+MAX_ENTRIES = 1 << 20
+"""Maximum entries of a matrix: about ten seconds."""
+
 _BITS = 1250
 
 Ints = NDArray[np.int64]
@@ -39,6 +42,8 @@ def exact_solution(
     >>> exact_solution(matrix, right, np.array([0.4999, 0.5001]))
     (Fraction(1, 2), Fraction(1, 2))
     """
+    if matrix.size > MAX_ENTRIES:
+        return None
     rows, columns = np.nonzero(matrix)
     values = matrix[rows, columns].astype(object)
     inverse = np.linalg.pinv(matrix.astype(float))

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.groups.cheapest_trees import GroupPaths, GroupTree
 from topoloom.schedules.groups.group_symmetry import GroupOrbits
 from topoloom.schedules.model.schedule import Collective
@@ -35,6 +36,9 @@ _INWARD = {
     Collective.ALL_TO_ALL: (False,),
 }
 
+
+MAX_ENTRIES = 1 << 25
+"""Maximum trees times links: the loads of all known trees, 8 bytes each."""
 
 _TREE_WORK = 40
 """Time of a tree for each pair of members, in times that a search looks at an arc."""
@@ -82,6 +86,11 @@ class JointProgram:
         Allgather, reduce-scatter, allreduce or all-to-all.
     found : GroupOrbits
         Orbits under which all loads are averaged.
+
+    Raises
+    ------
+    TooLarge
+        Two trees of every root exceed `MAX_ENTRIES`.
     """
 
     def __init__(
@@ -95,21 +104,26 @@ class JointProgram:
         self._incidence, self.room = _resources(network, found)
         free = collective is Collective.ALLREDUCE
         self.classes = list(_root_classes(groups, found, free=free))
+        if 2 * len(self.classes) * len(self.room) > MAX_ENTRIES:
+            raise TooLarge(
+                "/groups",
+                f"have {len(self.classes)} roots and {len(self.room)} links that no automorphism "
+                "maps to each other, too many for the linear program",
+            )
+        direct, size = collective is Collective.ALL_TO_ALL, len(groups[0])
+        ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
+        arc_of = {pair: arc for arc, pair in enumerate(ends)}
         self._paths = {
             group: [
-                GroupPaths(
-                    network,
-                    groups[group],
-                    inward=inward,
-                    direct=collective is Collective.ALL_TO_ALL,
-                )
+                GroupPaths(network, arc_of, groups[group], inward=inward, direct=direct)
                 for inward in _INWARD[collective]
             ]
             for group in {one.group for one in self.classes}
         }
-        searches = sum(len(groups[group]) * len(passes) for group, passes in self._paths.items())
+        searches = sum(size * len(passes) for passes in self._paths.values())
         trees = sum(len(one.places) for one in self.classes) * len(_INWARD[collective])
-        self.work = searches * self._arcs + trees * len(groups[0]) ** 2 * _TREE_WORK
+        pairs = size if direct else size**2
+        self.work = searches * self._arcs + trees * pairs * _TREE_WORK
 
     @property
     def connected(self) -> bool:

@@ -44,6 +44,8 @@ def joint_rate(
         As `require_groups` and `require_collective`.
     Unreachable
         A member does not reach another.
+    TooLarge
+        As `schedules.groups.joint_program.JointProgram`.
 
     Notes
     -----

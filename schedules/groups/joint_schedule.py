@@ -56,7 +56,7 @@ def joint_schedules(
 
     Raises
     ------
-    NoSchedule, Unreachable
+    NoSchedule, Unreachable, TooLarge
         As `schedules.groups.joint_rate.joint_rate`.
 
     Notes

@@ -22,7 +22,7 @@ from topoloom.schedules.groups.exact_trees import (
     exact_weights,
     slowest,
 )
-from topoloom.schedules.groups.joint_program import Column, JointProgram, Priced
+from topoloom.schedules.groups.joint_program import MAX_ENTRIES, Column, JointProgram, Priced
 from topoloom.schedules.routes.concurrent_flow import whole_lengths
 from topoloom.schedules.trees.linear_program.solver import solve
 from topoloom.synth.progress import report_progress
@@ -60,10 +60,12 @@ class JointTrees:
 def joint_trees(program: JointProgram) -> JointTrees:
     """Return trees of least time for all groups at once, and the bound that proves it.
 
-    The bounds differ where the search ends at `MAX_WORK` or `MAX_ROUNDS`, or where no exact
-    solution is found close to that of the solver.
+    The bounds differ where the search ends at `MAX_WORK`, `MAX_ROUNDS` or `MAX_ENTRIES`, or where
+    no exact solution is found close to that of the solver.
     """
-    rounds = min(ADAPTIVE_ROUNDS, max(2, MAX_WORK // program.work // 2))
+    entries = len(program.classes) * len(program.room)
+    rounds = min(ADAPTIVE_ROUNDS, MAX_WORK // program.work // 2, MAX_ENTRIES // entries)
+    rounds = max(2, rounds)
     history = list(_adaptive(program, rounds))
     columns = [column for priced in history for column in priced.columns]
     weights = [tuple((column, Fraction(1, rounds)) for column in columns)]
@@ -106,8 +108,9 @@ def _generated(
     left = MAX_WORK - program.work * ADAPTIVE_ROUNDS
     for number in range(MAX_ROUNDS):
         report_progress("choosing trees", number, MAX_ROUNDS)
-        left -= _MASTER_WORK * len(room) * len(pool)
-        if left < 0:
+        entries = len(room) * len(pool)
+        left -= _MASTER_WORK * entries
+        if left < 0 or entries > MAX_ENTRIES:
             return
         try:
             found = _master(program, list(pool.values()))
