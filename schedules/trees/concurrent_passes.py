@@ -3,17 +3,21 @@
 `allreduce_rate` finds the shares of the roots and divides the links.  This module packs each pass
 on its own part of the fabric, with the roots' shards.  The reduce pass is the time reversal of a
 broadcast on the transposed topology.
+
+Large fabrics with a fault are packed by images of a few trees where these exist close to the
+optimum: what neither pass uses of a link is divided evenly, so that growing has room.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from fractions import Fraction
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import TreeSchedule
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import network_of
-from topoloom.schedules.trees.forestcoll import allgather
+from topoloom.schedules.trees.forestcoll import allgather, allgather_by_images
 from topoloom.schedules.trees.linear_program.link_division import Division
 from topoloom.schedules.trees.multicast import spliced_tree, without_repeated_sends
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
@@ -55,16 +59,38 @@ def passes_together(
     bound = allreduce_bound(topology, members)
     if bound.division is None:
         return None
-    spreading = _part(topology, bound, members, inward=False)
-    adding = _part(topology, bound, members, inward=True)
-    whole = [given.transpose(), given]
-    if adding == spreading:
-        forest = _packed(spreading, bound.division, whole[1], members)
-        return replace(forest, topology=whole[0].digest), forest
-    return (
-        _packed(adding, bound.division, whole[0], members),
-        _packed(spreading, bound.division, whole[1], members),
+    ways = (_few_trees,)
+    if len(bound.division.receivers) > limits.MAX_PACKED_RANKS:
+        ways = (_images, _few_trees)
+    for way in ways:
+        both = _both(topology, bound, members, given, way)
+        if both is not None:
+            return both
+    return None
+
+
+_Way = Callable[[Topology, dict[NodeId, int] | None, list[NodeId]], TreeSchedule | None]
+
+
+def _both(
+    topology: Topology,
+    bound: AllreduceBound,
+    members: list[NodeId] | None,
+    whole: Topology,
+    way: _Way,
+) -> tuple[TreeSchedule, TreeSchedule] | None:
+    """Return the trees of both passes; None if one has none in this way."""
+    assert bound.division is not None
+    spare = way is _images and not topology.shared
+    adding, spreading = (
+        _part(topology, bound, members, inward=inward, spare=spare) for inward in (True, False)
     )
+    turned = whole.transpose()
+    second = _packed(spreading, bound.division, whole, members, way)
+    if second is None or adding == spreading:
+        return second and (replace(second, topology=turned.digest), second)
+    first = _packed(adding, bound.division, turned, members, way)
+    return first and (first, second)
 
 
 def _in_canonical_order(topology: Topology, members: list[NodeId] | None) -> Topology:
@@ -86,11 +112,17 @@ def _in_canonical_order(topology: Topology, members: list[NodeId] | None) -> Top
 
 
 def _part(
-    topology: Topology, bound: AllreduceBound, members: list[NodeId] | None, *, inward: bool
+    topology: Topology,
+    bound: AllreduceBound,
+    members: list[NodeId] | None,
+    *,
+    inward: bool,
+    spare: bool,
 ) -> Topology:
     """Return the part of the topology of one pass, transposed for the reduce pass.
 
-    Switches that receive a copy of all data are compute nodes here.
+    Switches that receive a copy of all data are compute nodes here.  With ``spare`` each pass has
+    half of what neither uses of a link.
     """
     division = bound.division
     assert division is not None
@@ -98,8 +130,13 @@ def _part(
     names = topology.nodes
     links = []
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
-    for (tail, head), share in zip(ends, division.capacities[inward], strict=True):
-        if share:
+    unused = [Fraction(0)] * len(network.tail)
+    if spare:
+        used = map(sum, zip(*division.capacities, strict=True))
+        unused = [most - one for most, one in zip(network.capacity.tolist(), used, strict=True)]
+    shares = zip(division.capacities[inward], unused, strict=True)
+    for (tail, head), (own, rest) in zip(ends, shares, strict=True):
+        if share := own + rest / 2:
             pair = (names[head], names[tail]) if inward else (names[tail], names[head])
             capacity = share * network.unit
             whole = capacity.numerator if capacity.denominator == 1 else capacity
@@ -114,16 +151,18 @@ def _part(
 
 
 def _packed(
-    part: Topology, division: Division, whole: Topology, members: list[NodeId] | None
-) -> TreeSchedule:
-    """Return an allgather of the whole topology, packed on a part of it."""
+    part: Topology, division: Division, whole: Topology, members: list[NodeId] | None, way: _Way
+) -> TreeSchedule | None:
+    """Return an allgather of the whole topology, packed on a part of it; None if none is found."""
     demand = demand_of(whole, participants=members)
     names = part.nodes
     copying = [names[node] for node in division.receivers if names[node] in whole.switches]
     taking_part = [*demand.ranks, *copying]
     sizes = {rank: division.sizes[part.position[rank]] for rank in demand.ranks}
     equal = set(sizes.values()) == {1}
-    forest = _few_trees(part, None if equal and not copying else sizes, taking_part)
+    forest = way(part, None if equal and not copying else sizes, taking_part)
+    if forest is None:
+        return None
     ranks = set(demand.ranks)
     plain = replace(
         forest,
@@ -136,6 +175,13 @@ def _packed(
         idle=tuple(node for node in whole.compute_nodes if node not in ranks),
     )
     return without_repeated_sends(plain, whole)
+
+
+def _images(
+    part: Topology, sizes: dict[NodeId, int] | None, taking_part: list[NodeId]
+) -> TreeSchedule | None:
+    """Return images of a few trees within `limits.IMAGE_GAPS`, or None."""
+    return None if sizes else allgather_by_images(part, limits.IMAGE_GAPS, taking_part)
 
 
 def _few_trees(

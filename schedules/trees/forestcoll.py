@@ -25,7 +25,11 @@ from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.trees.flow.demand import Demand, demand_of, require_paths
 from topoloom.schedules.trees.flow.network import copying_nodes, network_of
 from topoloom.schedules.trees.flow.optimality import entry_rate
-from topoloom.schedules.trees.forests.forest_at_rate import forest_at, shortest_path_forest
+from topoloom.schedules.trees.forests.forest_at_rate import (
+    forest_at,
+    shortest_path_forest,
+    symmetric,
+)
 from topoloom.schedules.trees.forests.forests_by_height import lowest_forest
 from topoloom.schedules.trees.multicast import spliced_tree
 from topoloom.schedules.trees.rates.balanced_capacities import usable_network
@@ -89,6 +93,39 @@ def allgather(
     """
     demand = demand_of(topology, shards, participants)
     return _forest(topology, Collective.ALLGATHER, demand, trees_per_root, max_gap, max_height)
+
+
+def allgather_by_images(
+    topology: Topology, gaps: Iterable[Fraction], participants: Iterable[NodeId] | None = None
+) -> TreeSchedule | None:
+    """Return an allgather by images of the trees of a few roots, or None if none are found.
+
+    Parameters
+    ----------
+    topology, participants
+        As for `allgather`.
+    gaps : iterable of Fraction
+        Excesses over the optimal time, as shares: the first for which trees are found is taken.
+
+    Raises
+    ------
+    InvalidTopology, Unreachable, NoSchedule
+        As for `optimum`.
+
+    Examples
+    --------
+    >>> pair = Topology("abs", [(x, "s") for x in "ab"] + [("s", x) for x in "ab"], switches="s")
+    >>> [tree.root for tree in allgather_by_images(pair, [Fraction(0)]).trees]
+    ['a', 'b']
+    """
+    demand = demand_of(topology, None, participants)
+    require_paths(topology, demand)
+    network = usable_network(network_of(topology, demand), copying_nodes(topology)).network
+    rate = rates(network, None, None).rate
+    trees = symmetric(topology, network, rate, gaps)
+    if trees is None:
+        return None
+    return _schedule(topology, Collective.ALLGATHER, demand, rate.trees_per_root, trees)
 
 
 def broadcast(

@@ -280,3 +280,15 @@ def test_what_is_feasible_is_a_schedule_where_some_switches_copy(seed: int) -> N
 def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
     tree = Tree("a", 2, (("a", "w"), ("w", "u"), ("w", "b"), ("b", "x", "c")))
     assert spliced_tree(tree, {"w", "u"}).edges == (("a", "w", "b"), ("b", "x", "c"))
+
+
+@pytest.mark.slow
+def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof() -> None:
+    topology = degraded(fabric("dgx-a100-20"), without_links=[("3.gpu5", "plane1")])
+    best = allreduce_bound(topology)
+    assert best.rate == best.feasible > best.sequential
+    found = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options())
+    assert found.facts.together
+    assert best.rate / (1 + MANY_TREES_GAP) <= algbw(found.schedule, topology) <= best.rate
+    # Images of a few trees: one tree for most roots, where packing makes many.
+    assert len(found.schedule.parts[0].trees) < 2 * len(topology.compute_nodes)
