@@ -2,14 +2,13 @@
 
 Read the modules in this order:
 
-- `operations`: computations and communications with their order;
-- `link_sharing`: the speeds of communications that share links;
-- `event_simulation`: start and end of every operation;
-- `training_job`: layers, microbatches and parallelism of a job;
-- `pipeline_schedules`: the order of microbatches in every pipeline stage;
-- `job_operations`: the operations of one iteration of a job;
-- `fabric`: hosts, accelerators inside them, and ranks on hosts;
-- `group_loads`: the link loads of the collectives of all groups of a kind;
-- `iteration`: the time of an iteration, its phases and its sensitivity;
-- `best_topology`: the topology and placement of least iteration time.
+- `operations`, `link_sharing`, `event_simulation`: computations and communications with their
+  order, the speeds of communications that share links, start and end of every operation;
+- `training_job`, `pipeline_schedules`, `messages`, `job_operations`: layers and parallelism of a
+  job, the order of microbatches, what layers send, the operations of one iteration;
+- `communications`, `fabric`, `path_loads`, `group_loads`: the interface to a network, hosts with
+  ranks, loads along shortest paths, the collectives of all groups of a kind;
+- `iteration`, `sensitivity`: the time of an iteration, its phases, what limits;
+- `candidates`, `best_topology`, `iteration_design`: the topology and placement of least time;
+- `accelerators`, `model_layers`, `presets`, `job_request`: public rates, models and layouts.
 """

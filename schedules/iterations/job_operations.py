@@ -23,7 +23,7 @@ from topoloom.schedules.iterations.messages import (
     Message,
 )
 from topoloom.schedules.iterations.operations import Operation, Order, order_of
-from topoloom.schedules.iterations.pipeline_schedules import Pass, stage_passes
+from topoloom.schedules.iterations.pipeline_schedules import Pass, overlapped_pairs, stage_passes
 from topoloom.schedules.iterations.training_job import (
     Layer,
     PipelineOrder,
@@ -181,7 +181,7 @@ class _Builder:
             self._gather_once(state)
         paired = job.order is PipelineOrder.OVERLAPPED
         ahead = job.stages - stage
-        for group in _pairs(passes, ahead) if paired else ([one] for one in passes):
+        for group in overlapped_pairs(passes, ahead) if paired else ([one] for one in passes):
             rounds: Iterable[tuple[_Step | None, ...]] = zip_longest(*map(self._thread, group))
             for step in chain.from_iterable(rounds):
                 if step is not None:
@@ -289,21 +289,3 @@ class _Builder:
 
 def _step(one: Pass) -> int:
     return 1 if one.forward else -1
-
-
-def _pairs(passes: list[Pass], ahead: int) -> Iterable[list[Pass]]:
-    """Yield every forward pass with the backward pass after it, if ``ahead`` microbatches apart.
-
-    A backward pass waits for later stages, which wait for earlier forward passes of this stage.
-
-    >>> tried = [Pass(0, 0, True), Pass(0, 1, True), Pass(0, 0, False), Pass(0, 1, False)]
-    >>> [len(group) for group in _pairs(tried, 1)], [len(group) for group in _pairs(tried, 2)]
-    ([1, 2, 1], [1, 1, 1, 1])
-    """
-    at = 0
-    while at < len(passes):
-        pair = passes[at : at + 2]
-        joined = len(pair) == 2 and pair[0].forward and not pair[1].forward
-        joined = joined and pair[0].microbatch - pair[1].microbatch == ahead
-        yield pair if joined else pair[:1]
-        at += 2 if joined else 1

@@ -1,5 +1,6 @@
 """The order of forward and backward passes in every stage of a pipeline."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from topoloom.schedules.iterations.training_job import PipelineOrder
@@ -63,3 +64,21 @@ def _virtual(k: int, stage: int, stages: int, chunks: int, forward: bool) -> Pas
     if not forward:
         chunk = chunks - 1 - chunk
     return Pass(chunk * stages + stage, round_ * stages + microbatch, forward)
+
+
+def overlapped_pairs(passes: list[Pass], ahead: int) -> Iterator[list[Pass]]:
+    """Yield every forward pass with the backward pass after it, if ``ahead`` microbatches apart.
+
+    A backward pass waits for later stages, which wait for earlier forward passes of this stage.
+
+    >>> tried = [Pass(0, 0, True), Pass(0, 1, True), Pass(0, 0, False), Pass(0, 1, False)]
+    >>> [[len(group) for group in overlapped_pairs(tried, ahead)] for ahead in (1, 2)]
+    [[1, 2, 1], [1, 1, 1, 1]]
+    """
+    at = 0
+    while at < len(passes):
+        pair = passes[at : at + 2]
+        joined = len(pair) == 2 and pair[0].forward and not pair[1].forward
+        joined = joined and pair[0].microbatch - pair[1].microbatch == ahead
+        yield pair if joined else pair[:1]
+        at += 2 if joined else 1
