@@ -179,6 +179,8 @@ def test_more_ranks_than_schedules_are_made_for_are_refused():
     ring_of = Topology(range(ranks), [(at, (at + 1) % ranks) for at in range(ranks)])
     with pytest.raises(TooLarge):
         nccl_runs(ring_of, Collective.ALLGATHER, NETWORK, 1)
+    with pytest.raises(TooLarge, match="hops of rings"):
+        nccl_runs(fabric("dgx-a100-128"), Collective.ALLREDUCE, NETWORK, 1)
 
 
 @given(st.sampled_from([Collective.BROADCAST, Collective.REDUCE, Collective.ALL_TO_ALL]))

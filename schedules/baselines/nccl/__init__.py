@@ -8,17 +8,16 @@ and copies have no cost.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 from topoloom.schedules.baselines.nccl import pat_nvls, ring, tree
+from topoloom.schedules.baselines.nccl.ring import MAX_HOPS
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.simulate import Judge, JudgedBy, Network
 from topoloom.synth.topology.topology import Topology
 
 __all__ = ["MAX_HOPS", "NCCL_ALGORITHMS", "NcclRun", "nccl_runs"]
-
-MAX_HOPS = 1 << 20
-"""Maximum product of ranks, ranks and channels of a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def nccl_runs(
     Raises
     ------
     TooLarge
-        More than 1024 ranks: N^2 hops of a channel exceed `MAX_HOPS`.
+        N^2 hops of a channel, or those of all rings, exceed `MAX_HOPS`.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def nccl_runs(
     nccl-ring 10.07
     """
     if len(topology.compute_nodes) ** 2 > MAX_HOPS:
-        raise TooLarge("/topology", "must have at most 1024 ranks here")
+        raise TooLarge("/topology", f"must have at most {isqrt(MAX_HOPS)} ranks here")
     found = []
     for name, run in NCCL_ALGORITHMS.items():
         schedule = run(topology, collective)

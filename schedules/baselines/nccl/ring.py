@@ -5,6 +5,7 @@ from math import lcm
 
 from topoloom.schedules.baselines.nccl.ring_channels import rings
 from topoloom.schedules.baselines.nccl.ring_packing import Ring
+from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.model.schedule import (
     Collective,
     Schedule,
@@ -16,11 +17,19 @@ from topoloom.synth.topology.topology import Topology
 
 NAME = "nccl-ring"
 
+MAX_HOPS = 1 << 21
+"""Maximum product of ranks, ranks and channels of a schedule: half a minute of simulation."""
+
 
 def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None:
     """Return a collective over the rings of `ring_channels.rings`; None without rings.
 
     Parts of shards are proportional to the widths of the rings, so that all rings finish at once.
+
+    Raises
+    ------
+    TooLarge
+        The hops of all rings exceed `MAX_HOPS`.
 
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric
@@ -31,6 +40,9 @@ def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None
     found = rings(topology)
     if not found:
         return None
+    hops = len(topology.compute_nodes) ** 2 * len(found)
+    if hops > MAX_HOPS:
+        raise TooLarge("/topology", f"needs {hops} hops of rings; at most {MAX_HOPS}")
     gather = _passed(topology, found, Collective.ALLGATHER)
     scatter = _passed(topology, found, Collective.REDUCE_SCATTER)
     match collective:
