@@ -18,8 +18,8 @@ from topoloom.synth.topology.topology import Topology
 NAME = "nccl-ring"
 
 MAX_HOPS = 1 << 21
-"""Maximum product of ranks, ranks and channels of a schedule.  A quarter of that takes 7 s: 256 GPUs
-of DGX A100."""
+"""Maximum product of ranks, ranks and channels of a schedule.  256 GPUs of DGX A100 have a quarter,
+which takes 7 s."""
 
 
 def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None:
