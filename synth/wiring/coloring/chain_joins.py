@@ -1,202 +1,306 @@
-"""Joins of conflicts: two alternating chains that meet end one conflict or two.
+"""Joins of conflicts: alternating chains that meet end one conflict or two.
 
 A node with a conflict has two edges of a color p, and no edge of some color q.  If one of the two
 edges gets q, the conflict moves to the other end of the edge, which has two edges of q and none of
-p.  Repeated, the conflict moves along an *alternating chain* (Kempe).  Where the chains of two
-conflicts meet, with colors (a twice, b free) and (c twice, d free), a = d or b = c ends one
-conflict, and both equations end two.
+p.  Repeated, the conflict moves along an *alternating chain* (Kempe).
+
+- Where the chains of two conflicts meet, with colors (a twice, b free) and (c twice, d free), a = d
+  or b = c ends one conflict, and both equations end two.
+- A chain may *fork* at a node with colors (a twice, b free): one of the two edges gets a third
+  color r, and the edge of r gets b.  Two chains go on.  Where both meet a chain of the other
+  conflict, and each color comes as often as it goes, both conflicts end.
+
+Two conflicts on a plant without spare ports lie on one cycle of two colors, which has about half of
+all nodes.  Forks join them over few edges.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below
-from topoloom.synth.wiring.coloring.conflicts import CROWDED, recolor
+from topoloom.synth.wiring.coloring.conflicts import (
+    CROWDED,
+    EXCESS,
+    NO_EDGE,
+    ONE,
+    Conflicts,
+    recolor,
+)
 from topoloom.synth.wiring.coloring.problem import Integers
 
 MAX_LENGTH = 40
 """Edges of a chain."""
 
-MAX_PARTNERS = 16
+MAX_PARTNERS = 8
 """Other conflicts whose chains are followed."""
 
+MAX_FORKED = 6
+"""Conflicts up to which chains fork."""
 
-class Chain(NamedTuple):
-    """Edges of a chain, the nodes behind them, and the cost of recoloring up to each node."""
+COSTLY = 2.0
+"""A chain ends where it costs more than two conflicts and this many temperatures."""
+
+SPINE, LEFT, RIGHT, PARTNERS = 0, 1, 2, 3
+"""Chains: of the conflict, the two behind a fork, and the first one of the other conflicts."""
+
+
+class Chains(NamedTuple):
+    """Chains by number: edges, the nodes before and behind them, and the cost up to each node.
+
+    ``hues`` has the color of the first edge of each chain, its new color, and the length.
+    """
 
     edges: Integers
     nodes: Integers
     costs: NDArray[np.float64]
+    hues: Integers
 
 
-class Marks(NamedTuple):
-    """Stamps of the nodes and edges of the first chain, and the place of each node in it."""
+def scratch(nodes: int) -> tuple[Chains, Integers, Integers, Integers]:
+    """Return the buffers of `join`: chains, places of nodes, edges to recolor, and what was found.
 
-    nodes: Integers
-    place: Integers
-    edges: Integers
-    stamp: Integers
-
-
-def scratch(nodes: int, edges: int) -> tuple[Chain, Chain, Marks]:
-    """Return the buffers of `join`."""
-    one, other = (
-        Chain(
-            np.zeros(MAX_LENGTH + 1, np.int64),
-            np.zeros(MAX_LENGTH + 1, np.int64),
-            np.zeros(MAX_LENGTH + 1),
-        )
-        for _ in range(2)
-    )
-    marks = Marks(
-        np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(edges, np.int64),
-        np.zeros(1, np.int64),
-    )  # fmt: skip
-    return one, other, marks
+    ``places[0]`` is the place of each node in the left chain behind a fork, ``places[1]`` that in
+    the chains of other conflicts: ``row * (MAX_LENGTH + 1) + place``.
+    """
+    count = PARTNERS + 2 * MAX_PARTNERS
+    table = np.zeros((2, count, MAX_LENGTH + 1), np.int64)
+    chains = Chains(*table, np.zeros((count, MAX_LENGTH + 1)), np.zeros((count, 3), np.int64))
+    places, turned = np.full((2, nodes), -1, np.int64), np.zeros((2, 4 * MAX_LENGTH), np.int64)
+    return chains, places, turned, np.zeros(6, np.int64)
 
 
 @njit(cache=True, nogil=True)
-def free_color(node, count, random):
+def _free_color(node, held, random):
     """Return a random color that a node has a port for and no edge, or -1."""
-    colors = count.shape[1]
+    colors = held.shape[1]
     start = below(random, colors)
     for k in range(colors):
         color = (start + k) % colors
-        if count[node, color] == 0:
+        if held[node, color] == 0:
             return color
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _follow(node, edge, old, new, state, chain):
+def _follow(row, node, edge, old, new, most, ends, held, cost, edges, nodes, costs, hues):
     """Write down the chain from a node that begins with an edge; return its length.
 
-    The chain ends where the next edge is not unique, or before its first node.
+    The chain ends where it costs more than ``most``, where the next edge is not unique, or before
+    its first node.
     """
-    first, length, cost = node, 0, 0.0
-    chain.costs[0] = 0.0
+    first, length, total = node, 0, 0.0
+    nodes[row, 0], costs[row, 0], hues[row, 0], hues[row, 1] = node, 0.0, old, new
     while length < MAX_LENGTH:
-        cost += state.cost[edge, new] - state.cost[edge, old]
-        node = state.first[edge] + state.second[edge] - node
-        if node == first:
+        total += cost[edge, new] - cost[edge, old]
+        node = ends[edge, 0] + ends[edge, 1] - node
+        if total > most or node == first:
             break
-        chain.edges[length] = edge
+        edges[row, length] = edge
         length += 1
-        chain.nodes[length], chain.costs[length] = node, cost
-        if state.counts[node, new] != 1 or state.counts[node, old] != 1:
+        nodes[row, length], costs[row, length] = node, total
+        if held[node, new] // ONE != 1 or held[node, old] // ONE != 1:
             break
-        edge = state.total[node, new]
-        if edge < 0:
+        edge = held[node, new] % ONE
+        if edge == NO_EDGE:
             break
         old, new = new, old
+    hues[row, 2] = length
     return length
 
 
 @njit(cache=True, nogil=True)
-def _apart(one, i, other, j, marks):
-    """Whether the chains share no edge, and no node before the one where they meet."""
-    stamp = marks.stamp[0]
-    for k in range(j):
-        node, edge = other.nodes[k + 1], other.edges[k]
-        if k + 1 < j and marks.nodes[node] == stamp and marks.place[node] < i:
-            return False
-        if marks.edges[edge] == stamp:
-            for h in range(i):
-                if one.edges[h] == edge:
-                    return False
-    return True
+def _brought(row, k, hues):
+    """Return the color that a chain brings to its k-th node."""
+    return hues[row, k % 2]
 
 
 @njit(cache=True, nogil=True)
-def _recolor_chain(node, edge, old, new, length, state):
-    for k in range(length):
-        node = state.first[edge] + state.second[edge] - node
-        following = state.total[node, new] if k + 1 < length else -1
-        recolor(
-            edge, new, state.first, state.second, state.likes, state.colors, state.counts,
-            state.total, state.crowded, state.place, state.moved, state.spot, state.sizes,
+def _taken(row, k, hues):
+    """Return the color that a chain takes from its k-th node."""
+    return hues[row, 1 - k % 2]
+
+
+@njit(cache=True, nogil=True)
+def _ended_at_fork(i, m, row, n, hues):
+    """Whether two chains of a fork and another one bring and take the same colors at a node."""
+    left = 0
+    for color in (_brought(LEFT, i, hues), _brought(RIGHT, m, hues), _brought(row, n, hues)):
+        left += 1 << (8 * color)
+    for color in (_taken(LEFT, i, hues), _taken(RIGHT, m, hues), _taken(row, n, hues)):
+        left -= 1 << (8 * color)
+    return left == 0
+
+
+@njit(cache=True, nogil=True)
+def _follow_partners(
+    start, most, begin, incident, colors, crowded, sizes, random, ends, held, cost, chains, places
+):
+    """Follow the chains of other conflicts; write down which one reaches each node, and where."""
+    edges, nodes, costs, hues = chains
+    row, width = PARTNERS, held.shape[1]
+    shift = below(random, sizes[CROWDED])
+    for h in range(min(sizes[CROWDED], MAX_PARTNERS)):
+        slot = crowded[(shift + h) % sizes[CROWDED]]
+        node, old = slot // width, slot % width
+        new = _free_color(node, held, random)
+        if node == start or new < 0:
+            continue
+        for k in range(begin[node], begin[node + 1]):
+            if colors[incident[k]] != old or row == len(edges):
+                continue
+            length = _follow(
+                row, node, incident[k], old, new, most, ends, held, cost, edges, nodes, costs, hues
+            )
+            for n in range(length + 1):
+                places[1, nodes[row, n]] = row * (MAX_LENGTH + 1) + n
+            row += 1
+    return row
+
+
+@njit(cache=True, nogil=True)
+def _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places):
+    """Look for the cheapest fork at the k-th node of the spine; return the least cost."""
+    edges, nodes, costs, hues = chains
+    node, onward = nodes[SPINE, k], edges[SPINE, k]
+    twice, free = _brought(SPINE, k, hues), _taken(SPINE, k, hues)
+    most = 2.0 * weight + COSTLY * heat - costs[SPINE, k]
+    for third in range(held.shape[1]):
+        edge = held[node, third] % ONE
+        if third in (twice, free) or held[node, third] // ONE != 1 or edge == NO_EDGE:
+            continue
+        left = _follow(
+            LEFT, node, edge, third, free, most, ends, held, cost, edges, nodes, costs, hues
+        )
+        for i in range(1, left + 1):
+            places[0, nodes[LEFT, i]] = i
+        right = _follow(
+            RIGHT, node, onward, twice, third, most, ends, held, cost, edges, nodes, costs, hues
+        )
+        for m in range(1, right + 1):
+            i, at = places[0, nodes[RIGHT, m]], places[1, nodes[RIGHT, m]]
+            if i < 0 or at < 0:
+                continue
+            row, n = at // (MAX_LENGTH + 1), at % (MAX_LENGTH + 1)
+            total = costs[SPINE, k] + costs[LEFT, i] + costs[RIGHT, m] + costs[row, n]
+            total -= 2.0 * weight
+            if total < best and _ended_at_fork(i, m, row, n, hues):
+                best = total
+                found[0], found[1], found[2], found[3], found[4], found[5] = k, i, m, row, n, third
+        for i in range(1, left + 1):
+            places[0, nodes[LEFT, i]] = -1
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _best_end(found, weight, held, chains, places):
+    """Look for the cheapest end of the spine, alone or at another chain; return its cost."""
+    nodes, costs, hues = chains.nodes, chains.costs, chains.hues
+    best, length = 1e18, hues[SPINE, 2]
+    brought, taken = _brought(SPINE, length, hues), _taken(SPINE, length, hues)
+    last = nodes[SPINE, length]
+    ended = 1 - int(held[last, brought] >= ONE) + int(held[last, taken] >= 2 * ONE)
+    if ended > 0:
+        best = costs[SPINE, length] - weight * ended
+        found[0], found[1], found[2], found[3], found[4], found[5] = length, 0, 0, SPINE, 0, -1
+    for k in range(1, length + 1):
+        at = places[1, nodes[SPINE, k]]
+        if at < 0:
+            continue
+        row, n = at // (MAX_LENGTH + 1), at % (MAX_LENGTH + 1)
+        ended = int(_brought(SPINE, k, hues) == _taken(row, n, hues))
+        ended += int(_taken(SPINE, k, hues) == _brought(row, n, hues))
+        total = costs[SPINE, k] + costs[row, n] - weight * ended
+        if ended > 0 and total < best:
+            best = total
+            found[0], found[1], found[2], found[3], found[4], found[5] = k, 0, 0, row, n, -1
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _listed(found, ends, held, cost, chains, turned):
+    """Write down the edges of the chains that were found, and their new colors; return how many."""
+    edges, nodes, costs, hues = chains
+    k, i, m, other, n, third = found
+    if third >= 0:
+        node, free = nodes[SPINE, k], _taken(SPINE, k, hues)
+        _follow(
+            LEFT, node, held[node, third] % ONE, third, free, 1e18, ends, held, cost, edges, nodes,
+            costs, hues,
         )  # fmt: skip
-        edge, old, new = following, new, old
+        _follow(
+            RIGHT, node, edges[SPINE, k], _brought(SPINE, k, hues), third, 1e18, ends, held, cost,
+            edges, nodes, costs, hues,
+        )  # fmt: skip
+    count = 0
+    for row, length in ((SPINE, k), (LEFT, i), (RIGHT, m), (other, n)):
+        for step in range(length):
+            turned[0, count], turned[1, count] = edges[row, step], hues[row, 1 - step % 2]
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
-def join(state, weight, heat, random, one, other, marks):
+def _recolor_all(
+    count, turned, cost, ends, likes, colors, held, crowded, place, moved, spot, sizes
+):
+    """Recolor the listed edges, leave their old colors in the list, and return the cost."""
+    total = 0.0
+    for number in range(count):
+        edge, color = turned[0, number], turned[1, number]
+        total += cost[edge, color] - cost[edge, colors[edge]]
+        turned[1, number] = colors[edge]
+        recolor(edge, color, ends, likes, colors, held, crowded, place, moved, spot, sizes)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def join(
+    state: Conflicts, cost: Any, weight: Any, heat: Any, random: Any, chains: Any, places: Any,
+    turned: Any, found: Any,
+):  # fmt: skip
     """Join a random conflict with the one to which it costs least, if that is accepted.
 
     ``weight`` is the cost of a conflict and ``heat`` the temperature.
     """
-    colors = state.counts.shape[1]
-    slot = state.crowded[below(random, state.sizes[CROWDED])]
-    start, p = slot // colors, slot % colors
-    q = free_color(start, state.counts, random)
-    edge = _random_edge(start, p, state, random)
-    if q < 0 or edge < 0:
-        return
-    length = _follow(start, edge, p, q, state, one)
-    if length == 0:
-        return
-    marks.stamp[0] += 1
-    for k in range(length):
-        marks.edges[one.edges[k]] = marks.nodes[one.nodes[k + 1]] = marks.stamp[0]
-        marks.place[one.nodes[k + 1]] = k + 1
-    # The chain alone: it may end at a free port, or at a conflict.
-    node, gained, lost = one.nodes[length], q, p
-    if length % 2 == 0:
-        gained, lost = p, q
-    ended = 1 - int(state.counts[node, gained] >= 1) + int(state.counts[node, lost] >= 2)
-    best, i, j, far, next_edge, r, s = 1e18, 0, 0, -1, -1, -1, -1
-    if ended > 0:
-        best, i = one.costs[length] - weight * ended, length
-    shift = below(random, state.sizes[CROWDED])
-    for h in range(min(state.sizes[CROWDED], MAX_PARTNERS)):
-        slot = state.crowded[(shift + h) % state.sizes[CROWDED]]
-        partner, c = slot // colors, slot % colors
-        d = free_color(partner, state.counts, random)
-        if partner == start or d < 0:
-            continue
-        for k in range(state.begin[partner], state.begin[partner + 1]):
-            edge_two = state.incident[k]
-            if state.colors[edge_two] != c:
-                continue
-            for m in range(1, _follow(partner, edge_two, c, d, state, other) + 1):
-                cost, at = _cost_of_meeting(p, q, c, d, m, state, weight, one, other, marks)
-                if cost < best and _apart(one, at, other, m, marks):
-                    best, i, j, far, next_edge, r, s = cost, at, m, partner, edge_two, c, d
-    if i == 0 or (best > 0 and below(random, 1 << 30) >= np.exp(-best / heat) * (1 << 30)):
-        return
-    _recolor_chain(start, edge, p, q, i, state)
-    _recolor_chain(far, next_edge, r, s, j, state)
-
-
-@njit(cache=True, nogil=True)
-def _cost_of_meeting(p, q, c, d, m, state, weight, one, other, marks):
-    """Return the cost if the second chain ends at its m-th node, and the place in the first."""
-    node = other.nodes[m]
-    if marks.nodes[node] != marks.stamp[0]:
-        return 1e18, 0
-    i = marks.place[node]
-    if i % 2 == 0:
-        p, q = q, p
-    if m % 2 == 0:
-        c, d = d, c
-    # The first chain brings color q and takes p away; the second brings d and takes c away.
-    ended = int(q == c) + int(p == d)
-    alone = state.counts[node, p] == 1 and state.counts[node, q] == 1
-    if ended == 0 or not alone or state.counts[node, c] != 1 or state.counts[node, d] != 1:
-        return 1e18, 0
-    return one.costs[i] + other.costs[m] - weight * ended, i
-
-
-@njit(cache=True, nogil=True)
-def _random_edge(node, color, state, random):
-    """Return one of the edges of a color at a node, or -1."""
-    found, seen = -1, 0
-    for k in range(state.begin[node], state.begin[node + 1]):
-        if state.colors[state.incident[k]] == color:
+    # Arrays of their own: numba counts references of a tuple's members in every call.
+    ends, begin, incident, likes, colors, held, crowded, place, moved, spot, _, sizes = state
+    edges, nodes, costs, hues = chains
+    slot, before = crowded[below(random, sizes[CROWDED])], sizes[EXCESS]
+    start, old = slot // held.shape[1], slot % held.shape[1]
+    new, edge, seen = _free_color(start, held, random), -1, 0
+    for k in range(begin[start], begin[start + 1]):
+        if colors[incident[k]] == old:
             seen += 1
             if below(random, seen) == 0:
-                found = state.incident[k]
-    return found
+                edge = incident[k]
+    if new < 0 or edge < 0:
+        return
+    most = 2.0 * weight + COSTLY * heat
+    length = _follow(
+        SPINE, start, edge, old, new, most, ends, held, cost, edges, nodes, costs, hues
+    )
+    rows = _follow_partners(
+        start, most, begin, incident, colors, crowded, sizes, random, ends, held, cost, chains,
+        places,
+    )  # fmt: skip
+    best = _best_end(found, weight, held, chains, places)
+    if before <= MAX_FORKED:
+        for k in range(length):
+            best = _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places)
+    for row in range(PARTNERS, rows):
+        for n in range(hues[row, 2] + 1):
+            places[1, nodes[row, n]] = -1
+    if best > COSTLY * heat:
+        return
+    count = _listed(found, ends, held, cost, chains, turned)
+    more = _recolor_all(
+        count, turned, cost, ends, likes, colors, held, crowded, place, moved, spot, sizes
+    ) + weight * (sizes[EXCESS] - before)
+    if more > 0.0 and below(random, 1 << 30) >= np.exp(-more / heat) * (1 << 30):
+        turned[:, :count] = turned[:, :count][:, ::-1].copy()
+        _recolor_all(
+            count, turned, cost, ends, likes, colors, held, crowded, place, moved, spot, sizes
+        )

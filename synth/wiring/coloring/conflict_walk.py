@@ -1,9 +1,10 @@
 """Search for a coloring near to preferred colors: annealing over improper colorings.
 
 Every conflict has a weight, and every edge the reduced cost of its color (`coloring.prices`); the
-sum is the energy.  A step recolors an edge, mostly one of a conflict, and is accepted as in
-simulated annealing.  Conflicts so walk through the graph, split and meet, along colors that the
-linear program finds cheap.  Two rules bring them together:
+sum is the energy.  A step draws another color for an edge, mostly one of a conflict, from the Gibbs
+distribution of its other colors, and is accepted as in Metropolized Gibbs sampling (Liu, Biometrika
+1996).  Conflicts so walk through the graph, split and meet, along colors that the linear program
+finds cheap.  Two rules bring them together:
 
 - Of the edges of a conflict, mostly the one is recolored whose color is oldest: conflicts walk on
   and do not turn back.
@@ -20,20 +21,20 @@ from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below, draw, seeded
 from topoloom.synth.progress import report_progress
-from topoloom.synth.wiring.coloring.chain_joins import free_color, join, scratch
+from topoloom.synth.wiring.coloring.chain_joins import join, scratch
 from topoloom.synth.wiring.coloring.conflicts import (
     CROWDED,
     EXCESS,
     MOVED,
+    ONE,
     conflicts_of,
-    excess_after,
     recolor,
 )
 from topoloom.synth.wiring.coloring.problem import ColoringProblem, Integers
 
 
 class Schedule(NamedTuple):
-    """Temperature of a walk, the weight of a conflict in its first and its last step, and seed."""
+    """Temperature, first and last weight of a conflict in temperatures, and seed."""
 
     heat: float
     first_weight: float
@@ -41,16 +42,17 @@ class Schedule(NamedTuple):
     seed: int = 0
 
 
-JOIN_EVERY = 400
-"""Steps from one join to the next.  Measured on eight full plants of 64 to 1,024 hosts: 3,474 moves
-in all, 3,698 without joins, 4,392 with a join every 4,000 steps; single plants differ both ways."""
+JOIN_EVERY = 500
+"""Steps from one join to the next."""
 
 OLDEST = 0.8
-"""Share of steps that recolor the edge of a conflict whose color is oldest.  Measured on 1,024
-hosts and 8 changed links: 178 moves; without this rule 268, and all walks leave conflicts."""
+"""Share of steps that recolor the edge of a conflict whose color is oldest."""
+
+BESIDE = 0.02
+"""Share of steps that recolor an edge beside one that moves."""
 
 AT_A_TIME = 500_000
-"""Steps between two reports of progress: some tenths of a second."""
+"""Steps between two reports of progress: some hundredths of a second."""
 
 
 @njit(cache=True, nogil=True)
@@ -61,7 +63,7 @@ def _chance(random: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _conflicting_edge(node, color, begin, incident, colors, changed, random):
-    """Return an edge of a color at a node, mostly the one whose color is oldest."""
+    """Return an edge of a color at a node, mostly the one whose color is oldest, or -1."""
     found, seen, least = -1, 0, 0
     oldest = _chance(random) < OLDEST
     for k in range(begin[node], begin[node + 1]):
@@ -76,60 +78,76 @@ def _conflicting_edge(node, color, begin, incident, colors, changed, random):
 
 
 @njit(cache=True, nogil=True)
-def _proposal(
-    first, second, begin, incident, colors, count, crowded, moved, changed, sizes, random
-):
-    """Return an edge and a color for it: of a conflict, or beside an edge that moved."""
-    width = count.shape[1]
-    if sizes[CROWDED] > 0 and (sizes[MOVED] == 0 or below(random, 2) == 0):
-        slot = crowded[below(random, sizes[CROWDED])]
-        node = slot // width
-        edge = _conflicting_edge(node, slot % width, begin, incident, colors, changed, random)
-        color = free_color(node, count, random) if below(random, 2) == 0 else -1
-    else:
-        edge = moved[below(random, sizes[MOVED])]
-        node = first[edge] if below(random, 2) == 0 else second[edge]
-        edge = incident[begin[node] + below(random, begin[node + 1] - begin[node])]
-        color = -1
-    if color < 0:
-        color = below(random, width - 1)
-        color += int(color >= colors[edge])
-    return edge, color
+def _edge_beside(ends, begin, incident, moved, sizes, random):
+    """Return an edge at an end of one that moves."""
+    node = ends[moved[below(random, sizes[MOVED])], below(random, 2)]
+    return incident[begin[node] + below(random, begin[node + 1] - begin[node])]
 
 
 @njit(cache=True, nogil=True)
-def _walk(state, buffers, random, begin, end, steps, schedule, enough, best):
+def _drawn_color(edge, ends, colors, held, likelihood, factors, room, random):
+    """Return the next color of an edge: another one, or the color that it has.
+
+    ``likelihood`` is the Boltzmann factor of every edge and color, ``factors[k]`` that of k - 2
+    more conflicts.
+    """
+    u, v, now = ends[edge, 0], ends[edge, 1], colors[edge]
+    fewer = int(held[u, now] >= 2 * ONE) + int(held[v, now] >= 2 * ONE)
+    others = 0.0
+    for color in range(held.shape[1]):
+        more = int(held[u, color] >= ONE) + int(held[v, color] >= ONE)
+        room[color] = likelihood[edge, color] * factors[2 + more - fewer]
+        if color != now:
+            others += room[color]
+    left, drawn = _chance(random) * others, now
+    for color in range(held.shape[1]):
+        if color != now and room[color] > 0.0:
+            drawn = color
+            left -= room[color]
+            if left < 0.0:
+                break
+    back = others + likelihood[edge, now] - room[drawn]
+    return drawn if others >= back or _chance(random) * back < others else now
+
+
+@njit(cache=True, nogil=True)
+def _walk(state, cost, likelihood, buffers, random, begin, end, steps, schedule, enough, best):
     """Make the steps from ``begin`` to ``end`` of ``steps``; keep the best coloring in ``best``.
 
     ``best[0]`` has the colors and ``best[1][0]`` the number of moved edges.  The walk ends when
     only ``enough`` edges are moved.
     """
-    one, other, marks = buffers
+    chains, places, turned, chosen = buffers
     found, least = best
     heat, rise = schedule.heat, schedule.last_weight - schedule.first_weight
     # Arrays of their own: numba counts references of a tuple's members in every call.
-    first, second, at, incident, cost, likes, colors = state[:7]
-    count, total, crowded, place, moved, spot, changed, sizes = state[7:]
+    ends, at, incident, likes, colors, held, crowded, place, moved, spot, changed, sizes = state
+    room, factors, weight = np.empty(held.shape[1]), np.empty(5), 0.0
     for step in range(begin, end):
         if sizes[EXCESS] == 0 and sizes[MOVED] < least[0]:
             least[0] = sizes[MOVED]
             found[:] = colors
         if least[0] <= enough:
             break
-        weight = schedule.first_weight + rise * (step / steps)
-        if step % JOIN_EVERY == 0 and sizes[CROWDED] > 0:
-            join(state, weight, heat, random, one, other, marks)
-            continue
-        edge, color = _proposal(
-            first, second, at, incident, colors, count, crowded, moved, changed, sizes, random
-        )
-        more = cost[edge, color] - cost[edge, colors[edge]]
-        more += weight * excess_after(edge, color, first, second, colors, count)
-        if more <= 0.0 or _chance(random) < np.exp(-more / heat):
-            recolor(
-                edge, color, first, second, likes, colors, count, total, crowded, place, moved,
-                spot, sizes,
-            )  # fmt: skip
+        if step % JOIN_EVERY == 0:
+            weight = schedule.first_weight + rise * (step / steps)
+            for k in range(5):
+                factors[k] = np.exp(weight * (2 - k))
+            if sizes[CROWDED] > 0:
+                value = weight * heat
+                if sizes[EXCESS] == 2:
+                    value = max(value, 0.5 * (least[0] - sizes[MOVED]))
+                join(state, cost, value, heat, random, chains, places, turned, chosen)
+                continue
+        if sizes[CROWDED] == 0 or (sizes[MOVED] > 0 and _chance(random) < BESIDE):
+            edge = _edge_beside(ends, at, incident, moved, sizes, random)
+        else:
+            slot = crowded[below(random, sizes[CROWDED])]
+            node, color = slot // held.shape[1], slot % held.shape[1]
+            edge = _conflicting_edge(node, color, at, incident, colors, changed, random)
+        color = _drawn_color(edge, ends, colors, held, likelihood, factors, room, random)
+        if color != colors[edge]:
+            recolor(edge, color, ends, likes, colors, held, crowded, place, moved, spot, sizes)
             changed[edge] = step
 
 
@@ -168,17 +186,21 @@ def walked(
     >>> ends, likes = (np.array([0, 0]), np.array([1, 1])), np.array([[False, True], [True, False]])
     >>> problem = ColoringProblem(*ends, np.ones((2, 2), np.int64), likes)
     >>> cost = 1.0 - likes
-    >>> walked(problem, cost, np.array([0, 1]), 1000, Schedule(0.5, 1.0, 2.0), 2)[1].tolist()
+    >>> walked(problem, cost, np.array([0, 1]), 1000, Schedule(0.5, 2.0, 4.0), 2)[1].tolist()
     [1, 0]
     """
     edges = len(colors)
-    state = conflicts_of(problem, reduced, colors)
-    buffers, random = scratch(len(problem.room), edges), seeded(schedule.seed)
+    state = conflicts_of(problem, colors)
+    buffers, random = scratch(len(problem.room)), seeded(schedule.seed)
+    likelihood = np.exp(-reduced / schedule.heat)
     best = np.full(edges, -1, np.int64), np.full(1, edges + 1, np.int64)
     for begin in range(0, steps, AT_A_TIME):
         report_progress("moving few links", begin, steps)
         end = min(begin + AT_A_TIME, steps)
-        _walk(state, buffers, random, begin, end, steps, schedule, edges - enough, best)
+        _walk(
+            state, reduced, likelihood, buffers, random, begin, end, steps, schedule,
+            edges - enough, best,
+        )  # fmt: skip
         if best[1][0] <= edges - enough:
             break
     return state.colors, best[0] if best[1][0] <= edges else None

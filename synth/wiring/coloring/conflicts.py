@@ -15,26 +15,28 @@ CROWDED, EXCESS, MOVED = 0, 1, 2
 """Places in ``sizes``: conflicts, edges too many in all conflicts, edges without a preferred
 color."""
 
+ONE = 1 << 40
+"""One edge in ``held``; the number of the edge is below."""
+
+NO_EDGE = ONE // 2
+"""The number in ``held`` where a node has no port for a color."""
+
 
 class Conflicts(NamedTuple):
     """A coloring and its conflicts, kept up to date by `recolor`.
 
-    ``counts[v, c]`` is the number of edges of color c at node v; a color without a port counts one
-    more.  ``total[v, c]`` is the sum of their numbers, so that one edge tells the other.
-    ``crowded`` lists the conflicts as ``v * colors + c`` and ``moved`` the edges without a
-    preferred color; ``place`` and ``spot`` are the positions in these lists, or -1.  ``changed``
-    is the step at which an edge got its color.
+    ``held[v, c]`` has the edges of color c at node v: `ONE` for each, plus their numbers.  A color
+    without a port holds `NO_EDGE`, and counts one more.  ``crowded`` lists the conflicts as
+    ``v * colors + c`` and ``moved`` the edges without a preferred color; ``place`` and ``spot`` are
+    the positions in these lists, or -1.  ``changed`` is the step at which an edge got its color.
     """
 
-    first: Integers
-    second: Integers
+    ends: Integers
     begin: Integers
     incident: Integers
-    cost: NDArray[np.float64]
     likes: NDArray[np.bool_]
     colors: Integers
-    counts: Integers
-    total: Integers
+    held: Integers
     crowded: Integers
     place: Integers
     moved: Integers
@@ -43,34 +45,31 @@ class Conflicts(NamedTuple):
     sizes: Integers
 
 
-def conflicts_of(
-    problem: ColoringProblem, cost: NDArray[np.float64], colors: Integers
-) -> Conflicts:
+def conflicts_of(problem: ColoringProblem, colors: Integers) -> Conflicts:
     """Return the state of a coloring in which every edge has an allowed color.
 
     >>> ends = np.array([0, 0]), np.array([1, 1])
     >>> likes = np.array([[True, False]] * 2)
     >>> problem = ColoringProblem(*ends, np.ones((2, 2), np.int64), likes)
-    >>> conflicts_of(problem, np.zeros((2, 2)), np.array([0, 0])).sizes.tolist()
+    >>> conflicts_of(problem, np.array([0, 0])).sizes.tolist()
     [2, 2, 0]
     """
-    nodes = len(problem.room)
-    edges = np.arange(len(colors))
+    nodes, edges = len(problem.room), np.arange(len(colors))
     ends = np.concatenate([problem.first, problem.second])
     order = np.argsort(ends, kind="stable")
     begin = np.searchsorted(ends[order], np.arange(nodes + 1)).astype(np.int64)
-    taken, total = 1 - problem.room, problem.room - 1
+    held = np.where(problem.room > 0, 0, ONE + NO_EDGE)
     for side in (problem.first, problem.second):
-        np.add.at(taken, (side, colors), 1)
-        np.add.at(total, (side, colors), edges)
-    crowded, place = _listed(taken.ravel() > 1)
+        np.add.at(held, (side, colors), ONE + edges)
+    counts = held // ONE
+    crowded, place = _listed(counts.ravel() > 1)
     moved, spot = _listed(~problem.likes[edges, colors])
     sizes = np.array(
-        [(place >= 0).sum(), np.maximum(taken - 1, 0).sum(), (spot >= 0).sum()], np.int64
+        [(place >= 0).sum(), np.maximum(counts - 1, 0).sum(), (spot >= 0).sum()], np.int64
     )
     return Conflicts(
-        problem.first, problem.second, begin, order % len(colors), cost, problem.likes,
-        colors.astype(np.int64), taken, total, crowded, place, moved, spot,
+        np.stack([problem.first, problem.second], axis=1), begin, order % len(colors),
+        problem.likes, colors.astype(np.int64), held, crowded, place, moved, spot,
         np.full(len(colors), -1, np.int64), sizes,
     )  # fmt: skip
 
@@ -99,33 +98,23 @@ def _exclude(number: Any, numbers: Any, place: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def excess_after(edge, color, first, second, colors, count):
-    """Return how many conflicts more there are if an edge gets another color."""
-    old, more = colors[edge], 0
-    for node in (first[edge], second[edge]):
-        more += int(count[node, color] >= 1) - int(count[node, old] > 1)
-    return more
-
-
-@njit(cache=True, nogil=True)
-def recolor(
-    edge, color, first, second, likes, colors, count, total, crowded, place, moved, spot, sizes
-):
+def recolor(edge, color, ends, likes, colors, held, crowded, place, moved, spot, sizes):
     """Give an edge another color."""
-    old, width = colors[edge], count.shape[1]
-    for node in (first[edge], second[edge]):
-        count[node, old] -= 1
-        total[node, old] -= edge
-        if count[node, old] >= 1:
+    old, width = colors[edge], held.shape[1]
+    for side in range(2):
+        node = ends[edge, side]
+        held[node, old] -= ONE + edge
+        left = held[node, old] // ONE
+        if left >= 1:
             sizes[EXCESS] -= 1
-        if count[node, old] == 1:
+        if left == 1:
             slot = node * width + old
             sizes[CROWDED] = _exclude(slot, crowded, place, sizes[CROWDED])
-        count[node, color] += 1
-        total[node, color] += edge
-        if count[node, color] >= 2:
+        before = held[node, color] // ONE
+        held[node, color] += ONE + edge
+        if before >= 1:
             sizes[EXCESS] += 1
-        if count[node, color] == 2:
+        if before == 1:
             slot = node * width + color
             sizes[CROWDED] = _include(slot, crowded, place, sizes[CROWDED])
     colors[edge] = color

@@ -2,7 +2,7 @@
 
 *Exchange* (Kempe): the edges of two colors form paths and cycles, and in each of them the two
 colors may change places without harm to the rest.  *Resettle*: matchings of greatest weight replace
-a few colors, one after the other.  *Thetas*: see `coloring.thetas`.
+a few colors, one after the other.
 
 A *preferred color* is one that an edge had before: its cable is on that panel today.
 """
@@ -19,7 +19,6 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.coloring.bipartite import RegularMultigraph
 from topoloom.synth.wiring.coloring.problem import ColoringProblem
-from topoloom.synth.wiring.coloring.thetas import turned_thetas
 
 Integers = NDArray[np.int64]
 
@@ -42,10 +41,6 @@ def exchanged(problem: ColoringProblem, colors: Integers) -> Integers:
     preferred = [np.unique(keys[likes]) for likes in problem.likes.T]
     exchange(size, sources, targets, colors, preferred)
     resettle(size, sources, targets, colors, preferred)
-    for _ in range(limits.THETA_ROUNDS):
-        if not turned_thetas(size, sources, targets, colors, problem.likes):
-            break
-        resettle(size, sources, targets, colors, preferred)
     return colors
 
 
