@@ -39,9 +39,7 @@ place of 502, and 1,300 in place of 1,298, on full plants of 256 hosts."""
 
 MAX_RECOLOR_ROUNDS, MAX_IDLE_RECOLOR_ROUNDS, MAX_RECOLORED_EDGES = 600, 100, 400_000
 """Rounds that recolor three or four colors; rounds without gain, beside three for each pair of
-colors; and edges in all rounds. Measured: without recoloring 1,050 moves in place of 430 on a full
-plant of 1,024 hosts and 8 changed links, where all walks leave conflicts; no difference on four
-other plants."""
+colors; and edges in all rounds."""
 
 KICKS_PER_EDGE = 60
 """Times per edge that the Kempe search takes a color away from an edge that is in the way.
