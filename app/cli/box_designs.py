@@ -28,7 +28,7 @@ def design_boxes(fields: dict[str, Any], as_json: bool, as_csv: bool) -> bool:
     if boxes.BOX.name not in fields:
         for option in boxes.OF_BOXES:
             if option.name in fields:
-                raise typer.BadParameter("needs --box", param_hint=option.spelling)
+                raise typer.BadParameter("must be combined with --box", param_hint=option.spelling)
         return False
     from topoloom.app.requests.box_designs import BoxDesignRequest
 

@@ -403,7 +403,7 @@ class BoxDesignDocument(TypedDict):
     bound_seconds: float
     topologies: list[BoxRowDocument]
     more_cables: list[MoreCablesDocument]
-    left_out: NotRequired[list[topoloom__app__documents__box_design__LeftOutDocument]]
+    left_out: NotRequired[list[UnratedDocument]]
     notes: list[str]
 
 
@@ -882,7 +882,7 @@ class FabricDocument(TypedDict):
     ways: NotRequired[list[AlgorithmDocument]]
     switch_over: list[SwitchDocument]
     sizes: list[SizeDocument]
-    left_out: list[topoloom__app__documents__compare_algorithms__LeftOutDocument]
+    left_out: list[LeftOutDocument]
 
 
 class FabricList(TypedDict):
@@ -1279,6 +1279,13 @@ class LeftOutAlgorithm(TypedDict):
 
     name: str
     at_least_seconds: float
+    reason: str
+
+
+class LeftOutDocument(TypedDict):
+    """An algorithm that is not compared."""
+
+    name: str
     reason: str
 
 
@@ -2699,6 +2706,13 @@ class Trees(TypedDict):
     trees: list[TreeDocument]
 
 
+class UnratedDocument(TypedDict):
+    """A topology that is not rated."""
+
+    between: str
+    reason: str
+
+
 class UsedSchedule(TypedDict):
     """A verified schedule of the design."""
 
@@ -2790,17 +2804,3 @@ class WorkloadDocument(TypedDict):
     preset: NotRequired[str]
     title: NotRequired[str]
     tasks: list[TaskDocument]
-
-
-class topoloom__app__documents__box_design__LeftOutDocument(TypedDict):
-    """A topology that is not rated."""
-
-    between: str
-    reason: str
-
-
-class topoloom__app__documents__compare_algorithms__LeftOutDocument(TypedDict):
-    """An algorithm that is not compared."""
-
-    name: str
-    reason: str

@@ -57,7 +57,7 @@ class MoreCablesDocument(Document):
     reason: str = omitted("reason for the absence of a topology")
 
 
-class LeftOutDocument(Document):
+class UnratedDocument(Document):
     """A topology that is not rated."""
 
     between: str = Field(description="recipe of the topology between boxes")
@@ -79,7 +79,7 @@ class BoxDesignDocument(Document):
     more_cables: list[MoreCablesDocument] = Field(
         description="best rates with one more cable for each box, and for each accelerator"
     )
-    left_out: list[LeftOutDocument] = omitted("topologies that are not rated")
+    left_out: list[UnratedDocument] = omitted("topologies that are not rated")
     notes: list[str] = Field(description="facts that the request does not state")
 
 
@@ -88,7 +88,7 @@ def of(request: BoxDesignRequest, found: "BoxDesign", topology_id: str) -> Prese
     best = found.best
     more: dict[str, Any] = {}
     if found.left_out:
-        more["left_out"] = [LeftOutDocument(between=b, reason=r) for b, r in found.left_out]
+        more["left_out"] = [UnratedDocument(between=b, reason=r) for b, r in found.left_out]
     document = BoxDesignDocument(
         schema="box-design/1",
         request=request,

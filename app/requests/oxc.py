@@ -6,8 +6,8 @@ from pydantic import Field, StrictInt, StrictStr, field_validator
 
 from topoloom.app.requests.base import Request
 
-MAX_VOLUME = 2**53
-"""Most bytes of a rank: SimAI-OXC sends a double, which holds whole numbers up to here."""
+MAX_VOLUME = 10**15
+"""Most bytes of a rank: SimAI-OXC sends a double, which holds all whole numbers up to here."""
 MAX_RANKS = 4096
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=2**31)]

@@ -9,6 +9,7 @@ from typer.main import get_command
 from topoloom.app.cli import app
 from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.cli.shared_options import READS
+from topoloom.app.requests.options import boxes
 from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
 from topoloom.synth.recipes.build import build
@@ -71,6 +72,7 @@ OWN = {
     "jobs worker": {"--concurrency": "0"},
 }
 """Options that are no entries of the table, each with a value that it does not take."""
+OF_BOXES = {option.spelling for option in boxes.OF_BOXES} - {boxes.BOX.spelling}
 FOREIGN = re.compile(
     r"literal\[|list\[|dict\[|function-|[Ii]nput |type=|validation error|constrained|Decimal\("
     r"|string|\bparse|topoloom: /|; /|\bNone\b"
@@ -150,8 +152,9 @@ def test_a_wrong_value_is_one_line_that_names_the_option_and_the_rule(topoloom, 
     minimal = [words.get(word, word) for word in MINIMAL[name].split()]
     options = [one for one in asked(COMMANDS[name]) if one.name.startswith(FIELD_PREFIX)]
     for option in asked(COMMANDS["measure"]) if name == "measure" else options:
+        box = ["--box", "dgx-h100-1"] if option.opts[0] in OF_BOXES else []
         for value, rule in wrong_values(option):
-            given = list(minimal)
+            given = [*minimal, *box]
             if option.opts[0] in given:
                 at = given.index(option.opts[0])
                 del given[at : at + 2]
