@@ -30,6 +30,7 @@ TAGS = {
     "frontiers": "All topologies of a size that no other topology beats in latency and bandwidth.",
     "topologies": "Topologies from recipes, names of fabrics, and files.",
     "costs": "Exact costs of collectives by breadth-first broadcast on a topology.",
+    "iterations": "The time of a training iteration, and the topology of least time.",
     "optima": "The best throughput of any schedule on a topology, with the cut that proves it.",
     "schedules": "Verified schedules of collectives, in the formats of other programs.",
     "simulations": "Times of schedules, message by message.",

@@ -247,6 +247,11 @@ Positive = Annotated[
     PlainSerializer(_plain_number, when_used="unless-none"),
     WithJsonSchema({"type": "number", "minimum": float(LEAST_POSITIVE), "maximum": MOST}),
 ]
+Share = Annotated[
+    Positive,
+    Field(le=1),
+    WithJsonSchema({"type": "number", "minimum": float(LEAST_POSITIVE), "maximum": 1}),
+]
 NotNegative = Annotated[
     Decimal,
     BeforeValidator(_decimal),

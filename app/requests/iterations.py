@@ -4,7 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, StrictInt, model_validator
 
-from topoloom.app.requests.base import Positive, Request, optional
+from topoloom.app.requests.base import Positive, Request, Share, optional
 from topoloom.app.requests.options import cluster, iterations
 from topoloom.app.requests.options.cluster import LinkKind
 
@@ -35,7 +35,7 @@ class IterationRequest(Request):
     accelerator: Annotated[str, Field(min_length=1, max_length=100)] = (
         iterations.ACCELERATOR.field()
     )
-    efficiency: Positive = iterations.EFFICIENCY.field()
+    efficiency: Share = iterations.EFFICIENCY.field()
     accelerators_per_host: StrictInt = iterations.ACCELERATORS_PER_HOST.field()
     inside_gbps: Positive = iterations.INSIDE_GBPS.field()
     node_gbps: Positive = iterations.ITERATION_NODE_GBPS.field()
@@ -46,6 +46,4 @@ class IterationRequest(Request):
     def _one_job(self) -> Self:
         if (self.preset is None) == (self.model is None):
             raise ValueError("must have exactly one of preset and model")
-        if self.efficiency > 1:
-            raise ValueError("must have an efficiency of at most 1")
         return self

@@ -73,7 +73,7 @@ def test_the_answer_has_the_best_topology_its_placement_and_what_limits(client):
         ({"model": MODEL | {"layers": [{"parameter": 1}]}}, "/model/layers/0/parameter"),
         ({"model": {"layers": [{"forward_flops": 1}]}}, "/accelerator"),
         ({"accelerator": "h1000"}, "/accelerator"),
-        ({"efficiency": 1.5}, ""),
+        ({"efficiency": 1.5}, "/efficiency"),
         ({"topology": "BiRing(4)"}, "/topology"),
         ({"topology": "Ring(4)"}, "/topology"),
         ({"nodes": 1}, "/nodes"),
@@ -138,7 +138,7 @@ def test_the_command_writes_the_timeline(database, model, tmp_path, capsys):
         (["mixtral-8x7b", *OPTIONS, "--parallel", "tensor=3"], "--parallel: must multiply to"),
         (["mixtral-8x7b", *OPTIONS, "--accelerator", "x"], "--accelerator: must be one of a100"),
         (["mixtral-8x7b", *OPTIONS, "--topology", "BiRing(3)"], "--topology: must have the 8"),
-        (["mixtral-8x7b", *OPTIONS, "--efficiency", "2"], "at most 1"),
+        (["mixtral-8x7b", *OPTIONS, "--efficiency", "2"], "--efficiency: must be at most 1"),
         (["none.json", *OPTIONS], "none.json"),
     ],
 )

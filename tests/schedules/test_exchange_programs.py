@@ -34,8 +34,8 @@ PAIR = ring(2)
 
 
 def files_of(form, schedule, topology, **said):
-    """Return the files of a schedule; a trace is of 60 bytes a chunk and some more."""
-    if form == "chakra-et":
+    """Return the files of a schedule; where they state bytes, 60 for each chunk and some more."""
+    if form in ("chakra-et", "goal"):
         ranks = len(topology.compute_nodes)
         said |= {"bytes": ranks * (60 * chunks_per_shard(schedule) + 7)}
     made = write(form, schedule, topology, Options(**said))

@@ -28,6 +28,7 @@ VARIANTS = [
     ("mscclpp-json", {}),
     ("mscclpp-json", {"inplace": True, "ranks_per_node": 2}),
     ("chakra-et", {"bytes": SIZE}),
+    ("goal", {"bytes": SIZE}),
 ]
 EACH = pytest.mark.parametrize(
     ("form", "options"), VARIANTS, ids=["-".join([form, *said]) for form, said in VARIANTS]

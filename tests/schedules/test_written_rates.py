@@ -176,7 +176,7 @@ def test_a_program_without_copies_by_switches_is_slower_than_its_schedule():
 @pytest.mark.parametrize("form", SENDING)
 def test_every_format_that_sends_tells_what_it_sends(form):
     topology, schedule = topology_of("UniRing(3)"), schedule_of("UniRing(3)", "allgather")
-    options = Options(bytes=96) if form == "chakra-et" else Options()
+    options = Options(bytes=96) if form in ("chakra-et", "goal") else Options()
     files = written(form, schedule, topology, options)
     found, told = traffic_of(form, files), transcript_of(form, files)
     assert sum(one.units for one in found.sent) == sum(one.units for one in told.messages)

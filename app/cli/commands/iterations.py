@@ -36,8 +36,8 @@ def iteration(
     model: Annotated[
         str,
         typer.Argument(
-            metavar="PRESET_OR_FILE",
-            help="job: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2, vit-22b, or a model "
+            metavar="JOB",
+            help="preset: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2, vit-22b, or a model "
             "file",
         ),
     ],

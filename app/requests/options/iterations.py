@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from topoloom.app.requests.base import LEAST_POSITIVE, Share
 from topoloom.app.requests.options.factories import number, whole
 from topoloom.app.requests.options.option import Option
 
@@ -27,10 +28,12 @@ ACCELERATOR = Option(
     "default: that of the preset",
     metavar="NAME",
 )
-EFFICIENCY = number(
-    "efficiency",
-    "share of the peak rate that computations reach, at most 1",
-    "",
+EFFICIENCY = Option(
+    name="efficiency",
+    type=Share,
+    help="share of the peak rate that computations reach",
+    least=LEAST_POSITIVE,
+    most=1,
     default=Decimal("0.5"),
 )
 ACCELERATORS_PER_HOST = whole(
