@@ -77,7 +77,9 @@ def read_model(
         if len(layers) + count > MAX_LAYERS:
             raise NoSchedule(f"{place}/layers", f"must be at most {MAX_LAYERS} layers")
         layers += repeat(layer, count)
-    given = parallel if parallel is not None else _sizes(members.get("parallel", {"data": ranks}), place)
+    given = parallel
+    if given is None:
+        given = _sizes(members.get("parallel", {"data": ranks}), place)
     values: dict[str, Any] = {
         name: _whole(members[name], f"{place}/{name}") for name in _WHOLE if name in members
     }

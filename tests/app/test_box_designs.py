@@ -154,7 +154,10 @@ def test_the_command_prints_the_document_and_the_table(database, capsys) -> None
         ([*OPTIONS, *RUN, "--max-steps", "3"], "--max-steps: must not be combined with --box"),
         ([*OPTIONS, *RUN, "--node-gbps", "3"], "--node-gbps: must not be combined with --box"),
         ([*OPTIONS, "--bytes", "1"], "--collective: must be given with --box"),
-        ([*OPTIONS[2:], *RUN, "--cable-ports", "even"], "--cable-ports: must be combined with --box"),
+        (
+            [*OPTIONS[2:], *RUN, "--cable-ports", "even"],
+            "--cable-ports: must be combined with --box",
+        ),
         ([*OPTIONS, *RUN, "--box", "dgx-1v"], "--cable-bandwidth: must be given"),
     ],
 )

@@ -67,7 +67,8 @@ def scratch(nodes: int) -> tuple[Chains, Integers, Integers, Integers]:
     """
     count = PARTNERS + 2 * MAX_PARTNERS
     table = np.zeros((2, count, MAX_LENGTH + 1), np.int64)
-    chains = Chains(*table, np.zeros((count, MAX_LENGTH + 1)), np.zeros((count, 3), np.int64))
+    costs, hues = np.zeros((count, MAX_LENGTH + 1)), np.zeros((count, 3), np.int64)
+    chains = Chains(table[0], table[1], costs, hues)
     places, turned = np.full((2, nodes), -1, np.int64), np.zeros((2, 4 * MAX_LENGTH), np.int64)
     return chains, places, turned, np.zeros(6, np.int64)
 
