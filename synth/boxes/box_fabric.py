@@ -69,7 +69,8 @@ def box_fabric(
     Raises
     ------
     OutOfDomain
-        ``between`` has fewer than two boxes, or the result exceeds `synth.limits`.
+        ``between`` has fewer than two boxes or limits that links share, or the result exceeds
+        `synth.limits`.
     InvalidTopology
         The rate of a cable is not positive, or a switch between boxes has an id of a box.
 
@@ -91,6 +92,8 @@ def box_fabric(
     boxes = between.compute_nodes
     if len(boxes) < 2:
         raise OutOfDomain("between", "must have at least two compute nodes, one for each box")
+    if between.shared:
+        raise OutOfDomain("between", "must have no limits that links share")
     _require_size(box, between)
     inner = _inner_ids(box)
     switches = [f"{b}.{inner[node]}" for b in range(len(boxes)) for node in _switches(box)]

@@ -235,6 +235,12 @@ def test_boxes_that_cannot_reach_each_other_are_refused() -> None:
         topology_of_boxes("Boxes(@lone, BiRing(3))", {"lone": lone})
 
 
+def test_limits_that_cables_share_are_refused() -> None:
+    limited = Topology("ab", ["ab", "ba"], shared=[(["ab", "ba"], 1)])
+    with pytest.raises(OutOfDomain, match="no limits that links share"):
+        box_fabric(fabric("dgx-h100-1"), limited)
+
+
 def test_too_many_boxes_and_too_few_are_refused_before_the_construction() -> None:
     with pytest.raises(OutOfDomain, match="at most 65536 nodes"):
         topology_of_boxes("Boxes(gb200-nvl72, BiRing(30000))")
