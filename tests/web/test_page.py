@@ -205,12 +205,12 @@ def test_designs_are_pinned_and_compared_side_by_side(visit, address):
             row.locator("input").check()
         page.click("text=Compare 2 designs")
         page.wait_for_selector("text=Time over message size")
-        page.wait_for_selector(".series-1")
+        page.wait_for_selector(".series-1", state="attached")
         assert page.locator("thead >> nth=0 >> a").count() == 2
         page.fill("[name=designs]", "")
         page.click("#question button:has-text('Show')")
         page.wait_for_url("**/#/library?list=compare")
-        page.wait_for_selector(".series-1")
+        page.wait_for_selector(".series-1", state="attached")
 
 
 def test_the_best_known_topologies_have_a_chart_of_time_over_hosts(visit, address):
