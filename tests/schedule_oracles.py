@@ -220,3 +220,13 @@ def complete(count):
 def hypercube(dimension):
     count = 2**dimension
     return Topology(range(count), [(i, i ^ 1 << k) for i in range(count) for k in range(dimension)])
+
+
+@st.composite
+def grouped(draw):
+    """Return a small topology and disjoint groups of one size, with or without idle hosts."""
+    topology = draw(direct_topologies(6))
+    hosts = draw(st.permutations(topology.nodes))
+    size = draw(st.integers(2, max(2, len(hosts) // 2)))
+    count = draw(st.integers(1, len(hosts) // size))
+    return topology, [tuple(hosts[at * size : (at + 1) * size]) for at in range(count)]

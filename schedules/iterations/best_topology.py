@@ -92,7 +92,7 @@ def placed_iteration(
 def _shortened(plan: JobPlan) -> JobPlan:
     """Return the plan with at most as many microbatches as stages, and two at least.
 
-    What an iteration sends once, gradients and gathered parameters, shrinks in proportion.
+    Gradients and gathered parameters, which an iteration sends once, shrink in proportion.
     """
     job = plan.job
     count = min(job.microbatches, max(job.stages, 2))

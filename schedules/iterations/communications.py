@@ -8,7 +8,7 @@ from topoloom.schedules.iterations.link_sharing import Row
 
 
 class Traffic(StrEnum):
-    """What the groups of a kind do at once."""
+    """The communication that all groups of a kind run at once."""
 
     ALLREDUCE = "allreduce"
     ALLGATHER = "allgather"

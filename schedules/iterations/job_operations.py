@@ -101,7 +101,7 @@ def job_plan(job: TrainingJob, seconds: LayerSeconds) -> JobPlan:
 
 
 class _LayerPlan(NamedTuple):
-    """What the builder needs of a layer, computed once."""
+    """Times and sizes of a layer, computed once."""
 
     layer: Layer
     seconds: dict[bool, Fraction]
@@ -130,7 +130,7 @@ class _Step(NamedTuple):
 
 
 class _Stage:
-    """What the builder remembers of a stage."""
+    """The state of a stage while its operations are built."""
 
     def __init__(self, stage: int, passes: list[Pass]) -> None:
         self.stage = stage

@@ -105,7 +105,7 @@ class LinkShares:
         return found
 
     def _filled(self, part: int) -> dict[int, Fraction]:
-        """Fill progressively: raise all speeds until a link is full, keep these, go on."""
+        """Raise all speeds until a link is full, fix the speeds there, repeat with the others."""
         rows = [row for row in range(part.bit_length()) if part >> row & 1]
         speeds: dict[int, Fraction] = {}
         if len(rows) > 1:

@@ -1,4 +1,4 @@
-"""What limits an iteration: its time with 10 % more of every resource."""
+"""The limiting resource of an iteration: its time with 10 % more of every resource."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -12,7 +12,7 @@ from topoloom.synth.naming.suggestions import one_of
 
 
 class Sharding(StrEnum):
-    """What the replicas of a parameter divide among each other.
+    """The data that the replicas of a parameter divide among each other.
 
     ``none``: gradients are allreduced.  ``optimizer``: gradients are reduce-scattered, and the
     updated parameters are gathered once, before their first use.  ``full``: parameters are

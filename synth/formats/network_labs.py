@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.graph_draft import GraphDraft
-from topoloom.synth.formats.topology_draft import wrong
+from topoloom.synth.formats.topology_draft import list_at, object_at, wrong
 from topoloom.synth.formats.yaml_text import parse_yaml
 from topoloom.synth.topology.topology import Topology
 
@@ -34,24 +34,24 @@ def containerlab(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         The error names the offending place by JSON pointer, and the rule.
     """
-    document = _object(parse_yaml(text), "")
-    topology = _object(document.get("topology"), "/topology")
-    usual = _object(topology.get("defaults", {}), "/topology/defaults").get("kind")
+    document = object_at(parse_yaml(text), "")
+    topology = object_at(document.get("topology"), "/topology")
+    usual = object_at(topology.get("defaults", {}), "/topology/defaults").get("kind")
     nodes: dict[str, _Node] = {}
-    for name, given in _object(topology.get("nodes"), "/topology/nodes").items():
+    for name, given in object_at(topology.get("nodes"), "/topology/nodes").items():
         place = f"/topology/nodes/{_shown(name)}"
-        data = {"kind": usual, **_object(given or {}, place)}
+        data = {"kind": usual, **object_at(given or {}, place)}
         if not isinstance(data["kind"], str):
             raise wrong(f"{place}/kind", "must be a text, here or in defaults")
         nodes[str(name)] = _Node(place, data["kind"] in HOST_KINDS, data)
     rule = f"Nodes of kind {' or '.join(HOST_KINDS)} are compute nodes, others switches."
     draft = _draft(nodes, attributes, rule)
-    for index, link in enumerate(_list(topology.get("links", []), "/topology/links")):
+    for index, link in enumerate(list_at(topology.get("links", []), "/topology/links")):
         place = f"/topology/links/{index}"
-        row = _object(link, place)
+        row = object_at(link, place)
         ends = [_end(end, place) for end in _ends(row, place)]
         if all(end in nodes for end in ends):
-            data = _object(row.get("vars") or {}, f"{place}/vars")
+            data = object_at(row.get("vars") or {}, f"{place}/vars")
             draft.edge(ends[0], ends[1], place, _plain(data))
         else:
             _require_outside(ends, nodes, place)
@@ -78,20 +78,20 @@ def air(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         The error names the offending place by JSON pointer, and the rule.
     """
-    document = _object(parse_yaml(text), "")
-    content = _object(document.get("content"), "/content")
+    document = object_at(parse_yaml(text), "")
+    content = object_at(document.get("content"), "/content")
     nodes: dict[str, _Node] = {}
-    for name, data in _object(content.get("nodes"), "/content/nodes").items():
+    for name, data in object_at(content.get("nodes"), "/content/nodes").items():
         place = f"/content/nodes/{_shown(name)}"
-        system = _object(data, place).get("os")
+        system = object_at(data, place).get("os")
         if not isinstance(system, str):
             raise wrong(f"{place}/os", "must be a text")
         nodes[str(name)] = _Node(place, system.startswith(HOST_SYSTEMS), data)
     rule = "Nodes with the operating system of a server are compute nodes, others switches."
     draft = _draft(nodes, attributes, rule)
-    for index, link in enumerate(_list(content.get("links"), "/content/links")):
+    for index, link in enumerate(list_at(content.get("links"), "/content/links")):
         place = f"/content/links/{index}"
-        pair = _list(link, place)
+        pair = list_at(link, place)
         ends = [end.get("node") if isinstance(end, dict) else None for end in pair]
         if len(ends) != 2:
             raise wrong(place, "must have two ends")
@@ -127,7 +127,7 @@ def _ends(row: dict[Any, Any], place: str) -> list[Any]:
     ends = row.get("endpoints")
     if ends is None and "endpoint" in row:
         ends = [row["endpoint"], row.get("type", "host")]
-    ends = _list(ends, f"{place}/endpoints")
+    ends = list_at(ends, f"{place}/endpoints")
     if len(ends) != 2:
         raise wrong(f"{place}/endpoints", "must be two ends")
     return ends
@@ -151,18 +151,6 @@ def _require_outside(ends: list[str], nodes: Mapping[str, object], place: str) -
 def _plain(data: dict[Any, Any]) -> dict[str, Any]:
     """Return the data with decimals as texts: capacities are exact."""
     return {str(k): str(v) if isinstance(v, float) else v for k, v in data.items()}
-
-
-def _object(value: Any, place: str) -> dict[Any, Any]:
-    if not isinstance(value, dict):
-        raise wrong(place, "must be an object")
-    return value
-
-
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise wrong(place, "must be a list")
-    return value
 
 
 def _shown(name: Any) -> str:

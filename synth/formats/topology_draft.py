@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import networkx as nx
 
@@ -32,6 +32,20 @@ def line(number: int) -> str:
 def wrong(place: str, rule: str) -> InvalidTopology:
     """Return the error to raise; quotations from the text are shortened."""
     return InvalidTopology(place, rule if len(rule) <= 300 else rule[:297] + "...")
+
+
+def object_at(value: Any, place: str) -> dict[Any, Any]:
+    """Return a value of JSON or YAML that must be an object."""
+    if not isinstance(value, dict):
+        raise wrong(place, "must be an object")
+    return value
+
+
+def list_at(value: Any, place: str) -> list[Any]:
+    """Return a value of JSON or YAML that must be a list."""
+    if not isinstance(value, list):
+        raise wrong(place, "must be a list")
+    return value
 
 
 def capacity(text: str, place: str) -> Fraction:

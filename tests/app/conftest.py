@@ -99,11 +99,16 @@ class Answer(NamedTuple):
 
 
 @pytest.fixture
+def database(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let command lines of this process use the test's own database."""
+    monkeypatch.setenv("TOPOLOOM_DATABASE_URL", settings.database_url)
+
+
+@pytest.fixture
 def topoloom(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    database: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Answer]:
     """Run a command line in this process, on the test's own database."""
-    monkeypatch.setenv("TOPOLOOM_DATABASE_URL", settings.database_url)
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*arguments: str) -> Answer:

@@ -5,42 +5,26 @@ import io
 import json
 
 import pytest
-from fastapi.testclient import TestClient
 
 from tests.cases import for_every
-from topoloom.app.api.main import create_app
 from topoloom.app.cli import run
-from topoloom.app.config import Settings
 
 ASKED = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
 OPTIONS = ["--box", "mi300x", "--nodes", "4", "--degree", "4"]
 RUN = ["--collective", "allreduce", "--bytes", "1GB"]
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    url = f"sqlite:///{tmp_path_factory.mktemp('boxes') / 't.db'}"
-    app = create_app(Settings(database_url=url, wait_seconds=60))
-    with TestClient(app, base_url="http://localhost") as client:
-        yield client
-
-
-@pytest.fixture
-def database(tmp_path, monkeypatch):
-    monkeypatch.setenv("TOPOLOOM_DATABASE_URL", f"sqlite:///{tmp_path / 't.db'}")
-
-
-def test_the_answer_says_the_best_first_and_names_a_topology_that_can_be_used(client) -> None:
-    answer = client.post("/v1/box-designs", json=ASKED)
+def test_the_answer_says_the_best_first_and_names_a_topology_that_can_be_used(still) -> None:
+    answer = still.post("/v1/box-designs", json=ASKED)
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert found["schema"] == "box-design/1"
     assert found["accelerators"] == 32
     assert found["best"] in found["topologies"]
     assert found["best"]["recipe"].startswith("Boxes(mi300x, ")
-    topology = client.get(f"/v1/topologies/{found['topology_id']}").json()
+    topology = still.get(f"/v1/topologies/{found['topology_id']}").json()
     assert len(topology["nodes"]) == 32
-    optimum = client.post(
+    optimum = still.post(
         "/v1/optima", json={"topology": {"recipe": found["best"]["recipe"]}}
     ).json()
     # Both passes of the allreduce reach the rate of an allgather on a two-way topology.
@@ -50,17 +34,17 @@ def test_the_answer_says_the_best_first_and_names_a_topology_that_can_be_used(cl
 PAIR = {"text": "a b 100\nb a 100\n", "format": "edgelist", "unit": "GB/s"}
 
 
-def test_a_box_may_be_a_topology_of_the_client(client) -> None:
+def test_a_box_may_be_a_topology_of_the_client(still) -> None:
     asked = ASKED | {"box": "@pair", "graphs": {"pair": PAIR}}
-    refused = client.post("/v1/box-designs", json=asked)
+    refused = still.post("/v1/box-designs", json=asked)
     assert [error["pointer"] for error in refused.json()["errors"]] == ["/cable_bandwidth"]
-    found = client.post("/v1/box-designs", json=asked | {"cable_bandwidth": 10}).json()
+    found = still.post("/v1/box-designs", json=asked | {"cable_bandwidth": 10}).json()
     assert found["accelerators"] == 8
     # Four cables of 10 GB/s bring 3/4 of the data into a box, in each of two passes.
     assert found["best"]["algbw"] == pytest.approx(4 / 3 * 40 / 2, abs=1e-4)
-    topology = client.get(f"/v1/topologies/{found['topology_id']}").json()
+    topology = still.get(f"/v1/topologies/{found['topology_id']}").json()
     assert topology["nodes"][0]["id"] == "0.a"
-    unnamed = client.post("/v1/box-designs", json=ASKED | {"box": "@other"})
+    unnamed = still.post("/v1/box-designs", json=ASKED | {"box": "@other"})
     assert [error["pointer"] for error in unnamed.json()["errors"]] == ["/box"]
 
 
@@ -75,9 +59,9 @@ def test_the_command_takes_a_file_as_a_box(database, tmp_path, monkeypatch, caps
     assert "none.txt: no such file" in capsys.readouterr().err
 
 
-def test_prices_make_a_cost_of_the_cables_of_every_topology(client) -> None:
+def test_prices_make_a_cost_of_the_cables_of_every_topology(still) -> None:
     prices = {"copper_price": 1, "optics_price": 10, "boxes_per_rack": 2}
-    found = client.post("/v1/box-designs", json=ASKED | prices).json()
+    found = still.post("/v1/box-designs", json=ASKED | prices).json()
     for row in found["topologies"]:
         cables = row["cables"]
         assert cables["cost"] == cables["copper"] + 10 * cables["optics"]
@@ -101,22 +85,22 @@ def test_prices_make_a_cost_of_the_cables_of_every_topology(client) -> None:
         ({"nodes": 5, "degree": 3}, "/degree"),
     ],
 )
-def test_a_bad_member_is_named_by_its_pointer(client, changes, pointer) -> None:
-    answer = client.post("/v1/box-designs", json=ASKED | changes)
+def test_a_bad_member_is_named_by_its_pointer(still, changes, pointer) -> None:
+    answer = still.post("/v1/box-designs", json=ASKED | changes)
     assert answer.status_code == 422, answer.text
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
 
 
-def test_boxes_are_a_recipe_in_every_request_about_a_topology(client) -> None:
+def test_boxes_are_a_recipe_in_every_request_about_a_topology(still) -> None:
     recipe = "Boxes( mi300x , BiRing(3),cable=25)"
-    made = client.post("/v1/topologies", json={"recipe": recipe}).json()
-    again = client.post("/v1/topologies", json={"recipe": "Boxes(mi300x, BiRing(3), cable=25)"})
+    made = still.post("/v1/topologies", json={"recipe": recipe}).json()
+    again = still.post("/v1/topologies", json={"recipe": "Boxes(mi300x, BiRing(3), cable=25)"})
     assert again.json()["id"] == made["id"]
     assert made["name"] == "Boxes(mi300x, BiRing(3), cable=25)"
     assert [fact["option"] for fact in made["assumed"]] == ["ports"]
     inner = {"text": "a b 5\nb a 5\n", "format": "edgelist", "unit": "GB/s"}
     named = {"recipe": "Boxes(@pair, BiRing(3), cable=1)", "graphs": {"pair": inner}}
-    answer = client.post("/v1/optima", json={"topology": named}).json()
+    answer = still.post("/v1/optima", json={"topology": named}).json()
     # Both accelerators of a box receive 4 of 6 shards over cables of 1 GB/s each way.
     assert answer["algbw"] == pytest.approx(3)
 
@@ -125,8 +109,8 @@ def test_boxes_are_a_recipe_in_every_request_about_a_topology(client) -> None:
     "recipe",
     ["Boxes(mi300x, BiRing(2))", "Boxes(mi300x)", "Boxes(@a, BiRing(3))", "Boxes(x, BiRing(3))"],
 )
-def test_wrong_boxes_are_refused_at_the_recipe(client, recipe) -> None:
-    answer = client.post("/v1/topologies", json={"recipe": recipe})
+def test_wrong_boxes_are_refused_at_the_recipe(still, recipe) -> None:
+    answer = still.post("/v1/topologies", json={"recipe": recipe})
     assert answer.status_code == 422
     assert [error["pointer"] for error in answer.json()["errors"]] == ["/recipe"]
 

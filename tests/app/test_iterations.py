@@ -5,13 +5,10 @@ import io
 import json
 
 import pytest
-from fastapi.testclient import TestClient
 
 import topoloom
 from tests.cases import for_every
-from topoloom.app.api.main import create_app
 from topoloom.app.cli import run
-from topoloom.app.config import Settings
 from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
 
 MODEL = {
@@ -26,19 +23,6 @@ ASKED = {"model": MODEL} | HOSTS
 OPTIONS = ["--nodes", "8", "--degree", "2", "--node-gbps", "100"]
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    url = f"sqlite:///{tmp_path_factory.mktemp('iterations') / 't.db'}"
-    app = create_app(Settings(database_url=url, wait_seconds=60))
-    with TestClient(app, base_url="http://localhost") as client:
-        yield client
-
-
-@pytest.fixture
-def database(tmp_path, monkeypatch):
-    monkeypatch.setenv("TOPOLOOM_DATABASE_URL", f"sqlite:///{tmp_path / 't.db'}")
-
-
 @pytest.fixture
 def model(tmp_path):
     path = tmp_path / "model.json"
@@ -46,8 +30,8 @@ def model(tmp_path):
     return str(path)
 
 
-def test_the_answer_has_the_best_topology_its_placement_and_what_limits(client):
-    answer = client.post("/v1/iterations", json=ASKED)
+def test_the_answer_has_the_best_topology_its_placement_and_what_limits(still):
+    answer = still.post("/v1/iterations", json=ASKED)
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert found["schema"] == "iteration/1"
@@ -84,14 +68,14 @@ def test_the_answer_has_the_best_topology_its_placement_and_what_limits(client):
         ({"alpha_us": 0}, "/alpha_us"),
     ],
 )
-def test_a_bad_member_is_named_by_its_pointer(client, changes, pointer):
-    answer = client.post("/v1/iterations", json=ASKED | changes)
+def test_a_bad_member_is_named_by_its_pointer(still, changes, pointer):
+    answer = still.post("/v1/iterations", json=ASKED | changes)
     assert answer.status_code == 422, answer.text
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
 
 
-def test_an_unknown_preset_is_refused(client):
-    answer = client.post("/v1/iterations", json={"preset": "mixtral", "nodes": 8, "degree": 2})
+def test_an_unknown_preset_is_refused(still):
+    answer = still.post("/v1/iterations", json={"preset": "mixtral", "nodes": 8, "degree": 2})
     assert answer.status_code == 422
     assert "did you mean mixtral-8x7b" in answer.text
 
@@ -158,9 +142,9 @@ def test_a_wrong_member_of_a_model_file_is_named_with_its_place(database, tmp_pa
     assert "did you mean parameters?" in err
 
 
-def test_python_returns_the_same_time(client):
+def test_python_returns_the_same_time(still):
     found = topoloom.iteration(MODEL, 8, 2, node_gbps=100)
-    answer = client.post("/v1/iterations", json=ASKED).json()
+    answer = still.post("/v1/iterations", json=ASKED).json()
     assert str(found.best.seconds) == answer["exact_seconds"]
     assert found.best.candidate.name == answer["best"]["topology"]
     with pytest.raises(ValueError, match="efficiency: must be at most 1"):

@@ -1,4 +1,4 @@
-"""`extend` and `decay`: another length of a run, chosen while the run goes on."""
+"""`extend` and `decay`: another length of a run, chosen during the run."""
 
 from dataclasses import replace
 

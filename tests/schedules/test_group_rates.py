@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from tests.schedule_oracles import direct_topologies
+from tests.schedule_oracles import grouped
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.groups.arborescence import least_arborescence
 from topoloom.schedules.groups.exact_solution import exact_solution
@@ -179,16 +179,6 @@ def exchange_rate(topology, groups):
     for link, load in zip(topology.links, loads, strict=True):
         rows.append((dict.fromkeys(load, 1.0), float(link.capacity)))
     return solved(columns, rows, equal, 0)
-
-
-@st.composite
-def grouped(draw):
-    """Return a small topology and disjoint groups of one size, with or without idle hosts."""
-    topology = draw(direct_topologies(6))
-    hosts = draw(st.permutations(topology.nodes))
-    size = draw(st.integers(2, max(2, len(hosts) // 2)))
-    count = draw(st.integers(1, len(hosts) // size))
-    return topology, [tuple(hosts[at * size : (at + 1) * size]) for at in range(count)]
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)

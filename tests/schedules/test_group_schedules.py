@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.schedule_oracles import direct_topologies
+from tests.schedule_oracles import grouped
 from topoloom.schedules.groups.joint_rate import joint_rate
 from topoloom.schedules.groups.joint_schedule import joint_schedules
 from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
@@ -54,15 +54,6 @@ def test_schedules_of_a_large_torus_reach_the_joint_rate(collective):
     schedules = joint_schedules(torus, groups, collective)
     assert group_violations(schedules, torus) == []
     assert joint_algbw(schedules, torus) == joint_rate(torus, groups, collective).algbw
-
-
-@st.composite
-def grouped(draw):
-    topology = draw(direct_topologies(6))
-    hosts = draw(st.permutations(topology.nodes))
-    size = draw(st.integers(2, max(2, len(hosts) // 2)))
-    count = draw(st.integers(1, len(hosts) // size))
-    return topology, [tuple(hosts[at * size : (at + 1) * size]) for at in range(count)]
 
 
 @settings(max_examples=40, deadline=None)

@@ -11,7 +11,7 @@ Cables = Counter[tuple[int, int, Fraction]]
 
 
 def ns3_cables(text, fields):
-    """Read as ns-3 does: the numbers of the first line, the switches, then so many links."""
+    """Read as ns-3 does: numbers of the first line, switches, the stated number of links."""
     words = iter(text.split())
     head = {name: next(words) for name in fields}
     switches = [

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from topoloom.synth.formats.topology_draft import capacity, wrong
+from topoloom.synth.formats.topology_draft import capacity, list_at, object_at, wrong
 from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES
 
 COMPUTE, SWITCH, DEVICE = "xpu", "switch", "device"
@@ -46,10 +46,10 @@ class Expansion:
             device, count = _text(row, "device", place), _count(row, place)
             for at in range(count):
                 self._add_device(f"{name}.{at}", device, place, 0)
-        rows = _list(document.get("edges", []), "/edges")
+        rows = list_at(document.get("edges", []), "/edges")
         for at, row in enumerate(rows):
             place = f"/edges/{at}"
-            ends = [self._instance_end(_object(row, place).get(end), f"{place}/{end}")
+            ends = [self._instance_end(object_at(row, place).get(end), f"{place}/{end}")
                     for end in ("ep1", "ep2")]  # fmt: skip
             self._connect(ends[0], ends[1], row, place, self._links)
 
@@ -73,11 +73,11 @@ class Expansion:
                     raise wrong(here, f"must have at most {MAX_NODES} components in all")
                 self.graph.kinds[own] = kind
         links = self._rates(row.get("links", []), f"{device}/links")
-        for at, edge in enumerate(_list(row.get("edges", []), f"{device}/edges")):
+        for at, edge in enumerate(list_at(row.get("edges", []), f"{device}/edges")):
             here = f"{device}/edges/{at}"
             ends = []
             for end in ("ep1", "ep2"):
-                data = _object(_object(edge, here).get(end), f"{here}/{end}")
+                data = object_at(object_at(edge, here).get(end), f"{here}/{end}")
                 path = _text(data, "component", f"{here}/{end}")
                 if data.get("device") is not None:
                     path = f"{_text(data, 'device', f'{here}/{end}')}.{path}"
@@ -86,7 +86,7 @@ class Expansion:
 
     def _instance_end(self, value: Any, place: str) -> list[str]:
         """Return the components that an endpoint of the infrastructure names."""
-        row = _object(value, place)
+        row = object_at(value, place)
         name, indices = _element(_text(row, "instance", place), place)
         if name not in self._instances:
             raise wrong(f"{place}/instance", f"must be an instance; {name[:50]!r} is not")
@@ -147,8 +147,8 @@ class Expansion:
 
     def _rate(self, name: str, row: Mapping[Any, Any], place: str) -> Fraction | None:
         here = f"{place}/physical"
-        physical = _object(row.get("physical") or {}, here)
-        bandwidth = _object(physical.get("bandwidth") or {}, f"{here}/bandwidth")
+        physical = object_at(row.get("physical") or {}, here)
+        bandwidth = object_at(physical.get("bandwidth") or {}, f"{here}/bandwidth")
         given = [unit for unit in GBIT if bandwidth.get(unit) is not None]
         if not given:
             if bandwidth.get("gigatransfers_per_second") is not None:
@@ -195,9 +195,9 @@ def _indices(text: str, count: int, place: str) -> Sequence[int]:
 def _named(value: Any, place: str) -> dict[str, tuple[Mapping[Any, Any], str]]:
     """Return the rows of a list by name, each with its place."""
     made: dict[str, tuple[Mapping[Any, Any], str]] = {}
-    for at, entry in enumerate(_list(value, place)):
+    for at, entry in enumerate(list_at(value, place)):
         here = f"{place}/{at}"
-        name = _text(_object(entry, here), "name", here)
+        name = _text(object_at(entry, here), "name", here)
         if name in made:
             raise wrong(f"{here}/name", f"must be unique; {name[:50]!r} is not")
         made[name] = entry, here
@@ -211,18 +211,6 @@ def _parts(value: Any, place: str) -> dict[str, tuple[Mapping[Any, Any], str]]:
         if _PART.fullmatch(name) is None:
             raise wrong(f"{here}/name", f"must hold no . [ or ]; not {name[:50]!r}")
     return made
-
-
-def _object(value: Any, place: str) -> Mapping[Any, Any]:
-    if not isinstance(value, dict):
-        raise wrong(place, "must be an object")
-    return value
-
-
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise wrong(place, "must be a list")
-    return value
 
 
 def _text(row: Mapping[Any, Any], key: str, place: str) -> str:

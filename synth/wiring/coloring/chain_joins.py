@@ -7,8 +7,8 @@ p.  Repeated, the conflict moves along an *alternating chain* (Kempe).
 - Where the chains of two conflicts meet, with colors (a twice, b free) and (c twice, d free), a = d
   or b = c ends one conflict, and both equations end two.
 - A chain may *fork* at a node with colors (a twice, b free): one of the two edges gets a third
-  color r, and the edge of r gets b.  Two chains go on.  Where both meet a chain of the other
-  conflict, and each color comes as often as it goes, both conflicts end.
+  color r, and the edge of r gets b.  Two chains follow.  Where both meet a chain of the other
+  conflict, and each node gains and loses each color equally often, both conflicts end.
 
 Two conflicts on a plant without spare ports lie on one cycle of two colors, which has about half of
 all nodes.  Forks join them over few edges.
