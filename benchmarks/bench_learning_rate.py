@@ -7,8 +7,9 @@
 
 Every run is appended to the file --out when it has ended, and a stopped benchmark resumes after the
 runs in the file.  Schedules run at every rate of a grid and are reported at the best rate, by the
-same validation loss: this favors them, and costs one run for each rate of the grid.  Schedule-Free
-and Prodigy are included if their packages (schedulefree, prodigyopt) are installed.
+same validation loss: this favors them, and costs one run for each rate of the grid.  Schedule-Free,
+Prodigy, both together and GreedyLR are included if their packages (schedulefree, prodigyopt,
+prodigy-plus-schedule-free, transformers) are installed.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.learning_rate.methods import PACKAGED, PROBED, SCHEDULES, TUNED, run
+from benchmarks.learning_rate.methods import FOUND, PACKAGED, PROBED, SCHEDULES, TUNED, run
 from benchmarks.learning_rate.plots import courses, finals
 from benchmarks.learning_rate.report import best_rate, equal_cost_table, forecast_table, report
 from benchmarks.learning_rate.tasks import TASKS
@@ -76,7 +77,7 @@ def settled(key: Key, rows: list[dict[str, Any]]) -> Key:
 def grid(name: str, method: str, rates: int) -> tuple[float, ...]:
     if method in TUNED or method in PROBED:
         return (0.0,)
-    return PACKAGED[method][1] if method == "Prodigy" else TASKS[name].rates[:rates]
+    return PACKAGED[method][1] if method in FOUND else TASKS[name].rates[:rates]
 
 
 def key_of(row: dict[str, Any]) -> Key:

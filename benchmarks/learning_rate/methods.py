@@ -43,8 +43,12 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 }
 PACKAGED = {
     "Schedule-Free": ("schedulefree", (0.3, 1.0, 3.0)),
-    "Prodigy": ("prodigyopt", (0.5, 1.0, 2.0)),
+    "Prodigy": ("prodigyopt", (1.0, 0.5, 2.0)),
+    "Prodigy + Schedule-Free": ("prodigyplus", (1.0, 0.5, 2.0)),
+    "GreedyLR": ("transformers", (0.3, 1.0, 3.0)),
 }
+AVERAGED = ("Schedule-Free", "Prodigy + Schedule-Free")  # evaluated on averaged weights
+FOUND = ("Prodigy", "Prodigy + Schedule-Free")  # a rate is a factor of the rate that they find
 # Methods that choose their rate within the tuner's own allowance: every rate of the grid runs for
 # an equal share of it, and the rate of the least training loss gets the run.
 PROBED = {f"{name}, probed": name for name in (*SCHEDULES, "Schedule-Free")}
@@ -119,7 +123,7 @@ def _probed(task: Task, method: str, seed: int, steps: int, every: int) -> Run:
     for rate in task.rates:
         training, batches = _begun(task, seed)
         optimizer = _optimizer(task, training, method, rate, steps)
-        if method == "Schedule-Free":
+        if method in AVERAGED:
             optimizer.train()
         losses = [_one_step(training, optimizer, next(batches)) for _ in range(each)]
         late = statistics.fmean(losses[-max(1, each // 4) :])
@@ -140,6 +144,10 @@ def _optimizer(task: Task, training: Training, method: str, rate: float, steps: 
         if task.optimizer == "SGD":
             return schedulefree.SGDScheduleFree(parameters, lr=rate, warmup_steps=warmup)
         return schedulefree.AdamWScheduleFree(parameters, lr=rate, warmup_steps=warmup)
+    if method == "Prodigy + Schedule-Free":
+        import prodigyplus
+
+        return prodigyplus.ProdigyPlusScheduleFree(parameters, d_coef=rate, weight_decay=0.01)
     if method == "Prodigy":
         import prodigyopt
 
@@ -155,6 +163,7 @@ def _scheduled(
     every: int,
 ) -> Run:  # fmt: skip
     optimizer = _optimizer(task, training, method, rate, steps)
+    greedy = _greedy(task, optimizer) if method == "GreedyLR" else None
     factor = SCHEDULES.get(method)
     if method == "Prodigy":
         factor = SCHEDULES["cosine"]  # its authors advise cosine annealing
@@ -169,18 +178,28 @@ def _scheduled(
             scale = (step + 1) / warmup if step < warmup else factor(progress)
             for group, lr in zip(optimizer.param_groups, base, strict=True):
                 group["lr"] = lr * scale
-        if method == "Schedule-Free":
+        if method in AVERAGED:
             optimizer.train()
         losses.append(_one_step(training, optimizer, next(batches)))
+        if greedy is not None:
+            greedy.step(losses[-1])
         if (step + 1) % every == 0:
             start = time.process_time()
-            if method == "Schedule-Free":
+            if method in AVERAGED:
                 optimizer.eval()
             looks.append((step + 1, training.validate(), start - begin - looking))
             looking += time.process_time() - start
     seconds = time.process_time() - begin - looking
     kept = losses if method == "constant" else losses[-1:]
     return Run(looks[-1][1], steps, seconds, looks, kept, [rate])
+
+
+def _greedy(task: Task, optimizer: Any) -> Any:
+    """Return GreedyLR with its default options, between the ends of the task's interval."""
+    from transformers.optimization import GreedyLR
+
+    low, high = task.interval
+    return GreedyLR(optimizer, min_lr=low, max_lr=high)
 
 
 def _one_step(training: Training, optimizer: Any, batch: list[int]) -> float:

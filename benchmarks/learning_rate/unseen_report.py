@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from benchmarks.learning_rate.methods import PACKAGED
+from benchmarks.learning_rate.methods import FOUND, PACKAGED
 from benchmarks.learning_rate.report import best_rate
 from benchmarks.learning_rate.unseen_tasks import UNSEEN
 
@@ -16,7 +16,7 @@ GRID = 3  # rates of a grid, the middle of the interval first
 START = "WSD, middle"
 COLUMNS = (
     "topoloom", START, "WSD, best of 3", "cosine, best of 3", "WSD, probed", "cosine, probed",
-    "Schedule-Free",
+    *PACKAGED,
 )  # fmt: skip
 CLEAR = 2.0  # standard errors
 
@@ -24,14 +24,14 @@ CLEAR = 2.0  # standard errors
 def unseen_runs(seeds: int, steps: int) -> Iterator[tuple[str, str, float, int, int]]:
     """Yield (task, method, rate, seed, steps) of every run, the most important first.
 
-    Schedule-Free runs where its package is installed.
+    Packaged methods run where their packages are installed.
     """
-    single = [("topoloom", False), ("WSD", True), ("WSD, probed", False), ("cosine, probed", False)]
-    if importlib.util.find_spec(PACKAGED["Schedule-Free"][0]) is not None:
-        single.append(("Schedule-Free", True))
+    fixed = dict.fromkeys(("topoloom", "WSD, probed", "cosine, probed"), 0.0)
+    fixed |= dict.fromkeys(FOUND, 1.0)
+    installed = [name for name in PACKAGED if importlib.util.find_spec(PACKAGED[name][0])]
+    single = ("topoloom", "WSD", "WSD, probed", "cosine, probed", *installed)
     for seed, (name, task) in product(range(seeds), UNSEEN.items()):
-        for method, rated in single:
-            yield name, method, task.rates[0] if rated else 0.0, seed, steps
+        yield from ((name, one, fixed.get(one, task.rates[0]), seed, steps) for one in single)
     for seed, (name, task) in product(range(seeds), UNSEEN.items()):
         yield from ((name, "cosine", rate, seed, steps) for rate in task.rates[:GRID])
         yield from ((name, "WSD", rate, seed, steps) for rate in task.rates[1:GRID])
