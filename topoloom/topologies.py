@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from topoloom.arguments import links_of, number, topology_of
+from topoloom.arguments import bytes_of, links_of, number, topology_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,6 +186,7 @@ def optimum(
     *,
     groups: "StatedGroups",
     group: str | None = None,
+    traffic: "Mapping[str, tuple[str, int | str]] | None" = None,
 ) -> "tuple[GroupFigures, ...]": ...
 
 
@@ -213,6 +214,7 @@ def optimum(
     participants: "Collection[NodeId] | None" = None,
     groups: "StatedGroups | None" = None,
     group: str | None = None,
+    traffic: "Mapping[str, tuple[str, int | str]] | None" = None,
 ) -> "CollectiveOptimum | tuple[GroupFigures, ...]":
     """Return the best throughput of any schedule, with the cut that proves it.
 
@@ -220,7 +222,9 @@ def optimum(
     one shard.  For any fabric, with or without switches; all collectives but all-to-all.
 
     With ``groups``, such as ``{"tensor": 8, "data": 2}`` or lists of hosts, the result has three
-    rates for each kind of group, or for one ``group``; also for all-to-all.
+    rates for each kind of group, or for one ``group``; also for all-to-all.  ``traffic`` states the
+    collective and the size of each kind, where several kinds run at once: then ``all_kinds`` is a
+    fourth rate.
 
     Raises
     ------
@@ -236,6 +240,10 @@ def optimum(
     >>> data = optimum("dgx-a100-2", groups={"tensor": 8, "data": 2}, group="data")[0]
     >>> data.alone.algbw, data.together.algbw, data.together.exact
     (Fraction(400, 1), Fraction(50, 1), True)
+    >>> both = {"tensor": ("allreduce", "64MiB"), "data": ("all-to-all", "32MiB")}
+    >>> found = optimum("dgx-a100-2", groups={"tensor": 8, "data": 2}, traffic=both)
+    >>> [(one.kind, one.all_kinds.algbw) for one in found]
+    [('tensor', Fraction(100, 1)), ('data', Fraction(50, 1))]
     """
     from topoloom.schedules.generate.collectives import Options
     from topoloom.schedules.model.schedule import Collective
@@ -243,15 +251,18 @@ def optimum(
 
     options = Options(trees_per_root, max_gap, root, shards, participants)
     topology, asked = topology_of(source), Collective.of(collective)
-    if groups is None and group is None:
+    if groups is None and group is None and traffic is None:
         return collective_optimum(topology, asked, options)
     from topoloom.schedules.errors import NoSchedule
-    from topoloom.schedules.groups.figures import group_figures
-    from topoloom.schedules.groups.request import asked_groups
+    from topoloom.schedules.groups.figures import group_figures, traffic_figures
+    from topoloom.schedules.groups.request import asked_groups, asked_traffic
 
-    if groups is None or options != Options():
-        raise NoSchedule("/groups", "must be given with collective and group only")
-    return group_figures(topology, asked_groups(topology, groups, group)[0], asked)
+    if groups is None or options != Options() or (group and traffic):
+        raise NoSchedule("/groups", "must be given with collective and group, or traffic, only")
+    if traffic is None:
+        return group_figures(topology, asked_groups(topology, groups, group)[0], asked)
+    sized = {kind: (Collective.of(one), bytes_of(size)) for kind, (one, size) in traffic.items()}
+    return traffic_figures(topology, asked_traffic(topology, groups, sized)[0])
 
 
 def link_values(

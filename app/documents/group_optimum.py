@@ -1,6 +1,5 @@
 """group-optimum/1: the best rates of a collective in process groups, each between exact bounds."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +27,6 @@ class GroupAnswer:
 
     subject: Subject
     bandwidth_unit: str
-    collective: str
     found: tuple["GroupFigures", ...]
     placement: "Placement | None"
 
@@ -60,12 +58,19 @@ class GroupKindDocument(Document):
 
     kind: str = Field(description="dimension, or dimensions joined by +; hosts for lists of hosts")
     size: int = Field(description="hosts of each group", ge=2)
+    collective: str = omitted("with traffic: collective of every group of the kind")
+    bytes: int = omitted("with traffic: bytes of every group of the kind", ge=1)
     groups: list[list[Node]] = Field(description="hosts of each group, in rank order")
     members_only: GroupRateDocument = omitted(
         "one group on links among its members and switches; absent if these links do not connect it"
     )
     alone: GroupRateDocument = Field(description="one group with the whole fabric")
-    together: GroupRateDocument = Field(description="every group, with all groups at once")
+    together: GroupRateDocument = Field(
+        description="every group, with all groups of the kind at once"
+    )
+    all_kinds: GroupRateDocument = omitted(
+        "with traffic: every group, with the groups of all kinds at once, which end together"
+    )
 
 
 class PlacedRankDocument(Document):
@@ -85,9 +90,9 @@ class DimensionDocument(Document):
 class GroupOptimumDocument(AboutTopology[Literal["group-optimum/1"]]):
     """group-optimum/1: the best rates of a collective in process groups."""
 
-    collective: str = Field(description="collective of every group")
+    collective: str = omitted("collective of every group; absent with traffic")
     bandwidth_unit: str = Field(description="unit of capacities and algbw")
-    kinds: list[GroupKindDocument] = Field(description="kinds of groups; each runs by itself")
+    kinds: list[GroupKindDocument] = Field(description="kinds of groups")
     dimensions: list[DimensionDocument] = omitted("dimensions of the job, fastest first")
     ranks: list[PlacedRankDocument] = omitted("host of every rank, in rank order")
 
@@ -95,6 +100,8 @@ class GroupOptimumDocument(AboutTopology[Literal["group-optimum/1"]]):
 def of(answer: GroupAnswer, identity: str) -> GroupOptimumDocument:
     """Return the group-optimum/1 document."""
     more: dict[str, Any] = {}
+    if answer.found[0].all_kinds is None:
+        more["collective"] = answer.found[0].collective.value
     if answer.placement is not None:
         job = answer.placement.processes
         more["dimensions"] = [DimensionDocument(name=name, size=size) for name, size in job.sizes]
@@ -106,7 +113,6 @@ def of(answer: GroupAnswer, identity: str) -> GroupOptimumDocument:
         schema="group-optimum/1",
         id=identity,
         **answer.subject.members(),
-        collective=answer.collective,
         bandwidth_unit=answer.bandwidth_unit,
         kinds=[_kind(one) for one in answer.found],
         **more,
@@ -114,9 +120,12 @@ def of(answer: GroupAnswer, identity: str) -> GroupOptimumDocument:
 
 
 def _kind(found: "GroupFigures") -> GroupKindDocument:
-    own: Mapping[str, Any] = {}
+    own: dict[str, Any] = {}
+    if found.all_kinds is not None:
+        own = {"collective": found.collective.value, "bytes": found.size_bytes}
+        own["all_kinds"] = _rate(found.all_kinds)
     if found.members_only is not None:
-        own = {"members_only": _rate(found.members_only)}
+        own["members_only"] = _rate(found.members_only)
     return GroupKindDocument(
         kind=found.kind,
         size=len(found.groups[0]),
@@ -148,7 +157,7 @@ def _rate(found: "GroupRate") -> GroupRateDocument:
 
 
 def _encode(answer: GroupAnswer, identity: str) -> Computed:
-    slowest = min(one.together.algbw for one in answer.found)
+    slowest = min((one.all_kinds or one.together).algbw for one in answer.found)
     summary = {"name": answer.subject.name, "inverse_rate": str(1 / slowest)}
     return Computed.json(of(answer, identity).given(), summary)
 

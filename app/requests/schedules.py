@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from topoloom.app.requests.base import Bytes, Gap, NotNegative, Positive, Request
-from topoloom.app.requests.field_errors import PlacedError
+from topoloom.app.requests.group_traffic import Traffic, require_traffic_alone
 from topoloom.app.requests.options import cluster, collectives, exports, simulations
 from topoloom.app.requests.options.collectives import AlgorithmName, AnyCollectiveName
 from topoloom.app.requests.topology_source import TopologySource
@@ -145,11 +145,11 @@ class OptimumRequest(ForestRequest):
     values: StrictBool = collectives.VALUES.field()
     groups: GroupSizes | HostLists = collectives.GROUPS.field()
     group: Annotated[str, Field(max_length=100)] = collectives.GROUP.field()
+    traffic: Traffic = collectives.TRAFFIC.field()
 
     @model_validator(mode="after")
     def _group_of_groups(self) -> "OptimumRequest":
-        if self.group is not None and self.groups is None:
-            raise PlacedError("/group", "must be given with groups only")
+        require_traffic_alone(self)
         return self
 
 

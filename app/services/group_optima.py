@@ -2,6 +2,7 @@
 
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.group_optimum import GROUP_OPTIMUM, GroupAnswer
+from topoloom.app.requests.group_traffic import Traffic
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
@@ -22,21 +23,36 @@ def group_optimum(context: Context, loaded: StoredTopology, request: OptimumRequ
     from topoloom.schedules.groups.rate import require_collective
 
     if asked_options(request, loaded) != Options() or request.values:
-        raise NoSchedule("/groups", "must be given with collective and group only")
+        raise NoSchedule("/groups", "must be given with collective and group, or traffic, only")
     collective = Collective.of(request.collective)
     require_collective(collective)
 
     def compute() -> GroupAnswer:
-        from topoloom.schedules.groups.figures import group_figures
-        from topoloom.schedules.groups.request import asked_groups
+        from topoloom.schedules.groups.figures import group_figures, traffic_figures
+        from topoloom.schedules.groups.request import asked_groups, asked_traffic
 
         topology = loaded.topology
-        kinds, placement = asked_groups(topology, request.groups, request.group)
-        found = group_figures(topology, kinds, collective)
+        if request.traffic is None:
+            kinds, placement = asked_groups(topology, request.groups, request.group)
+            found = group_figures(topology, kinds, collective)
+        else:
+            traffic, placement = asked_traffic(topology, request.groups, sized(request.traffic))
+            found = traffic_figures(topology, traffic)
         subject = Subject.of(loaded.id, topology)
-        return GroupAnswer(subject, topology.bandwidth_unit, collective.value, found, placement)
+        return GroupAnswer(subject, topology.bandwidth_unit, found, placement)
 
-    asked = {"topology_id": loaded.id, "collective": collective.value, "groups": request.groups}
+    asked = {"topology_id": loaded.id, "groups": request.groups}
+    if request.traffic is not None:
+        asked["traffic"] = {
+            kind: one.model_dump(mode="json") for kind, one in request.traffic.items()
+        }
+    else:
+        asked["collective"] = collective.value
     if request.group is not None:
         asked["group"] = request.group
     return context.answer(GROUP_OPTIMUM, asked, compute).artefact
+
+
+def sized(traffic: Traffic) -> dict[str, tuple[Collective, int]]:
+    """Return the collective and the bytes of every kind."""
+    return {kind: (Collective.of(one.collective), one.bytes) for kind, one in traffic.items()}

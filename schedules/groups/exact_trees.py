@@ -48,9 +48,10 @@ def exact_lengths(program: JointProgram, found: MasterSolution) -> Ints | None:
     start = np.zeros(matrix.shape[1])
     start[: len(priced)] = found.lengths[priced]
     for row, column in enumerate(columns):
-        matrix[row, : len(priced)] = column.loads[priced]
+        loads = column.loads // program.classes[column.kind].total
+        matrix[row, : len(priced)] = loads[priced]
         matrix[row, len(priced) + column.kind] = -1
-        start[len(priced) + column.kind] = float(column.loads @ found.lengths)
+        start[len(priced) + column.kind] = float(loads @ found.lengths)
     matrix[-1, : len(priced)] = np.array(program.room)[priced]
     right = np.zeros(len(matrix), np.int64)
     right[-1] = 1

@@ -1,13 +1,14 @@
-"""Three rates of every kind of group: own links, the whole fabric alone, all groups at once."""
+"""Rates of every kind of group: own links, the whole fabric alone, all groups or kinds at once."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from topoloom.schedules.groups.group_symmetry import group_orbits
-from topoloom.schedules.groups.joint_rate import joint_rate
+from topoloom.schedules.groups.joint_rate import joint_rate, traffic_rates
 from topoloom.schedules.groups.one_group import group_rate, members_only_rate
 from topoloom.schedules.groups.process_groups import HostGroups, require_groups
 from topoloom.schedules.groups.rate import GroupRate
+from topoloom.schedules.groups.traffic import GroupTraffic, require_traffic
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.synth.topology.topology import Topology
@@ -19,14 +20,18 @@ class GroupFigures:
 
     ``members_only`` is the rate without other hosts, None where the links of some group do not
     connect it.  ``alone`` is the rate of one group with the whole fabric, ``together`` that of
-    every group with all groups of the kind at once.
+    every group with all groups of the kind at once.  ``all_kinds`` is the rate with the groups of
+    all kinds at once, None unless the traffic of every kind is given.
     """
 
     kind: str
     groups: HostGroups
+    collective: Collective
     members_only: GroupRate | None
     alone: GroupRate
     together: GroupRate
+    all_kinds: GroupRate | None = None
+    size_bytes: int | None = None
 
 
 def group_figures(
@@ -64,6 +69,34 @@ def group_figures(
     )
 
 
+def traffic_figures(
+    topology: Topology, traffic: Iterable[GroupTraffic]
+) -> tuple[GroupFigures, ...]:
+    """Return the rates of kinds of groups with a collective and a size each, all at once, too.
+
+    Parameters and errors as for `schedules.groups.joint_rate.traffic_rates` and `group_rate`.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
+    >>> pairs = GroupTraffic("tensor", ((0, 1), (2, 3)), Collective.ALLREDUCE, 600)
+    >>> across = GroupTraffic("data", ((0, 2), (1, 3)), Collective.ALLGATHER, 400)
+    >>> [(str(one.together.algbw), str(one.all_kinds.algbw))
+    ...  for one in traffic_figures(ring, [pairs, across])]
+    [('1', '3/4'), ('2', '1/2')]
+    """
+    traffic = require_traffic(topology, traffic)
+    together = traffic_rates(topology, traffic)
+    return tuple(
+        replace(
+            _figures(topology, one.kind, one.groups, one.collective),
+            all_kinds=rate,
+            size_bytes=one.size_bytes,
+        )
+        for one, rate in zip(traffic, together, strict=True)
+    )
+
+
 def _figures(
     topology: Topology, kind: str, groups: HostGroups, collective: Collective
 ) -> GroupFigures:
@@ -77,6 +110,7 @@ def _figures(
     return GroupFigures(
         kind,
         groups,
+        collective,
         _slowest(connected) if len(connected) == len(own) else None,
         _slowest(alone),
         together,

@@ -29,14 +29,15 @@ class GroupOrbits:
     groups: Ints
 
 
-def group_orbits(network: Network, groups: Sequence[Sequence[int]]) -> GroupOrbits:
-    """Return the orbits under all automorphisms that map groups to groups.
+def group_orbits(network: Network, *kinds: Sequence[Sequence[int]]) -> GroupOrbits:
+    """Return the orbits under all automorphisms that map groups of a kind to such groups.
 
     Parameters
     ----------
     network : Network
-    groups : sequence of groups
-        Disjoint groups of node positions.
+    kinds : sequences of groups
+        Groups of node positions; those of one kind are disjoint.  Groups are numbered through all
+        kinds.
 
     Notes
     -----
@@ -52,15 +53,17 @@ def group_orbits(network: Network, groups: Sequence[Sequence[int]]) -> GroupOrbi
     >>> found.nodes.tolist(), found.groups.tolist()
     ([0, 1, 0, 0, 1, 0], [0, 0])
     """
-    held = {node for members in groups for node in members}
+    held = [{node for members in groups for node in members} for groups in kinds]
     ranks = network.is_rank.tolist()
     edges, painted = colored_graph(
-        network, [(rank, node in held) for node, rank in enumerate(ranks)]
+        network,
+        [(rank, *(node in members for members in held)) for node, rank in enumerate(ranks)],
     )
     first, color = len(painted), max(painted) + 1
-    for number, members in enumerate(groups):
-        edges += [(first + number, node) for node in members]
-    painted += [color] * len(groups)
+    for kind, groups in enumerate(kinds):
+        for members in groups:
+            edges += [(len(painted), node) for node in members]
+            painted.append(color + kind)
     found = graph_class()(len(painted), edges).automorphism_group(color=painted)
     every = [np.array(image, np.int64) for image in found]
     images = [image[: network.node_count] for image in every]
@@ -69,28 +72,41 @@ def group_orbits(network: Network, groups: Sequence[Sequence[int]]) -> GroupOrbi
         orbits(network.node_count, images),
         orbits(len(network.tail), arcs),
         orbits(len(network.shared), [_limit_images(network, image) for image in arcs]),
-        orbits(len(groups), [image[first:] - first for image in every]),
+        orbits(len(painted) - first, [image[first:] - first for image in every]),
     )
 
 
 def regular_orbits(
-    topology: Topology, network: Network, groups: Sequence[Sequence[int]]
+    topology: Topology, network: Network, *kinds: Sequence[Sequence[int]]
 ) -> tuple[GroupOrbits, Ints]:
-    """Return the orbits under a semiregular group that maps groups to groups, and its elements.
+    """Return the orbits under a semiregular group as in `group_orbits`, and its elements.
 
     Only the identity fixes a node, so the trees of one root of each orbit give those of all roots.
     """
-    group = np.full(network.node_count, -1, np.int64)
-    for number, members in enumerate(groups):
-        group[list(members)] = number
-    images = _that_keep(group, semiregular_group(topology))
+    images = semiregular_group(topology)
+    owners, count = list[Ints](), 0
+    for groups in kinds:
+        owner = np.full(network.node_count, -1, np.int64)
+        for number, members in enumerate(groups, count):
+            owner[list(members)] = number
+        count += len(groups)
+        images = _that_keep(owner, images)
+        owners.append(owner)
     arcs = arc_images(network, list(images))
-    first = [members[0] for members in groups]
+    firsts = [[members[0] for members in groups] for groups in kinds]
     found = GroupOrbits(
         orbits(network.node_count, list(images)),
         orbits(len(network.tail), arcs),
         orbits(len(network.shared), [_limit_images(network, image) for image in arcs]),
-        orbits(len(groups), [group[image[first]] for image in images]),
+        orbits(
+            count,
+            [
+                np.concatenate(
+                    [owner[image[first]] for owner, first in zip(owners, firsts, strict=True)]
+                )
+                for image in images
+            ],
+        ),
     )
     return found, images
 

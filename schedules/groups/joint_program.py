@@ -1,13 +1,14 @@
 """The trees of several groups that share the arcs of a network, reduced by symmetry.
 
-Every group sends its data over trees; a tree loads the arcs of its paths.  The least time t is
+Every group sends its data over trees; a tree loads the arcs of its paths with the data m_r of its
+root r.  The least time t is
 
     min t   with   sum of the loads of all trees on arc e <= t c_e   for every arc e,
                    and weights of the trees of every root with sum 1.
 
 Any lengths y of the arcs prove a bound, as for an all-to-all:
 
-    t * sum c_e y_e >= sum over all roots of the least length of a tree.
+    t * sum c_e y_e >= sum over all roots r of m_r times the least length of a tree.
 
 Links with a shared limit are one more arc in both sums.
 """
@@ -24,6 +25,7 @@ from scipy.sparse import csr_array
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.groups.cheapest_trees import GroupPaths, GroupTree
 from topoloom.schedules.groups.group_symmetry import GroupOrbits
+from topoloom.schedules.groups.traffic import PlacedTraffic
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.trees.flow.network import Network
 
@@ -46,14 +48,22 @@ _TREE_WORK = 40
 
 @dataclass(frozen=True, slots=True)
 class RootClass:
-    """Equivalent roots: ``count`` of them, each with its data at one of ``places`` of its group.
+    """Equivalent roots: ``count`` of them, each with ``data`` at one of ``places`` of its group.
 
     A class of an allreduce has one element for each group, and chooses among all its members.
+    Groups are numbered through all kinds; ``kind`` is the number of theirs.
     """
 
+    kind: int
     group: int
     places: tuple[int, ...]
     count: int
+    data: int
+
+    @property
+    def total(self) -> int:
+        """The data of all roots of the class."""
+        return self.count * self.data
 
 
 class Column(NamedTuple):
@@ -80,10 +90,8 @@ class JointProgram:
     Parameters
     ----------
     network : Network
-    groups : sequence of groups
-        Disjoint groups of positions, all of one size.
-    collective : Collective
-        Allgather, reduce-scatter, allreduce or all-to-all.
+    traffic : sequence of PlacedTraffic
+        The groups of a kind are disjoint, and all of one size.
     found : GroupOrbits
         Orbits under which all loads are averaged.
 
@@ -96,34 +104,43 @@ class JointProgram:
     def __init__(
         self,
         network: Network,
-        groups: Sequence[Sequence[int]],
-        collective: Collective,
+        traffic: Sequence[PlacedTraffic],
         found: GroupOrbits,
     ) -> None:
         self._arcs = len(network.tail)
         self._incidence, self.room = _resources(network, found)
-        free = collective is Collective.ALLREDUCE
-        self.classes = list(_root_classes(groups, found, free=free))
+        self.classes = list(_root_classes(traffic, found))
         if 2 * len(self.classes) * len(self.room) > MAX_ENTRIES:
             raise TooLarge(
                 "/groups",
                 f"have {len(self.classes)} roots and {len(self.room)} links that no automorphism "
                 "maps to each other, too many for the linear program",
             )
-        direct, size = collective is Collective.ALL_TO_ALL, len(groups[0])
+        groups = [members for one in traffic for members in one.groups]
         ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
         arc_of = {pair: arc for arc, pair in enumerate(ends)}
+        collective_of = {one.group: traffic[one.kind].collective for one in self.classes}
         self._paths = {
             group: [
-                GroupPaths(network, arc_of, groups[group], inward=inward, direct=direct)
+                GroupPaths(
+                    network,
+                    arc_of,
+                    groups[group],
+                    inward=inward,
+                    direct=collective is Collective.ALL_TO_ALL,
+                )
                 for inward in _INWARD[collective]
             ]
-            for group in {one.group for one in self.classes}
+            for group, collective in collective_of.items()
         }
-        searches = sum(size * len(passes) for passes in self._paths.values())
-        trees = sum(len(one.places) for one in self.classes) * len(_INWARD[collective])
-        pairs = size if direct else size**2
-        self.work = searches * self._arcs + trees * pairs * _TREE_WORK
+        searches = sum(len(groups[group]) * len(way) for group, way in self._paths.items())
+        trees = sum(
+            len(one.places)
+            * len(self._paths[one.group])
+            * len(groups[one.group]) ** (1 if self._paths[one.group][0].direct else 2)
+            for one in self.classes
+        )
+        self.work = searches * self._arcs + trees * _TREE_WORK
 
     @property
     def connected(self) -> bool:
@@ -141,9 +158,9 @@ class JointProgram:
             options = [[(way, root, way.parents(root)) for way in passes] for root in one.places]
             costs = [sum(way.length(tree) for way, _, tree in option) for option in options]
             cheapest = min(range(len(costs)), key=costs.__getitem__)
-            total += one.count * costs[cheapest]
+            total += one.total * costs[cheapest]
             trees = tuple(way.tree(root, tree) for way, root, tree in options[cheapest])
-            columns.append(Column(kind, trees, self._loads(trees) * one.count))
+            columns.append(Column(kind, trees, self._loads(trees) * one.total))
         room = sum(int(y) * size for y, size in zip(lengths, self.room, strict=True))
         return Priced(lengths, Fraction(total, room) if room else Fraction(0), tuple(columns))
 
@@ -167,17 +184,18 @@ def _resources(network: Network, found: GroupOrbits) -> tuple[csr_array, list[in
     return csr_array((ones, (rows, columns)), shape=shape), room.tolist()
 
 
-def _root_classes(
-    groups: Sequence[Sequence[int]], found: GroupOrbits, *, free: bool
-) -> Iterator[RootClass]:
-    """Yield the classes of roots: by orbit of members, or with ``free`` by orbit of groups."""
+def _root_classes(traffic: Sequence[PlacedTraffic], found: GroupOrbits) -> Iterator[RootClass]:
+    """Yield the classes of roots: by orbit of members, or of groups for an allreduce."""
     sizes = np.bincount(found.groups)
     first = np.unique(found.groups, return_index=True)[1]
+    numbered = [(kind, members) for kind, one in enumerate(traffic) for members in one.groups]
     for group in first.tolist():
-        members = list(groups[group])
-        kinds, places = np.unique(found.nodes[members], return_index=True)
-        if free:
-            yield RootClass(group, tuple(places.tolist()), int(sizes[found.groups[group]]))
+        kind, members = numbered[group]
+        data = traffic[kind].data
+        orbits, places = np.unique(found.nodes[members], return_index=True)
+        if traffic[kind].collective is Collective.ALLREDUCE:
+            count = int(sizes[found.groups[group]])
+            yield RootClass(kind, group, tuple(places.tolist()), count, data)
             continue
-        for kind, place in zip(kinds.tolist(), places.tolist(), strict=True):
-            yield RootClass(group, (place,), int((found.nodes == kind).sum()))
+        for orbit, place in zip(orbits.tolist(), places.tolist(), strict=True):
+            yield RootClass(kind, group, (place,), int((found.nodes == orbit).sum()), data)

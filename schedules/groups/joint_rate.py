@@ -8,8 +8,8 @@ from math import ceil, floor
 from topoloom.schedules.groups.group_symmetry import GroupOrbits, group_orbits
 from topoloom.schedules.groups.joint_program import JointProgram
 from topoloom.schedules.groups.joint_trees import JointTrees, joint_trees
-from topoloom.schedules.groups.process_groups import HostGroups, require_groups
-from topoloom.schedules.groups.rate import GroupRate, LinkPrice, require_collective
+from topoloom.schedules.groups.rate import GroupRate, LinkPrice
+from topoloom.schedules.groups.traffic import GroupTraffic, placed_traffic, require_traffic
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.trees.flow.demand import demand_of, require_paths
 from topoloom.schedules.trees.flow.network import Network, network_of
@@ -60,30 +60,72 @@ def joint_rate(
     >>> joint_rate(ring, [(0, 1, 2, 3), (4, 5, 6, 7)], Collective.ALLGATHER).algbw
     Fraction(4, 3)
     """
-    require_collective(collective)
-    groups = require_groups(topology, groups)
+    return traffic_rates(topology, [GroupTraffic("", tuple(map(tuple, groups)), collective, 1)])[0]
+
+
+def traffic_rates(topology: Topology, traffic: Iterable[GroupTraffic]) -> tuple[GroupRate, ...]:
+    """Return the best rate of every kind, with all groups of all kinds at once.
+
+    All groups start and end together: the time is the least in which all move their data.
+
+    Parameters
+    ----------
+    topology : Topology
+    traffic : iterable of GroupTraffic
+        A host may be in one group of each kind.
+
+    Raises
+    ------
+    NoSchedule
+        As `schedules.groups.traffic.require_traffic` and `placed_traffic`.
+    Unreachable, TooLarge
+        As `joint_rate`.
+
+    Examples
+    --------
+    Rows of a torus reduce while columns exchange; neither uses the links of the other:
+
+    >>> from topoloom.synth.recipes.build import build
+    >>> from topoloom.synth.recipes.recipe import parse
+    >>> rows = tuple(tuple(range(4 * i, 4 * i + 4)) for i in range(4))
+    >>> columns = tuple(zip(*rows, strict=True))
+    >>> both = [
+    ...     GroupTraffic("tensor", rows, Collective.ALLGATHER, 3 << 20),
+    ...     GroupTraffic("expert", columns, Collective.ALL_TO_ALL, 2 << 20),
+    ... ]
+    >>> [str(one.algbw) for one in traffic_rates(build(parse("Torus(4, 4)")), both)]
+    ['8/3', '16/9']
+    """
+    traffic = require_traffic(topology, traffic)
     network = network_of(topology)
-    places = [[topology.position[member] for member in members] for members in groups]
-    found = group_orbits(network, places)
-    program = JointProgram(network, places, collective, found)
-    require_connected_groups(program, topology, groups)
+    placed = placed_traffic(topology, traffic)
+    found = group_orbits(network, *(one.groups for one in placed))
+    program = JointProgram(network, placed, found)
+    require_connected_groups(program, topology, traffic)
     trees = joint_trees(program)
-    whole = network.unit * (1 if collective is Collective.ALLREDUCE else len(groups[0]))
-    reached, bound = whole / trees.reached, whole / trees.least
+    prices = tuple(_prices(topology, network, found, trees))
+    root = network.unit * placed[0].data / traffic[0].root_data
+    reached, least = trees.reached / root, trees.least / root
+    if topology.multicast and any(t.collective is not Collective.ALL_TO_ALL for t in traffic):
+        # Trees do not use copies by switches; each kind alone with such copies is a bound.
+        least = max(one.size_bytes / _copying_bound(topology, one) for one in traffic)
+    return tuple(_rate(one.size_bytes / reached, one.size_bytes / least, prices) for one in traffic)
+
+
+def _rate(reached: Fraction, bound: Fraction, prices: tuple[LinkPrice, ...]) -> GroupRate:
     if reached < bound:
         # A lower rate is reached as well, and a higher bound holds as well.
         reached, bound = _multiple(reached, floor), _multiple(bound, ceil)
-    if topology.multicast and collective is not Collective.ALL_TO_ALL:
-        # Trees do not use copies by switches; one group alone with such copies is a bound.
-        bound = _copying_bound(topology, groups[0], collective)
-    return GroupRate(reached, bound, prices=tuple(_prices(topology, network, found, trees)))
+    return GroupRate(reached, bound, prices=prices)
 
 
-def require_connected_groups(program: JointProgram, topology: Topology, groups: HostGroups) -> None:
+def require_connected_groups(
+    program: JointProgram, topology: Topology, traffic: Iterable[GroupTraffic]
+) -> None:
     """Raise Unreachable, with two hosts, unless the members of every group reach each other."""
     if program.connected:
         return
-    for members in groups:
+    for members in (members for one in traffic for members in one.groups):
         for inward in (False, True):
             require_paths(topology, demand_of(topology, participants=members), inward=inward)
 
@@ -95,13 +137,17 @@ def _multiple(rate: Fraction, to_whole: Callable[[Fraction], int]) -> Fraction:
     return to_whole(rate / _FINEST) * _FINEST
 
 
-def _copying_bound(
-    topology: Topology, members: Sequence[NodeId], collective: Collective
-) -> Fraction:
-    """Return an upper bound on the rate of one group, with copies by multicast switches."""
-    if collective is Collective.ALLREDUCE:
+def _copying_bound(topology: Topology, traffic: GroupTraffic) -> Fraction:
+    """Return an upper bound on the rate of a kind alone, with copies by multicast switches.
+
+    One group stands for all of them, except in an all-to-all, which has no copies.
+    """
+    if traffic.collective is Collective.ALL_TO_ALL:
+        return traffic_rates(topology, [traffic])[0].bound
+    members = traffic.groups[0]
+    if traffic.collective is Collective.ALLREDUCE:
         return allreduce_bound(topology, members).rate
-    best = optimum(topology, participants=members, inward=collective.inward)
+    best = optimum(topology, participants=members, inward=traffic.collective.inward)
     return best.data / min(best.inverse_rate, best.bound or best.inverse_rate)
 
 

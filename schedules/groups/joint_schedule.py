@@ -15,8 +15,7 @@ from topoloom.schedules.groups.group_symmetry import regular_orbits
 from topoloom.schedules.groups.joint_program import JointProgram
 from topoloom.schedules.groups.joint_rate import require_connected_groups
 from topoloom.schedules.groups.joint_trees import joint_trees
-from topoloom.schedules.groups.process_groups import require_groups
-from topoloom.schedules.groups.rate import require_collective
+from topoloom.schedules.groups.traffic import GroupTraffic, placed_traffic, require_traffic
 from topoloom.schedules.model.schedule import (
     Collective,
     Route,
@@ -35,6 +34,8 @@ MAX_UNITS = 1 << 20
 Ints = NDArray[np.int64]
 Path: TypeAlias = tuple[int, ...]
 Paths: TypeAlias = tuple[Path, ...]
+RootTrees: TypeAlias = dict[tuple[int, int], dict[Paths, Fraction]]
+"""By pass and root: weighted trees, as paths of positions."""
 
 
 def joint_schedules(
@@ -74,32 +75,63 @@ def joint_schedules(
     >>> group_violations(found, ring), joint_algbw(found, ring)
     ([], Fraction(4, 3))
     """
-    require_collective(collective)
-    groups = require_groups(topology, groups)
+    return traffic_schedules(
+        topology, [GroupTraffic("", tuple(map(tuple, groups)), collective, 1)]
+    )[0]
+
+
+def traffic_schedules(
+    topology: Topology, traffic: Iterable[GroupTraffic]
+) -> tuple[tuple[Schedule, ...], ...]:
+    """Return the schedules of the groups of every kind; all run at once.
+
+    Parameters, errors and complexity as for `schedules.groups.joint_rate.traffic_rates`; schedules
+    as for `joint_schedules`.  `schedules.verify.groups.joint_time` is their time.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.verify.groups import joint_time
+    >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
+    >>> both = [
+    ...     GroupTraffic("tensor", ((0, 1), (2, 3)), Collective.ALLREDUCE, 600),
+    ...     GroupTraffic("data", ((0, 2), (1, 3)), Collective.ALLGATHER, 400),
+    ... ]
+    >>> pairs, others = traffic_schedules(ring, both)
+    >>> len(pairs), len(others)
+    (2, 2)
+    >>> sized = [(one, 600) for one in pairs] + [(one, 400) for one in others]
+    >>> joint_time(sized, ring)
+    Fraction(800, 1)
+    """
+    traffic = require_traffic(topology, traffic)
     network = network_of(topology)
-    places = [[topology.position[member] for member in members] for members in groups]
-    orbits, images = regular_orbits(topology, network, places)
-    program = JointProgram(network, places, collective, orbits)
-    require_connected_groups(program, topology, groups)
+    placed = placed_traffic(topology, traffic)
+    orbits, images = regular_orbits(topology, network, *(one.groups for one in placed))
+    program = JointProgram(network, placed, orbits)
+    require_connected_groups(program, topology, traffic)
     weights = joint_trees(program).weights
     if lcm(*(weight.denominator for _, weight in weights)) > MAX_UNITS:
         weights = on_grid(weights, MAX_UNITS)
     found = _spread(program, weights, images, network)
-    return tuple(_schedule(topology, members, collective, found) for members in groups)
+    return tuple(
+        tuple(_schedule(topology, members, one.collective, found[kind]) for members in one.groups)
+        for kind, one in enumerate(traffic)
+    )
 
 
 def _spread(
     program: JointProgram, weights: Weights, images: Ints, network: Network
-) -> dict[tuple[int, int], dict[Paths, Fraction]]:
-    """Return the weighted trees of every pass and root, with all images, as paths of positions."""
-    found: dict[tuple[int, int], dict[Paths, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+) -> dict[int, RootTrees]:
+    """Return by kind the weighted trees of every pass and root, with all images."""
+    found: dict[int, RootTrees] = defaultdict(lambda: defaultdict(lambda: defaultdict(Fraction)))
     for column, weight in weights:
-        share = weight * program.classes[column.kind].count / len(images)
+        roots = program.classes[column.kind]
+        share = weight * roots.count / len(images)
         for number, tree in enumerate(column.trees):
             paths = _paths(tree, network)
             for image in images.tolist():
                 moved = tuple(tuple(image[node] for node in path) for path in paths)
-                found[number, image[tree.root]][moved] += share
+                found[roots.kind][number, image[tree.root]][moved] += share
     return found
 
 
@@ -122,7 +154,7 @@ def _schedule(
     topology: Topology,
     members: Sequence[NodeId],
     collective: Collective,
-    found: dict[tuple[int, int], dict[Paths, Fraction]],
+    found: RootTrees,
 ) -> Schedule:
     """Return the schedule of one group."""
     inside, place = set(members), topology.position

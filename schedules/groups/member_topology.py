@@ -26,6 +26,7 @@ def member_topology(topology: Topology, members: Collection[NodeId]) -> Topology
             for limit in topology.shared
             if (inside := [pair for pair in limit.links if tuple(pair) in pairs])
         ],
+        latencies={pair: time for pair, time in topology.latencies.items() if pair in pairs},
         name=topology.name,
         bandwidth_unit=topology.bandwidth_unit,
     )

@@ -10,6 +10,8 @@ from topoloom.schedules.groups.process_groups import (
     ProcessGroups,
     require_groups,
 )
+from topoloom.schedules.groups.traffic import GroupTraffic
+from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import NodeId, Topology
 
 StatedGroups: TypeAlias = str | Mapping[str, int] | Sequence[Sequence[NodeId]]
@@ -59,3 +61,41 @@ def asked_groups(
     if not kinds:
         raise NoSchedule("/groups", f"must have a dimension of at least 2 ranks; got {job}")
     return {name: placement.groups(name) for name in kinds}, placement
+
+
+def asked_traffic(
+    topology: Topology, stated: StatedGroups, traffic: Mapping[str, tuple[Collective, int]]
+) -> tuple[tuple[GroupTraffic, ...], Placement | None]:
+    """Return the traffic of every named kind, and the placement where sizes are stated.
+
+    Parameters
+    ----------
+    topology, stated
+        As for `asked_groups`.
+    traffic : mapping
+        Collective and size in bytes by kind; the kind of lists of hosts is ``hosts``.
+
+    Raises
+    ------
+    NoSchedule
+        As `asked_groups`, or traffic names another kind than ``hosts`` with lists.
+
+    Examples
+    --------
+    >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
+    >>> both = {"tensor": (Collective.ALLREDUCE, 8), "data": (Collective.ALLGATHER, 4)}
+    >>> [one.groups for one in asked_traffic(ring, "tensor=2,data=2", both)[0]]
+    [((0, 1), (2, 3)), ((0, 2), (1, 3))]
+    """
+    listed = not isinstance(stated, str | Mapping)
+    found, placement = list[GroupTraffic](), None
+    for kind, (collective, size) in traffic.items():
+        if listed and kind != LISTED:
+            raise NoSchedule("/traffic", f"must name {LISTED} where groups are lists of hosts")
+        try:
+            groups, placement = asked_groups(topology, stated, None if listed else kind)
+        except NoSchedule as error:
+            place = "/traffic" if error.field == "/group" else error.field
+            raise NoSchedule(place, error.rule) from None
+        found.append(GroupTraffic(kind, groups[kind], collective, size))
+    return tuple(found), placement

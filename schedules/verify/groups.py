@@ -62,8 +62,16 @@ def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
 def joint_algbw(schedules: Sequence[Schedule], topology: Topology) -> Fraction:
     """Return the rate of every group if all run at once, each with the same size of data.
 
+    Errors as for `joint_time`.
+    """
+    return 1 / joint_time([(schedule, 1) for schedule in schedules], topology)
+
+
+def joint_time(sized: Sequence[tuple[Schedule, int]], topology: Topology) -> Fraction:
+    """Return the time of schedules that run at once, each with a size in bytes.
+
     Trees and routes are pipelined, so the busiest link decides.  The passes of an allreduce also
-    run at once.
+    run at once.  Divide the time by the bytes per second of a unit of capacity.
 
     Raises
     ------
@@ -71,17 +79,17 @@ def joint_algbw(schedules: Sequence[Schedule], topology: Topology) -> Fraction:
         A schedule consists of steps.
     """
     total: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
-    for schedule in schedules:
+    for schedule, size in sized:
         if isinstance(schedule, RouteSchedule):
-            unit = schedule.units_per_pair * len(schedule.ranks)
+            unit = Fraction(size, schedule.units_per_pair * len(schedule.ranks))
             for route in schedule.routes:
                 for hop in pairwise(route.path):
-                    total[hop] += Fraction(route.weight, unit)
+                    total[hop] += route.weight * unit
             continue
         for part in schedule_parts(schedule):
             if not isinstance(part, TreeSchedule):
                 raise InvalidSchedule("/kind", "must be trees or routes where groups run at once")
-            unit = part.trees_per_root * sum(part.sizes)
+            unit = Fraction(size, part.trees_per_root * sum(part.sizes))
             for hop, load in tree_loads(part, topology).items():
-                total[hop] += Fraction(load, unit)
-    return 1 / busiest_time(total, topology)
+                total[hop] += load * unit
+    return busiest_time(total, topology)

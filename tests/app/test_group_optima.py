@@ -45,7 +45,11 @@ def test_lists_of_hosts_are_groups(client):
         ({"groups": [[0, 1], [1, 2]]}, "/groups", "1 is in two groups"),
         ({"groups": [[0, 1], [2, 9]]}, "/groups", "9 is no node of the topology"),
         ({"groups": "tensor=8", "group": "dat"}, "/group", "must be one of tensor"),
-        ({"groups": "tensor=8", "root": 1}, "/groups", "with collective and group only"),
+        (
+            {"groups": "tensor=8", "root": 1},
+            "/groups",
+            "with collective and group, or traffic, only",
+        ),
         ({"groups": "tensor=8", "collective": "reduce"}, "/collective", "must be one of"),
         ({"groups": [[0, 1]], "group": "tensor"}, "/group", "must be absent"),
         ({"group": "tensor"}, "/group", "must be given with groups only"),
@@ -84,3 +88,53 @@ def test_fault_analyses_have_no_groups(client):
     answer = client.post("/v1/sweeps", json=body)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "/template/groups"
+
+
+def test_kinds_with_traffic_have_a_rate_with_all_kinds_at_once(client):
+    traffic = {
+        "tensor": {"collective": "allreduce", "bytes": 600},
+        "data": {"collective": "allgather", "bytes": "400"},
+    }
+    body = {"topology": {"recipe": "BiRing(4)"}, "groups": "tensor=2,data=2", "traffic": traffic}
+    answer = client.post("/v1/optima", json=body)
+    assert answer.status_code == 201, answer.text
+    document = answer.json()
+    assert "collective" not in document
+    kinds = {kind["kind"]: kind for kind in document["kinds"]}
+    assert (kinds["data"]["collective"], kinds["data"]["bytes"]) == ("allgather", 400)
+    assert {k: one["all_kinds"]["algbw"] for k, one in kinds.items()} == {
+        "tensor": "3/4", "data": "1/2",
+    }  # fmt: skip
+    assert client.get(answer.headers["Location"]).json() == document
+
+
+def test_the_command_line_takes_traffic(topoloom):
+    traffic = "tensor=allreduce:64MiB,data=all-to-all:32MiB"
+    shown = topoloom("optimum", "Torus(4, 4)", "--groups", "tensor=4,data=4", "--traffic", traffic)
+    assert "with the groups of all kinds at once" in shown.out
+    assert "all-to-all 32MiB" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("traffic", "rule"),
+    [
+        ("tensor", "--traffic: must have the form KIND=COLLECTIVE:BYTES"),
+        ("tensor=allreduce:1,tensor=allreduce:2", "--traffic: must name tensor once"),
+        ("expert=allreduce:1", "--traffic: must be one of tensor, data"),
+        ("tensor=allreduce:x", "--traffic"),
+        ("tensor=reduce:1MiB", "--traffic"),
+    ],
+)
+def test_the_command_line_names_bad_traffic(topoloom, traffic, rule):
+    shown = topoloom("optimum", "BiRing(8)", "--groups", "tensor=4,data=2", "--traffic", traffic)
+    assert (shown.code, shown.out) == (2, "")
+    assert rule in shown.err and shown.err.count("\n") == 1
+
+
+def test_traffic_stands_alone(topoloom):
+    traffic = "tensor=allreduce:1MiB"
+    shown = topoloom("optimum", "BiRing(8)", "--traffic", traffic)
+    assert "--traffic: must be given with groups only" in shown.err
+    options = ("--groups", "tensor=8", "--traffic", traffic, "--collective", "allreduce")
+    shown = topoloom("optimum", "BiRing(8)", *options)
+    assert "--collective: must be absent with traffic" in shown.err

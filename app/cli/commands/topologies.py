@@ -221,6 +221,7 @@ def measure(
     collectives.VALUES,
     collectives.GROUPS,
     collectives.GROUP,
+    collectives.TRAFFIC,
 )
 def optimum(
     reading: Reading, source: Source, fields: dict[str, Any], as_json: AsJson = False

@@ -5,6 +5,7 @@ from typing import Any
 
 from topoloom.app.cli.output.formatting import fraction
 from topoloom.app.cli.output.text_table import Column, Table
+from topoloom.app.requests.base import format_bytes
 
 _SHORT = 12
 """Digits of an exact number up to which it is shown."""
@@ -13,30 +14,37 @@ _SHORT = 12
 def show_group_optimum(document: dict[str, Any]) -> None:
     """Print a group-optimum/1 document."""
     kinds, unit = document["kinds"], document["bandwidth_unit"]
+    name, mixed = document["name"] or "topology", "collective" not in document
+    last = "all_kinds" if mixed else "together"
     rates = ", ".join(
-        f"each {kind['kind']} group reaches {_rate(kind['together'])} {unit}" for kind in kinds
+        f"each {kind['kind']} group reaches {_rate(kind[last])} {unit}" for kind in kinds
     )
-    name, collective = document["name"] or "topology", document["collective"]
-    print(f"{name}, {collective}: with all groups of a kind at once, {rates}")
+    at_once = "the groups of all kinds" if mixed else "all groups of a kind"
+    start = name if mixed else f"{name}, {document['collective']}"
+    print(f"{start}: with {at_once} at once, {rates}")
     rows = [
         {
             "kind": kind["kind"],
+            "traffic": f"{kind['collective']} {format_bytes(kind['bytes'])}" if mixed else "",
             "groups": len(kind["groups"]),
             "size": kind["size"],
             "members_only": _rate(kind["members_only"]) if "members_only" in kind else "-",
             "alone": _rate(kind["alone"]),
             "together": _rate(kind["together"]),
-            "proof": _proof(kind["together"]),
+            "all_kinds": _rate(kind["all_kinds"]) if mixed else "",
+            "proof": _proof(kind[last]),
         }
         for kind in kinds
     ]
     columns = (
         Column("group", "kind", left=True),
+        *((Column("traffic", "traffic", left=True),) if mixed else ()),
         Column("groups", "groups"),
         Column("hosts", "size"),
         Column("own links", "members_only"),
         Column("alone", "alone"),
-        Column("all at once", "together"),
+        Column("all of kind" if mixed else "all at once", "together"),
+        *((Column("all kinds", "all_kinds"),) if mixed else ()),
         Column("proof", "proof", left=True),
     )
     Table(columns, rows).print()
@@ -46,9 +54,13 @@ def show_group_optimum(document: dict[str, Any]) -> None:
             f"note: ranks count through {order}, in the order of --groups; rank r runs on the r-th "
             "compute node"
         )
+    idle = "in the first three rates, " if mixed else ""
     print(
-        "note: own links are links among the members and switches; groups of other kinds are idle"
+        f"note: own links are links among the members and switches; {idle}groups of other kinds "
+        "are idle"
     )
+    if mixed:
+        print("note: all kinds: the least time in which every group moves its own bytes")
 
 
 def _rate(rate: dict[str, Any]) -> str:

@@ -51,6 +51,15 @@ GROUP = Option(
     metavar="KIND",
     typed="such as tensor or expert+data",
 )
+TRAFFIC = Option(
+    name="traffic",
+    type=dict,
+    help="with groups: the collective and the size of each kind of group, where several kinds run "
+    "at once; instead of collective and group",
+    metavar="KINDS",
+    typed="such as tensor=allreduce:64MiB,expert=all-to-all:16MiB",
+    instead_of=("collective",),
+)
 RUN_COLLECTIVE = Option(
     name="collective", type=AnyCollectiveName, default=REQUIRED, help="collective of the schedule"
 )
