@@ -1874,6 +1874,7 @@ class PlanSummary(TypedDict):
     stages: int
     seconds: NotRequired[float]
     objective: NotRequired[GoalDocument]
+    with_spare_port: NotRequired[SparePortDocument]
 
 
 class PlannedTask(TypedDict):
@@ -2324,6 +2325,13 @@ class SourceDocument(TypedDict):
 
     kind: Literal["atlas", "design", "frontier", "cost"]
     id: NotRequired[str]
+
+
+class SparePortDocument(TypedDict):
+    """Moves if every host had one more port, on one more panel; the hosts of the nodes stay."""
+
+    moves: int
+    lower_bound: int
 
 
 class Stage(TypedDict):

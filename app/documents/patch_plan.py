@@ -142,6 +142,13 @@ class GoalDocument(Document):
     optimal: bool = Field(description="whether the value is proven minimal")
 
 
+class SparePortDocument(Document):
+    """Moves if every host had one more port, on one more panel; the hosts of the nodes stay."""
+
+    moves: int = Field(description="moves of a plan with the port", ge=0)
+    lower_bound: int = Field(description="lower bound of the moves with the port", ge=0)
+
+
 class PlanSummary(Document):
     """Number of moves, and their lower bound."""
 
@@ -154,6 +161,9 @@ class PlanSummary(Document):
     stages: int = Field(description="number of stages", ge=0)
     seconds: float = omitted("time of all stages, from the speeds of the panels", ge=0)
     objective: GoalDocument = omitted("objective, if other than moves")
+    with_spare_port: SparePortDocument = omitted(
+        "moves with one more port at every host, if all ports are in use and the port saves moves"
+    )
 
 
 class FinalPair(Document):

@@ -163,6 +163,20 @@ def test_a_plan_may_be_chosen_for_time_or_for_drained_hosts(client, topoloom, tm
     assert "minimized drained: 0 hosts drained; lower bound 0, optimal" in shown.out
 
 
+def test_a_plan_says_what_a_spare_port_would_save(client, topoloom, tmp_path):
+    ring = client.post("/v1/patch-plans", json={"topology": {"recipe": "BiRing(6)"}}).json()
+    body = {"topology": {"recipe": "DirectedCirculant(6, 1, 2)"}, "current_wiring": ring}
+    plan = client.post("/v1/patch-plans", json=body).json()
+    roomier = client.post("/v1/patch-plans", json=body | {"ports_per_host": 3}).json()
+    moves = roomier["summary"]["moves"]
+    assert plan["summary"]["moves"] > moves
+    assert plan["summary"]["with_spare_port"] == {"moves": moves, "lower_bound": moves}
+    assert "with_spare_port" not in roomier["summary"]
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    shown = topoloom("patch", "show", str(tmp_path / "plan.json"))
+    assert f"with one more port at every host: {moves} moves\n" in shown.out
+
+
 def test_a_plant_is_told_which_fibres_to_exchange_once(client):
     plant = plant_document(straight(3, 2))
     told = client.post("/v1/patch-plans/cross-wiring", json={"plant": plant})

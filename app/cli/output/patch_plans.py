@@ -84,6 +84,8 @@ def show_plan(document: dict[str, Any], script: "Script") -> None:
     )
     if "objective" in summary:
         print(_objective_line(summary["objective"]))
+    if "with_spare_port" in summary:
+        print(_spare_port_line(summary["with_spare_port"]))
     if not script.steps:
         print("no moves needed")
         return
@@ -104,6 +106,11 @@ def _objective_line(goal: dict[str, Any]) -> str:
         shown, noun = "{:.0f}".format, "hosts drained"
     value, bound = (shown(goal[name]) for name in ("value", "lower_bound"))
     return f"minimized {goal['least']}: {value} {noun}; lower bound {bound}{_optimal(goal)}"
+
+
+def _spare_port_line(spare: dict[str, int]) -> str:
+    proven = "" if spare["moves"] == spare["lower_bound"] else " at most"
+    return f"no port is spare; with one more port at every host: {spare['moves']} moves{proven}"
 
 
 def _stages(document: dict[str, Any], script: "Script") -> Table:

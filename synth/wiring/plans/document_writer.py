@@ -72,6 +72,7 @@ def to_document(
             "stages": len(stages),
             **({"seconds": float(sum(s.seconds for s in stages))} if detailed else {}),
             **({"objective": goal_document(plan.goal)} if plan.goal else {}),
+            **({"with_spare_port": spare._asdict()} if (spare := plan.with_spare_port) else {}),
         },
         "final": {
             device: {

@@ -19,6 +19,7 @@ from topoloom.synth.wiring.assignment.secondary_objective import aim_of, aimed
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.plans.infeasibility import advice, lacking, require_room
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan, towards
+from topoloom.synth.wiring.plans.spare_port import SparePort, kept_with_spare_port
 from topoloom.synth.wiring.plans.trunk_plan import plan_over_trunks
 from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.plant.free_ports import ours
@@ -87,7 +88,8 @@ def plan_moves(
     Returns
     -------
     PatchPlan
-        Same input, same plan.  Its ``goal`` is set where the objective is not moves.
+        Same input, same plan.  Its ``goal`` is set where the objective is not moves, and
+        ``with_spare_port`` where all ports are in use and one more at every host saves moves.
 
     Raises
     ------
@@ -151,7 +153,8 @@ def _on_panels(
         raise DoesNotFit("/links", lacking(error.missing, found) + more) from None
     wiring = plugged(topology, found, demand, choice)
     removes, adds = _fewest(found, demand, most)
-    plan = PatchPlan(topology, plant, wiring, removes + adds, False)
+    roomier = _with_spare_port(found, demand, demand.kept(choice))
+    plan = PatchPlan(topology, plant, wiring, removes + adds, False, with_spare_port=roomier)
     plan = replace(plan, optimal=plan.moves == plan.lower_bound)
     if objective is Objective.MOVES:
         return plan
@@ -199,6 +202,18 @@ def _fewest(found: Supply, demand: Demand, most: int) -> tuple[int, int]:
         kept = min(kept, most)
     mine = len(ours(found.plant, found.hosts))
     return max(mine - kept, 0), max(links.total() * least - kept, 0)
+
+
+def _with_spare_port(found: Supply, demand: Demand, kept: int) -> SparePort | None:
+    """Return the moves if every host had one more port, or None as `kept_with_spare_port`."""
+    more = kept_with_spare_port(demand, kept)
+    if more is None:
+        return None
+    kept, most = more
+    least, most_pairs = _pairs_of_a_link(found)
+    mine, links = len(ours(found.plant, found.hosts)), len(demand.sources)
+    moves = mine - kept * least + (links - kept) * most_pairs
+    return SparePort(moves, sum(_fewest(found, demand, most)))
 
 
 def _pairs_of_a_link(found: Supply) -> tuple[int, int]:

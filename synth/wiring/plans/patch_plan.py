@@ -16,6 +16,7 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.assignment.link_wiring import Wiring
 from topoloom.synth.wiring.ilp.objective import Goal, Objective, worth
 from topoloom.synth.wiring.ilp.objective_rows import Stakes, at_least
+from topoloom.synth.wiring.plans.spare_port import SparePort
 from topoloom.synth.wiring.plant import Pair, Plant, Present
 from topoloom.synth.wiring.plant.free_ports import ours
 
@@ -27,6 +28,7 @@ class PatchPlan:
     ``plant`` has the wiring of today.  ``moves >= lower_bound`` always.  ``optimal`` means
     that no wiring of the topology on this plant, with the same freedom, needs fewer moves;
     false means unknown.  ``goal`` holds the value and the bound of another objective, if any.
+    ``with_spare_port`` holds the moves if every host had one more port, where that saves moves.
     """
 
     topology: Topology
@@ -35,6 +37,7 @@ class PatchPlan:
     lower_bound: int
     optimal: bool
     goal: Goal | None = None
+    with_spare_port: SparePort | None = None
 
     @property
     def present(self) -> Present:
