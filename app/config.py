@@ -149,7 +149,10 @@ class Settings(BaseModel):
         default=6 * 2**30, ge=2**28, description="most memory that one answer of the service takes"
     )
     max_working: int = Field(
-        default_factory=_cores, ge=1, description="computations at once; one per core by default"
+        default_factory=_cores,
+        ge=1,
+        description="computations at once, and as many again of owners that run nothing; one per "
+        "core by default",
     )
     max_waiting: int = Field(
         default=256, ge=1, description="computations that may wait for others; more get 503"
@@ -215,7 +218,8 @@ class Settings(BaseModel):
         default=2,
         ge=1,
         le=1_000,
-        description="jobs that a worker carries out at a time",
+        description="jobs that a worker carries out at a time, and as many again of owners without "
+        "a running job",
     )
     worker_host: str = Field(
         default="127.0.0.1", description="address of the endpoint of `topoloom jobs worker`"

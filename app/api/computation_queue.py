@@ -1,9 +1,10 @@
 """Queue of computations: equal requests share one computation, and owners share the slots.
 
 A free slot goes to the owner with the fewest running computations, then to the owner whose turn it
-is.  A computation that runs for some seconds gives its slot to an owner that waits and runs
-nothing; it waits again, and starts from the beginning.  The last client that disconnects cancels a
-computation.
+is.  As many slots again are reserved for owners that run nothing, so no owner waits for the slots
+of a greedy owner.  When these are full, too, a computation that runs for some seconds gives its
+slot to an owner that runs nothing; the computation waits again, and starts from the beginning.  The
+last client that disconnects cancels a computation.
 """
 
 import asyncio
@@ -31,6 +32,9 @@ MAX_REFUSED = 1024
 
 REMEMBERED = 60.0
 """Seconds for which such an error is remembered; the meaning of a name may change."""
+
+RESERVE = 2
+"""All slots, in slots that one owner can use; the other slots are for owners that run nothing."""
 
 SLICE_SECONDS = 2.0
 """Seconds in a slot before an owner that runs nothing may take the slot; doubles every time."""
@@ -60,7 +64,8 @@ class ComputationQueue:
     def __init__(self, pool: WorkerPool, settings: Settings) -> None:
         self._pool, self._settings = pool, settings
         # One thread for each busy worker.
-        self._threads = ThreadPoolExecutor(settings.max_working, "pool")
+        self._slots, self._all_slots = settings.max_working, RESERVE * settings.max_working
+        self._threads = ThreadPoolExecutor(self._all_slots, "pool")
         self._in_flight: dict[str, Computation] = {}
         self._running: set[Computation] = set()
         self._turn = 0
@@ -218,8 +223,9 @@ class ComputationQueue:
         while line := self._line():
             busy = Counter(one.owner for one in self._running)
             first = min(line, key=lambda one: (min(busy[o] for o in one.clients), one.turn))
-            if len(self._running) >= self._settings.max_working:
-                if min(busy[owner] for owner in first.clients) == 0:
+            runs_nothing = min(busy[owner] for owner in first.clients) == 0
+            if len(self._running) >= (self._all_slots if runs_nothing else self._slots):
+                if runs_nothing:
                     self._take_back(busy)
                 return
             self._start(first)

@@ -34,6 +34,10 @@ TIDY_SECONDS = 60.0
 STOP_SECONDS = 2.0
 """Seconds that a stopping worker waits for its running work to end."""
 
+RESERVE = 2
+"""Most running jobs of a worker, in multiples of its concurrency.  Beyond its concurrency, a worker
+takes jobs only of owners without a running job: long jobs of an owner delay no other owner."""
+
 NOT_NOW = 503
 """Status of what is no verdict on the work: the database was down, and it is tried again."""
 
@@ -153,9 +157,13 @@ class Worker:
             self._woken.wait(TAKE_SECONDS)
 
     def _take(self) -> None:
-        """Begin jobs while this worker has room."""
-        while not self._stopping.is_set() and len(self._running()) < self._limits.concurrency:
-            taken = transitions.take(self._engine, self.id, self._limits.running_of_owner)
+        """Begin jobs while this worker has room; reserved room is for owners that run nothing."""
+        while not self._stopping.is_set():
+            running, limits = len(self._running()), self._limits
+            if running >= RESERVE * limits.concurrency:
+                return
+            of_owner = limits.running_of_owner if running < limits.concurrency else 1
+            taken = transitions.take(self._engine, self.id, of_owner)
             if taken is None:
                 return
             held, task = taken

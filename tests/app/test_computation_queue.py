@@ -76,8 +76,8 @@ def test_owners_take_turns(pool, queue_of):
             ask(clients, queue, "greedy", "g1", "g2", "g3")
             ask(clients, queue, "other", "o1")
             ask(clients, queue, "third", "t1")
-            for count, name in enumerate(("g1", "o1", "t1", "g2", "g3"), 1):
-                await until(lambda count=count: len(pool.begun) == count)
+            for name in ("g1", "o1", "t1", "g2", "g3"):
+                await until(lambda name=name: name in pool.begun)
                 pool.end(name)
             await until(lambda: not queue.running)
         queue.close()
@@ -86,30 +86,53 @@ def test_owners_take_turns(pool, queue_of):
     assert pool.begun == ["g1", "o1", "t1", "g2", "g3"]
 
 
+def test_an_owner_that_runs_nothing_waits_for_no_slot_of_a_greedy_owner(pool, queue_of):
+    async def run():
+        queue = queue_of(max_working=2)
+        with ExitStack() as clients:
+            ask(clients, queue, "greedy", "g1", "g2", "g3")
+            ask(clients, queue, "other", "o1", "o2")
+            ask(clients, queue, "third", "t1")
+            await until(lambda: len(pool.begun) == 4)
+            assert queue.running == 4 and queue.waiting == 2
+            # The slots of one owner come first: a second computation of an owner waits for these.
+            for name in ("o1", "t1"):
+                pool.end(name)
+            await until(lambda: queue.running == 3)
+            pool.end("g1")
+            await until(lambda: len(pool.begun) == 5)
+        queue.close()
+
+    asyncio.run(run())
+    assert sorted(pool.begun[:4]) == ["g1", "g2", "o1", "t1"] and pool.begun[4] == "o2"
+
+
 @pytest.mark.parametrize("slots", [1, 2])
 def test_a_long_computation_gives_its_slot_to_an_owner_that_runs_nothing(
     pool, queue_of, slots, monkeypatch
 ):
     monkeypatch.setattr(computation_queue, "SLICE_SECONDS", 0.05)
     greedy = [f"g{number}" for number in range(1, slots + 1)]
+    others = [f"r{number}" for number in range(1, slots + 1)]
 
     async def run():
         queue = queue_of(max_working=slots)
         with ExitStack() as clients:
             computations = ask(clients, queue, "greedy", *greedy)
-            await until(lambda: queue.running == slots)
+            for name in others:
+                computations += ask(clients, queue, name, name)
+            await until(lambda: queue.running == 2 * slots)
             ask(clients, queue, "other", "o1")
             await until(lambda: "o1" in pool.begun)
             assert queue.waiting == 1
-            pool.end("o1")
-            # The computation that lost its slot starts again, and ends.
-            await until(lambda: len(pool.begun) == slots + 2)
-            for name in greedy:
+            for name in ("o1", *greedy, *others):
                 pool.end(name)
-            assert [await one.result for one in computations] == [Done({}, ())] * slots
+            # The computation that lost its slot starts again, and ends.
+            assert [await one.result for one in computations] == [Done({}, ())] * 2 * slots
         queue.close()
 
     asyncio.run(run())
+    assert len(pool.begun) == 2 * slots + 2
 
 
 def test_an_owner_keeps_its_slots_while_nobody_else_waits(pool, queue_of, monkeypatch):
@@ -137,10 +160,11 @@ def test_the_greedy_owner_is_refused_before_the_service_is_full(pool, queue_of):
             with pytest.raises(TooManyWaiting):
                 ask(clients, queue, "greedy", "g4")
             ask(clients, queue, "other", "o1")
+            ask(clients, queue, "third", "t1")
             with pytest.raises(Busy):
-                ask(clients, queue, "third", "t1")
+                ask(clients, queue, "fourth", "f1")
             # An equal request needs no place in the line.
-            ask(clients, queue, "third", "g3")
+            ask(clients, queue, "fourth", "g3")
         queue.close()
 
     asyncio.run(run())
@@ -152,8 +176,8 @@ def test_an_equal_request_moves_a_computation_to_the_turn_of_its_owner(pool, que
         with ExitStack() as clients:
             ask(clients, queue, "greedy", "g1", "g2", "g3")
             ask(clients, queue, "other", "g3")
-            for count, name in enumerate(("g1", "g3", "g2"), 1):
-                await until(lambda count=count: len(pool.begun) == count)
+            for name in ("g1", "g3", "g2"):
+                await until(lambda name=name: name in pool.begun)
                 pool.end(name)
         queue.close()
 

@@ -22,7 +22,7 @@ def test_a_job_that_waits_is_cancelled_at_once_and_never_carried_out(jobs, start
         jobs.cancel(job)
     started()
     work.release.set()
-    assert jobs.wait(jobs.enqueue(task(1)), 20).state is State.DONE
+    assert jobs.wait(jobs.enqueue(task(1)), 100).state is State.DONE
     assert work.begun == [task(1)]
 
 
@@ -61,7 +61,20 @@ def test_no_owner_has_more_jobs_in_work_than_allowed(jobs, started, work):
     time.sleep(1)
     assert sum(jobs.state(job).state is State.RUNNING for job in mine) == 1
     work.release.set()
-    assert all(jobs.wait(job, 20).state is State.DONE for job in mine)
+    assert all(jobs.wait(job, 100).state is State.DONE for job in mine)
+
+
+def test_long_jobs_of_an_owner_delay_no_job_of_another_owner(jobs, started, work):
+    started(WorkerLimits(concurrency=1, running_of_owner=16, keep_days=30))
+    made = [jobs.enqueue(task(number), owner="ann") for number in range(2)]
+    until(lambda: len(work.begun) == 1)
+    made.append(jobs.enqueue(task(2), owner="bob"))
+    until(lambda: len(work.begun) == 2)
+    # The reserved room is full, too.
+    made.append(jobs.enqueue(task(3), owner="cy"))
+    work.release.set()
+    assert all(jobs.wait(job, 100).state is State.DONE for job in made)
+    assert [one.body for one in work.begun[:3]] == [task(number).body for number in (0, 2, 3)]
 
 
 def test_lists_are_paged_newest_first_and_filtered(jobs):
