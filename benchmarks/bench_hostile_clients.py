@@ -12,14 +12,18 @@ the p99, and the counts; and the answers 5xx and 4xx and the broken connections 
 
 ``--times 1`` is one of: 1,000 bodies of 33 MB at 1.1 KiB/s each; 1,100 heads that never end; 100
 wrong keys a second; 280 distinct large designs under one key.  An attacker opens a connection that
-the service closed again after `PAUSE` seconds.  The program needs two cores besides those of the
-service; otherwise it measures itself.
+the service closed again after `PAUSE` seconds.  ``attack`` counts what the attackers did meanwhile.
+
+Attackers run on other machines, and take no processor time from the service.  So the service and
+its workers have all cores but one; the clients and the attackers share that core, and the attackers
+yield to the clients.  ``--share-cores`` lets all of them use all cores.
 """
 
 import argparse
 import asyncio
 import json
 import multiprocessing
+import os
 import random
 import resource
 import socket
@@ -27,8 +31,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import cast
@@ -44,6 +49,9 @@ PAUSE = 10.0
 
 SLICES = 20
 """Parts of a second: an attack spreads its bytes evenly."""
+
+NICENESS = 19
+"""Niceness of attackers, which share a core with the clients that are timed."""
 
 HOST = b"Host: localhost\r\n"
 
@@ -99,8 +107,10 @@ ATTACKS = {
 class Attacker(asyncio.Protocol):
     """A connection of an attack; opens itself again after its end."""
 
-    def __init__(self, attack: Attack, key: str, port: int, source: str, end: Event) -> None:
-        self.attack, self.key, self.end = attack, key, end
+    def __init__(
+        self, attack: Attack, key: str, port: int, source: str, end: Event, done: Counter[str]
+    ) -> None:
+        self.attack, self.key, self.end, self.done = attack, key, end, done
         self.port, self.source = port, source
         self.transport: asyncio.Transport | None = None
 
@@ -121,7 +131,8 @@ class Attacker(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the first bytes."""
         self.transport = cast("asyncio.Transport", transport)
-        self.transport.write(self.attack.first(self.key))
+        self.done["connections"] += 1
+        self._write(self.attack.first(self.key))
 
     def data_received(self, data: bytes) -> None:
         """Ignore an answer, or end the connection."""
@@ -137,13 +148,20 @@ class Attacker(asyncio.Protocol):
     def send(self) -> None:
         """Send the bytes of one second."""
         if self.transport is not None and not self.transport.is_closing():
-            self.transport.write(self.attack.each_second(self.key))
+            self._write(self.attack.each_second(self.key))
+
+    def _write(self, sent: bytes) -> None:
+        assert self.transport is not None
+        self.done["bytes"] += len(sent)
+        self.transport.write(sent)
 
 
-async def _attack(name: str, times: int, addresses: int, key: str, port: int, end: Event) -> None:
-    attack = ATTACKS[name]
+async def _attack(
+    name: str, times: int, addresses: int, key: str, port: int, end: Event, told: Connection
+) -> None:
+    attack, done = ATTACKS[name], Counter[str]()
     attackers = [
-        Attacker(attack, key, port, f"127.0.0.{2 + number % addresses}", end)
+        Attacker(attack, key, port, f"127.0.0.{2 + number % addresses}", end, done)
         for number in range(attack.connections * times)
     ]
     opening = [asyncio.ensure_future(one.open(random.random() * PAUSE)) for one in attackers]
@@ -155,25 +173,37 @@ async def _attack(name: str, times: int, addresses: int, key: str, port: int, en
         await asyncio.sleep(1 / SLICES)
     for task in opening:
         task.cancel()
+    told.send(dict(done))
 
 
 def _attack_process(*given: object) -> None:
+    os.nice(NICENESS)
     raise_file_limit()
     uvloop.run(_attack(*given))  # pyright: ignore[reportArgumentType]
 
 
 @contextmanager
-def attacked(name: str, times: int, addresses: int, key: str, port: int) -> Iterator[None]:
-    """Run an attack in a process of its own, fully begun when the block begins."""
+def attacked(
+    name: str, times: int, addresses: int, key: str, port: int
+) -> Iterator[dict[str, float]]:
+    """Run an attack in a process of its own, fully begun when the block begins.
+
+    The dictionary gets what the attackers did in each second after the end of the block.
+    """
     spawned = multiprocessing.get_context("spawn")
-    end = spawned.Event()
-    process = spawned.Process(target=_attack_process, args=(name, times, addresses, key, port, end))
+    end, (hears, told), done = spawned.Event(), spawned.Pipe(duplex=False), {}
+    given = (name, times, addresses, key, port, end, told)
+    process = spawned.Process(target=_attack_process, args=given)
     process.start()
+    start = time.monotonic()
     time.sleep(PAUSE + 2)
     try:
-        yield
+        yield done
     finally:
+        seconds = time.monotonic() - start
         end.set()
+        if hears.poll(20):
+            done |= {what: round(count / seconds) for what, count in hears.recv().items()}
         process.join(20)
         process.kill()
 
@@ -279,6 +309,19 @@ def raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+@contextmanager
+def separated(share: bool) -> Iterator[None]:
+    """Start the service in this block on all cores but one; keep that core for this process."""
+    cores = os.sched_getaffinity(0)
+    if share or len(cores) == 1:
+        yield
+        return
+    ours = {min(cores)}
+    os.sched_setaffinity(0, cores - ours)
+    yield
+    os.sched_setaffinity(0, ours)
+
+
 def measured(service: Service, port: int, keys: list[str], place: str, seconds: float) -> Measured:
     """Return what ordinary clients see in some seconds, and the processor use of the service."""
     before, start = service.cpu_seconds, time.monotonic()
@@ -314,6 +357,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="length of each phase")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, default=list(ATTACKS))
     parser.add_argument("--database-url", help="an empty database; default: a temporary SQLite")
+    parser.add_argument("--share-cores", action="store_true", help="let all use all cores")
     said = parser.parse_args()
     raise_file_limit()
     with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
@@ -325,14 +369,18 @@ def main() -> None:
         migrate(engine)
         *keys, greedy = [api_keys.create(engine, f"client {n}", ["design"])[1] for n in range(11)]
         engine.dispose()
-        with started(url, port, auth="keys", rate_per_second=1000) as service:
+        with ExitStack() as running:
+            with separated(said.share_cores):
+                started_service = started(url, port, auth="keys", rate_per_second=1000)
+                service = running.enter_context(started_service)
             place = stored_design(service, keys[0])
             asyncio.run(measure(port, keys, place, 3))
             for name in said.only:
                 before = measured(service, port, keys, place, said.seconds)
-                with attacked(name, said.times, said.addresses, greedy, port):
+                with attacked(name, said.times, said.addresses, greedy, port) as done:
                     during = measured(service, port, keys, place, said.seconds)
-                report(before, during, attack=name, times=said.times, addresses=said.addresses)
+                facts = {"times": said.times, "addresses": said.addresses, "each_second": done}
+                report(before, during, attack=name, **facts)
 
 
 if __name__ == "__main__":
