@@ -60,6 +60,7 @@ def test_all_forms_say_the_same(client):
         assert point.algorithm == ("bfb" if entry.within is None else "slack")
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.fixed_dictionaries(

@@ -312,6 +312,7 @@ def test_who_writes_to_the_database_keeps_nobody_from_being_told_apart(tmp_path)
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_guesses_do_not_fill_the_memory():
     engine = open_engine("sqlite://")
     migrate(engine)

@@ -156,6 +156,7 @@ def test_a_new_embedded_database_can_be_migrated_down_and_up(tmp_path):
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_many_processes_may_open_a_new_embedded_database_at_the_same_time(tmp_path):
     url = f"sqlite:///{tmp_path / 'x.db'}"
     code = (

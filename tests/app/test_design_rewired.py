@@ -130,6 +130,7 @@ def test_the_command_line_reads_files_and_shows_moves_beside_times(client, plugg
     assert "0 moves (at least 0): " in shown.output
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_what_is_weighed_and_refuses_a_limit_below_nothing(
     plugged, topoloom, tmp_path
 ):

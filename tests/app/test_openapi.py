@@ -128,6 +128,7 @@ def test_the_document_is_valid_and_its_names_are_plain():
             assert parameter.get("description"), (operation["operationId"], parameter["name"])
 
 
+@pytest.mark.slow
 def test_every_operation_has_an_example_that_fits_its_schemas():
     for operation in operations():
         example = examples()[operation["operationId"]]

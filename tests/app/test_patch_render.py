@@ -91,6 +91,7 @@ def test_pairs_of_a_panel_that_there_is_not_are_refused_without_its_line_breaks(
     assert said.code == 2 and "\x1b" not in said.err and r"0A\x1b[2J" in said.err
 
 
+@pytest.mark.slow
 def test_a_plan_with_a_line_break_in_a_name_is_not_rendered(topoloom, ring):
     document = json.loads(ring.read_text())
     document["ports"][0]["endpoint"]["node"] = BREAK

@@ -95,6 +95,7 @@ def test_trees_come_heaviest_first_and_parts_by_number():
         assert error.value.field == f"/{next(iter(options))}"
 
 
+@pytest.mark.slow
 def test_a_broadcast_has_trees_of_its_root_only(tmp_path):
     boxes = fabric("dgx-a100-2")
     for collective, outward in (("broadcast", True), ("reduce", False)):

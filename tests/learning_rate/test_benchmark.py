@@ -73,6 +73,7 @@ def test_what_was_run_is_drawn(tmp_path):
     assert ">topoloom<" in (tmp_path / "finals.svg").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_thread")
 def test_a_probed_schedule_pays_for_finding_its_rate():
     tried = run("deep MLP", "cosine, probed", 0.0, 0, 50)

@@ -31,6 +31,7 @@ def finished(state, toy):
     return state
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(step=st.integers(50, 700), total=st.integers(1001, 5000))
 def test_a_longer_run_holds_its_rate_until_the_decay_of_the_new_length(step, total):

@@ -114,6 +114,7 @@ def test_what_a_fork_that_died_would_have_told_the_trainer_finds_itself():
     assert all(torch.equal(a, b) for a, b in zip(parameters, whole[1], strict=True))
 
 
+@pytest.mark.slow
 def test_a_loop_that_saves_itself_is_saved_by_the_trainer_alone(tmp_path):
     trainer, path = os.getpid(), tmp_path / "job.pt"
 

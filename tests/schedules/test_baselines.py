@@ -108,6 +108,7 @@ SERVED = {
 """Hosts and ports that every baseline runs on."""
 
 
+@pytest.mark.slow
 @for_every("size", [1, 5000, 10**7])
 @for_every("name", EVERY)
 def test_every_baseline_runs_where_it_should(name, size):

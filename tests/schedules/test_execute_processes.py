@@ -51,6 +51,7 @@ def test_a_rank_that_dies_ends_all_with_its_name(blow):
             execute(schedule, team=team)
 
 
+@pytest.mark.slow
 def test_a_rank_that_died_between_jobs_is_named_too():
     with Team(3) as team:
         os.kill(team.process_ids[2], signal.SIGKILL)

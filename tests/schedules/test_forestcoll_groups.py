@@ -52,6 +52,7 @@ def test_the_optimum_is_the_worst_of_all_cuts_between_data_and_ranks(seed: int) 
     assert best.data == sum(sizes.values())
 
 
+@pytest.mark.slow
 @for_every("trees", [None, 1, 2, 3])
 @for_every("seed", range(60))
 def test_on_balanced_networks_trees_reach_it_whoever_brings_what(

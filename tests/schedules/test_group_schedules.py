@@ -56,6 +56,7 @@ def test_schedules_of_a_large_torus_reach_the_joint_rate(collective):
     assert joint_algbw(schedules, torus) == joint_rate(torus, groups, collective).algbw
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(case=grouped(), collective=st.sampled_from(COLLECTIVES))
 def test_schedules_of_any_groups_are_valid_and_lose_less_than_a_thousandth(case, collective):

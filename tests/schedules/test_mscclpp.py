@@ -82,6 +82,7 @@ def test_gpus_of_a_node_use_memory_channels_and_others_port_channels():
     assert set(kinds.values()) == {"memory", "port"}
 
 
+@pytest.mark.slow
 def test_the_limits_on_sizes_keep_offsets_within_32_bits():
     for name, collective in EVERY:
         document = json.loads(render(schedule_of(name, collective), topology_of(name)))

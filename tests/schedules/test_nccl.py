@@ -74,6 +74,7 @@ def test_rings_take_no_more_of_a_link_than_there_is(name):
     assert all(used[hop] <= capacity[hop] for hop in used)
 
 
+@pytest.mark.slow
 @for_every(
     ("name", "total"),
     [
@@ -174,6 +175,7 @@ def test_a_fabric_has_what_runs_there_the_fastest_first():
     assert "nccl-tree" not in names["Kautz(2, 2)", Collective.ALLREDUCE]
 
 
+@pytest.mark.slow
 def test_more_ranks_than_schedules_are_made_for_are_refused():
     ranks = 1 + int(MAX_HOPS**0.5)
     ring_of = Topology(range(ranks), [(at, (at + 1) % ranks) for at in range(ranks)])

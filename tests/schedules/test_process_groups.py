@@ -24,6 +24,7 @@ def ring(nodes):
     return Topology(range(nodes), [(i, (i + s) % nodes) for i in range(nodes) for s in (1, -1)])
 
 
+@pytest.mark.slow
 @given(JOBS)
 def test_two_ranks_share_a_group_iff_they_differ_in_its_dimension_alone(job):
     names = [name for name, _ in job.sizes]

@@ -116,6 +116,7 @@ def degraded_boxes(draw):
     return Topology(names + switches, kept, switches=switches, bandwidth_unit="GB/s")
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     degraded_boxes(),
@@ -135,6 +136,7 @@ def test_the_rate_of_a_file_on_a_degraded_fabric_is_that_of_its_replay(topology,
     assert rate == replayed_rate(form, files, topology, said)
 
 
+@pytest.mark.slow
 def test_trees_that_a_run_time_rounds_are_told_as_the_file_has_them():
     # Weights of 40,000 and 3 are more chunks than an offset of 16 bits counts: 4,096 and 0.
     triangle = Topology(range(3), [(a, b) for a in range(3) for b in range(3) if a != b])

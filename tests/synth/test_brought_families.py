@@ -48,6 +48,7 @@ def run(site, script):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_the_example_package_brings_a_family_that_is_searched_expanded_parsed_and_part_of_ids(
     example,
 ):
@@ -75,6 +76,7 @@ def test_the_example_package_brings_a_family_that_is_searched_expanded_parsed_an
     assert version.isdigit() and mark_ and len(there) == 8
 
 
+@pytest.mark.slow
 def test_its_members_are_what_they_promise(example):
     said = run(
         example,

@@ -272,6 +272,7 @@ def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(tmp_path: Path) 
             Atlas.load(tmp_path / name)
 
 
+@pytest.mark.slow
 def test_the_bundled_atlas_is_the_same_read_whole_and_size_by_size() -> None:
     whole = bundled()
     sizes = {(one.nodes, one.degree) for one in (*whole, *whole.rounds)}

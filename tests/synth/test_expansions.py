@@ -127,6 +127,7 @@ def test_every_expansion_is_what_it_promises_before_it_is_built(recipe):
     graph.require_connected()
 
 
+@pytest.mark.slow
 @for_every("recipe", ALL)
 def test_every_claim_holds_on_the_graph_and_on_its_transpose(recipe):
     for claimed, measured in (
@@ -246,6 +247,7 @@ def test_known_identities_hold_up_to_numbering(one, other):
 # Theorems, on costs that were measured.
 
 
+@pytest.mark.slow
 @for_every("recipe", LINE_GRAPHS)
 def test_line_graphs_keep_the_bound_and_reach_it_on_two_way_links(recipe):
     nodes, degree = size(recipe.of)

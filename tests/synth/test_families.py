@@ -57,6 +57,7 @@ def test_families_whose_links_look_alike_are_known():
     assert not names & {"Torus", "Circulant", "RandomRegular"}
 
 
+@pytest.mark.slow
 @for_every("recipe", ARCS_ALIKE)
 def test_all_nodes_of_the_line_graph_of_an_arc_transitive_member_see_the_same(recipe):
     assert traits(recipe).vertex_transitive

@@ -79,6 +79,7 @@ def run(work: str, *, alone: bool) -> tuple[list[object], list[str]]:
     return found, loaded
 
 
+@pytest.mark.slow
 @known
 def test_stored_kernels_of_frontiers_are_read_without_the_compiler_and_answer_the_same() -> None:
     compiled, _ = run(SEARCH, alone=False)  # all are stored now

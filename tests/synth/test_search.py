@@ -331,6 +331,7 @@ def test_divisors_are_complete() -> None:
         assert divisors(number) == [d for d in range(2, number) if number % d == 0]
 
 
+@pytest.mark.slow
 def test_a_frontier_loads_nothing_that_only_discovery_and_schedules_need():
     code = (
         "import sys\nfrom topoloom.synth.search.frontier import frontier\nfrontier(47, 4)\n"

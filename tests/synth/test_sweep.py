@@ -106,6 +106,7 @@ def test_a_sweep_that_goes_on_from_a_curated_file_looks_at_what_is_known_first()
     assert curated.rounds == whole.rounds
 
 
+@pytest.mark.slow
 def test_sizes_that_are_worth_more_have_more_rounds_and_such_as_are_done_none() -> None:
     atlas, turns = Atlas(), iter(range(12))
     searches = slack_searches(Search(nodes, 2, ONE_WAY, 1) for nodes in (17, 23, 29))
@@ -175,6 +176,7 @@ def test_line_graphs_of_what_a_sweep_found_are_known_at_their_size() -> None:
     assert slack_schedule(build(line.recipe), 5).cost <= line.cost
 
 
+@pytest.mark.slow
 @given(st.integers(8, 200), st.integers(2, 6))
 @settings(max_examples=25)
 def test_all_that_is_known_of_another_size_can_be_built_and_has_that_size(

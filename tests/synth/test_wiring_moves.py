@@ -190,6 +190,7 @@ def test_a_stray_pair_between_nodes_is_removed():
     assert plan.moves == 1
 
 
+@pytest.mark.slow
 def test_the_same_question_gets_the_same_plan():
     before, after = regular(40, 4, seed=5), regular(40, 4, seed=6)
     panels = sized(before)

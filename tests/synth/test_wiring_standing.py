@@ -69,6 +69,7 @@ def stages_complete(script, moves, made):
     return complete
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(scripts(), st.data())
 def test_within_a_stage_what_is_left_of_the_stage_is_missing_and_nothing_is_unexpected(
@@ -99,6 +100,7 @@ def test_within_a_stage_what_is_left_of_the_stage_is_missing_and_nothing_is_unex
     assert late.complete == stages_complete(script, script.moves, replay.made)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(scripts())
 def test_every_prefix_of_the_moves_states_the_stage_and_its_made_moves(script):
@@ -138,6 +140,7 @@ def test_a_plan_is_not_done_with_a_dark_link_or_a_panel_that_nobody_looked_at(sc
     assert not found.matches and found.unseen == (hidden,) and not found.missing
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(scripts(), st.data())
 def test_moves_made_ahead_of_their_stage_are_neither_unexpected_nor_taken_back(script, data):
@@ -172,6 +175,7 @@ def disturbed(draw, script):
     return replay
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(scripts(), st.data())
 def test_the_repair_and_the_later_stages_lead_to_the_end_by_the_fewest_moves(script, data):
