@@ -30,6 +30,7 @@ def read(client, form="json", **query):
     return answer
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("query", [{}, SOME, {"links": "bidirectional", "degree": 3}])
 def test_the_tab_separated_form_is_an_atlas_whose_digest_anyone_can_compute(client, query):
     text = read(client, "tsv", **query).text
@@ -85,6 +86,7 @@ def test_exactly_the_points_that_are_asked_for_are_there(query):
         assert wanted == ((one.recipe, one.within, one.links) in chosen)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_client_that_has_it_is_told_so(client, form):
     tag = read(client, form, **SOME).headers["ETag"]

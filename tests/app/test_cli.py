@@ -98,6 +98,7 @@ def test_tables_show_the_numbers_of_the_document(topoloom):
     assert "325 GB/s" in topoloom("optimum", "dgx-a100-2").out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize(
     ("source", "algorithm"),
@@ -178,6 +179,7 @@ def test_a_schedule_comes_as_msccl_xml(topoloom, dialect):
     assert made.out.startswith("<algo ")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("form", "name", "flags"),
     [

@@ -49,6 +49,7 @@ def test_a_format_that_there_is_not_is_one_line(topoloom, ring, form):
     assert "format: must be one of json, csv, sonic-cli" in refused.err
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", ["show", "render"])
 @pytest.mark.parametrize("left_out", ["summary", "stages", "ports", "final", "panels"])
 def test_a_plan_that_is_not_whole_is_one_line(topoloom, ring, command, left_out):

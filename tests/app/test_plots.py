@@ -126,6 +126,7 @@ def sizes_request(**changes):
     return SizesRequest.model_validate(asked | changes)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -219,6 +220,7 @@ def test_the_page_shows_what_happens(topoloom, tmp_path, monkeypatch):
 HOSTS = "--nodes 12 --degree 4"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("command", "complaint"),

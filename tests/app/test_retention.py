@@ -149,6 +149,7 @@ def test_all_that_can_be_computed_again_is_let_go_and_what_cannot_stays(client, 
     everything_recomputable(client)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("mark", ["pin", "labels/keep"])
 def test_what_is_marked_stays_with_all_that_it_names(client, engine, mark):
     place = made(client, "designs", DESIGN)

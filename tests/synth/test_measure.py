@@ -167,6 +167,7 @@ def test_a_destination_out_of_reach_is_named_whichever_way_they_are_measured() -
         measure(Topology(range(51), [*links, (0, 50)]))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("in_degrees", [(8, 9), (5, 20), (16, 17), (2, 8, 12, 18)])
 def test_nodes_of_few_and_of_many_links_are_measured_in_one_graph(
     in_degrees: tuple[int, ...],

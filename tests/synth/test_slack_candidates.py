@@ -68,13 +68,14 @@ def test_nothing_is_added_to_what_is_even_in_as_few_steps_as_can_be(two_way, nod
 @pytest.mark.parametrize(
     ("two_way", "nodes", "degree", "more", "most"),
     [
-        pytest.param(False, 4093, 4, 1, "1.09", marks=pytest.mark.slow),
-        pytest.param(False, 8654, 5, 2, "1.06", marks=pytest.mark.slow),
-        pytest.param(True, 8466, 5, 2, "1.11", marks=pytest.mark.slow),
-        pytest.param(False, 4306, 6, 1, "1.02", marks=pytest.mark.slow),
+        (False, 4093, 4, 1, "1.09"),
+        (False, 8654, 5, 2, "1.06"),
+        (True, 8466, 5, 2, "1.11"),
+        (False, 4306, 6, 1, "1.02"),
         (True, 4194, 5, 2, "1.03"),
     ],
 )
+@pytest.mark.slow
 def test_large_sizes_have_points_of_few_steps(two_way, nodes, degree, more, most):
     links = Links.BIDIRECTIONAL if two_way else Links.UNIDIRECTIONAL
     least = lower_bound(nodes, degree, links).steps
