@@ -17,9 +17,10 @@ class Network:
 
     Parameters
     ----------
-    alpha_seconds : Fraction
-        Latency: a message arrives this long after its last byte leaves.  The link may send the
-        next message meanwhile.
+    alpha_seconds : Fraction or None
+        Latency of a hop from rank to rank, whatever switches it passes: a message arrives this
+        long after its last byte leaves.  The link may send the next message meanwhile.  None: each
+        link has its own latency, stated in the topology, and a hop has those of all its links.
     unit_bytes_per_second : Fraction
         Rate of one unit of capacity of the topology: 10**9 for capacities in GB/s.
     overhead_seconds : Fraction
@@ -46,7 +47,7 @@ class Network:
     topoloom.schedules.errors.NoSchedule: /alpha_seconds: must not be negative
     """
 
-    alpha_seconds: Fraction
+    alpha_seconds: Fraction | None
     unit_bytes_per_second: Fraction
     overhead_seconds: Fraction = Fraction(0)
     channels: int | None = None
@@ -56,6 +57,8 @@ class Network:
         names = ("alpha_seconds", "unit_bytes_per_second", "overhead_seconds", "chunk_seconds")
         for name in names:
             value = getattr(self, name)
+            if value is None and name == "alpha_seconds":
+                continue
             if not isfinite(value) or value < 0:
                 raise NoSchedule(f"/{name}", "must not be negative")
             object.__setattr__(self, name, Fraction(value))

@@ -165,7 +165,7 @@ def _routes(
     pipeline_chunks: int | None,
 ) -> Estimate:
     """Return a pipeline as for trees, or the phases in sequence in one piece if that is faster."""
-    share = scale / len(topology.compute_nodes)
+    share = scale / len(schedule.ranks)
     phases = route_phases(schedule, topology)
     whole = Estimate(len(phases) * alpha_seconds + float(sum(phases)) * share, len(phases), 1)
     if pipeline_chunks == 1:

@@ -1,6 +1,7 @@
 """The judge of schedules: the simulated time for a size, with the best number of pieces found.
 
 All comparisons of schedules on a fabric use this judge, for our schedules and for baselines alike.
+The latency is one for all hops, or that of each link (`Network`).
 The simulator models neither switches that copy nor links that share a limit.  Trees that need
 either take a bound instead: every round lasts as long as the busiest link needs for one piece of
 all data (*full rounds*).
@@ -23,7 +24,7 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.schedules.simulate.clock import Network
 from topoloom.schedules.simulate.closed_form import tree_depth
-from topoloom.schedules.simulate.lockstep import Lockstep, lockstep_of
+from topoloom.schedules.simulate.lockstep import Lockstep, lockstep_of, with_latencies
 from topoloom.schedules.simulate.messages import Messages, messages_of
 from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
 from topoloom.schedules.simulate.run_messages import run_messages
@@ -129,10 +130,9 @@ class Judge:
         It takes no simulation.
         """
         rounds = self._full_rounds if self.judged_by == "full rounds" else self._lockstep
-        alpha = self._network.alpha_seconds
         return _sum(
-            max(hops * alpha, size_bytes * one.transfer_seconds)
-            for hops, one in zip(self._hops, rounds, strict=True)
+            max(latency, size_bytes * one.transfer_seconds)
+            for latency, one in zip(self._latencies, rounds, strict=True)
         )
 
     def _search(self, size_bytes: int) -> JudgedTime:
@@ -173,6 +173,15 @@ class Judge:
         ]
 
     @cached_property
+    def _latencies(self) -> list[Fraction]:
+        """The time of an empty message in one piece, by part."""
+        alpha = self._network.alpha_seconds
+        if alpha is not None:
+            return [hops * alpha for hops in self._hops]
+        empty = Network(None, Fraction(1))
+        return [run_messages(messages, empty, 0, 1, False).seconds for messages in self._messages]
+
+    @cached_property
     def _messages(self) -> list[Messages]:
         return [messages_of(part, self._topology) for part in self._parts]
 
@@ -182,7 +191,14 @@ class Judge:
 
     @cached_property
     def _full_rounds(self) -> list[Lockstep]:
-        return [full_rounds(part, self._topology, self._network) for part in self._parts]
+        rounds = [full_rounds(part, self._topology, self._network) for part in self._parts]
+        if self._network.alpha_seconds is not None:
+            return rounds
+        # Pieces wait for the slowest hop of each round; messages in one piece for their own links.
+        return [
+            replace(with_latencies(one, messages, self._network), empty_seconds=latency)
+            for one, messages, latency in zip(rounds, self._messages, self._latencies, strict=True)
+        ]
 
 
 def full_rounds(part: Schedule, topology: Topology, network: Network) -> Lockstep:
@@ -200,7 +216,7 @@ def full_rounds(part: Schedule, topology: Topology, network: Network) -> Lockste
         most = max(crossed.values(), default=0)
     rows = [depth - level for level in range(depth)]
     return Lockstep(
-        network.alpha_seconds,
+        network.alpha_seconds or Fraction(0),
         depth,
         tuple((seconds,) * row for row in rows),
         each,

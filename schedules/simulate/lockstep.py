@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from math import isqrt
 from typing import TypeAlias
 
@@ -13,6 +14,7 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import TreeSchedule
 from topoloom.schedules.simulate.clock import Clock, Network, clock_of, raise_no_clock
 from topoloom.schedules.simulate.closed_form import MAX_PIPELINE_CHUNKS
+from topoloom.schedules.simulate.latency_order import link_seconds
 from topoloom.schedules.simulate.messages import Messages, messages_of
 from topoloom.synth.topology.topology import Topology
 
@@ -24,12 +26,17 @@ class Lockstep:
     """The cost of a forest in lock step, for one size.
 
     Every tree is cut into P pieces; in round r piece p crosses the edges at depth r - p.
-    A round takes alpha and the time of its busiest link.
+    A round takes alpha and the time of its busiest link.  Where links have their own latencies, a
+    round takes the largest latency of its hops instead, which makes times upper bounds.
 
     ``window_seconds[v][w]`` is the transmission time of all bytes of the edges at depths v to
     v + w on their busiest link.  ``window_messages[v][w]`` is the most messages of these edges on
     one link; each takes ``message_seconds`` in addition to its bytes.  Where messages take time,
     times are upper bounds, exact if one link has the most of both.
+
+    ``window_latencies[v][w]`` is the largest latency of a hop at depths v to v + w, and
+    ``alpha_seconds`` that of all hops; empty where every hop takes ``alpha_seconds``.
+    ``empty_seconds`` replaces the latencies of trees in one piece, if given.
     """
 
     alpha_seconds: Fraction
@@ -37,6 +44,8 @@ class Lockstep:
     window_seconds: tuple[tuple[Fraction, ...], ...]
     message_seconds: Fraction = Fraction(0)
     window_messages: tuple[tuple[int, ...], ...] = ()
+    window_latencies: tuple[tuple[Fraction, ...], ...] = ()
+    empty_seconds: Fraction | None = None
 
     @property
     def transfer_seconds(self) -> Fraction:
@@ -49,10 +58,14 @@ class Lockstep:
         return replace(self, window_seconds=rows)
 
     def latency_seconds(self, chunks: int) -> Fraction:
-        """Return the time of zero bytes: alpha times the number of rounds, and the messages."""
+        """Return the time of zero bytes: the latencies of all rounds, and the messages."""
         if not self.depth:
             return Fraction(0)
         fixed = (self.depth + chunks - 1) * self.alpha_seconds
+        if self.window_latencies:
+            fixed = _over_rounds(self.window_latencies, chunks)
+        if chunks == 1 and self.empty_seconds is not None:
+            fixed = self.empty_seconds
         if self.message_seconds:
             fixed += self.message_seconds * _over_rounds(self.window_messages, chunks)
         return fixed
@@ -151,7 +164,26 @@ def lockstep_of(messages: Messages, network: Network, size_bytes: int) -> Lockst
     each, counts = network.overhead_seconds + network.chunk_seconds, ()
     if each:
         counts = _windows(_counts(messages))
-    return Lockstep(network.alpha_seconds, len(loads), rows, each, counts)
+    return with_latencies(Lockstep(Fraction(0), len(loads), rows, each, counts), messages, network)
+
+
+def with_latencies(rounds: Lockstep, messages: Messages, network: Network) -> Lockstep:
+    """Return the cost of trees with the latencies of a network."""
+    if network.alpha_seconds is not None:
+        return replace(rounds, alpha_seconds=network.alpha_seconds)
+    by_link, hops = link_seconds(messages, network), messages.hops.tolist()
+    by_hop = [
+        sum((by_link[link] for link in hops[begin:end]), Fraction(0))
+        for begin, end in pairwise(messages.hop_start.tolist())
+    ]
+    by_level = [
+        max(by_hop[begin:end], default=Fraction(0))
+        for begin, end in pairwise(messages.starts.tolist())
+    ]
+    windows = tuple(tuple(accumulate(by_level[low:], max)) for low in range(len(by_level)))
+    return replace(
+        rounds, alpha_seconds=max(by_level, default=Fraction(0)), window_latencies=windows
+    )
 
 
 def _windows(loads: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:

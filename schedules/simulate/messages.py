@@ -53,6 +53,8 @@ class Messages(NamedTuple):
     """By link.  Trees do not distinguish parallel links: these are one link here."""
     sources: Ints
     """By link, the position of its source node."""
+    latencies: tuple[Fraction, ...]
+    """By link, its latency in seconds; empty if the topology states none."""
     link_of: Ints
     """By link of the topology, its index here."""
     staggered: bool
@@ -130,6 +132,7 @@ def _of_steps(schedule: StepSchedule, topology: Topology) -> Messages:
         opens,
         topology.capacities,
         topology.sources.astype(np.int64),
+        tuple(topology.latencies[link[:2]] for link in topology.links if topology.latencies),
         np.arange(topology.link_count),
         False,
     )
@@ -242,6 +245,7 @@ def _of_edges(edges: _Edges, topology: Topology) -> Messages:
         np.ones(len(order), np.bool_),
         tuple(capacity.values()),
         np.array([topology.position[source] for source, _ in capacity], np.int64),
+        tuple(topology.latencies[pair] for pair in capacity if topology.latencies),
         np.array([index[link.source, link.target] for link in topology.links], np.int64),
         True,
     )

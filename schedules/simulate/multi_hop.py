@@ -6,9 +6,10 @@ switch has to know which piece requests it first.  So all known pieces are sent,
 request of all is served, in turns.  No later request can precede it: each follows from a served
 one.  Requests of equal time are ordered by piece, then by program order.
 
-The requests of pieces that come from one queue, or from one link behind a switch, are a *stream*:
-their times never decrease, since each is between the start and the end of a transmission.  A linked
-list holds a stream, and the heap holds the first request of each.
+The requests of pieces that come over one link are a *stream*: their times never decrease, since
+each is the latency of the link after a time between the start and the end of a transmission.  First
+links of hops and links behind switches have streams of their own.  A linked list holds a stream,
+and the heap holds the first request of each.
 """
 
 from typing import Any, NamedTuple
@@ -29,6 +30,8 @@ class MessageState(NamedTuple):
     """Link by hop."""
     duration: NDArray[Any]
     """Ticks of one piece on the link, by hop."""
+    latency: NDArray[Any]
+    """Ticks from the end of a piece on the link to its end at the next node, by hop."""
     owner: NDArray[Any]
     """Message by hop."""
     queue: NDArray[Any]
@@ -74,15 +77,15 @@ LAST, DUE, HEAP, SPARE, USED = range(5)
 
 @uncounted
 def run_switched(
-    traffic: MessageState, pieces: int, alpha: int, synchronous: bool
+    traffic: MessageState, pieces: int, synchronous: bool
 ) -> tuple[int, int, int]:  # pragma: no cover
     """Run messages of any number of hops.
 
     A message leaves its node in program order: by round, then by level, then as listed.
     Switches serve requests in order of arrival, and cut through: hop k starts at the
-    earliest time at which it neither starts nor ends before hop k - 1.  Each link is thus busy
-    for exactly its bytes.  With ``synchronous`` round r waits for all of round r - 1 instead of
-    single messages.
+    earliest time at which it neither starts nor ends before hop k - 1, plus the latency of hop
+    k - 1.  Each link is thus busy for exactly its bytes.  With ``synchronous`` round r waits for
+    all of round r - 1 instead of single messages.
 
     Returns
     -------
@@ -107,14 +110,14 @@ def run_switched(
                 state[DUE] -= 1
                 lane = traffic.due[state[DUE]]
                 traffic.listed[lane] = 0
-                done = _release(traffic, lane, barrier, until, pieces, alpha, not synchronous)
+                done = _release(traffic, lane, barrier, until, pieces, not synchronous)
             else:
                 now, stream = traffic.heap[0, 0], traffic.heap[0, 2]
                 slot = traffic.first[stream]
                 hop, piece = traffic.slots[slot, 1], traffic.slots[slot, 2]
                 _take(traffic, stream)
                 requests += 1
-                done = _send(traffic, hop, piece, now, queues + traffic.hops[hop], alpha)
+                done = _send(traffic, hop, piece, now, queues + traffic.hops[hop])
             if done < 0:
                 return -1, arrived, requests
             arrived += done
@@ -125,7 +128,7 @@ def run_switched(
 
 
 @inlined
-def _release(traffic, lane, barrier, until, pieces, alpha, waits):  # pragma: no cover
+def _release(traffic, lane, barrier, until, pieces, waits):  # pragma: no cover
     """Send what a queue may send; return how many pieces arrived, or -1 past the limit."""
     begin, end, count = traffic.queue_start[lane], traffic.queue_start[lane + 1], len(traffic.queue)
     turn, place, done = traffic.turn[lane], traffic.place[lane], 0
@@ -141,7 +144,7 @@ def _release(traffic, lane, barrier, until, pieces, alpha, waits):  # pragma: no
             if waits and traffic.pending[at] > 0:
                 break
             now = max(barrier, traffic.ready[at]) if waits else barrier
-            sent = _send(traffic, traffic.hop_start[message], piece, now, lane, alpha)
+            sent = _send(traffic, traffic.hop_start[message], piece, now, lane)
             if sent < 0:
                 done = -1
                 break
@@ -152,23 +155,24 @@ def _release(traffic, lane, barrier, until, pieces, alpha, waits):  # pragma: no
 
 
 @inlined
-def _send(traffic, hop, piece, now, gate, alpha):  # pragma: no cover
+def _send(traffic, hop, piece, now, gate):  # pragma: no cover
     """Put one piece on a link; return whether it arrives, or -1 past the limit."""
     begin = max(now, traffic.free[gate])
     finish = begin + traffic.duration[hop]
     message = traffic.owner[hop]
     sent = 0
-    if finish > LIMIT - alpha:
+    if finish > LIMIT - traffic.latency[hop]:
         sent = -1
     else:
         traffic.free[gate] = finish
         traffic.busy[traffic.hops[hop]] += traffic.duration[hop]
         if hop + 1 < traffic.hop_start[message + 1]:
-            time = max(begin, finish - traffic.duration[hop + 1])
-            _request(traffic, gate, time, hop + 1, piece)
+            time = max(begin, finish - traffic.duration[hop + 1]) + traffic.latency[hop]
+            stream = traffic.hops[hop] if hop == traffic.hop_start[message] else gate
+            _request(traffic, stream, time, hop + 1, piece)
         else:
             sent = 1
-            _arrive(traffic, message, piece, finish + alpha)
+            _arrive(traffic, message, piece, finish + traffic.latency[hop])
     return sent
 
 

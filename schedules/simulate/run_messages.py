@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.errors import InvalidSchedule, TooLarge
 from topoloom.schedules.simulate.clock import MAX_TICKS, Clock, Network, clock_of, raise_no_clock
+from topoloom.schedules.simulate.latency_order import in_order_of_latency, link_seconds
 from topoloom.schedules.simulate.messages import Messages
 from topoloom.schedules.simulate.multi_hop import MessageState, run_switched
 from topoloom.schedules.simulate.single_hop import run_direct
@@ -58,10 +59,13 @@ def run_messages(
     if pieces > MAX_MESSAGES:
         raise TooLarge("/chunks", f"{pieces} pieces of messages; at most {MAX_MESSAGES}")
     clock, durations = _durations(messages, network, size_bytes, chunks)
-    alpha = clock.ticks(network.alpha_seconds)
+    latencies = _latencies(messages, network, clock)
+    if network.alpha_seconds is None and not synchronous:
+        messages, hops = in_order_of_latency(messages, latencies, durations, chunks)
+        latencies, durations = latencies[hops], durations[hops]
     direct = len(messages.hops) == len(messages.units)
     loop = _run_direct if direct else _run_switched
-    last, busy = loop(messages, network, durations, alpha, chunks, synchronous)
+    last, busy = loop(messages, network, durations, latencies, chunks, synchronous)
     if last < 0:
         raise_no_clock()
     times = {ticks: clock.seconds(ticks) for ticks in np.unique(busy).tolist()}
@@ -80,15 +84,17 @@ def _durations(
     """Return the clock, and the ticks of one piece of each hop."""
     part = messages.unit * size_bytes / (network.unit_bytes_per_second * chunks)
     used = sorted({messages.capacities[link] for link in np.unique(messages.hops).tolist()})
-    fixed = (network.alpha_seconds, network.overhead_seconds, network.chunk_seconds)
-    clock = clock_of([*fixed, *(part / each for each in used)])
-    overhead, chunk = map(clock.ticks, fixed[1:])
+    fixed = (network.overhead_seconds, network.chunk_seconds)
+    latencies = set(link_seconds(messages, network))
+    clock = clock_of([*latencies, *fixed, *(part / each for each in used)])
+    overhead, chunk = map(clock.ticks, fixed)
     cut = -(-messages.chunk_count // chunks)
     most = overhead + chunk * int(cut.max(initial=0))
-    longest = max((clock.ticks(part / each) for each in used), default=0)
+    known = {each: clock.ticks(part / each) for each in used}
+    longest = max(known.values(), default=0)
     if max(messages.units, default=0) * longest > MAX_TICKS - most:
         raise_no_clock()
-    rate = [clock.ticks(part / each) if each in used else 0 for each in messages.capacities]
+    rate = [known.get(each, 0) for each in messages.capacities]
     # Units beyond 64 bits are possible only if they take no time.
     units = np.array(messages.units if any(rate) else [0] * len(messages.units), np.int64)
     hops_of = np.diff(messages.hop_start)
@@ -96,6 +102,21 @@ def _durations(
     moved = hops_of > 0
     ticks[messages.hop_start[:-1][moved]] += (overhead * messages.opens + chunk * cut)[moved]
     return clock, ticks
+
+
+def _latencies(messages: Messages, network: Network, clock: Clock) -> NDArray[np.int64]:
+    """Return the ticks from the end of a piece on a link to its end at the next node, by hop.
+
+    The one latency of all hops counts on the last link of a hop.
+    """
+    seconds = link_seconds(messages, network)
+    known = {each: clock.ticks(each) for each in set(seconds)}
+    ticks = np.array([known[each] for each in seconds], np.int64)
+    if network.alpha_seconds is None:
+        return ticks[messages.hops]
+    found = np.zeros(len(messages.hops), np.int64)
+    found[messages.hop_start[1:][np.diff(messages.hop_start) > 0] - 1] = ticks[0]
+    return found
 
 
 def _queues(messages: Messages, channels: int | None) -> NDArray[np.int64]:
@@ -117,7 +138,7 @@ def _run_direct(
     messages: Messages,
     network: Network,
     durations: NDArray[np.int64],
-    alpha: int,
+    latencies: NDArray[np.int64],
     chunks: int,
     synchronous: bool,
 ) -> tuple[int, NDArray[np.int64]]:
@@ -127,13 +148,13 @@ def _run_direct(
         messages.hops,
         _queues(messages, network.channels)[messages.hops],
         durations,
+        latencies,
         messages.starts,
         messages.need_start,
         messages.needs,
         messages.first_chunk,
         messages.chunk_count,
         chunks,
-        alpha,
         synchronous,
         messages.staggered,
         np.zeros(links, np.int64),
@@ -147,7 +168,7 @@ def _run_switched(
     messages: Messages,
     network: Network,
     durations: NDArray[np.int64],
-    alpha: int,
+    latencies: NDArray[np.int64],
     chunks: int,
     synchronous: bool,
 ) -> tuple[int, NDArray[np.int64]]:
@@ -164,6 +185,7 @@ def _run_switched(
         messages.hop_start,
         messages.hops,
         durations,
+        latencies,
         np.repeat(np.arange(count), np.diff(messages.hop_start)),
         queue,
         levels,
@@ -185,7 +207,7 @@ def _run_switched(
         np.empty((count * chunks, 4), np.int64),
         np.array([0, 0, 0, -1, 0]),
     )
-    last, arrived, _ = run_switched(traffic, chunks, alpha, synchronous)
+    last, arrived, _ = run_switched(traffic, chunks, synchronous)
     if last >= 0 and arrived < count * chunks:
         raise InvalidSchedule("/trees", "some edges wait for each other")
     return last, busy

@@ -18,13 +18,13 @@ def run_direct(
     link: NDArray[Any],
     queue: NDArray[Any],
     duration: NDArray[Any],
+    latency: NDArray[Any],
     starts: NDArray[Any],
     need_start: NDArray[Any],
     needs: NDArray[Any],
     first: NDArray[Any],
     count: NDArray[Any],
     pieces: int,
-    alpha: int,
     synchronous: bool,
     staggered: bool,
     free: NDArray[Any],
@@ -39,7 +39,7 @@ def run_direct(
 
     Parameters
     ----------
-    link, queue, duration, first, count : arrays of int64, by message
+    link, queue, duration, latency, first, count : arrays of int64, by message
     starts, need_start, needs
         As in `messages.Messages`.
     pieces : int
@@ -78,13 +78,14 @@ def run_direct(
                                 _there(arrival, needs[at], message, piece, pieces, first, count),
                             )
                     finish = begin + duration[message]
-                    if finish > LIMIT - alpha:
+                    if finish > LIMIT - latency[message]:
                         return -1
+                    arrived = finish + latency[message]
                     free[queue[message]] = finish
                     busy[link[message]] += duration[message]
-                    last = max(last, finish + alpha)
+                    last = max(last, arrived)
                     if not synchronous:
-                        arrival[message * pieces + piece] = finish + alpha
+                        arrival[message * pieces + piece] = arrived
         if synchronous:
             barrier = last
     return last

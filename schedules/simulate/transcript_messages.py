@@ -55,6 +55,7 @@ def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messag
         np.ones(len(told), np.bool_),
         tuple(paths.capacities),
         np.array([topology.position[source] for source, _ in paths.pairs], np.int64),
+        tuple(topology.latencies[pair] for pair in paths.pairs if topology.latencies),
         np.array([paths.index[link.source, link.target] for link in topology.links], np.int64),
         True,
     )

@@ -22,6 +22,7 @@ from topoloom.synth.fabrics.desk_side import (
     mac_studio_mesh,
     mac_studio_ring,
 )
+from topoloom.synth.fabrics.latencies import with_published_latencies
 from topoloom.synth.fabrics.networks import dragonfly, fat_tree, one_switch, rail, rail_only
 from topoloom.synth.fabrics.switched import (
     dgx_2,
@@ -103,7 +104,7 @@ _GRAMMAR = [(re.compile(re.sub("[A-Z]", _NUMBER, name)), name) for name in FABRI
 
 
 def fabric(name: str) -> Topology:
-    """Return the fabric of a name.
+    """Return the fabric of a name, with published latencies where there are some.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def fabric(name: str) -> Topology:
     """
     for known, numbers in _matches(name):
         try:
-            return FABRICS[known](*numbers).renamed(name)
+            return with_published_latencies(FABRICS[known](*numbers), known).renamed(name)
         except OutOfDomain as error:
             rule = f"{error.field} of {known} {error.rule}; not {name!r}"
             raise InvalidRecipe("/name", rule) from None

@@ -13,6 +13,7 @@ from topoloom.synth.errors import InvalidTopology, SynthError
 from topoloom.synth.naming.short_names import short_name
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.topology.assumptions import Assumption, assumptions_from_document
+from topoloom.synth.topology.latencies import latencies_from_rows
 from topoloom.synth.topology.topology import MAX_RECIPE, Capacity, Link, NodeId, Topology
 
 MAX_NODES = 100_000
@@ -30,12 +31,13 @@ def topology_from_document(document: Any) -> Topology:
     ----------
     document
         The parsed JSON: ``{"schema": "topology/1", "name", "recipe", "bandwidth_unit",
-        "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity"}],
+        "nodes": [{"id", "kind", "multicast"}],
+        "links": [{"source", "target", "capacity", "latency_us"}],
         "shared": [{"links": [[source, target]], "capacity"}], "assumed": [{"text", "option"}]}``.
         ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
-        to 1, ``bandwidth_unit`` to ``link``, ``shared`` to none; other keys are ignored.  A
-        missing capacity is an assumption, and so is a missing unit of capacities other than 1.
-        ``recipe`` is optional; a recipe unknown to this version is ignored.
+        to 1, ``bandwidth_unit`` to ``link``, ``shared`` and ``latency_us`` to none; other keys are
+        ignored.  A missing capacity is an assumption, and so is a missing unit of capacities other
+        than 1.  ``recipe`` is optional; a recipe unknown to this version is ignored.
 
     Raises
     ------
@@ -58,12 +60,17 @@ def topology_from_document(document: Any) -> Topology:
     switches = [node["id"] for index, node in enumerate(nodes) if _kind(index, node) == "switch"]
     unit = document.get("bandwidth_unit", "link")
     _require_text("/bandwidth_unit", unit, MAX_TEXT)
+    rows = [_link(index, link) for index, link in enumerate(links)]
+    latencies = latencies_from_rows(
+        [row[:2] for row in rows], [link.get("latency_us") for link in links]
+    )
     topology = Topology(
         ids,
-        [_link(index, link) for index, link in enumerate(links)],
+        rows,
         switches=switches,
         multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
         shared=_shared(document.get("shared", [])),
+        latencies=latencies,
         bandwidth_unit=unit,
         assumed=[*assumptions_from_document(document.get("assumed", [])), *_assumed(document)],
     )

@@ -101,6 +101,7 @@ def degraded(
         switches=topology.switches - lost,
         multicast=topology.multicast - lost,
         shared=_still_shared(topology, links),
+        latencies=_still_joined(topology, links),
         name=_name(topology, changes),
         bandwidth_unit=topology.bandwidth_unit,
         assumed=topology.assumed,
@@ -114,6 +115,12 @@ def _still_shared(topology: Topology, links: list[Link]) -> list[Shared]:
         Shared(tuple(p for p in limit.links if p in left), limit[1]) for limit in topology.shared
     ]
     return [limit for limit in kept if limit.links]
+
+
+def _still_joined(topology: Topology, links: list[Link]) -> dict[Ends, Fraction]:
+    """Return the latencies of the remaining links."""
+    left = {link[:2] for link in links}
+    return {pair: latency for pair, latency in topology.latencies.items() if pair in left}
 
 
 def resolve(

@@ -6,7 +6,8 @@ direction, and pairs are written in this order.
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from topoloom.synth.errors import InvalidTopology, Unreachable
 from topoloom.synth.naming.short_names import shortened
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
+from topoloom.synth.topology.latencies import Pair, document_latency, link_latencies
 from topoloom.synth.topology.notebook import graph_svg, html_table
 from topoloom.synth.topology.validation import (
     Capacity,
@@ -66,6 +68,9 @@ class Topology:
     shared : iterable of (links, capacity)
         Limits shared by several links, such as a PCIe switch or a network card of two GPUs: the
         traffic over the links, given as pairs, is at most ``capacity``.
+    latencies : mapping of (source, target) to Fraction
+        Latency of the links of each joined pair, seconds; empty if the topology states none.  Not
+        part of the identity: schedules and rates do not depend on latencies, only times do.
     name : str
         For people; not part of the identity, and never parsed.
     recipe : Term, optional
@@ -80,8 +85,9 @@ class Topology:
     -----
     *Position* of a node is its index in ``nodes``.  Links are sorted by (source position, target
     position, capacity), so topologies that differ only in the order of their links are equal and
-    have the same digest.  The arrays ``sources`` and ``targets`` hold positions in the order of
-    ``links``; ``capacities`` is parallel to them.  All arrays are read-only.
+    have the same digest.  ``latencies`` is in the order of ``links``.  The arrays ``sources`` and
+    ``targets`` hold positions in the order of ``links``; ``capacities`` is parallel to them.  All
+    arrays are read-only.
 
     Raises
     ------
@@ -106,6 +112,7 @@ class Topology:
         switches: Iterable[NodeId] = (),
         multicast: Iterable[NodeId] = (),
         shared: Iterable[tuple[Iterable[Sequence[NodeId]], Capacity]] = (),
+        latencies: Mapping[Pair, int | Fraction] | None = None,
         name: str = "",
         recipe: "Term | None" = None,
         bandwidth_unit: str = "link",
@@ -126,6 +133,8 @@ class Topology:
         self.targets: Positions = _frozen([row[1] for row in rows])
         self.capacities: tuple[Capacity, ...] = tuple(row[2] for row in rows)
         self.shared: tuple[Shared, ...] = shared_limits(position, {row[:2] for row in rows}, shared)
+        joined = [(self.nodes[row[0]], self.nodes[row[1]]) for row in rows] if latencies else ()
+        self.latencies: dict[Pair, Fraction] = link_latencies(joined, latencies or {})
 
     @classmethod
     def direct(
@@ -158,6 +167,7 @@ class Topology:
         topology.nodes = tuple(range(node_count))
         topology.switches = topology.multicast = frozenset()
         topology.shared = ()
+        topology.latencies = {}
         topology.name = name
         topology.recipe = recipe
         topology.bandwidth_unit = "link"
@@ -220,7 +230,8 @@ class Topology:
     @cached_property
     def is_bidirectional(self) -> bool:
         """Whether every link has a partner of equal capacity the other way."""
-        return self == self.transpose()
+        bare = self._replace(latencies={})
+        return bare == bare.transpose()
 
     @cached_property
     def has_parallel_links(self) -> bool:
@@ -239,6 +250,7 @@ class Topology:
             {(place[t], place[s]) for one in self.shared for s, t in one.links},
             [([(t, s) for s, t in one.links], one.capacity) for one in self.shared],
         )
+        turned.latencies = {(t, s): latency for (s, t), latency in self.latencies.items()}
         turned.name, turned.recipe = self.name, self.recipe
         turned.bandwidth_unit, turned.assumed = self.bandwidth_unit, self.assumed
         # Stable sort: parallel links stay ordered by capacity.
@@ -261,6 +273,15 @@ class Topology:
         """Return the same topology with a recipe, or with none."""
         return self._replace(recipe=recipe)
 
+    def with_latencies(self, latencies: Mapping[Pair, int | Fraction]) -> "Topology":
+        """Return the same topology with other latencies of its links, or with none.
+
+        >>> Topology("ab", ["ab"]).with_latencies({("a", "b"): Fraction(1, 10**6)}).latencies
+        {('a', 'b'): Fraction(1, 1000000)}
+        """
+        joined = [link[:2] for link in self.links]
+        return self._replace(latencies=link_latencies(joined, latencies))
+
     def with_assumed(self, assumed: "Iterable[Assumption]") -> "Topology":
         """Return the same topology with other assumptions."""
         return self._replace(assumed=tuple(dict.fromkeys(assumed)))
@@ -272,8 +293,9 @@ class Topology:
 
     @cached_property
     def digest(self) -> str:
-        """Identity: ``sha256:`` of the canonical JSON without name, recipe and ``assumed``."""
-        document = self.to_document()
+        """Identity: ``sha256:`` of the canonical JSON of the nodes, links and limits alone."""
+        bare = self._replace(latencies={}) if self.latencies else self
+        document = bare.to_document()
         for member in ("name", "recipe", "assumed"):
             document.pop(member, None)
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -300,12 +322,17 @@ class Topology:
                     "source": link.source,
                     "target": link.target,
                     "capacity": document_capacity(link.capacity),
+                    **self._latency_member(link),
                 }
                 for link in self.links
             ],
             **shared_members(self.shared),
             **assumed_members(self.assumed),
         }
+
+    def _latency_member(self, link: Link) -> dict[str, int | str]:
+        latency = self.latencies.get(link[:2])
+        return {} if latency is None else {"latency_us": document_latency(latency)}
 
     def labels(self) -> dict[str, str]:
         """Return ``name``, ``bandwidth_unit``, and ``recipe`` if present, as in documents.
@@ -371,6 +398,7 @@ class Topology:
             and self.switches == other.switches
             and self.multicast == other.multicast
             and self.shared == other.shared
+            and self.latencies == other.latencies
             and self.bandwidth_unit == other.bandwidth_unit
             and np.array_equal(self.sources, other.sources)
             and np.array_equal(self.targets, other.targets)

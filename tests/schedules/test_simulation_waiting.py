@@ -15,7 +15,12 @@ from tests.simulation_inputs import networks, sizes
 from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND, Collective, StepSchedule
 from topoloom.schedules.simulate import Network, simulate, tree_depth
 from topoloom.schedules.simulate.messages import messages_of
-from topoloom.schedules.simulate.run_messages import _durations, _run_direct, _run_switched
+from topoloom.schedules.simulate.run_messages import (
+    _durations,
+    _latencies,
+    _run_direct,
+    _run_switched,
+)
 from topoloom.synth.topology.topology import Topology
 
 
@@ -124,7 +129,8 @@ def test_both_loops_agree_where_there_is_no_switch(topology, network, size, chun
     for outward in (True, False):
         messages = messages_of(shortest_trees(topology, (2, 1), outward), topology)
         clock, durations = _durations(messages, network, size, chunks)
-        arguments = (messages, network, durations, clock.ticks(network.alpha_seconds), chunks)
+        latencies = _latencies(messages, network, clock)
+        arguments = (messages, network, durations, latencies, chunks)
         one, one_busy = _run_direct(*arguments, synchronous)
         other, other_busy = _run_switched(*arguments, synchronous)
         assert one == other

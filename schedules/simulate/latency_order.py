@@ -1,0 +1,113 @@
+"""The program order of messages where links have their own latencies.
+
+By levels alone a message that comes over two short hops would wait, on a link that both take, for a
+message of the level before that comes over one long hop.  So the level of a message is counted in
+rounds of time instead: from the latencies on its way, and from one round of transmission for each
+level.  With equal latencies this is the order of the levels.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+from numba import njit
+
+from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.simulate.clock import MAX_TICKS, Network
+from topoloom.schedules.simulate.messages import Ints, Messages
+
+
+def link_seconds(messages: Messages, network: Network) -> tuple[Fraction, ...]:
+    """Return the latency of every link, or the one latency of all hops.
+
+    Raises
+    ------
+    NoSchedule
+        The network leaves the latency to links that state none.
+    """
+    if network.alpha_seconds is not None:
+        return (network.alpha_seconds,)
+    if not messages.latencies:
+        raise NoSchedule("/alpha_seconds", "must be given: the topology states no latencies")
+    return messages.latencies
+
+
+def in_order_of_latency(
+    messages: Messages, latencies: Ints, durations: Ints, chunks: int
+) -> tuple[Messages, Ints]:
+    """Return the messages in their order with latencies, and the hops in their new order.
+
+    Parameters
+    ----------
+    latencies, durations : arrays of int64, by hop
+        Ticks of the hop, and of one piece on the link.
+    chunks : int
+        Number of pieces of every message.
+
+    Notes
+    -----
+    Let a message be due L after the start without transmission, at level v of h levels.  All
+    pieces occupy the busiest link for T, in R = h + P - 1 rounds of T / R.  The round of its first
+    piece is floor((L + v T / R) / (a + T / R)), where a is the least latency of a message.  Within
+    a round messages are in order of L.  No message needs a later one: L and v grow along needs.
+    """
+    paths = np.add.reduceat(np.append(latencies, 0), messages.hop_start[:-1])
+    paths[np.diff(messages.hop_start) == 0] = 0
+    due = _due(paths, messages.need_start, messages.needs)
+    turns = _turns(messages, paths, due, durations, chunks)
+    order = np.lexsort((due, turns))
+    hop_start, hops = _gathered(messages.hop_start, order)
+    need_start, needs = _gathered(messages.need_start, order)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    ordered = messages._replace(
+        units=[messages.units[at] for at in order.tolist()],
+        hop_start=hop_start,
+        hops=messages.hops[hops],
+        starts=_starts(turns[order], chunks),
+        need_start=need_start,
+        needs=place[messages.needs[needs]],
+        first_chunk=messages.first_chunk[order],
+        chunk_count=messages.chunk_count[order],
+        opens=messages.opens[order],
+    )
+    return ordered, hops
+
+
+@njit(cache=True, nogil=True)
+def _due(paths: Ints, need_start: Ints, needs: Ints) -> Ints:  # pragma: no cover
+    """Return when each message may leave if transmission takes no time, in program order."""
+    due = np.zeros(len(paths), np.int64)
+    for message in range(len(paths)):
+        for at in range(need_start[message], need_start[message + 1]):
+            due[message] = max(due[message], due[needs[at]] + paths[needs[at]])
+    return due
+
+
+def _turns(messages: Messages, paths: Ints, due: Ints, durations: Ints, chunks: int) -> Ints:
+    """Return the round of the first piece of each message."""
+    levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
+    load = np.zeros(len(messages.capacities), np.int64)
+    np.add.at(load, messages.hops, durations)
+    rounds, busy = len(messages.starts) - 2 + chunks, chunks * int(load.max(initial=0))
+    each = busy + rounds * int(paths[paths > 0].min(initial=MAX_TICKS)) * bool(paths.any())
+    if not each:
+        return levels
+    pairs = zip(due.tolist(), levels.tolist(), strict=True)
+    return np.array([(late * rounds + level * busy) // each for late, level in pairs], np.int64)
+
+
+def _gathered(starts: Ints, order: Ints) -> tuple[Ints, Ints]:
+    """Return the starts of rows in another order, and the places of their entries before."""
+    sizes = np.diff(starts)[order]
+    found = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return found, np.repeat(starts[:-1][order] - found[:-1], sizes) + np.arange(found[-1])
+
+
+def _starts(turns: Ints, chunks: int) -> Ints:
+    """Return the first message of each round, and one past the last; ``turns`` is sorted.
+
+    A gap of more rounds than pieces changes nothing, and is closed.
+    """
+    gaps = np.minimum(np.diff(turns, prepend=turns[:1]), chunks)
+    closed = np.cumsum(gaps)
+    return np.searchsorted(closed, np.arange(closed.max(initial=-1) + 2))
