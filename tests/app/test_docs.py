@@ -35,7 +35,7 @@ def pages_with_commands():
     return [page for page in (DOCS.parent / "README.md", *pages) if examples_of([page])]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("page", pages_with_commands(), ids=lambda page: page.stem)
 def test_every_command_of_a_page_prints_what_the_page_shows(page, topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -56,7 +56,7 @@ def requests():
     return re.findall(r"^```http\nPOST (\S+)\nContent-Type: (\S+)\n\n(.*?)^```", text, re.M | re.S)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("path", "media", "body"), requests())
 def test_every_request_of_the_documentation_is_answered(client, path, media, body):
     answer = client.post(path, content=body.encode(), headers={"Content-Type": media})
