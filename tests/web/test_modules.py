@@ -1,10 +1,16 @@
 """Modules of the page alone, in a real browser: numbers, recipes and places."""
 
+import json
 import math
 from itertools import pairwise
 from pathlib import Path
 
+import networkx as nx
 import pytest
+from networkx.algorithms.isomorphism import DiGraphMatcher
+
+import topoloom
+from topoloom.schedules.formats import Options, write
 
 pytestmark = pytest.mark.slow
 
@@ -110,11 +116,46 @@ def test_blocks_have_gaps_on_the_circle_and_links_between_two_blocks_run_togethe
 
 def test_hops_are_those_of_shortest_paths(call):
     out = [[1], [2], [3], [0, 4], [], [0]]
-    graph = {"nodes": [{"id": number} for number in range(6)], "out": out}
-    assert call("layout", "hops", graph, 0)[:5] == [0, 1, 2, 3, 4]
+    into = [[source for source in range(6) if node in out[source]] for node in range(6)]
+    graph = {"nodes": [{"id": number} for number in range(6)], "out": out, "into": into}
+    assert call("layout", "hops", out, 0)[:5] == [0, 1, 2, 3, 4]
+    assert call("layout", "rings", graph, 4, True)["distance"] == [4, 3, 2, 1, 0, 5]
     tree = call("layout", "rings", graph, 0)
     assert tree["parents"] == [-1, 0, 1, 2, 3, -1]
     assert tree["farthest"] == 4
+
+
+@pytest.mark.parametrize("length", [1, 7, 1000])
+def test_a_schedule_read_in_pieces_is_the_schedule_read_at_once(call, length):
+    topology = topoloom.build("Circulant(8, 1, 2)")
+    made = topoloom.schedule(topology, "allreduce")
+    text = "".join(write("json", made, topology, Options()))
+    schedule = json.loads(text)
+    pieces = [text[at : at + length] for at in range(0, len(text), length)]
+    read = call("schedule", "read", pieces, list(topology.nodes))
+    assert [part["collective"] for part in read] == ["reduce-scatter", "allgather"]
+    for part, document in zip(read, schedule["parts"], strict=True):
+        assert part["unit"] == document["chunks_per_shard"]
+        for columns, sends in zip(part["steps"], document["steps"], strict=True):
+            assert columns["length"] == len(sends)
+            for name in ("source", "target", "shard", "count"):
+                assert columns[name][: len(sends)] == [send[name] for send in sends]
+
+
+@pytest.mark.parametrize("recipe", ["Circulant(12, 2, 3)", "Torus(3, 4)", "Diamond()"])
+def test_links_of_one_orbit_are_in_one_class(call, recipe):
+    graph = topoloom.to_networkx(topoloom.build(recipe))
+    simple = nx.Graph(graph)
+    swaps = list(DiGraphMatcher(nx.DiGraph(graph), nx.DiGraph(graph)).isomorphisms_iter())
+    links = [{"source": a, "target": b, "capacity": 1} for a, b in graph.edges()]
+    out = [[b for _, b in sorted(graph.out_edges(node))] for node in sorted(graph)]
+    drawn = {"nodes": [{"id": node, "kind": "compute"} for node in sorted(graph)]}
+    drawn |= {"out": out, "links": links}
+    pairs = [sorted(pair) for pair in simple.edges()]
+    classes = call("symmetry", "pairClasses", drawn, pairs)
+    for pair, name in zip(pairs, classes, strict=True):
+        orbit = [sorted((swap[pair[0]], swap[pair[1]])) for swap in swaps]
+        assert {classes[pairs.index(other)] for other in orbit} == {name}
 
 
 def test_labels_move_apart_and_stay_between_the_edges(call):

@@ -42,6 +42,16 @@ export async function get(path, options) {
   return (await request(path, options)).json();
 }
 
+/** Read a document as pieces of text, while they arrive. */
+export async function stream(path) {
+  return pieces((await request(path)).body);
+}
+
+async function* pieces(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
+
 /** Read a file; return its blob. */
 export async function blob(path, headers = {}) {
   return (await request(path, { headers })).blob();
@@ -94,12 +104,9 @@ async function follow(job, onJob, signal) {
 
 /** Yield the data of server-sent events.  EventSource cannot send a key. */
 async function* events(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const parts = (rest + value).split("\n\n");
+  for await (const piece of pieces(body)) {
+    const parts = (rest + piece).split("\n\n");
     rest = parts.pop();
     for (const part of parts) {
       const data = part.split("\n").filter((line) => line.startsWith("data: "));

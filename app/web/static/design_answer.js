@@ -22,18 +22,18 @@ export function answerOf(design, body, signal) {
   const pick = (point) => show(details, pointTabs(design, body, point, point === best));
   const frontier = frontierChart(design, pick);
   const charts = h("div", { class: "charts" }, frontier.figure);
-  if (design.request.collective) charts.append(later(overSizes(design, body, signal), "Computes the times of other message sizes …"));
+  if (design.request.collective) charts.append(later(overSizes(design, body, frontier.mark, signal), "Computes the times of other message sizes …"));
   else charts.append(tasksFigure(design));
   pick(best);
   return [sentence(design), figures(design, best), charts, details];
 }
 
-/** Return the times of a design at all sizes of the chart, as one batch. */
-async function overSizes(design, body, signal) {
+/** Return the times of a design at all sizes of the chart, as one batch; `onSize` as of `sizesChart`. */
+async function overSizes(design, body, onSize, signal) {
   const batch = { designs: SIZES.map((size) => ({ ...body, bytes: size })) };
   const { items } = await post("/v1/designs/batch", batch, { signal, wait: 60 });
   const designs = items.map((item) => item.design).filter(Boolean);
-  return sizesChart(designs, design.request.bytes).figure;
+  return sizesChart(designs, design.request.bytes, onSize).figure;
 }
 
 /** Return the answer in words, as the command line says it. */
@@ -101,10 +101,10 @@ function pointTabs(design, body, point, isBest) {
     h("h2", {}, nameOf(point), h("span", { class: "quiet" }, ` ${point.steps} steps, T_B ${fraction(point.bandwidth)}, ${seconds(point.seconds)}${isBest ? "" : " – another point of the frontier"}`)),
     tabs("Details", [
       ["Topology", () => later(topology.then((found) => topologyView(found)))],
-      ["Schedule", () => later(Promise.all([topology, schedule]).then(([found, id]) => playerView(found, id)))],
+      ["Schedule", () => later((tell) => Promise.all([topology, schedule]).then(([found, id]) => playerView(found, id, tell)))],
       ["Wiring", () => later(topology.then((found) => uniformWiring({ id: found.id })))],
       ["Alternatives", () => alternatives(design)],
-      ["Faults", () => later(topology.then((found) => faultsView(found.id, collective === "all-to-all" ? "allgather" : collective, found.bandwidth_unit)))],
+      ["Faults", () => later(topology.then((found) => faultsView(found, collective === "all-to-all" ? "allgather" : collective)))],
       ["Files", () => later(Promise.all([topology, schedule]).then(([found, id]) => fileList(design, found, id, collective)))],
       ["API", () => sameElsewhere("/v1/designs", body, `client.design(${keywords(body)})`, design.request.collective || body.preset ? `topoloom design ${options(body)}` : null)],
     ]),

@@ -63,9 +63,11 @@ export function tabs(label, entries, chosen = 0) {
   return h("section", { class: "tabs" }, h("div", { role: "tablist", "aria-label": label }, buttons), panels);
 }
 
-/** Return an element that shows a promise's elements once they are there, or the error. */
-export function later(promise, waiting = "Loading …") {
-  const place = h("div", {}, h("p", { class: "quiet" }, waiting));
+/** Return an element that shows the elements of `work`, a promise or a function, once they are there, or the error. */
+export function later(work, waiting = "Loading …") {
+  const told = h("p", { class: "quiet" }, waiting);
+  const place = h("div", {}, told);
+  const promise = typeof work === "function" ? work((text) => show(told, text)) : work;
   promise.then((found) => show(place, found), (error) => show(place, h("p", { class: error.denied ? "quiet" : "error" }, error.message)));
   return place;
 }

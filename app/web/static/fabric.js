@@ -77,9 +77,9 @@ function answerOf(optimum, body) {
     h("h2", { class: "hidden" }, "Details"),
     tabs("Details", [
       ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && { nodes: new Set(limit.nodes), isEntry: limit.entry_capacity !== undefined } })))],
-      ["Trees", () => later(Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id)), "Packs the trees …")],
+      ["Trees", () => later((tell) => Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id, tell)), "Packs the trees …")],
       ["Algorithms", () => later(post("/v1/comparisons", request).then(algorithms), "Compares the algorithms …")],
-      ["Faults", () => faultsView(optimum.topology_id, optimum.collective, unit)],
+      ["Faults", () => later(topology.then((found) => faultsView(found, optimum.collective)))],
       ["Files", () => later(schedule.then((made) => fileList(optimum, made)))],
       ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum '${body.topology.fabric || body.topology.recipe}' --collective ${optimum.collective}` : null)],
     ]),

@@ -4,10 +4,14 @@ import { apart, axes, chart, fit, scale, tick, ticks } from "./charts.js";
 import { h, s } from "./dom.js";
 import { fraction, nameOf, number, seconds } from "./numbers.js";
 
-/** Return the chart of the frontier of a design; `pick` receives a chosen point. */
+/**
+ * Return the chart of the frontier of a design, and `mark`, which rings the best topology by its id;
+ * `pick` receives a chosen point.
+ */
 export function frontierChart(design, pick) {
   const points = design.frontier;
-  const isBest = (point) => point.topology_id && point.topology_id === design.best.topology_id;
+  let best = design.best.topology_id;
+  const isBest = (point) => point.topology_id && point.topology_id === best;
   const title = points.length > 1 ? `${points.length} topologies trade steps for bandwidth`
     : points[0].status === "optimal" ? "One topology meets both bounds" : "One topology beats all others";
 
@@ -55,5 +59,10 @@ export function frontierChart(design, pick) {
     { head: "time", number: true, cell: (row) => seconds(row.seconds) },
     { head: "proven", cell: (row) => row.status },
   ];
-  return chart(title, draw, { columns, rows: points }, 360);
+  const { figure, redraw } = chart(title, draw, { columns, rows: points }, 360);
+  const mark = (id) => {
+    best = id;
+    redraw();
+  };
+  return { figure, mark };
 }

@@ -7,29 +7,33 @@ const TAU = 2 * Math.PI;
 export const SIZE = 560; // Width of a drawing, in its own units.
 
 /** Fabrics are wide: boxes stand side by side. */
-export const heightOf = (shape) => (shape.frames ? 0.68 * SIZE : SIZE);
+export const heightOf = (shape) => (shape.frames ? Math.round((shape.rows === 1 ? 0.54 : 0.7) * SIZE) : SIZE);
 
-/** Return neighbors by node index, out and in, and the indices of the links. */
+/** Return the links by node index, and the neighbors of each node. */
 export function graphOf(topology) {
   const index = new Map(topology.nodes.map((node, number) => [node.id, number]));
   const links = topology.links.map((link) => ({ source: index.get(link.source), target: index.get(link.target), capacity: link.capacity }));
   const out = topology.nodes.map(() => []);
-  for (const link of links) out[link.source].push(link.target);
+  const into = topology.nodes.map(() => []);
+  for (const link of links) {
+    out[link.source].push(link.target);
+    into[link.target].push(link.source);
+  }
   const pairs = new Set(links.map((link) => `${link.source} ${link.target}`));
   for (const link of links) link.twoWay = pairs.has(`${link.target} ${link.source}`);
-  return { nodes: topology.nodes, links, out };
+  return { nodes: topology.nodes, links, out, into };
 }
 
-/** Return the hops of the shortest path from a node to every node. */
-export function hops(graph, start) {
-  const found = graph.nodes.map(() => Infinity);
+/** Return the hops of the shortest path from a node to every node, by lists of neighbors. */
+export function hops(next, start) {
+  const found = next.map(() => Infinity);
   found[start] = 0;
   const queue = [start];
   for (const node of queue) {
-    for (const next of graph.out[node]) {
-      if (found[next] === Infinity) {
-        found[next] = found[node] + 1;
-        queue.push(next);
+    for (const other of next[node]) {
+      if (found[other] === Infinity) {
+        found[other] = found[node] + 1;
+        queue.push(other);
       }
     }
   }
@@ -135,18 +139,19 @@ function boxes(nodes) {
     put(inside.filter((node) => !isSwitch(node)), own ? 0.5 : 0.1, 0.98);
     if (box !== null) frames.push({ name: named.length > 8 ? box : `box ${box}`, x: x0 + 0.008, y: y0 + 0.01, width: width - 0.016, height: height - 0.02 });
   });
-  return { places: nodes.map((node) => places.get(node)), frames };
+  return { places: nodes.map((node) => places.get(node)), frames, rows };
 }
 
-/** Return places on rings around a node: a tree of shortest paths, each branch in its own sector. */
-export function rings(graph, start) {
-  const distance = hops(graph, start);
+/** Return places on rings around a node: a tree of shortest paths from or to the node, each branch in its own sector. */
+export function rings(graph, start, inward = false) {
+  const near = inward ? graph.into : graph.out;
+  const distance = hops(near, start);
   const farthest = Math.max(1, ...distance.filter(Number.isFinite));
   const parents = graph.nodes.map(() => -1);
   const children = graph.nodes.map(() => []);
   const reached = distance.map((hop, node) => [hop, node]).filter(([hop]) => Number.isFinite(hop)).sort(([one], [other]) => one - other).map(([, node]) => node);
   for (const node of reached) {
-    for (const next of graph.out[node]) {
+    for (const next of near[node]) {
       if (distance[next] === distance[node] + 1 && parents[next] < 0) {
         parents[next] = node;
         children[node].push(next);

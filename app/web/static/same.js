@@ -3,13 +3,12 @@
 import { blob, key } from "./api.js";
 import { h } from "./dom.js";
 
-/** Return the texts of a request for other programs; `command` is its command line. */
-export function sameElsewhere(path, body, python, command) {
-  const json = JSON.stringify(body);
+/** Return the texts of a request for other programs, and files; a request without a body reads its path. */
+export function sameElsewhere(path, body, python, command, downloads = []) {
   const secret = key.get() ? " -H \"Authorization: Bearer $TOPOLOOM_KEY\"" : "";
-  const curl = `curl --fail-with-body${secret} --json ${quoted(json)} ${location.origin}${path}`;
+  const curl = `curl --fail-with-body${secret} ${body ? `--json ${quoted(JSON.stringify(body))} ` : ""}${quoted(location.origin + path)}`;
   const client = `from topoloom import Client\n\nclient = Client("${location.origin}"${key.get() ? ", key=os.environ[\"TOPOLOOM_KEY\"]" : ""})\nanswer = ${python}`;
-  return h("div", { class: "same" }, snippet("curl", curl), snippet("Python", key.get() ? `import os\n\n${client}` : client), command && snippet("Command line", command));
+  return h("div", { class: "same" }, snippet("curl", curl), snippet("Python", key.get() ? `import os\n\n${client}` : client), command && snippet("Command line", command), downloads.length > 0 && files(downloads));
 }
 
 export function snippet(title, text) {

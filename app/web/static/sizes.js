@@ -23,6 +23,7 @@ function ratios(designs) {
       ours: design.co_design.seconds,
       bound: design.co_design.floor_seconds,
       name: design.co_design.name || design.co_design.recipe,
+      id: design.co_design.topology_id,
       algorithm: design.co_design.tasks[0].algorithm,
       assumed: new Set((design.assumed || []).map((other) => other.name)),
       others: new Map(others.map((other) => [other.name, other.seconds])),
@@ -32,14 +33,14 @@ function ratios(designs) {
   return { rows, names };
 }
 
-/** Return the chart with its slider. */
-export function sizesChart(designs, chosen) {
+/** Return the chart with its slider; `onSize` receives the id of the best topology of the chosen size. */
+export function sizesChart(designs, chosen, onSize) {
   const { rows, names } = ratios(designs);
   let at = rows.reduce((best, row, index) => (Math.abs(Math.log(row.bytes / chosen)) < Math.abs(Math.log(rows[best].bytes / chosen)) ? index : best), 0);
   const told = h("output", { class: "told", for: "size-slider" });
 
   function draw(width, height) {
-    const right = 112;
+    const right = width < 480 ? 128 : 152;
     const box = { left: 44, right: width - right, top: 34, bottom: height - 44 };
     const all = rows.flatMap((row) => [row.ours, ...row.others.values()].map((value) => value / row.bound));
     const low = 0.94;
@@ -48,24 +49,23 @@ export function sizesChart(designs, chosen) {
     const y = scale([low, high], [box.bottom, box.top], true);
     const clamp = (value) => Math.max(box.top, Math.min(box.bottom, y(value)));
     const line = (value) => path(rows.filter((row) => value(row) !== undefined).map((row) => [x(row.bytes), clamp(value(row) / row.bound)]));
-    const last = rows.at(-1);
-    const ends = apart([
-      ...names.filter((name) => last.others.has(name)).map((name) => ({ name, text: shortName(name), at: clamp(last.others.get(name) / last.bound), kind: "other" })),
-      { text: "Topoloom", at: clamp(last.ours / last.bound), kind: "ours" },
-    ].map((end) => ({ ...end, y: end.at + 4 })), 14, box.top, box.bottom + 4);
     const row = rows[at];
+    // Labels stand at the height that their lines have at the chosen size.
+    const lines = [...names.map((name) => ({ name: shortName(name), title: name, kind: row.assumed.has(name) ? "other assumed" : "other", value: (one) => one.others.get(name) })),
+      { name: "Topoloom", title: "the best topology and algorithm", kind: "ours", value: (one) => one.ours }];
+    const labels = new Map(apart(lines.filter(({ value }) => value(row) !== undefined).map((one) => ({ one, y: clamp(one.value(row) / row.bound) + 4 })), 14, box.top + 4, box.bottom + 4).map((label) => [label.one, label.y]));
     return axes(width, height, box, {
       x, y, title: "Time over message size, as a ratio to the bound of any algorithm", xName: "message size", yName: "time ÷ bound of any algorithm",
       xTicks: rows.filter((_, index) => index % (width < 480 ? 5 : 2) === 0).map((one) => [one.bytes, bytes(one.bytes)]),
       yTicks: [1, 1.2, 1.5, 2, 3, 4, 6, 8].filter((value) => value >= low && value <= high).map((value) => [value, String(value)]),
     },
     s("line", { class: "bound", x1: box.left, x2: box.right, y1: y(1), y2: y(1) }),
-    names.map((name) => s("path", { class: "other", d: line((one) => one.others.get(name)) }, s("title", {}, name))),
-    s("path", { class: "ours", d: line((one) => one.ours) }, s("title", {}, "the best topology and algorithm")),
-    ends.map((end) => s("path", { class: "leader", d: `M${box.right} ${end.at}L${box.right + 12} ${end.y - 4}` })),
-    ends.map((end) => s("text", { class: end.kind, x: box.right + 15, y: end.y }, end.text)),
     s("line", { class: "cursor", x1: x(row.bytes), x2: x(row.bytes), y1: box.top, y2: box.bottom }),
-    s("circle", { class: "cursor-dot", cx: x(row.bytes), cy: clamp(row.ours / row.bound), r: 5 }));
+    lines.map((one) => s("g", { class: `line ${one.kind}` }, s("title", {}, one.title),
+      s("path", { class: "wide", d: line(one.value) }), s("path", { class: "stroke", d: line(one.value) }),
+      labels.has(one) && [
+        s("circle", { cx: x(row.bytes), cy: clamp(one.value(row) / row.bound), r: one.kind === "ours" ? 5 : 2.5 }),
+        s("text", { x: box.right + 12, y: labels.get(one) }, `${one.name} ${digits(one.value(row) / row.bound)}`)])));
   }
 
   const columns = [
@@ -85,6 +85,7 @@ export function sizesChart(designs, chosen) {
     show(told, h("strong", {}, bytes(row.bytes)), ": ", h("strong", { class: "accent" }, row.name), ` by ${row.algorithm}, ${seconds(row.ours)}`,
       next ? `; ${shortName(next)} takes ${digits(time / row.ours)} times as long` : "");
     made.redraw();
+    onSize(row.id);
   }
   made.figure.querySelector(".drawing").after(h("label", { class: "slider" }, h("span", { class: "hidden" }, "Message size"), slider), told);
   tell();
