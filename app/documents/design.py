@@ -20,6 +20,7 @@ from topoloom.synth.recipes.recipe import Recipe
 if TYPE_CHECKING:
     from topoloom.schedules.baselines import Baseline
     from topoloom.schedules.design import Change, Design, ScheduleInUse
+    from topoloom.schedules.routes.routing_choices import AllToAllChoices
     from topoloom.synth.search.frontier import Frontier
 
 
@@ -72,10 +73,19 @@ class TradeOff(Document):
     objective: GoalDocument = omitted("objective, if other than moves")
 
 
+class PointRouting(Document):
+    """The routing of least time for the size of an all-to-all."""
+
+    algorithm: str = Field(description="algorithm of the schedule: shortest-paths or mcf")
+    steps: int = Field(description="hops of the longest route", ge=1)
+    bandwidth: Exact = Field(description="T_B in units of M/B, exact")
+
+
 class TimedPoint(PointDocument):
     """A point of the frontier, timed."""
 
     all_to_all: PointExchange = omitted("cost of all-to-all, if the workload has one")
+    routing: PointRouting = omitted("fastest routing for the size, if all-to-all is the workload")
     seconds: float = Field(
         description="time of the workload with the schedules of the point; all-to-all with the "
         "fastest routing"
@@ -88,7 +98,7 @@ class BestSchedule(Document):
     """The verified schedule of the best point, with its cost."""
 
     id: Identity = Field(description="id of the schedule")
-    algorithm: str = Field(description="algorithm: bfb or slack; mcf for all-to-all")
+    algorithm: str = Field(description="algorithm: bfb or slack; all-to-all: shortest-paths or mcf")
     within_steps: int = omitted("slack: limit of steps per pass", ge=1)
     collective: str = Field(description="collective of the schedule")
     steps: int = Field(description="number of steps, or hops of the longest route", ge=0)
@@ -271,9 +281,16 @@ def _point(answer: DesignAnswer, found: "Frontier", number: int) -> TimedPoint:
     members = measured(point.measured, found, stored)
     if point.exchange is not None:
         members["all_to_all"] = point_exchange(point.exchange)
+        if design.workload.single:
+            members["routing"] = _routing(point.exchange, point.choices[0].algorithm)
     if design.changes:
         members["rewiring"] = _rewiring(design.changes[number])
     return TimedPoint(**members, seconds=float(point.usual_seconds), topology_id=stored.id)
+
+
+def _routing(exchange: "AllToAllChoices", algorithm: str) -> PointRouting:
+    way = exchange.ways[0 if algorithm == "shortest-paths" else -1]
+    return PointRouting(algorithm=algorithm, steps=way.hops, bandwidth=str(exchange.bandwidth(way)))
 
 
 def _best(answer: DesignAnswer) -> Best:

@@ -158,11 +158,14 @@ def require_cost(facts: ScheduleCosts, cost: Cost) -> None:
 def _best_schedule(
     best: DesignPoint, hosts: Hosts, workload: Workload, sources: Sources, limits: Limits
 ) -> ScheduleInUse:
-    """Return the schedule of a single collective on the best point, at the measured cost."""
+    """Return the schedule of a single collective on the best point, at the measured cost.
+
+    An all-to-all has the schedule of its fastest routing for the size.
+    """
     (task,) = workload.tasks
     measured, collective = best.measured, task.collective
     if collective is Collective.ALL_TO_ALL:
-        generator, options = "mcf", DEFAULT_OPTIONS
+        generator, options = best.choices[0].algorithm, DEFAULT_OPTIONS
     else:
         line = usual_candidate(measured, best.candidates[0]).best(task.size_bytes)
         generator = measured.algorithm

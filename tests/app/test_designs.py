@@ -260,3 +260,23 @@ def test_a_baseline_that_is_faster_than_the_best_is_named_in_the_answer(topoloom
     assert (
         "54.8% above the lower bound; the baseline torus-rings takes 190 us (0.88 times" in answer
     )
+
+
+@pytest.mark.parametrize(
+    ("size", "algorithm", "cost"),
+    [("1MiB", "shortest-paths", {"steps": 4, "bandwidth": "3"}),
+     ("1GiB", "mcf", {"steps": 5, "bandwidth": "102/35"})],
+)  # fmt: skip
+def test_an_all_to_all_has_the_schedule_of_its_fastest_routing(topoloom, size, algorithm, cost):
+    hosts = ["--nodes", "40", "--degree", "4", "--links", "bidirectional"]
+    asked = ["design", *hosts, "--collective", "all-to-all", "--bytes", size]
+    document = json.loads(topoloom(*asked, "--json").out)
+    best = document["best"]
+    [point] = [p for p in document["frontier"] if p["topology_id"] == best["topology_id"]]
+    [used] = document["co_design"]["schedules"]
+    assert point["routing"] == {"algorithm": algorithm, **cost}
+    assert best["schedule"]["id"] == used["id"]
+    assert best["schedule"]["algorithm"] == used["algorithm"] == algorithm
+    text = topoloom(*asked).out
+    assert f"verified schedule {used['id'][:12]}: {algorithm}" in text
+    assert re.search(f"^{point['name']} +{best['topology_id'][:12]} .* {algorithm} ", text, re.M)

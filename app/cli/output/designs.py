@@ -45,7 +45,7 @@ def design_table(design: dict[str, Any]) -> Table:
     bounds = design["bounds"]
     times = design["co_design"]["points"] if _is_workload(design) else design["frontier"]
     rows = [
-        point_row(entry) | {"kind": "point", "seconds": timed["seconds"]} | _rewiring(entry)
+        _point_row(entry) | {"kind": "point", "seconds": timed["seconds"]} | _rewiring(entry)
         for timed, entry in zip(times, design["frontier"], strict=True)
     ]
     rows += [
@@ -57,7 +57,12 @@ def design_table(design: dict[str, Any]) -> Table:
         for entry in design.get("assumed", ())
     ]
     rows.sort(key=lambda row: row["seconds"])
-    rows.append(bound_row(bounds) | {"kind": "bound", "seconds": bounds["seconds"]})
+    columns, bound = POINT, bound_row(bounds)
+    if "routing" in design["frontier"][0]:
+        # The bounds on T_B are those of an allgather, and an all-to-all has one direction.
+        columns = tuple(one for one in POINT if not one.member.endswith("_transposed"))
+        bound = {name: bound[name] for name in ("name", "steps_shown", "steps")}
+    rows.append(bound | {"kind": "bound", "seconds": bounds["seconds"]})
     for row in rows:
         row["to_bound"] = row["seconds"] / bounds["seconds"]
     more = (
@@ -67,7 +72,17 @@ def design_table(design: dict[str, Any]) -> Table:
     )
     if "trade_off" in design:
         more = (*more[:2], *_WEIGHED[_weighed(design)], more[2])
-    return Table((*POINT, *more), rows)
+    return Table((*columns, *more), rows)
+
+
+def _point_row(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a point as a row; for a single all-to-all, with the cost of its routing."""
+    row = point_row(entry)
+    if "routing" not in entry:
+        return row
+    routing = entry["routing"]
+    shown = {"steps_shown": routing["steps"], "algorithm_shown": routing["algorithm"]}
+    return row | routing | shown
 
 
 def show_design(design: dict[str, Any]) -> None:
