@@ -9,6 +9,7 @@ from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
+        LrExtensionRequest,
         LrLeaseRequest,
         LrObservationRequest,
         LrPage,
@@ -40,6 +41,11 @@ class Tuning(Transport):
     def lr_observe(self, session_id: str, **observation: Unpack[LrObservationRequest]) -> LrReply:
         """Report losses; return the reply with the next action."""
         return self._post(place("lr-sessions", session_id, "observations"), observation)
+
+    @operation("extendLrSession")
+    def lr_extend(self, session_id: str, **question: Unpack[LrExtensionRequest]) -> LrSession:
+        """Give the run of a session another length; without one, the decay begins."""
+        return self._post(place("lr-sessions", session_id, "extend"), question)
 
     @operation("cancelLrSession")
     def lr_cancel(self, session_id: str) -> LrSession:

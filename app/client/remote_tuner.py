@@ -128,6 +128,27 @@ class RemoteTuner:
             self._action = self._offline_action()
         return self.action
 
+    def extend(self, total_steps: int | None = None) -> int:
+        """Give the run another length, None begins its decay; return the length.
+
+        Raises
+        ------
+        Unreachable
+            The service does not answer, or observations are queued; the length stays.
+        Refused
+            The length cannot change now.
+        """
+        if self._action is None:
+            self._begin()
+        if self._reports:
+            raise Unreachable(f"{self._client.base_url} has not taken all observations yet")
+        length = {} if total_steps is None else {"total_steps": total_steps}
+        fields: dict[str, Any] = {"lease": self._lease, "sequence": self._sequence + 1, **length}
+        session = self._waiting_for(lambda: self._once().lr_extend(self._id, **fields))
+        self._total = session["options"]["total_steps"]
+        self._take(session)
+        return self._total
+
     def state_dict(self) -> dict[str, Any]:
         """Return the state for `load_state_dict`, as plain JSON values."""
         return encode_all(

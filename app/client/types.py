@@ -1373,6 +1373,14 @@ class LoadPlotRequest(TypedDict):
     schedule_id: str
 
 
+class LrExtensionRequest(TypedDict):
+    """New length of a run."""
+
+    lease: str
+    sequence: int
+    total_steps: NotRequired[int]
+
+
 class LrHistory(TypedDict):
     """lr-history/1: stages and observations of a session."""
 

@@ -210,6 +210,8 @@ def _learning_rates(record: Recorder) -> None:
     path = {"id": session["id"]}
     saved = {"lease": session["lease"], "sequence": 1, "losses": []}
     record("observeLrSession", saved, **path)
+    longer = {"lease": session["lease"], "sequence": 2, "total_steps": 2000}
+    record("extendLrSession", longer, **path)
     record("attachLrSession", {"lease": session["lease"]}, **path)
     record("readLrSession", **path)
     record("readLrHistory", **path)

@@ -155,6 +155,7 @@ class EntryDocument(Document):
     trial: int = omitted("candidate number from 0; absent on the kept branch", ge=0)
     step: int = Field(description="step before the observation", ge=0)
     losses: list[Loss] = Field(description="reported losses")
+    total_steps: int = omitted("extend: new number of steps; 0: the decay began", ge=0)
     unsolicited: bool = Field(description="whether the steps had no action")
     unasked: bool = renamed_to("unsolicited")
     kept: bool = Field(description="whether the steps belong to the kept run")
@@ -254,6 +255,7 @@ def history_of(session: Session, points: Sequence[HistoryPoint], most: int) -> d
 def _entry(point: HistoryPoint) -> dict[str, Any]:
     entry = point.entry
     optional = {"slot": entry.action.slot, "lr": point.lr, "trial": entry.trial}
+    optional["total_steps"] = entry.report[1]
     return {
         "sequence": entry.sequence,
         "type": _type(entry.action),

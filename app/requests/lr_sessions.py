@@ -121,6 +121,25 @@ class LrObservationRequest(Request):
         return Observation(self.lease, self.sequence, tuple(self.losses or ()), self.unsolicited)
 
 
+class LrExtensionRequest(Request):
+    """New length of a run."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"lease": "…", "sequence": 2, "total_steps": 20_000}]},
+    )
+
+    lease: Annotated[str, Field(max_length=100)] = table.LEASE.field()
+    sequence: StrictInt = table.SEQUENCE.field()
+    total_steps: StrictInt = table.LENGTH.field()
+
+    @property
+    def observation(self) -> Observation:
+        """The length as an observation."""
+        return Observation(self.lease, self.sequence, length=self.total_steps or 0)
+
+
 class LrLeaseRequest(Request):
     """Takeover of a session by a trainer."""
 

@@ -14,12 +14,21 @@ from hashlib import sha256
 from topoloom.app.config import Settings
 from topoloom.app.extras import require_extra
 from topoloom.app.store.errors import Ended, Leased, OutOfSequence
-from topoloom.app.store.lr_records import Entry, HistoryPoint, Observation, Reply, Session
+from topoloom.app.store.lr_records import (
+    EXTEND,
+    Entry,
+    HistoryPoint,
+    Observation,
+    Reply,
+    Session,
+)
 from topoloom.app.store.lr_sessions import LrStore
 from topoloom.learning_rate import Options, State
 from topoloom.learning_rate import observe as next_state
 from topoloom.learning_rate import overrun as after_overrun
 from topoloom.learning_rate import start as first_state
+from topoloom.learning_rate.state_machine.extension import extended, shortest
+from topoloom.learning_rate.state_machine.state import Action
 from topoloom.schedules.errors import TooLarge
 
 PAGE = 1000
@@ -60,9 +69,7 @@ def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
     """
     require_extra("sklearn", "tune")
     state = first_state(options)
-    most = tuning.settings.max_lr_steps
-    if options.total_steps > most:
-        raise TooLarge("/total_steps", f"must be at most {most} here")
+    _require_length(tuning, options.total_steps)
     lease, now = secrets.token_hex(20), tuning.now()
     session = Session(
         secrets.token_hex(32),
@@ -146,9 +153,26 @@ def observe(
             raise Ended("/id", f"the session has {session.status}")
         if not searching and session.state.phase in SEARCHING:
             raise MustSearch
+        _require_length(tuning, observation.length or 0)
         after, entry = _observed(tuning, session, observation)
         if tuning.store.replace(session, after, entry):
             return _reply(session.id, entry)
+
+
+def extend(tuning: Tuning, identity: str, observation: Observation) -> Session:
+    """Give the run of a session another length; return the session.
+
+    The log keeps the length as an observation, so later replays include the change.
+
+    Raises
+    ------
+    Ended, Leased, OutOfSequence
+        As in `observe`.
+    InvalidOptions, TooLarge
+        The length cannot change to this value now, or exceeds the limit of this installation.
+    """
+    observe(tuning, identity, observation)
+    return tuning.store.get(identity)
 
 
 def cancel(tuning: Tuning, identity: str) -> Session:
@@ -180,6 +204,12 @@ def _require_not_cancelled(session: Session) -> None:
         raise Ended("/id", "the session was cancelled")
 
 
+def _require_length(tuning: Tuning, total_steps: int) -> None:
+    most = tuning.settings.max_lr_steps
+    if total_steps > most:
+        raise TooLarge("/total_steps", f"must be at most {most} here")
+
+
 def _digest(lease: str) -> str:
     return sha256(lease.encode()).hexdigest()
 
@@ -205,10 +235,7 @@ def _lease_given_up(tuning: Tuning, session: Session, lease: str | None) -> str:
 
 def _repeated(tuning: Tuning, session: Session, observation: Observation) -> Reply:
     known = tuning.store.observed(session, observation.sequence) if observation.sequence else None
-    # NaN is not equal to itself, but its text is.
-    if known is None or repr((known.losses, known.unasked)) != repr(
-        (observation.losses, observation.unasked)
-    ):
+    if known is None or known.report != observation.report:
         rule = f"must be {session.sequence + 1}: another observation has this number"
         raise OutOfSequence("/sequence", rule)
     return _reply(session.id, known)
@@ -216,8 +243,10 @@ def _repeated(tuning: Tuning, session: Session, observation: Observation) -> Rep
 
 def _observed(tuning: Tuning, session: Session, observation: Observation) -> tuple[Session, Entry]:
     """Return the session after an observation, and its log entry."""
-    before, now = session.state, tuning.now()
-    state = _after(before, observation.losses, observation.unasked)
+    before, now, action = session.state, tuning.now(), session.state.action
+    if observation.length is not None:
+        action = Action(EXTEND, steps=observation.length)
+    state = _after(before, action, observation.losses, observation.unasked)
     status = state.action.reason or RUNNING
     trying = before.phase in ("restore_stage", *SEARCHING)
     entry = Entry(
@@ -225,7 +254,7 @@ def _observed(tuning: Tuning, session: Session, observation: Observation) -> tup
         sequence=observation.sequence,
         unasked=observation.unasked,
         losses=observation.losses,
-        action=before.action,
+        action=action,
         stage=before.stage,
         trial=before.trial if trying else None,
         start=before.step,
@@ -248,7 +277,9 @@ def _observed(tuning: Tuning, session: Session, observation: Observation) -> tup
     return after, entry
 
 
-def _after(state: State, losses: tuple[float, ...], unasked: bool) -> State:
+def _after(state: State, action: Action, losses: tuple[float, ...], unasked: bool) -> State:
+    if action.do == EXTEND:
+        return extended(state, action.steps or shortest(state))
     return after_overrun(state, losses) if unasked else next_state(state, losses)
 
 
@@ -261,13 +292,19 @@ def _gone_back(tuning: Tuning, session: Session, sequence: int | None) -> Sessio
     if sequence is None or sequence == session.sequence:
         return session
     found = tuning.store.snapshot(session, sequence)
-    reached, state = found or (0, first_state(Options(**asdict(session.state.settings))))
+    reached, state = found or (0, _first(session.state))
     for entry in tuning.store.log(session, after=reached):
         if entry.sequence > sequence:
             break
-        state = _after(state, entry.losses, entry.unasked)
+        state = _after(state, entry.action, entry.losses, entry.unasked)
     status = state.action.reason or RUNNING
     return replace(session, status=status, state=state, sequence=sequence)
+
+
+def _first(state: State) -> State:
+    """Return the state that the run of a state began with."""
+    length = state.first_length or state.settings.total_steps
+    return first_state(Options(**asdict(state.settings) | {"total_steps": length}))
 
 
 def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[HistoryPoint]:

@@ -9,6 +9,8 @@ from topoloom.app.store.owners import EVERYONE
 from topoloom.learning_rate import Action, State
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
+EXTEND = "extend"  # what the action of a log entry does whose ``steps`` are a new length
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -47,6 +49,12 @@ class Entry:
     spent: int
     created_at: datetime
 
+    @property
+    def report(self) -> tuple[str, int | None]:
+        """What the trainer reported, comparable: NaN is not equal to itself, but its text is."""
+        length = self.action.steps if self.action.do == EXTEND else None
+        return repr((self.losses, self.unasked)), length
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -71,12 +79,21 @@ class HistoryPoint:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The report of a trainer: ``losses`` of the requested action, or of ``unasked`` steps."""
+    """The report of a trainer: ``losses`` of the requested action, or of ``unasked`` steps.
+
+    With ``length`` the report is the new length of the run; 0 begins the decay.
+    """
 
     lease: str
     sequence: int
     losses: tuple[float, ...] = ()
     unasked: bool = False
+    length: int | None = None
+
+    @property
+    def report(self) -> tuple[str, int | None]:
+        """What is reported, comparable to `Entry.report`."""
+        return repr((self.losses, self.unasked)), self.length
 
 
 def session_row(session: Session) -> dict[str, Any]:

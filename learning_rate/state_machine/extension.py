@@ -47,7 +47,8 @@ def extended(state: State, total_steps: int) -> State:
     until, tau = state.until, state.tau
     if state.phase in KEPT:
         until, tau = min(until, total_steps), min(tau, total_steps - state.stage_start)
-    return replace(state, settings=settings, until=until, tau=tau)
+    first = state.first_length or state.settings.total_steps
+    return replace(state, settings=settings, until=until, tau=tau, first_length=first)
 
 
 def shortest(state: State) -> int:

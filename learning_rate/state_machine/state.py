@@ -8,7 +8,7 @@ from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 5
+VERSION = 6
 PHASES = (
     "warm_up",
     "save_stage",
@@ -108,7 +108,8 @@ class State:
     (`learning_rate.state_machine.divergence_detector`). warm_until : the step at which warm-up has
     ended early; None where it has not. ceiling : the rate at which it had, above which nothing is
     searched. safe_slot, safe_step : the checkpoint to go back to when training diverges. new_slot,
-    new_step : the latest one, not known to be safe before some good losses follow.
+    new_step : the latest one, not known to be safe before some good losses follow. first_length :
+    the steps that the run began with; None before its length changes.
     """
 
     version: int
@@ -141,6 +142,7 @@ class State:
     safe_step: int = 0
     new_slot: str | None = None
     new_step: int = 0
+    first_length: int | None = None
 
     @property
     def stage_slot(self) -> str:
@@ -232,7 +234,12 @@ def _of_version_4(document: dict[str, Any]) -> dict[str, Any]:
     if isinstance(settings, dict) and begun:
         settings = {**settings, "look_above": False}
     kept = {name: value for name, value in document.items() if name != "looked"}
-    return {**kept, "settings": settings, "version": VERSION}
+    return {**kept, "settings": settings, "version": 5}
 
 
-_NEWER = (_of_version_1, _of_version_2, _of_version_3, _of_version_4)
+def _of_version_5(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before the first length was known."""
+    return {"first_length": None, **document, "version": VERSION}
+
+
+_NEWER = (_of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5)

@@ -59,6 +59,11 @@ class Job:
         self.actions.append(self.action)
         return answer.json()
 
+    def extend(self, total_steps=None, **more):
+        length = {} if total_steps is None else {"total_steps": total_steps}
+        body = {"lease": self.lease, "sequence": self.sequence + 1} | length | more
+        return self.client.post(f"{self.place}/extend", json=body)
+
     def step(self):
         action = action_of(self.action)
         return self.report(self.toy.carry_out(action))

@@ -82,6 +82,17 @@ def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
     assert json.loads(lr("list", "--json").out) == {"items": [], "next_cursor": None}
 
 
+def test_the_length_of_a_run_changes_from_a_shell(lr):
+    document = created(lr)
+    mine = (document["id"], "--lease", document["lease"])
+    assert lr("observe", *mine, "--sequence", "1").code == 0
+    told = lr("extend", *mine, "--sequence", "2", "--total-steps", "2000")
+    assert "0 of 2000 steps kept" in told.out
+    assert "sequence 2, next: set_lr" in told.out
+    shown = json.loads(lr("extend", *mine, "--sequence", "3", "--json").out)
+    assert shown["options"]["total_steps"] == 2000  # during warm-up there is nothing to decay
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -95,6 +106,10 @@ def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
         (
             ("observe", "ID", "--lease", "LEASE", "--sequence", "1", "--losses", "1"),
             "--losses: must be empty after save",
+        ),
+        (
+            ("extend", "ID", "--lease", "LEASE", "--sequence", "1", "--total-steps", "1"),
+            "--total-steps: must be 9 to",
         ),
         (("attach", "ID"), "another trainer holds the session"),
         (("next", "0" * 64), "no lr-session is stored"),

@@ -46,6 +46,24 @@ def test_a_wrong_observation_is_refused_by_field_and_the_state_is_unharmed(
     unharmed(job, ask, 422, kind, pointer)
 
 
+@pytest.mark.parametrize(
+    ("body", "status", "kind", "pointer"),
+    [
+        ({"total_steps": 10**8 + 1}, 422, "invalid-request", "/total_steps"),
+        ({"total_steps": "900"}, 422, "invalid-request", "/total_steps"),
+        ({"total_steps": 2_000_000}, 422, "too-large", "/total_steps"),
+        ({"total_steps": 1}, 422, "invalid-request", "/total_steps"),
+        ({"sequence": 9}, 409, "out-of-sequence", "/sequence"),
+        ({"lease": "another"}, 409, "leased", "/lease"),
+        ({"losses": []}, 422, "invalid-request", "/losses"),
+    ],
+)
+def test_a_wrong_extension_is_refused_by_field_and_the_state_is_unharmed(
+    job, body, status, kind, pointer
+):
+    unharmed(job, lambda: job.extend(**body), status, kind, pointer)
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("asked", "pointer"),

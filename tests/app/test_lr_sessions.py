@@ -17,6 +17,7 @@ from topoloom.app.store.database import open_database
 from topoloom.app.store.lr_records import Observation
 from topoloom.app.store.lr_sessions import LrStore
 from topoloom.learning_rate import Options, observe, overrun, start
+from topoloom.learning_rate.state_machine.extension import extended, shortest
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
@@ -89,6 +90,49 @@ def test_steps_that_nobody_asked_for_are_taken_as_the_machine_takes_them(job):
     told = job.report(losses, unsolicited=True)
     assert (told["step"], told["spent"]) == (state.step, state.spent)
     assert told["action"]["do"] == state.action.do
+
+
+def extended_in_process(after, length):
+    """Return the state at the end of the job whose length changes after some observations."""
+    state, toy = start(Options(**ASKED)), Toy()
+    for _ in range(after):
+        state = observe(state, toy.carry_out(state.action))
+    state = extended(state, length or shortest(state))
+    while state.action.do != "stop":
+        state = observe(state, toy.carry_out(state.action))
+    return state
+
+
+@pytest.mark.parametrize("length", [900, None])
+def test_an_extended_session_is_the_extended_tuner_in_process(job, length):
+    job.train(40)
+    answer = job.extend(length)
+    again = job.extend(length)
+    assert answer.status_code == again.status_code == 200
+    assert answer.json() == again.json()
+    assert answer.json()["action"] == job.action
+    job.sequence += 1
+    job.train()
+    state = extended_in_process(40, length)
+    document = job.client.get(job.place).json()
+    assert document["step"] == document["options"]["total_steps"] == state.settings.total_steps
+    assert document["spent"] == state.spent
+    entries = job.client.get(f"{job.place}/history").json()["entries"]
+    assert [one["total_steps"] for one in entries if one["type"] == "extend"] == [length or 0]
+
+
+@pytest.mark.parametrize(("back", "length"), [(0, STEPS), (17, STEPS), (41, 900), (60, 900)])
+def test_a_session_goes_back_to_before_or_after_its_extension(job, back, length):
+    job.train(40)
+    assert job.extend(900).status_code == 200
+    job.sequence += 1
+    job.actions.append(job.action)
+    while job.sequence < 70:
+        job.step()
+    answer = job.client.post(f"{job.place}/lease", json={"lease": job.lease, "sequence": back})
+    document = answer.json()
+    assert document["options"]["total_steps"] == length
+    assert document["action"] == job.actions[back]
 
 
 def test_sessions_are_listed_newest_first_and_deleted(client):

@@ -51,6 +51,7 @@ MINIMAL = {
     "plot load": "SCHEDULE --topology FILE --from edgelist --out x.svg",
     "plot tree": "SCHEDULE --topology FILE --from edgelist --root a --out x.svg",
     "lr attach": "SESSION --lease x",
+    "lr extend": "SESSION --lease x --sequence 1",
     "lr history": "SESSION",
     "lr list": "",
     "lr observe": "SESSION --lease x --sequence 1",

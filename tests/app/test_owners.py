@@ -33,6 +33,7 @@ BODIES = {
     "/v1/schedules/{id}/simulations": {"bytes": "1MB"},
     "/v1/schedules/{id}/simulation": {"bytes": "1MB"},
     "/v1/lr-sessions/{id}/observations": {"lease": "x", "sequence": 1, "losses": []},
+    "/v1/lr-sessions/{id}/extend": {"lease": "x", "sequence": 1},
     "/v1/patch-plans/{id}/observations": {"panels": {}},
 }
 """Bodies of POST routes; other routes take an empty body."""

@@ -17,7 +17,12 @@ from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN, READ
 from topoloom.app.documents import lr_session as documents
 from topoloom.app.documents.lr_session import LrHistory, LrPage, LrReply, LrSession
-from topoloom.app.requests.lr_sessions import LrLeaseRequest, LrObservationRequest, LrSessionRequest
+from topoloom.app.requests.lr_sessions import (
+    LrExtensionRequest,
+    LrLeaseRequest,
+    LrObservationRequest,
+    LrSessionRequest,
+)
 from topoloom.app.requests.options import lr_sessions as learning_rate
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.options.lr_sessions import HistoryFormat
@@ -157,6 +162,22 @@ async def observe(
         # A trainer of the release before would refuse the new member, in the middle of its run.
         del told["action"]["type"]
     return JSONResponse(told)
+
+
+@router.post(
+    "/{id}/extend",
+    operation_id="extendLrSession",
+    summary="Change the length of the run of a session",
+    response_model=None,
+    dependencies=[JsonBody, DESIGN],
+    responses={
+        200: _SESSION | {"description": "the session"},
+        **responses(400, 404, 409, 413, 415, 422, 501, 503),
+    },
+)
+def extend(id: IdDep, body: LrExtensionRequest, tuning: TuningDep) -> JSONResponse:
+    """Store the new length as an observation; a repeated one changes nothing."""
+    return JSONResponse(documents.session_of(lr_sessions.extend(tuning, id, body.observation)))
 
 
 @router.post(

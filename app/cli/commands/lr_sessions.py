@@ -72,6 +72,16 @@ def observe(
 
 
 @app.command()
+@request_options(table.LEASE, table.SEQUENCE, table.LENGTH)
+def extend(
+    identity: Identity, fields: dict[str, Any], url: Url = None, as_json: AsJson = False
+) -> None:
+    """Change the length of the run, or begin its decay now; print the session."""
+    with _sessions(url) as sessions:
+        _print(sessions.extend(identity, fields), as_json, _session)
+
+
+@app.command()
 @request_options(table.OWN_LEASE, table.TO_SEQUENCE)
 def attach(
     identity: Identity, fields: dict[str, Any], url: Url = None, as_json: AsJson = False

@@ -29,6 +29,10 @@ class Sessions(Protocol):
         """Return the answer to an observation."""
         ...
 
+    def extend(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Change the length of the run; return lr-session/1."""
+        ...
+
     def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return lr-session/1 with a new lease."""
         ...
@@ -87,6 +91,9 @@ class _Remote:
     def observe(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         return dict(self._client.lr_observe(identity, **fields))
 
+    def extend(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(self._client.lr_extend(identity, **fields))
+
     def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         return dict(self._client.lr_attach(identity, **fields))
 
@@ -127,6 +134,14 @@ class _Local:
 
         request = LrObservationRequest.model_validate(fields)
         return reply_of(observe(self._tuning, identity, request.observation))
+
+    def extend(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        from topoloom.app.documents.lr_session import session_of
+        from topoloom.app.requests.lr_sessions import LrExtensionRequest
+        from topoloom.app.services.lr_sessions import extend
+
+        request = LrExtensionRequest.model_validate(fields)
+        return session_of(extend(self._tuning, identity, request.observation))
 
     def attach(self, identity: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         from topoloom.app.documents.lr_session import session_of

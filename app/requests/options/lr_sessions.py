@@ -127,6 +127,9 @@ SEQUENCE = Option(
     least=1,
     most=2**31 - 1,
 )
+LENGTH = _steps(
+    "total_steps", "new number of steps of the kept run; default: the decay begins now", 1
+)
 TO_SEQUENCE = Option(
     name="sequence",
     type=StrictInt,
