@@ -77,7 +77,7 @@ def simulate(
     source: "Source",
     *,
     size: int | str,
-    alpha_us: Rate = 10,
+    alpha_us: Rate | None = None,
     node_gbps: Rate | None = None,
     link_gbps: Rate | None = None,
     overhead_us: Rate = 0,
@@ -97,7 +97,8 @@ def simulate(
         M, bytes: the output of an allgather, the input of a reduce-scatter, else the buffer.
     alpha_us, overhead_us, chunk_us : number
         Latency of a hop, and the time that a message, and every chunk of it, occupies its link
-        beside its bytes, microseconds.
+        beside its bytes, microseconds.  The latency is by default that of each link, if the
+        topology states latencies, else 10.
     node_gbps, link_gbps : number, optional
         Either the most that a host sends, all ports together, or the rate of one unit of capacity,
         Gbit/s.  By default the topology's own unit, or 100 per host if the unit counts links.
@@ -119,6 +120,7 @@ def simulate(
     """
     from topoloom.schedules.simulate import Network
     from topoloom.schedules.simulate import simulate as run
+    from topoloom.synth.topology.latencies import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     if node_gbps is not None and link_gbps is not None:
@@ -129,12 +131,13 @@ def simulate(
     else:
         per_node = None if node_gbps is None else number(node_gbps, "node_gbps")
         unit = unit_bytes_per_second(topology, per_node)
-    alpha, overhead = number(alpha_us, "alpha_us"), number(overhead_us, "overhead_us")
+    alpha = None if alpha_us is None else number(alpha_us, "alpha_us")
+    overhead = number(overhead_us, "overhead_us")
     chunk = number(chunk_us, "chunk_us")
     return run(
         schedule,
         topology,
-        Network(alpha / 10**6, unit, overhead / 10**6, channels, chunk / 10**6),
+        Network(hop_seconds(topology, alpha), unit, overhead / 10**6, channels, chunk / 10**6),
         size_bytes=bytes_of(size),
         chunks=chunks,
         synchronous=synchronous,

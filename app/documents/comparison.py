@@ -25,7 +25,7 @@ from topoloom.app.documents.schedule import CostFacts, Kept, given_facts
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
 from topoloom.schedules.compare.bandwidths import Speed
-from topoloom.synth.topology.assumptions import assumed_members
+from topoloom.synth.topology.assumptions import Assumption, assumed_members
 
 if TYPE_CHECKING:
     from topoloom.schedules.simulate import JudgedTime
@@ -40,12 +40,13 @@ class ComparedDesigns:
 
 @dataclass(frozen=True, slots=True)
 class TimedSchedule:
-    """A stored schedule with its rates, number of hosts, and judged time for a size."""
+    """A stored schedule with its rates, number of hosts, assumptions, and judged time."""
 
     id: str
     kept: Kept
     nodes: int
     speed: Speed
+    assumed: tuple[Assumption, ...] = ()
     timed: "JudgedTime | None" = None
     judged_by: JudgedBy | None = None
 
@@ -156,7 +157,7 @@ def _schedule(one: TimedSchedule) -> ComparedSchedule:
         algorithm=one.kept.algorithm,
         topology_id=one.kept.subject.id,
         name=one.kept.subject.name,
-        **assumed_members(one.kept.subject.assumed),
+        **assumed_members(one.assumed),
         nodes=one.nodes,
         algbw=_gigabytes(speed.algbw),
         busbw=_gigabytes(speed.busbw),

@@ -27,6 +27,7 @@ from topoloom.synth.topology.assumptions import (
     assumed_members,
     assumptions_from_document,
 )
+from topoloom.synth.topology.latencies import latencies_digest
 from topoloom.synth.topology.topology import Topology
 
 LAUNCH_MEDIA_TYPES = {
@@ -101,6 +102,10 @@ class LinkDocument(Document):
     capacity: int | str = Field(
         description='capacity in bandwidth_unit: a positive integer, or a fraction as text "p/q"'
     )
+    latency_us: int | str = omitted(
+        'latency in microseconds: an integer from 0, or a fraction as text "p/q"; all links state '
+        "a latency, or none does"
+    )
 
 
 class SharedDocument(Document):
@@ -132,6 +137,7 @@ class TopologySummary(Document):
 
     name: str = Field(description="name of the topology; may be empty")
     digest: Digest = Field(description="digest of the topology, independent of its name")
+    latencies_digest: Digest = omitted("digest of the latencies of the links, if stated")
     nodes: int = Field(description="number of nodes, including switches", ge=1)
     compute_nodes: int = Field(description="number of compute nodes", ge=0)
     links: int = Field(description="number of directed links", ge=0)
@@ -154,6 +160,8 @@ def _summary(answer: Registered) -> TopologySummary:
     topology = answer.topology
     more: dict[str, Any] = {} if answer.healthy is None else {"healthy": answer.healthy}
     more |= assumed_members(topology.assumed)
+    if topology.latencies:
+        more["latencies_digest"] = latencies_digest(topology.latencies)
     return TopologySummary(
         name=topology.labels()["name"],
         digest=topology.digest,
@@ -170,9 +178,9 @@ def assumed_of(artefact: Artefact) -> tuple[Assumption, ...]:
     return assumptions_from_document(artefact.summary.get("assumed", []))
 
 
-def digest_of(entry: Listed) -> str:
-    """Return the digest of a listed topology."""
-    return entry.summary["digest"]
+def digest_of(entry: Listed) -> tuple[str, str]:
+    """Return the digests of a listed topology and of its latencies."""
+    return entry.summary["digest"], entry.summary.get("latencies_digest", "")
 
 
 def require_available(form: str, options: ExportRequest) -> None:
@@ -196,11 +204,11 @@ def export(artefact: Artefact, form: str, options: ExportRequest) -> str:
     topology = topology_from_document(artefact.document())
     if form not in SIMULATOR_MEDIA_TYPES:
         return WRITERS[form](topology)
-    from topoloom.synth.formats.cables import DEFAULT_ALPHA_US, LinkModel
+    from topoloom.synth.formats.cables import LinkModel
     from topoloom.synth.formats.simulators.files import simulator_file
 
     node = None if options.node_gbps is None else Fraction(options.node_gbps)
-    alpha_us = DEFAULT_ALPHA_US if options.alpha_us is None else Fraction(options.alpha_us)
+    alpha_us = None if options.alpha_us is None else Fraction(options.alpha_us)
     return simulator_file(form, topology, LinkModel(alpha_us, node))
 
 

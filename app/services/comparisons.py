@@ -16,10 +16,10 @@ from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.requests.evaluations import ComparisonRequest
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
-from topoloom.app.services.schedule_speed import DEFAULT_ALPHA_US
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.compare.bandwidths import SpeedSettings, schedule_speed
 from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Topology
 
 _SPEED = ("bytes", "alpha_us", "node_gbps", "overhead_us", "chunk_us")
@@ -62,7 +62,8 @@ def _timed(context: Context, identity: str, request: ComparisonRequest) -> Timed
         judge = Judge(kept.load(), topology, on.network)
         timed = judge.time(on.size_bytes)
     nodes = len(topology.compute_nodes)
-    return TimedSchedule(identity, kept, nodes, found, timed, judge and judge.judged_by)
+    assumed = (*kept.subject.assumed, *_latencies(request, topology))
+    return TimedSchedule(identity, kept, nodes, found, assumed, timed, judge and judge.judged_by)
 
 
 def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
@@ -70,6 +71,8 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
     loaded = topologies.load(context, request.topology, field="/topology")
     limit = context.settings.max_forest_nodes
     context.require_at_most("/topology", loaded.node_count, limit, "nodes")
+
+    topologies.note_latencies(context, loaded.topology, request.alpha_us)
 
     def compute() -> Compared:
         from topoloom.schedules.compare.compare_algorithms import compare_algorithms
@@ -83,21 +86,33 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
         largest = max(*SIZES, *sizes)
         found = compare_algorithms(topology, collective, network, root=root, largest_bytes=largest)
         subject, ranks = Subject.of(loaded.id, topology), len(topology.compute_nodes)
+        subject = replace(subject, assumed=(*subject.assumed, *_latencies(request, topology)))
         return ComparedFabric(subject, ranks, collective.value, root, found, sizes)
 
     said = request.canonical_part((*_SPEED, "collective", "root"))
     return context.answer(COMPARISON, {"of": {"topology": [loaded.id]}} | said, compute).artefact
 
 
+def _latencies(request: ComparisonRequest, topology: Topology) -> tuple[Assumption, ...]:
+    """Return which latencies count where the request states none."""
+    from topoloom.synth.topology.latencies import latency_assumptions
+
+    return latency_assumptions(topology, _alpha_us(request))
+
+
+def _alpha_us(request: ComparisonRequest) -> Fraction | None:
+    return None if request.alpha_us is None else Fraction(request.alpha_us)
+
+
 def _on(request: ComparisonRequest, topology: Topology) -> SpeedSettings:
     """Return the speed of the hosts and the size of the data."""
+    from topoloom.synth.topology.latencies import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if request.node_gbps is None else Fraction(request.node_gbps)
-    alpha_us = DEFAULT_ALPHA_US if request.alpha_us is None else Fraction(request.alpha_us)
     return SpeedSettings(
         unit_bytes_per_second(topology, node),
-        alpha_us / 10**6,
+        hop_seconds(topology, _alpha_us(request)),
         request.bytes,
         Fraction(request.overhead_us or 0) / 10**6,
         Fraction(request.chunk_us or 0) / 10**6,

@@ -37,8 +37,6 @@ MAX_COMPARED_NODES = 256
 MAX_COMPARED_ROUTED_NODES = 64
 """The same limit for all-to-all."""
 
-DEFAULT_ALPHA_US = Fraction(10)
-
 _FREE = frozenset(ForestRequest.model_fields) - {"trees_per_root", "max_gap"}
 """Options that the optimum shares with the schedule; the number of trees is free."""
 
@@ -61,6 +59,8 @@ def speed(
     loaded = topologies.load_subject(context, kept.subject)
     topology, best = loaded.topology, _best(context, loaded, request)
     asked = on_of(on, topology)
+    if on.bytes is not None:
+        topologies.note_latencies(context, topology, on.alpha_us)
     if written is not None:
         form, files, said = written
         return program_speed(
@@ -82,11 +82,13 @@ def speed(
 
 def on_of(on: ExportRequest, topology: Topology) -> SpeedSettings:
     """Return the given speed of the hosts, and the size of the data."""
+    from topoloom.synth.topology.latencies import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if on.node_gbps is None else Fraction(on.node_gbps)
-    alpha_us = DEFAULT_ALPHA_US if on.alpha_us is None else Fraction(on.alpha_us)
-    return SpeedSettings(unit_bytes_per_second(topology, node), alpha_us / 10**6, on.bytes)
+    unit = unit_bytes_per_second(topology, node)
+    alpha_us = None if on.alpha_us is None else Fraction(on.alpha_us)
+    return SpeedSettings(unit, hop_seconds(topology, alpha_us), on.bytes)
 
 
 def _best(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Fraction | None:

@@ -1,6 +1,8 @@
 """Topologies: a stored topology/1 document from a recipe, a fabric or a document."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents.base import Subject
@@ -19,6 +21,7 @@ from topoloom.schedules.errors import ScheduleError
 from topoloom.synth.errors import SynthError, Unreachable
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
+from topoloom.synth.topology.latencies import latencies_digest, latency_assumptions
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -119,6 +122,12 @@ def load(context: Context, source: GraphSource, *, field: str = "") -> StoredTop
     except (SynthError, ScheduleError) as error:
         raise type(error)(field + error.field, error.rule) from None
     return StoredTopology(answer)
+
+
+def note_latencies(context: Context, topology: Topology, alpha_us: Decimal | None) -> None:
+    """Tell the user which latencies count where no option states one."""
+    stated = None if alpha_us is None else Fraction(alpha_us)
+    context.note(*map(changeable, latency_assumptions(topology, stated)))
 
 
 def load_graphs(context: Context, given: Mapping[str, GraphSource] | None) -> dict[str, Topology]:
@@ -284,6 +293,8 @@ def _register(context: Context, field: str, topology: Topology) -> Answer[Regist
     labels = topology.labels()
     del labels["bandwidth_unit"]
     asked = {"document": topology.digest, **labels, **assumed_members(topology.assumed)}
+    if topology.latencies:
+        asked["latencies"] = latencies_digest(topology.latencies)
     return _store(context, asked, lambda: topology)
 
 

@@ -24,12 +24,13 @@ class SpeedSettings:
     """Host speeds, and the message size of interest.
 
     ``unit_bytes_per_second`` is the rate of one unit of capacity; ``size_bytes`` is None where no
-    time is needed.  Every message occupies its link for ``overhead_seconds`` in addition to its
-    bytes, and every chunk of it for ``chunk_seconds``.
+    time is needed.  ``alpha_seconds`` is the latency of every hop, or None where each link has the
+    latency that the topology states.  Every message occupies its link for ``overhead_seconds`` in
+    addition to its bytes, and every chunk of it for ``chunk_seconds``.
     """
 
     unit_bytes_per_second: Fraction
-    alpha_seconds: Fraction
+    alpha_seconds: Fraction | None
     size_bytes: int | None = None
     overhead_seconds: Fraction = Fraction(0)
     chunk_seconds: Fraction = Fraction(0)
@@ -102,7 +103,7 @@ def schedule_speed(
     (Fraction(2000000000, 1), Fraction(1000000000, 1), Fraction(0, 1), 5.0)
     """
     rate = algorithm_bandwidth(facts, topology)
-    seconds = None if on.size_bytes is None else _seconds(schedule(), topology, on, on.size_bytes)
+    seconds = None if on.size_bytes is None else estimated_seconds(schedule(), topology, on)
     ranks = facts.ranks or len(topology.compute_nodes)
     return Speed(
         rate * on.unit_bytes_per_second,
@@ -198,19 +199,27 @@ def simulated_seconds(
         return None
 
 
-def _seconds(schedule: Schedule, topology: Topology, on: SpeedSettings, size_bytes: int) -> float:
-    """Return the time for a size."""
+def estimated_seconds(schedule: Schedule, topology: Topology, on: SpeedSettings) -> float:
+    """Return the time for the size, without a simulation of messages where a formula exists.
+
+    A synchronous simulation times messages and chunks that cost time; the judge in full rounds
+    times links with latencies of their own.
+    """
     # Deferred import: loads compiled code.
-    from topoloom.schedules.simulate import simulate
+    from topoloom.schedules.simulate import Judge, simulate
     from topoloom.schedules.simulate.closed_form import estimate
 
+    assert on.size_bytes is not None
+    if on.alpha_seconds is None:
+        judge = Judge(schedule, topology, on.network, in_rounds=True)
+        return float(judge.time(on.size_bytes).seconds)
     if on.overhead_seconds or on.chunk_seconds:
-        found = simulate(schedule, topology, on.network, size_bytes=size_bytes, synchronous=True)
+        found = simulate(schedule, topology, on.network, size_bytes=on.size_bytes, synchronous=True)
         return float(found.seconds)
     return estimate(
         schedule,
         topology,
-        size_bytes=size_bytes,
+        size_bytes=on.size_bytes,
         alpha_seconds=float(on.alpha_seconds),
         unit_bytes_per_second=float(on.unit_bytes_per_second),
     ).seconds

@@ -1,19 +1,18 @@
 """The trade-off between tree height and rate.
 
 Lower trees have less latency; higher trees may have more throughput.  For a message size, the
-alpha-beta model of whole schedules (`schedules.simulate.closed_form`) yields the fastest height.
+alpha-beta model of whole schedules (`schedules.compare.bandwidths`) yields the fastest height.
 """
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from topoloom.schedules.compare.bandwidths import SpeedSettings
+from topoloom.schedules.compare.bandwidths import SpeedSettings, estimated_seconds
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, TreeSchedule, schedule_parts, tree_height
 from topoloom.schedules.optimum.collective_optimum import collective_optimum
 from topoloom.schedules.options import Options
-from topoloom.schedules.simulate.closed_form import estimate
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.forests.forests_by_height import low_forests
 from topoloom.schedules.verify import require_valid, tree_inverse_rate
@@ -119,13 +118,7 @@ def _point(
     algbw = sum(parts[0].sizes) / tree_inverse_rate(schedule, topology)
     seconds = None
     if on is not None and on.size_bytes is not None:
-        seconds = estimate(
-            schedule,
-            topology,
-            size_bytes=on.size_bytes,
-            alpha_seconds=float(on.alpha_seconds),
-            unit_bytes_per_second=float(on.unit_bytes_per_second),
-        ).seconds
+        seconds = estimated_seconds(schedule, topology, on)
     height = max(tree_height(tree) for part in parts for tree in part.trees)
     most = max(part.trees_per_root for part in parts)
     return HeightPoint(height, algbw, best / algbw - 1, most, seconds)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from topoloom.schedules.errors import NoSchedule
-from topoloom.schedules.simulate.clock import MAX_TICKS, Network
+from topoloom.schedules.simulate.clock import MAX_TICKS, Network, raise_no_clock
 from topoloom.schedules.simulate.messages import Ints, Messages
 
 
@@ -45,15 +45,23 @@ def in_order_of_latency(
 
     Notes
     -----
-    Let a message be due L after the start without transmission, at level v of h levels.  All
-    pieces occupy the busiest link for T, in R = h + P - 1 rounds of T / R.  The round of its first
-    piece is floor((L + v T / R) / (a + T / R)), where a is the least latency of a message.  Within
-    a round messages are in order of L.  No message needs a later one: L and v grow along needs.
+    Let a be the least latency of a message, and D the longest sum of latencies along needs, at
+    least h a for h levels.  A message at level v is due at the least of two times: v a and the
+    latencies above a on its way; and D without the latencies from it to the end.  Both grow along
+    needs by at least a latency, so without transmission no message leaves after it is due.
+
+    All pieces occupy the busiest link for T, in R = h + P - 1 rounds of T / R.  A message that is
+    due at L begins in round floor((L + v T / R) / (a + T / R)), which is v for equal latencies.
+    Within a round messages are in order of L.
     """
     paths = np.add.reduceat(np.append(latencies, 0), messages.hop_start[:-1])
     paths[np.diff(messages.hop_start) == 0] = 0
-    due = _due(paths, messages.need_start, messages.needs)
-    turns = _turns(messages, paths, due, durations, chunks)
+    levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
+    least = int(paths[paths > 0].min(initial=MAX_TICKS)) if paths.any() else 0
+    if 2 * len(messages.starts) * int(paths.max(initial=0)) > MAX_TICKS:
+        raise_no_clock()
+    due = _due(paths, levels, least, messages.need_start, messages.needs)
+    turns = _turns(messages, levels, least, due, durations, chunks)
     order = np.lexsort((due, turns))
     hop_start, hops = _gathered(messages.hop_start, order)
     need_start, needs = _gathered(messages.need_start, order)
@@ -74,22 +82,34 @@ def in_order_of_latency(
 
 
 @njit(cache=True, nogil=True)
-def _due(paths: Ints, need_start: Ints, needs: Ints) -> Ints:  # pragma: no cover
-    """Return when each message may leave if transmission takes no time, in program order."""
-    due = np.zeros(len(paths), np.int64)
+def _due(
+    paths: Ints, levels: Ints, least: int, need_start: Ints, needs: Ints
+) -> Ints:  # pragma: no cover
+    """Return when each message is due without transmission, in ticks."""
+    extra = np.zeros(len(paths), np.int64)
+    rest = paths.copy()
     for message in range(len(paths)):
         for at in range(need_start[message], need_start[message + 1]):
-            due[message] = max(due[message], due[needs[at]] + paths[needs[at]])
-    return due
+            need = needs[at]
+            extra[message] = max(extra[message], extra[need] + paths[need] - least)
+    for message in range(len(paths) - 1, -1, -1):
+        for at in range(need_start[message], need_start[message + 1]):
+            need = needs[at]
+            rest[need] = max(rest[need], paths[need] + rest[message])
+    last = 0
+    for message in range(len(paths)):
+        last = max(last, rest[message], (levels[message] + 1) * least)
+    return np.minimum(last - rest, levels * least + extra)
 
 
-def _turns(messages: Messages, paths: Ints, due: Ints, durations: Ints, chunks: int) -> Ints:
+def _turns(
+    messages: Messages, levels: Ints, least: int, due: Ints, durations: Ints, chunks: int
+) -> Ints:
     """Return the round of the first piece of each message."""
-    levels = np.repeat(np.arange(len(messages.starts) - 1), np.diff(messages.starts))
     load = np.zeros(len(messages.capacities), np.int64)
     np.add.at(load, messages.hops, durations)
     rounds, busy = len(messages.starts) - 2 + chunks, chunks * int(load.max(initial=0))
-    each = busy + rounds * int(paths[paths > 0].min(initial=MAX_TICKS)) * bool(paths.any())
+    each = busy + rounds * least
     if not each:
         return levels
     pairs = zip(due.tolist(), levels.tolist(), strict=True)

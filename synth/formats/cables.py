@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topoloom.synth.errors import InvalidTopology
+from topoloom.synth.topology.latencies import hop_seconds
 from topoloom.synth.topology.rates import UNITS, unit_bytes_per_second
 from topoloom.synth.topology.topology import Capacity, Topology
-
-DEFAULT_ALPHA_US = Fraction(10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,24 +17,42 @@ class LinkModel:
 
     Parameters
     ----------
-    alpha_us : Fraction
-        Latency of every link, in microseconds.
+    alpha_us : Fraction, optional
+        Latency of every link, in microseconds.  Default: the latencies that the topology states,
+        or 10.
     node_gbps : Fraction, optional
         Rate of one node over all its links, in Gbit/s.  Default: given by the unit of the
         topology, or 100 if the unit counts links.
     """
 
-    alpha_us: Fraction = DEFAULT_ALPHA_US
+    alpha_us: Fraction | None = None
     node_gbps: Fraction | None = None
 
-    @property
-    def nanoseconds(self) -> Fraction:
-        """The latency of a link in nanoseconds.
+    def latency_us(self, topology: Topology, one: int, other: int) -> Fraction:
+        """Return the latency of the links from one position to another, in microseconds.
 
-        >>> LinkModel(Fraction(1, 2)).nanoseconds
-        Fraction(500, 1)
+        >>> pair = Topology("ab", ["ab"], latencies={("a", "b"): Fraction(1, 10**6)})
+        >>> LinkModel().latency_us(pair, 0, 1), LinkModel(Fraction(2)).latency_us(pair, 0, 1)
+        (Fraction(1, 1), Fraction(2, 1))
         """
-        return self.alpha_us * 1000
+        seconds = hop_seconds(topology, self.alpha_us)
+        if seconds is None:
+            seconds = topology.latencies[topology.nodes[one], topology.nodes[other]]
+        return seconds * 10**6
+
+    def one_latency_us(self, topology: Topology, form: str) -> Fraction:
+        """Return the latency of all links, in microseconds; raise if links differ.
+
+        >>> LinkModel().one_latency_us(Topology("ab", ["ab"]), "htsim")
+        Fraction(10, 1)
+        """
+        ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
+        found = {self.latency_us(topology, *pair) for pair in ends}
+        if len(found) > 1:
+            raise InvalidTopology(
+                "/links", f"must have one latency in {form}: state alpha_us, or write ns3"
+            )
+        return found.pop()
 
 
 USUAL = LinkModel()
@@ -56,7 +73,8 @@ def cables_of(topology: Topology, form: str, model: LinkModel) -> list[Cable]:
     Raises
     ------
     InvalidTopology
-        A link has no opposite link of equal capacity, links share a limit, or no node computes.
+        A link has no opposite link of equal capacity and latency, links share a limit, or no node
+        computes.
 
     Examples
     --------
@@ -78,6 +96,11 @@ def cables_of(topology: Topology, form: str, model: LinkModel) -> list[Cable]:
             names = topology.nodes[source], topology.nodes[target]
             raise InvalidTopology(
                 "/links", f"must have as much capacity back from {names[1]} to {names[0]} in {form}"
+            )
+        if model.latency_us(topology, source, target) != model.latency_us(topology, target, source):
+            names = topology.nodes[source], topology.nodes[target]
+            raise InvalidTopology(
+                "/links", f"must have one latency between {names[0]} and {names[1]} in {form}"
             )
     return sorted(
         Cable(one, other, capacity * rate)
@@ -104,7 +127,9 @@ def assumptions(topology: Topology, model: LinkModel) -> list[str]:
     >>> assumptions(Topology("ab", [("a", "b"), ("b", "a")]), LinkModel())[0]
     'Every link has a latency of 10 us (alpha_us).'
     """
-    made = [f"Every link has a latency of {decimal(model.alpha_us)} us (alpha_us)."]
+    made = []
+    if (seconds := hop_seconds(topology, model.alpha_us)) is not None:
+        made.append(f"Every link has a latency of {decimal(seconds * 10**6)} us (alpha_us).")
     if model.node_gbps is not None or topology.bandwidth_unit not in UNITS:
         unit = unit_bytes_per_second(topology, model.node_gbps) * 8 / 10**9
         made.append(f"A unit of capacity is {decimal(unit)} Gbit/s (node_gbps).")

@@ -61,19 +61,20 @@ def topology_from_document(document: Any) -> Topology:
     unit = document.get("bandwidth_unit", "link")
     _require_text("/bandwidth_unit", unit, MAX_TEXT)
     rows = [_link(index, link) for index, link in enumerate(links)]
-    latencies = latencies_from_rows(
-        [row[:2] for row in rows], [link.get("latency_us") for link in links]
-    )
     topology = Topology(
         ids,
         rows,
         switches=switches,
         multicast=[node["id"] for index, node in enumerate(nodes) if _multicast(index, node)],
         shared=_shared(document.get("shared", [])),
-        latencies=latencies,
         bandwidth_unit=unit,
         assumed=[*assumptions_from_document(document.get("assumed", [])), *_assumed(document)],
     )
+    # The ends of links are known to be ids now.
+    latencies = latencies_from_rows(
+        [row[:2] for row in rows], [link.get("latency_us") for link in links]
+    )
+    topology = topology.with_latencies(latencies) if latencies else topology
     return named(topology, document.get("name", ""), *_optional_member(document, "recipe"))
 
 

@@ -60,7 +60,8 @@ def lines_of(speed: "Speed", form: str = "json") -> list[str]:
     if form == "nccl-tuner-csv":
         lines.append(f"rates  {_TABLE}")
     if speed.seconds is not None and speed.on.size_bytes is not None:
-        hop = f"{float(speed.on.alpha_seconds * 10**6):g} us per hop"
+        alpha = speed.on.alpha_seconds
+        hop = "latency of each link" if alpha is None else f"{float(alpha * 10**6):g} us per hop"
         lines.append(
             f"time   {seconds(speed.seconds)} for {format_bytes(speed.on.size_bytes)}, {hop}"
         )

@@ -225,6 +225,7 @@ CHANGES: tuple[Option, ...] = (WITHOUT_NODES, WITHOUT_LINKS, SLOW_LINKS)
 
 _SPELLINGS = {
     **{option.name: option.spelling for option in READING},
+    "alpha_us": "--alpha-us",
     "cable": "cable=RATE of Boxes",
     "ports": "ports=RULE of Boxes",
 }

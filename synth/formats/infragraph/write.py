@@ -37,14 +37,17 @@ def infragraph(topology: Topology, model: LinkModel = USUAL) -> str:
         numbers[kind] += 1
     used = Counter[int]()
     edges: list[dict[str, Any]] = []
+    kinds_of_links: set[tuple[Fraction, Fraction]] = set()
     for one, other, gbps in cables:
+        latency = model.latency_us(topology, one, other)
+        kinds_of_links.add((gbps, latency))
         ends = []
         for at in (one, other):
             kind, number = places[at]
             ends.append({"instance": f"{kind}[{number}]", "component": f"{PORT}[{used[at]}]"})
             used[at] += 1
         ends_named = {"ep1": ends[0], "ep2": ends[1]}
-        edges.append({**ends_named, "scheme": "one2one", "link": _link_name(gbps)})
+        edges.append({**ends_named, "scheme": "one2one", "link": _link_name(gbps, latency)})
     ports = Counter[str]()
     for at, (kind, _) in enumerate(places):
         ports[kind] = max(ports[kind], used[at])
@@ -54,7 +57,7 @@ def infragraph(topology: Topology, model: LinkModel = USUAL) -> str:
             "name": "fabric",
             "description": " ".join(assumptions(topology, model)),
             "devices": [_device(kind, ports[kind]) for kind in kinds],
-            "links": [_link(gbps, model) for gbps in sorted({cable.gbps for cable in cables})],
+            "links": [_link(*kind) for kind in sorted(kinds_of_links)],
             "instances": [{"name": kind, "device": kind, "count": numbers[kind]} for kind in kinds],
             "edges": edges,
         },
@@ -83,26 +86,26 @@ def _device(kind: str, ports: int) -> dict[str, Any]:
     }
 
 
-def _link(gbps: Fraction, model: LinkModel) -> dict[str, Any]:
+def _link(gbps: Fraction, latency_us: Fraction) -> dict[str, Any]:
     return {
-        "name": _link_name(gbps),
+        "name": _link_name(gbps, latency_us),
         "physical": {
             "bandwidth": {
                 "choice": "gigabits_per_second",
                 "gigabits_per_second": _number(gbps),
             },
-            "latency": {"choice": "us", "us": _number(model.alpha_us)},
+            "latency": {"choice": "us", "us": _number(latency_us)},
         },
     }
 
 
-def _link_name(gbps: Fraction) -> str:
+def _link_name(gbps: Fraction, latency_us: Fraction) -> str:
     """Return the name of a link; the schema allows letters, digits, blanks and few signs.
 
-    >>> _link_name(Fraction(425, 2))
-    'cable-425_2-gbps'
+    >>> _link_name(Fraction(425, 2), Fraction(10))
+    'cable-425_2-gbps-10-us'
     """
-    return f"cable-{str(gbps).replace('/', '_')}-gbps"
+    return f"cable-{gbps}-gbps-{latency_us}-us".replace("/", "_")
 
 
 def _number(value: Fraction) -> int | float:

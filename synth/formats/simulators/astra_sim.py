@@ -47,16 +47,18 @@ def astra_sim(topology: Topology, model: LinkModel = USUAL) -> str:
     Raises
     ------
     InvalidTopology
-        The fabric is no product of rings, full meshes and switches over its numbered hosts.
+        The fabric is no product of rings, full meshes and switches over its numbered hosts, or its
+        links have different latencies.
     """
     dimensions = dimensions_of(topology, model)
+    latency = model.one_latency_us(topology, "astra-sim")
     notes = [*assumptions(topology, model), "Bandwidths are in GB/s of 2^30 bytes."]
     rates = (decimal(one.gbps / GBPS_PER_GB) for one in dimensions)
     rows = (
         ("topology", (one.kind for one in dimensions)),
         ("npus_count", (str(one.size) for one in dimensions)),
         ("bandwidth", rates),
-        ("latency", (decimal(model.nanoseconds) for _ in dimensions)),
+        ("latency", (decimal(latency * 1000) for _ in dimensions)),
     )
     lines = [f"# {note}" for note in notes]
     lines += [f"{key}: [{', '.join(values)}]" for key, values in rows]

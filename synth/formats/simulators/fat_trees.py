@@ -30,20 +30,21 @@ def htsim(topology: Topology, model: LinkModel = USUAL) -> str:
         latencies in ns and the oversubscription are whole.
     """
     tree = tiers_of(topology, "htsim", model)
+    latency = model.one_latency_us(topology, "htsim")
     lines = [f"# {note}" for note in assumptions(topology, model)]
     lines += [f"Nodes {tree.hosts}", f"Tiers {len(tree.tiers)}", f"Podsize {tree.pod}"]
     for at, tier in enumerate(tree.tiers):
         above = tree.tiers[at + 1] if at + 1 < len(tree.tiers) else None
-        lines += ["", f"Tier {at}", *_tier_lines(tier, above, model)]
+        lines += ["", f"Tier {at}", *_tier_lines(tier, above, latency)]
     return "\n".join(lines) + "\n"
 
 
-def _tier_lines(tier: Tier, above: Tier | None, model: LinkModel) -> list[str]:
+def _tier_lines(tier: Tier, above: Tier | None, latency_us: Fraction) -> list[str]:
     """Return the lines of a tier; raise `InvalidTopology` for numbers that htsim cannot hold."""
     rows = {
         "Downlink_speed_Gbps": tier.gbps,
         "Radix_Down": Fraction(tier.down * tier.bundle),
-        "Downlink_Latency_ns": model.nanoseconds,
+        "Downlink_Latency_ns": latency_us * 1000,
         "Bundle": Fraction(tier.bundle),
     }
     if above is not None:

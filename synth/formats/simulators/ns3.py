@@ -81,9 +81,9 @@ def _text(
     The simulators read as many lines of cables as the first line states; notes follow.
     """
     number = {at: new for new, at in enumerate(order)}
-    latency = decimal(model.alpha_us / 1000)
     rows = (
-        f"{number[one]} {number[other]} {decimal(gbps)}Gbps {latency}ms 0"
+        f"{number[one]} {number[other]} {decimal(gbps)}Gbps "
+        f"{decimal(model.latency_us(topology, one, other) / 1000)}ms 0"
         for one, other, gbps in cables
     )
     notes = (f"# {note}" for note in assumptions(topology, model))
