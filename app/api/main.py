@@ -35,6 +35,7 @@ from topoloom.app.api.routes import (
     designs,
     evaluations,
     explanations,
+    group_schedules,
     iterations,
     jobs,
     lr_sessions,
@@ -161,7 +162,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problems.install(app)
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
-    modules += (explanations, deliveries, page, box_designs, iterations, oxc)
+    modules += (explanations, deliveries, page, box_designs, group_schedules, iterations, oxc)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

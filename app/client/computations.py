@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         FrontierDocument,
         FrontierRequest,
         GroupOptimumDocument,
+        GroupScheduleDocument,
+        GroupScheduleRequest,
         IterationDocument,
         IterationRequest,
         OptimumDocument,
@@ -57,6 +59,11 @@ class Questions(Transport):
     def design_boxes(self, **question: Unpack[BoxDesignRequest]) -> BoxDesignDocument:
         """Return the box-design/1 document of boxes of accelerators: POST /v1/box-designs."""
         return self._post("/v1/box-designs", question)
+
+    @operation("scheduleGroups")
+    def schedule_groups(self, **question: Unpack[GroupScheduleRequest]) -> GroupScheduleDocument:
+        """Return the group-schedule/1 document of process groups: POST /v1/group-schedules."""
+        return self._post("/v1/group-schedules", question)
 
     @operation("simulateIteration")
     def iteration(self, **question: Unpack[IterationRequest]) -> IterationDocument:

@@ -121,6 +121,9 @@ class AskedOptimum(TypedDict):
     participants: NotRequired[list[int | str]]
     topology_id: str
     collective: NotRequired[str]
+    groups: NotRequired[str | list[list[int | str]]]
+    group: NotRequired[str]
+    traffic: NotRequired[dict[str, Any]]
 
 
 class AskedPatchPlan(TypedDict):
@@ -166,7 +169,11 @@ class AskedSchedule(TypedDict):
     participants: NotRequired[list[int | str]]
     topology_id: str
     collective: str
-    algorithm: str
+    algorithm: NotRequired[str]
+    groups: NotRequired[str | list[list[int | str]]]
+    group: NotRequired[str]
+    number: NotRequired[int]
+    traffic: NotRequired[dict[str, Any]]
     max_chunks: NotRequired[int]
     steps: NotRequired[int]
     max_height: NotRequired[int]
@@ -864,6 +871,7 @@ class EntryDocument(TypedDict):
     trial: NotRequired[int]
     step: int
     losses: list[float | Literal["nan", "inf", "-inf"]]
+    total_steps: NotRequired[int]
     unsolicited: bool
     unasked: NotRequired[bool]
     kept: bool
@@ -1104,10 +1112,13 @@ class GroupKindDocument(TypedDict):
 
     kind: str
     size: int
+    collective: NotRequired[str]
+    bytes: NotRequired[int]
     groups: list[list[int | str]]
     members_only: NotRequired[GroupRateDocument]
     alone: GroupRateDocument
     together: GroupRateDocument
+    all_kinds: NotRequired[GroupRateDocument]
 
 
 class GroupOptimumDocument(TypedDict):
@@ -1119,7 +1130,7 @@ class GroupOptimumDocument(TypedDict):
     topology_digest: str
     name: str
     assumed: NotRequired[list[AssumptionDocument]]
-    collective: str
+    collective: NotRequired[str]
     bandwidth_unit: str
     kinds: list[GroupKindDocument]
     dimensions: NotRequired[list[DimensionDocument]]
@@ -1135,6 +1146,48 @@ class GroupRateDocument(TypedDict):
     gap: float
     cut: NotRequired[list[int | str]]
     prices: NotRequired[list[LinkPriceDocument]]
+
+
+class GroupRowDocument(TypedDict):
+    """A group and its schedule."""
+
+    hosts: list[int | str]
+    schedule_id: str
+
+
+class GroupScheduleDocument(TypedDict):
+    """group-schedule/1."""
+
+    schema: Literal["group-schedule/1"]
+    topology_id: str
+    topology_digest: str
+    name: str
+    bandwidth_unit: str
+    kinds: list[ScheduledKindDocument]
+    seconds: NotRequired[float]
+    chunks: NotRequired[int]
+    alpha_us: NotRequired[float]
+    unit_gbps: NotRequired[float]
+
+
+class GroupScheduleRequest(TypedDict):
+    """Topology, groups and their collectives, and the speed of the fabric."""
+
+    topology: TopologySource
+    groups: str | list[list[int | str]]
+    collective: NotRequired[Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]]
+    group: NotRequired[str]
+    traffic: NotRequired[dict[str, GroupTrafficRequest]]
+    bytes: NotRequired[int | str]
+    alpha_us: NotRequired[float]
+    node_gbps: NotRequired[float]
+
+
+class GroupTrafficRequest(TypedDict):
+    """The collective of every group of a kind, and its size."""
+
+    collective: Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]
+    bytes: int | str
 
 
 class HealthyCost(TypedDict):
@@ -1310,6 +1363,7 @@ class LinkDocument(TypedDict):
     source: int | str
     target: int | str
     capacity: int | str
+    latency_us: NotRequired[int | str]
 
 
 class LinkPriceDocument(TypedDict):
@@ -1950,6 +2004,14 @@ class PointExchange(TypedDict):
     routings: list[RoutingDocument]
 
 
+class PointRouting(TypedDict):
+    """The routing of least time for the size of an all-to-all."""
+
+    algorithm: str
+    steps: int
+    bandwidth: str
+
+
 class PointSeconds(TypedDict):
     """The time of a point of the frontier with the fastest algorithms."""
 
@@ -2138,6 +2200,10 @@ class ScheduleRequest(TypedDict):
     max_height: NotRequired[int]
     max_chunks: NotRequired[int]
     steps: NotRequired[int]
+    groups: NotRequired[str | list[list[int | str]]]
+    group: NotRequired[str]
+    traffic: NotRequired[dict[str, GroupTrafficRequest]]
+    number: NotRequired[int]
 
 
 class ScheduleSummary(TypedDict):
@@ -2163,6 +2229,16 @@ class ScheduleSummary(TypedDict):
     multicast: NotRequired[SharingDocument]
     bandwidth_loss: NotRequired[str]
     gap: NotRequired[str]
+
+
+class ScheduledKindDocument(TypedDict):
+    """The groups of a kind."""
+
+    kind: str
+    collective: str
+    bytes: NotRequired[int]
+    algbw: str
+    groups: list[GroupRowDocument]
 
 
 class SeenPair(TypedDict):
@@ -2539,6 +2615,7 @@ class TimedPoint(TypedDict):
     status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"]
     gap: PassCost
     all_to_all: NotRequired[PointExchange]
+    routing: NotRequired[PointRouting]
     seconds: float
     topology_id: str
     rewiring: NotRequired[MovesDocument]
@@ -2613,6 +2690,7 @@ class TopologyOptimumRequest(TypedDict):
     values: NotRequired[bool]
     groups: NotRequired[str | list[list[int | str]]]
     group: NotRequired[str]
+    traffic: NotRequired[dict[str, GroupTrafficRequest]]
     topology: TopologySource
 
 
@@ -2669,6 +2747,7 @@ class TopologySummary(TypedDict):
 
     name: str
     digest: str
+    latencies_digest: NotRequired[str]
     nodes: int
     compute_nodes: int
     links: int

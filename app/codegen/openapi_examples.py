@@ -33,6 +33,14 @@ SIZES = {"nodes": 6, "degree": 2}
 DESIGN = SIZES | {"collective": "allreduce", "bytes": "1MiB"}
 BOXES = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
 ITERATION = {"preset": "mixtral-8x7b", "nodes": 8, "degree": 2, "topology": "BiRing(8)"}
+GROUPS = {
+    "topology": {"recipe": "BiRing(4)"},
+    "groups": "tensor=2,data=2",
+    "traffic": {
+        "tensor": {"collective": "allreduce", "bytes": "1MiB"},
+        "data": {"collective": "all-to-all", "bytes": "1MiB"},
+    },
+}
 OXC = {
     "ranktable": {"version": "2.0", "status": "completed", "rank_count": 2, "rank_list": []},
     "dpCommDomain": [[0, 8], [1, 9]],
@@ -155,6 +163,7 @@ def _computed(record: Recorder) -> dict[str, str]:
     record("readOptimum", query={"collective": "allreduce"}, id=topology)
     record("findBest", query=SIZES)
     record("designBoxes", BOXES)
+    record("scheduleGroups", GROUPS)
     record("simulateIteration", ITERATION)
     record("scheduleOxcAllreduce", OXC)
     return {name.removeprefix("create"): answer.get("id", "") for name, answer in made.items()}

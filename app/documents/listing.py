@@ -32,6 +32,7 @@ from topoloom.app.documents.sweep import SweepSummary
 from topoloom.app.documents.topology import TopologySummary
 from topoloom.app.documents.verification import VerificationSummary
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.group_traffic import GroupSizes, HostLists
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.renamed import MEMBERS, both_names
 from topoloom.app.requests.schedules import ForestRequest, SimulationRequest
@@ -99,7 +100,11 @@ class AskedSchedule(ForestRequest):
 
     topology_id: Identity = Field(description="id of the topology")
     collective: str = Field(description="collective of the schedule")
-    algorithm: str = Field(description="algorithm")
+    algorithm: str = omitted("algorithm; absent with groups")
+    groups: GroupSizes | HostLists = omitted("process groups that run at once")
+    group: str = omitted("with groups: kind of the group")
+    number: int = omitted("with groups: number of the group", ge=0)
+    traffic: dict[str, Any] = omitted("with groups: collective and size of every kind")
     max_chunks: int = omitted("limit of chunks per shard", ge=1)
     steps: int = omitted("slack: limit of steps per pass", ge=1)
     max_height: int = omitted("forestcoll: limit of hops of a tree", ge=1)
@@ -138,6 +143,9 @@ class AskedOptimum(ForestRequest):
 
     topology_id: Identity = Field(description="id of the topology")
     collective: str = omitted("collective; default: allgather")
+    groups: GroupSizes | HostLists = omitted("process groups")
+    group: str = omitted("with groups: one kind")
+    traffic: dict[str, Any] = omitted("with groups: collective and size of every kind")
 
 
 class AskedOfSchedule(Document):

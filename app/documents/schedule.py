@@ -67,7 +67,7 @@ class CostFacts(Document):
     chunks_per_shard: int = omitted("steps: chunks per shard", ge=1)
     trees_per_root: int = omitted("trees: number per unit of shard size", ge=1)
     units_per_pair: int = omitted("routes: units per pair of ranks", ge=1)
-    ranks: int = omitted("trees: number of participating ranks", ge=1)
+    ranks: int = omitted("trees, and routes beside idle hosts: number of participating ranks", ge=1)
     data: int = omitted("trees: total size of the shards", ge=1)
 
 

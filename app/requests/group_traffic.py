@@ -1,12 +1,26 @@
-"""The collectives of kinds of process groups that run at once, in a request."""
+"""Process groups in a request, and the collectives of their kinds that run at once."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field, StrictStr
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, StrictStr
 
 from topoloom.app.requests.base import Bytes, Request
 from topoloom.app.requests.field_errors import PlacedError
 from topoloom.app.requests.options.collectives import CollectiveName
+
+if TYPE_CHECKING:
+    from topoloom.schedules.model.schedule import Collective
+
+NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
+GroupSizes = Annotated[
+    StrictStr,
+    AfterValidator(lambda text: "".join(text.split())),
+    Field(max_length=200, description="sizes of dimensions, such as tensor=8,data=4"),
+]
+HostLists = Annotated[
+    list[Annotated[list[NodeName], Field(min_length=2, max_length=10**5)]],
+    Field(min_length=1, max_length=10**5, description="lists of hosts, one for each group"),
+]
 
 
 class GroupTrafficRequest(Request):
@@ -45,12 +59,27 @@ Traffic = Annotated[
 """The traffic of every kind of group, as an object or as a text."""
 
 
-def require_traffic_alone(request: Any) -> None:
-    """Raise `PlacedError` unless groups come with group or traffic, and traffic is alone."""
-    for name in ("group", "traffic"):
+def sized(traffic: Traffic) -> "dict[str, tuple[Collective, int]]":
+    """Return the collective and the bytes of every kind."""
+    from topoloom.schedules.model.schedule import Collective
+
+    return {kind: (Collective.of(one.collective), one.bytes) for kind, one in traffic.items()}
+
+
+def canonical(traffic: Traffic) -> dict[str, Any]:
+    """Return traffic as JSON, the part of a key."""
+    return {kind: one.model_dump(mode="json") for kind, one in traffic.items()}
+
+
+def require_with_groups(request: Any, *names: str) -> None:
+    """Raise `PlacedError` for a member that is given without groups."""
+    for name in names:
         if getattr(request, name) is not None and request.groups is None:
             raise PlacedError(f"/{name}", "must be given with groups only")
-    if request.traffic is not None:
-        for name in ("group", "collective"):
-            if name in request.model_fields_set:
-                raise PlacedError(f"/{name}", "must be absent with traffic")
+
+
+def require_absent(request: Any, beside: str, *names: str) -> None:
+    """Raise `PlacedError` for a member that excludes ``beside``."""
+    for name in names:
+        if name in request.model_fields_set:
+            raise PlacedError(f"/{name}", f"must be absent with {beside}")

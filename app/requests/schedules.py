@@ -3,23 +3,30 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictInt,
-    StrictStr,
     field_validator,
     model_validator,
 )
 
 from topoloom.app.requests.base import Bytes, Gap, NotNegative, Positive, Request
-from topoloom.app.requests.group_traffic import Traffic, require_traffic_alone
+from topoloom.app.requests.field_errors import PlacedError
+from topoloom.app.requests.group_traffic import (
+    GroupSizes,
+    HostLists,
+    NodeName,
+    Traffic,
+    require_absent,
+    require_with_groups,
+)
 from topoloom.app.requests.options import cluster, collectives, exports, simulations
 from topoloom.app.requests.options.collectives import AlgorithmName, AnyCollectiveName
 from topoloom.app.requests.topology_source import TopologySource
@@ -30,16 +37,6 @@ if TYPE_CHECKING:
     from topoloom.synth.topology.topology import NodeId, Topology
 
 PassName = Literal["allgather", "reduce-scatter", "allreduce"]
-NodeName = Annotated[StrictInt | StrictStr, Field(description="id of a compute node")]
-GroupSizes = Annotated[
-    StrictStr,
-    AfterValidator(lambda text: "".join(text.split())),
-    Field(max_length=200, description="sizes of dimensions, such as tensor=8,data=4"),
-]
-HostLists = Annotated[
-    list[Annotated[list[NodeName], Field(min_length=2, max_length=10**5)]],
-    Field(min_length=1, max_length=10**5, description="lists of hosts, one for each group"),
-]
 
 
 class ExportRequest(Request):
@@ -149,7 +146,9 @@ class OptimumRequest(ForestRequest):
 
     @model_validator(mode="after")
     def _group_of_groups(self) -> "OptimumRequest":
-        require_traffic_alone(self)
+        require_with_groups(self, "group", "traffic")
+        if self.traffic is not None:
+            require_absent(self, "traffic", "group", "collective")
         return self
 
 
@@ -170,6 +169,19 @@ class ScheduleRequest(ForestRequest):
     max_height: StrictInt = collectives.MAX_HEIGHT.field()
     max_chunks: StrictInt = collectives.MAX_CHUNKS.field()
     steps: StrictInt = collectives.STEPS.field()
+    groups: GroupSizes | HostLists = collectives.GROUPS.field()
+    group: Annotated[str, Field(max_length=100)] = collectives.GROUP.field()
+    traffic: Traffic = collectives.TRAFFIC.field()
+    number: StrictInt = collectives.GROUP_NUMBER.field()
+
+    @model_validator(mode="after")
+    def _group_of_groups(self) -> "ScheduleRequest":
+        require_with_groups(self, "group", "traffic", "number")
+        if self.groups is not None:
+            own = {"topology", "collective", "groups", "group", "traffic", "number"}
+            for name in sorted(self.model_fields_set - own):
+                raise PlacedError(f"/{name}", "must be absent with groups")
+        return self
 
     def options(self, nodes: "Iterable[NodeId]") -> "Options":
         """Return the options of an algorithm, with names replaced by the ids of ``nodes``."""
@@ -185,7 +197,7 @@ class SimulationRequest(Request):
     )
 
     bytes: Bytes = simulations.SIMULATED_BYTES.field()
-    alpha_us: NotNegative = simulations.SIMULATED_ALPHA_US.field()
+    alpha_us: NotNegative | None = simulations.SIMULATED_ALPHA_US.field()
     node_gbps: Positive = simulations.SIMULATED_NODE_GBPS.field()
     link_gbps: Positive = simulations.LINK_GBPS.field()
     overhead_us: NotNegative = simulations.OVERHEAD_US.field()
@@ -200,9 +212,23 @@ class SimulationRequest(Request):
             raise ValueError("must have only one of node_gbps and link_gbps")
         return self
 
+    @property
+    def stated_alpha_us(self) -> Fraction | None:
+        """The latency of all hops, if given."""
+        return None if self.alpha_us is None else Fraction(self.alpha_us)
+
+    def on(self, topology: "Topology") -> "SimulationRequest":
+        """Return the request with the latency of all hops, unless ``topology`` states its own."""
+        from topoloom.synth.topology.latencies import DEFAULT_ALPHA_US
+
+        if self.alpha_us is not None or topology.latencies:
+            return self
+        return self.model_copy(update={"alpha_us": Decimal(int(DEFAULT_ALPHA_US))})
+
     def network(self, topology: "Topology") -> "Network":
         """Return the speed of the fabric for a schedule on ``topology``."""
         from topoloom.schedules.simulate import Network
+        from topoloom.synth.topology.latencies import hop_seconds
         from topoloom.synth.topology.rates import unit_bytes_per_second
 
         if self.link_gbps is not None:
@@ -211,7 +237,7 @@ class SimulationRequest(Request):
             node = self.node_gbps
             rate = unit_bytes_per_second(topology, None if node is None else Fraction(node))
         return Network(
-            Fraction(self.alpha_us) / 10**6,
+            hop_seconds(topology, self.stated_alpha_us),
             rate,
             Fraction(self.overhead_us) / 10**6,
             self.channels,

@@ -2,7 +2,7 @@
 
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.group_optimum import GROUP_OPTIMUM, GroupAnswer
-from topoloom.app.requests.group_traffic import Traffic
+from topoloom.app.requests.group_traffic import canonical, sized
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
@@ -43,16 +43,9 @@ def group_optimum(context: Context, loaded: StoredTopology, request: OptimumRequ
 
     asked = {"topology_id": loaded.id, "groups": request.groups}
     if request.traffic is not None:
-        asked["traffic"] = {
-            kind: one.model_dump(mode="json") for kind, one in request.traffic.items()
-        }
+        asked["traffic"] = canonical(request.traffic)
     else:
         asked["collective"] = collective.value
     if request.group is not None:
         asked["group"] = request.group
     return context.answer(GROUP_OPTIMUM, asked, compute).artefact
-
-
-def sized(traffic: Traffic) -> dict[str, tuple[Collective, int]]:
-    """Return the collective and the bytes of every kind."""
-    return {kind: (Collective.of(one.collective), one.bytes) for kind, one in traffic.items()}

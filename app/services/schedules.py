@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from topoloom.app.documents.base import Subject
 from topoloom.app.documents.schedule import SCHEDULE, Kept, option_key
 from topoloom.app.requests.schedules import ScheduleRequest
-from topoloom.app.services import topologies
+from topoloom.app.services import group_schedules, topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.app.store.artifacts import Answer, Artefact
@@ -53,6 +53,8 @@ def create(context: Context, request: ScheduleRequest) -> Artefact:
     from topoloom.schedules.generate.make_and_verify import default_algorithm
 
     loaded = topologies.load(context, request.topology, field="/topology")
+    if request.groups is not None:
+        return group_schedules.one_schedule(context, loaded, request)
     options = asked_options(request, loaded)
     collective = Collective.of(request.collective)
     algorithm = request.algorithm or default_algorithm(loaded.topology, collective, options)

@@ -95,9 +95,10 @@ def schedule_costs(schedule: Schedule, topology: Topology) -> ScheduleCosts:
         return ScheduleCosts(
             schedule.collective,
             steps=len(route_phases(schedule, topology)),
-            bandwidth=rate * node_capacity(topology) / len(topology.compute_nodes),
+            bandwidth=rate * node_capacity(topology) / len(schedule.ranks),
             inverse_rate=rate,
             units_per_pair=schedule.units_per_pair,
+            ranks=len(schedule.ranks) if schedule.idle else None,
         )
     if isinstance(schedule, SequenceSchedule):
         return _of_sequence(schedule, topology)

@@ -32,7 +32,8 @@ class ScheduleCosts:
         Trees: time per byte of a shard of size 1.  Routes: time in which every rank sends
         one unit to every other.
     ranks, data : int
-        Trees: number of participating ranks, and the total size of their shards.
+        Trees: number of participating ranks, and the total size of their shards.  Routes: number
+        of ranks, if some hosts are idle.
     units_per_pair : int
         Routes: units into which the data of one pair is divided.
     parts : tuple of ScheduleCosts

@@ -52,6 +52,12 @@ def group_violations(schedules: Sequence[Schedule], topology: Topology) -> list[
     return found
 
 
+def require_valid_groups(schedules: Sequence[Schedule], topology: Topology) -> None:
+    """Raise `InvalidSchedule` with the first violation of `group_violations`."""
+    for violation in group_violations(schedules, topology):
+        raise InvalidSchedule(violation.place, violation.rule)
+
+
 def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:
     """Return the ranks of a schedule."""
     if isinstance(schedule, RouteSchedule):

@@ -31,6 +31,11 @@ EXAMPLES = {
         "collective": "allgather",
         "bytes": "1MB",
     },
+    "/v1/group-schedules": {
+        "topology": {"recipe": "BiRing(4)"},
+        "groups": "tensor=2,data=2",
+        "traffic": {"tensor": {"collective": "allreduce", "bytes": 600}},
+    },
     "/v1/iterations": {
         "model": {"layers": [{"parameters": 1000, "forward_seconds": 1}]},
         "nodes": 4,

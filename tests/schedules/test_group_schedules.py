@@ -1,5 +1,6 @@
 """Schedules of groups that run at once: valid, disjoint, and as fast as the joint rate."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,13 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.schedule_oracles import grouped
+from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.formats import Options
+from topoloom.schedules.formats import write as export
+from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.read import from_document
+from topoloom.schedules.formats.schedule.write import write
+from topoloom.schedules.generate.make_and_verify import schedule_costs
 from topoloom.schedules.groups.joint_rate import joint_rate
 from topoloom.schedules.groups.joint_schedule import joint_schedules
 from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
 from topoloom.schedules.groups.rate import COLLECTIVES
 from topoloom.schedules.model.schedule import Collective, TreeSchedule
-from topoloom.schedules.simulate import Network, simulate
-from topoloom.schedules.verify.groups import group_violations, joint_algbw
+from topoloom.schedules.simulate import Network, estimate, simulate
+from topoloom.schedules.verify import violations
+from topoloom.schedules.verify.groups import group_violations, joint_algbw, joint_time
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -93,3 +102,31 @@ def test_a_missing_tree_is_a_violation_of_its_group():
     assert isinstance(other, TreeSchedule)
     broken = replace(other, trees=other.trees[1:])
     assert group_violations([first, broken], ring)[0].place.startswith("/groups/1/trees")
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_the_schedule_of_a_group_survives_both_file_formats(collective):
+    torus = build(parse("Torus(4, 4)"))
+    one, _ = joint_schedules(torus, [(0, 1, 2, 3), (8, 9, 10, 11)], collective)
+    for read in (unpack(pack(one)), from_document(json.loads("".join(write(one))), torus)):
+        assert violations(read, torus) == []
+        assert joint_time([(read, 48)], torus) == joint_time([(one, 48)], torus)
+
+
+def test_an_all_to_all_of_a_group_takes_the_time_of_its_own_ranks():
+    torus = build(parse("Torus(4, 4)"))
+    (pair,) = joint_schedules(torus, [(0, 1)], Collective.ALL_TO_ALL)
+    whole = joint_time([(pair, 1 << 20)], torus)
+    unit = {"size_bytes": 1 << 20, "alpha_seconds": 0.0, "unit_bytes_per_second": 1.0}
+    found = estimate(pair, torus, pipeline_chunks=1 << 20, **unit)
+    assert found.seconds == pytest.approx(float(whole), rel=1e-4)
+    assert schedule_costs(pair, torus).ranks == 2
+
+
+@pytest.mark.parametrize("form", ["msccl-xml", "mscclpp-json", "chakra-et", "goal"])
+def test_an_all_to_all_beside_idle_hosts_is_refused_by_formats_of_all_hosts(form):
+    torus = build(parse("Torus(4, 4)"))
+    (pair,) = joint_schedules(torus, [(0, 1)], Collective.ALL_TO_ALL)
+    options = Options(bytes=64) if form in ("chakra-et", "goal") else Options()
+    with pytest.raises(NotExportable, match="must be all compute nodes in an all-to-all"):
+        export(form, pair, torus, options)

@@ -49,7 +49,7 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
 @app.command()
 @reads_topology
 @request_options(
-    collectives.RUN_COLLECTIVE,
+    collectives.GROUPED_COLLECTIVE,
     collectives.ALGORITHM,
     collectives.ROOT,
     collectives.SHARDS,
@@ -59,11 +59,15 @@ _SPEEDS = ("bytes", "alpha_us", "node_gbps")
     collectives.MAX_HEIGHT,
     collectives.MAX_CHUNKS,
     collectives.STEPS,
+    collectives.GROUPS,
+    collectives.GROUP,
+    collectives.TRAFFIC,
     exports.SCHEDULE_FORMAT,
     *_OF_FORMATS,
 )
 def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out = None) -> None:
     """Generate, verify and write a schedule; print its speed."""
+    from topoloom.app.cli.commands.group_schedules import schedule_groups
     from topoloom.app.cli.output.program_sets import show_requirements
     from topoloom.app.cli.output.schedule_speed import show_speed
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
@@ -76,6 +80,9 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
     used = {n: v for n, v in on.model_dump().items() if n in of_format or n not in _SPEEDS}
     options = schedules.Options(**used)
     schedules.require_options(form, options)
+    if "groups" in fields or "traffic" in fields:
+        schedule_groups(reading, source, fields, on, form, options, out)
+        return
     with opened() as context:
         members = with_lists(fields, context.settings)
         members["topology"] = source_of(source, reading, context)
@@ -249,6 +256,7 @@ def simulate(
                 simulations.of_exported(form, files, loaded.topology, request, read, "--dialect")
             )
         context.note(*document.get("notes", ()))
+        topologies.note_latencies(context, loaded.topology, request.alpha_us)
     if as_json:
         typer.echo(json.dumps(document, separators=(",", ":")))
     else:

@@ -17,6 +17,7 @@ from topoloom.app.requests.evaluations import (
     TreePlotRequest,
     VerifyRequest,
 )
+from topoloom.app.requests.group_schedules import GroupScheduleRequest
 from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.oxc import OxcRequest
@@ -39,6 +40,7 @@ from topoloom.app.services import (
     designs,
     exports,
     frontiers,
+    group_schedules,
     iterations,
     oxc,
     patch_plans,
@@ -94,6 +96,9 @@ FAULT_ANALYSIS = Operation(
 )
 CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
 BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create, is_stored=False)
+GROUP_SCHEDULE = Operation(
+    "group-schedule", GroupScheduleRequest, group_schedules.create, is_stored=False
+)
 ITERATION = Operation("iteration", IterationRequest, iterations.create, is_stored=False)
 OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce, is_stored=False)
 PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)

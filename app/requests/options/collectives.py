@@ -60,6 +60,17 @@ TRAFFIC = Option(
     typed="such as tensor=allreduce:64MiB,expert=all-to-all:16MiB",
     instead_of=("collective",),
 )
+GROUP_NUMBER = whole(
+    "number",
+    "with groups: number of the group whose schedule is returned, from 0; default: 0",
+    0,
+    10**5,
+)
+GROUPED_COLLECTIVE = Option(
+    name="collective",
+    type=AnyCollectiveName,
+    help="collective of the schedule; required without traffic",
+)
 RUN_COLLECTIVE = Option(
     name="collective", type=AnyCollectiveName, default=REQUIRED, help="collective of the schedule"
 )

@@ -9,20 +9,18 @@ from topoloom.app.requests.options.option import REQUIRED, Option
 SIMULATED_BYTES = size(
     "data size: the result of an allgather, else the input of every rank", default=REQUIRED
 )
+GROUP_BYTES = size("bytes of every group, for the simulated time; with traffic: absent")
 SIMULATED_NODE_GBPS = number(
     "node_gbps",
     "send rate of one host over all its ports (default: from the unit of the topology; 100 if the "
     "unit is link)",
     "Gbit/s",
 )
-SIMULATED_ALPHA_US = duration(
-    "alpha_us", "latency of one hop, may be 0", "microseconds", default=Decimal(10)
-)
+_LATENCY = "latency of one hop (default: the latencies that the topology states, else 10)"
+SIMULATED_ALPHA_US = duration("alpha_us", f"{_LATENCY}, may be 0", "microseconds")
 LINK_GBPS = number("link_gbps", "rate of one unit of capacity, instead of a host rate", "Gbit/s")
 COMPARED_BYTES = size("schedules only: data size of the compared times")
-COMPARED_ALPHA_US = number(
-    "alpha_us", "schedules only: latency of one hop (default: 10)", "microseconds"
-)
+COMPARED_ALPHA_US = number("alpha_us", f"schedules only: {_LATENCY}", "microseconds")
 OVERHEAD_US = duration(
     "overhead_us", "link time of each message beside its bytes", "microseconds", default=Decimal(0)
 )

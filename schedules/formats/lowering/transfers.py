@@ -192,7 +192,9 @@ def require_plain(schedule: Schedule) -> None:
 
 
 def require_few_hops(schedule: Schedule) -> None:
-    """Raise `NotExportable` if the routes of a schedule have more hops than can be written."""
+    """Raise `NotExportable` if routes have more hops than can be written, or hosts are idle."""
+    if isinstance(schedule, RouteSchedule) and schedule.idle:
+        raise NotExportable("/ranks", "must be all compute nodes in an all-to-all of this format")
     hops = _hops(schedule) if isinstance(schedule, RouteSchedule) else 0
     if hops > MAX_HOPS:
         raise NotExportable(

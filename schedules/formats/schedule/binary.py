@@ -178,7 +178,9 @@ def _put_routes(schedule: RouteSchedule, arrays: list[NDArray[Any]]) -> dict[str
     table = route_table(routes, names)
     columns = (table.weights, np.diff(table.starts), table.nodes)
     arrays.extend(_narrow(column) for column in columns)
-    return {"kind": "routes", "units_per_pair": schedule.units_per_pair, "nodes": list(names)}
+    idle = {"idle": list(schedule.idle)} if schedule.idle else {}
+    units = schedule.units_per_pair
+    return {"kind": "routes", "units_per_pair": units, "nodes": list(names)} | idle
 
 
 def _take_routes(header: dict[str, Any], arrays: list[NDArray[Any]]) -> RouteSchedule:
@@ -198,6 +200,7 @@ def _take_routes(header: dict[str, Any], arrays: list[NDArray[Any]]) -> RouteSch
         tuple(header["ranks"]),
         header["units_per_pair"],
         routes,
+        tuple(header.get("idle", ())),
     )
 
 

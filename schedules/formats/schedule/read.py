@@ -212,12 +212,17 @@ def _routes(document: dict[str, Any], topology: Topology) -> RouteSchedule:
         np.array(weights, np.int64),
     )
     units = fields.integer(document, "units_per_pair", "", MAX_WEIGHT)
+    ranks = topology.compute_nodes
+    if "participants" in document:
+        ranks = _participants(document, topology, "")
+    taking_part = set(ranks)
     return RouteSchedule(
         fields.collective(document, ""),
         fields.digest(document, ""),
-        topology.compute_nodes,
+        ranks,
         units,
         table,
+        tuple(node for node in topology.compute_nodes if node not in taking_part),
     )
 
 

@@ -126,7 +126,8 @@ def _head(schedule: Schedule) -> dict[str, Any]:
         total = {"trees_per_root": schedule.trees_per_root}
         return head | {"kind": "trees"} | common | total | _division(schedule)
     if isinstance(schedule, RouteSchedule):
-        return head | {"kind": "routes"} | common | {"units_per_pair": schedule.units_per_pair}
+        units = {"units_per_pair": schedule.units_per_pair}
+        return head | {"kind": "routes"} | common | units | _participants(schedule)
     return head | common | ({"together": True} if schedule.together else {})
 
 
@@ -140,9 +141,11 @@ def _division(schedule: TreeSchedule) -> dict[str, Any]:
     elif schedule.shards:
         pairs = zip(schedule.ranks, schedule.shards, strict=True)
         division["shards"] = [{"rank": rank, "size": size} for rank, size in pairs if size]
-    if schedule.idle:
-        division["participants"] = list(schedule.ranks)
-    return division
+    return division | _participants(schedule)
+
+
+def _participants(schedule: TreeSchedule | RouteSchedule) -> dict[str, Any]:
+    return {"participants": list(schedule.ranks)} if schedule.idle else {}
 
 
 def _require_ranks(schedule: StepSchedule) -> None:
