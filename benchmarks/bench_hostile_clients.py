@@ -53,6 +53,9 @@ SLICES = 20
 NICENESS = 19
 """Niceness of attackers, which share a core with the clients that are timed."""
 
+IP_BIND_ADDRESS_NO_PORT = 24
+"""Socket option of Linux; see ip(7)."""
+
 HOST = b"Host: localhost\r\n"
 
 
@@ -120,13 +123,17 @@ class Attacker(asyncio.Protocol):
         while True:
             await asyncio.sleep(after)
             after = PAUSE
+            connection = socket.socket()
+            connection.setblocking(False)
+            # The kernel chooses the port at the connect: a bind would search all used ports.
+            connection.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
             try:
-                await loop.create_connection(
-                    lambda: self, "127.0.0.1", self.port, local_addr=(self.source, 0)
-                )
+                connection.bind((self.source, 0))
+                await loop.sock_connect(connection, ("127.0.0.1", self.port))
+                await loop.create_connection(lambda: self, sock=connection)
                 return
             except OSError:
-                continue
+                connection.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the first bytes."""

@@ -1,8 +1,9 @@
 """Cache of API key lookups, so that a request needs no query.
 
 An entry, for a key or for an unknown id, is valid for `SECONDS`.  A revoked key still works for
-that time.  While the database cannot be used, entries stay valid until their keys expire.  The
-cache holds the digests of keys, not their texts.
+that time.  A request in the second half of the time has the entry of its key renewed, and does not
+wait for the query.  While the database cannot be used, entries stay valid until their keys expire.
+The cache holds the digests of keys, not their texts.
 
 One query at a time reads all keys that requests wait for.  A flood of guesses therefore shares its
 queries, and a valid key in the flood waits for at most two of them.
@@ -53,8 +54,12 @@ class Access:
 
 
 class _Entry(NamedTuple):
-    """A key that is valid ``until`` a time of the clock; None for an invalid or unknown key."""
+    """A key that is valid ``until`` a time of the clock; None for an invalid or unknown key.
 
+    From the time ``renewed`` on, requests have the entry renewed.
+    """
+
+    renewed: float
     until: float
     key: api_keys.ApiKey | None
     access: Access | None
@@ -91,9 +96,11 @@ class KnownKeys:
         if identity is None:
             return None
         entry = self._remembered(identity)
-        if entry is None:
+        if entry is not None and self._clock() >= entry.renewed:
+            self._look_up_soon(identity)
+        elif entry is None:
             try:
-                await self._looked_up(identity)
+                await asyncio.shield(self._look_up_soon(identity))
             except SQLAlchemyError:
                 if not self._is_in_force(self._entries.get(identity)):
                     raise
@@ -116,14 +123,14 @@ class KnownKeys:
         self._entries.move_to_end(identity)
         return entry
 
-    async def _looked_up(self, identity: str) -> None:
-        """Wait for the next query, which reads every key that is wanted when it begins."""
+    def _look_up_soon(self, identity: str) -> asyncio.Task[None]:
+        """Return the next query, which reads every key that is wanted when the query begins."""
         self._wanted.add(identity)
         if self._next is None:
             self._next = asyncio.ensure_future(self._look_up())
-            # Retrieve the exception, or asyncio logs an error when all clients have left.
+            # Retrieve the exception, or asyncio logs an error when no client waits.
             self._next.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await asyncio.shield(self._next)
+        return self._next
 
     async def _look_up(self) -> None:
         async with self._one_query:
@@ -139,13 +146,13 @@ class KnownKeys:
             self._entries.popitem(last=False)
 
     def _entry(self, key: api_keys.ApiKey | None, moment: datetime) -> _Entry:
-        counts = self._seconds
+        now, counts = self._clock(), self._seconds
         if key is None or not key.is_valid(moment):
-            return _Entry(self._clock() + counts, None, None)
+            return _Entry(now + counts, now + counts, None, None)
         if key.expires_at is not None:
             counts = min(counts, (key.expires_at - moment).total_seconds())
         access = Access(f"key:{key.id}", reach(frozenset(key.scopes)), key.owner)
-        return _Entry(self._clock() + counts, key, access)
+        return _Entry(now + counts / 2, now + counts, key, access)
 
     def _touch(self, entry: _Entry) -> None:
         """Store the last use of a key in the background; requests do not wait for writes."""

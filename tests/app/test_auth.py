@@ -243,6 +243,25 @@ def test_a_key_costs_one_look_up_in_some_seconds_right_or_wrong(engine):
     anyio.run(ask)
 
 
+def test_the_entry_of_a_key_in_use_is_renewed_and_no_request_waits_for_the_query(engine):
+    key, text_ = api_keys.create(engine, "a", ["read"])
+    now = 0.0
+
+    async def ask():
+        nonlocal now
+        known = KnownKeys(engine, seconds=5, clock=lambda: now)
+        assert await known.access(text_)
+        api_keys.revoke(engine, key.id)
+        now = 4.0
+        # The answer is that of the entry; the query begins, and finds that the key is revoked.
+        assert await known.access(text_)
+        async with asyncio.timeout(60):
+            while await known.access(text_):
+                await asyncio.sleep(0.01)
+
+    anyio.run(ask)
+
+
 def test_a_flood_of_guesses_shares_its_queries_with_the_valid_key_in_it(engine):
     text_ = api_keys.create(engine, "a", ["read"])[1]
     asked = [f"tl_{number:08x}_{'0' * 48}" for number in range(500)] + [text_]
