@@ -23,6 +23,7 @@ from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.app.store.artifacts import Computed, Kind
 from topoloom.schedules.model.schedule import Schedule
 from topoloom.synth.topology.assumptions import assumed_members
+from topoloom.synth.topology.latencies import latency_assumptions
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def of(
     busiest = max(range(topology.link_count), key=found.busy_seconds.__getitem__)
     link = topology.links[busiest]
     seconds = found.seconds
+    assumed = (*topology.assumed, *latency_assumptions(topology, request.stated_alpha_us))
     more: dict[str, Any] = {} if identity is None else {"schedule_id": identity}
     if bytes_per_second is not None:
         more["algbw_large"] = rounded(bytes_per_second / 10**9)
@@ -115,7 +117,7 @@ def of(
         schema="simulation/1",
         request=request,
         topology_digest=topology.digest,
-        **assumed_members(topology.assumed),
+        **assumed_members(assumed),
         collective=schedule.collective.value,
         seconds=float(seconds),
         exact_seconds=str(seconds),

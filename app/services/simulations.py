@@ -8,7 +8,7 @@ from topoloom.app.documents.base import Presented
 from topoloom.app.documents.simulation import SIMULATION, Simulated, of
 from topoloom.app.requests.evaluations import TimedScheduleRequest
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.services import schedules
+from topoloom.app.services import schedules, topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.submitted_schedules import given
 from topoloom.app.store.artifacts import Artefact
@@ -24,8 +24,10 @@ _UNSHARED = "the simulation sends each copy by itself, where multicast switches 
 
 def create(context: Context, request: TimedScheduleRequest) -> Artefact:
     """Return the stored simulation/1 document of a stored or submitted schedule."""
-    found, asked = given(context, request), request.simulation()
+    found = given(context, request)
     topology = found.loaded.topology
+    asked = request.simulation().on(topology)
+    topologies.note_latencies(context, topology, asked.alpha_us)
 
     def compute() -> Simulated:
         schedule, notes, traffic = found.read(), found.remarks(), found.traffic()
@@ -45,7 +47,7 @@ def of_document(document: Any, topology: Topology, request: SimulationRequest) -
     InvalidSchedule
         The schedule is not valid on the topology; the error names the first violations.
     """
-    return _simulated(schedules.read(document, topology), topology, request)
+    return _simulated(schedules.read(document, topology), topology, request.on(topology))
 
 
 def of_exported(
@@ -69,7 +71,8 @@ def of_exported(
     sent = schedules.read_exported(form, files, topology, said)
     notes = schedules.remarks_on(form, files, said, option)
     traffic = schedules.traffic_of(form, files, said)
-    return _simulated(sent, topology, request, notes=notes, traffic=traffic)
+    asked = request.on(topology)
+    return _simulated(sent, topology, asked, notes=notes, traffic=traffic)
 
 
 def _simulated(

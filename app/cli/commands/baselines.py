@@ -8,6 +8,8 @@ from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
+from topoloom.synth.topology.assumptions import assumed_members
+from topoloom.synth.topology.latencies import latency_assumptions
 
 if TYPE_CHECKING:
     from topoloom.schedules.baselines.nccl import NcclRun
@@ -42,6 +44,7 @@ def document_of(
         "topology_digest": topology.digest,
         "collective": collective,
         "bytes": request.bytes,
+        **assumed_members(latency_assumptions(topology, request.stated_alpha_us)),
         "opponents": [
             {
                 "name": entry.name,

@@ -134,6 +134,7 @@ def baselines(
     request = SimulationRequest.model_validate(fields)
     with opened() as context:
         topology = topologies.load(context, source_of(source, reading, context)).topology
+        topologies.note_latencies(context, topology, request.alpha_us)
     entries = timing.baselines_on(topology, collective, request)
     if out is not None and name is not None:
         write_text(out, timing.schedule_text(entries, name))
