@@ -77,6 +77,8 @@ _BEGINNINGS = (
     ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),
     ("digraph6", re.compile(r"\A(>>digraph6<<|&[?-~]+\s*\Z)")),
 )
+_GENERIC = ("JSON object", "JSON list", "XML")
+"""Kinds that a text's first character tells."""
 _GML = re.compile(r"^[ \t]{0,99}graph\s{0,99}\[", re.M)
 
 
@@ -120,6 +122,34 @@ def detect(text: str, filename: str = "") -> str:
     return form or _by_shape(text, head)
 
 
+def marked_as(text: str) -> str | None:
+    """Return the format whose own sign a text has, or the kind of foreign file; None if neither.
+
+    >>> marked_as("<graphml/>"), marked_as("<!DOCTYPE html><html>"), marked_as("a b")
+    ('graphml', 'an HTML page', None)
+    """
+    head = head_of(text)
+    form = _by_sign(text, head)
+    if form is not None:
+        return form
+    kind = recognise(head, (*FOREIGN, *(kind for kind in LOOSE if kind.name in _GENERIC)))
+    return None if kind is None else kind.what
+
+
+def looks_like(text: str) -> str | None:
+    r"""Return the format or the kind that a text most likely has; None if nothing tells it.
+
+    >>> looks_like("<graphml/>"), looks_like("a b\nb c\nc a")
+    ('graphml', 'edgelist')
+    """
+    head = head_of(text)
+    try:
+        return marked_as(text) or _by_shape(text, head)
+    except InvalidTopology:
+        kind = recognise(head, LOOSE)
+        return None if kind is None else kind.what
+
+
 def _by_sign(text: str, head: str) -> str | None:
     """Return the format that its own sign tells, or None."""
     if head.startswith("{"):
@@ -155,7 +185,7 @@ def _by_shape(text: str, head: str) -> str:
     if _GML.search(text):
         return "gml"
     kind = recognise(head, LOOSE)
-    if kind is not None and kind.name in ("JSON object", "JSON list", "XML"):
+    if kind is not None and kind.name in _GENERIC:
         if kind.name != "XML":
             parse_json(text.lstrip("\ufeff"), float)
         raise InvalidTopology("", kind.refusal)

@@ -17,7 +17,7 @@ from typing import Any
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.formats.adjacency_list import adjlist, multiline_adjlist, undirected_adjlist
 from topoloom.synth.formats.attributes import Attributes
-from topoloom.synth.formats.detection import MAX_CHARACTERS, detect
+from topoloom.synth.formats.detection import MAX_CHARACTERS, detect, looks_like, marked_as
 from topoloom.synth.formats.dot_text import dot_graph
 from topoloom.synth.formats.edge_list import edgelist, undirected_edgelist
 from topoloom.synth.formats.gexf import gexf
@@ -95,6 +95,8 @@ READABLE = (*GRAPHS, *DUMPS)
 
 _NAMED = ("node-link", "graphml", "gexf", "gml", "dot")
 _LABS = ("containerlab", "air")
+_UNMARKED = ("edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist")
+"""Formats whose readers take almost any line for links."""
 _LISTED = ("edgelist", "undirected-edgelist", "multiline-adjlist")
 
 OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -169,7 +171,26 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
     if len(text) > MAX_CHARACTERS:
         raise InvalidTopology("", f"must have at most {MAX_CHARACTERS} characters")
     text = text.removeprefix("\ufeff")
-    form = detect(text) if form is None else form
+    if form is not None:
+        return _as_stated(text, form, options)
+    return _read(text, detect(text), options)
+
+
+def _as_stated(text: str, form: str, options: dict[str, Any]) -> Topology:
+    """Return the topology of a text that is said to have a format."""
+    try:
+        found = _read(text, form, options)
+    except InvalidTopology as error:
+        looks = looks_like(text) if form in READABLE else form
+        if looks in (None, form, form.removeprefix("undirected-")):
+            raise
+        raise InvalidTopology(error.field, f"{error.rule}; the text looks like {looks}") from None
+    if form in _UNMARKED and (looks := marked_as(text)) not in (None, form):
+        raise InvalidTopology("", f"looks like {looks}, not like {form}")
+    return found
+
+
+def _read(text: str, form: str, options: dict[str, Any]) -> Topology:
     if form not in READABLE:
         raise InvalidTopology("/format", one_of(form, READABLE))
     given = {name: value for name, value in options.items() if value is not None}

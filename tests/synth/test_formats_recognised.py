@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import for_every
+from tests.synth.format_files import FILES, text_of
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.formats import detect
+from topoloom.synth.formats import READABLE, detect, read
+from topoloom.synth.formats.detection import marked_as
 from topoloom.synth.formats.unsupported_kinds import FOREIGN, LOOSE
 
 DUMP = "NCCL_TOPO_DUMP_FILE"
@@ -254,3 +256,45 @@ def logs(draw: st.DrawFn) -> str:
 def test_prose_settings_and_logs_are_never_taken_for_links(text: str) -> None:
     with pytest.raises(InvalidTopology):
         detect(text)
+
+
+TEXTS = {name: text_of(name) for name in FILES} | {
+    name: text for name, (text, _) in SAMPLES.items()
+}
+ALIKE = [
+    {"rocm-smi", "amd-smi"},
+    {"msccl-tools", "taccl"},
+    {"nvidia-smi-nvlink", marked_as(SAMPLES["nvidia-smi list"][0])},
+]
+"""Kinds of files that one reader reads."""
+
+
+def own(form: str, marked: str | None) -> bool:
+    """Return whether a text with this mark may be of a format."""
+    return marked in (None, form) or any({form, marked} <= alike for alike in ALIKE)
+
+
+@for_every("form", READABLE)
+def test_a_reader_says_what_a_file_of_another_format_looks_like(form: str) -> None:
+    for name, text in TEXTS.items():
+        marked = marked_as(text)
+        if own(form, marked):
+            continue
+        with pytest.raises(InvalidTopology) as caught:
+            read(text, form)
+        assert f"looks like {marked}" in caught.value.rule, name
+        assert len(caught.value.rule) <= 400
+
+
+@given(form=st.sampled_from(READABLE), name=st.sampled_from(sorted(TEXTS)), data=st.data())
+def test_a_cut_file_of_any_format_is_read_or_refused_in_one_error(form, name, data) -> None:
+    text = TEXTS[name]
+    cut = text[: data.draw(st.integers(0, len(text)))]
+    try:
+        found = read(cut, form)
+    except InvalidTopology as error:
+        assert "\n" not in error.rule
+        assert len(error.rule) <= 400
+    else:
+        assert found.node_count >= 1
+        assert form not in ("edgelist", "adjlist") or own(form, marked_as(cut))
