@@ -109,6 +109,7 @@ def test_every_tab_of_an_answer_shows_its_content(visit, address):
         "Topology": "canvas.graph[aria-label^='Graph of 12 nodes and 48 links']",
         "Schedule": "text=reduce-scatter, step 1 of 2",
         "Wiring": "text=48 moves wire this topology",
+        "Algorithms": "h2:has-text('is fastest')",
         "Alternatives": "td:has-text('double-binary-tree')",
         "Files": "button:has-text('MSCCL XML')",
         "API": "code:has-text('topoloom design --nodes 12')",
@@ -121,6 +122,12 @@ def test_every_tab_of_an_answer_shows_its_content(visit, address):
         with page.expect_download() as download:
             page.click("button:has-text('Topology (JSON)')")
         saved = json.loads(download.value.path().read_text())
+        page.select_option("[aria-label='Format of the topology']", "graphml")
+        with page.expect_download() as download:
+            page.locator("text=The topology in any format").locator("..").get_by_text(
+                "Download"
+            ).click()
+        assert "<graphml" in download.value.path().read_text()
     assert len(saved["nodes"]) == 12
 
 
@@ -140,6 +147,30 @@ def test_errors_of_several_fields_stand_at_each_of_them(visit, address):
     with visit(address + about, refusals=1) as page:
         page.wait_for_selector("#field-nodes-error:has-text('must be at least 2')")
         assert "must be a positive integer" in page.inner_text("#field-bytes-error")
+
+
+def test_a_number_outside_of_its_limits_is_marked_before_it_is_asked(visit, address):
+    with visit(address + TWELVE) as page:
+        page.wait_for_selector(SIZES)
+        page.fill("#field-nodes", "1")
+        page.press("#field-nodes", "Tab")
+        page.wait_for_selector("#field-nodes-error:has-text('must be at least 2')")
+        page.fill("#field-nodes", "13")
+        page.press("#field-nodes", "Tab")
+        page.wait_for_selector("#field-nodes:not([aria-invalid])")
+
+
+def test_twelve_hosts_lead_from_the_question_to_a_patch_plan_by_keyboard_alone(visit, address):
+    with visit(address + TWELVE) as page:
+        page.wait_for_selector(SIZES)
+        page.focus("[role=tab][aria-selected=true]")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector("text=48 moves wire this topology")
+        page.focus("a:has-text('Stages and progress of this plan')")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"{ANSWER}:has-text('48 moves wire this topology')")
+        page.wait_for_selector("td:has-text('plug') >> nth=0")
 
 
 def test_a_long_computation_shows_its_progress_and_can_be_cancelled(visit, address):
@@ -170,6 +201,37 @@ def test_a_fabric_shows_its_bottleneck(visit, address):
         page.get_by_role("tab", name="Faults").click()
         page.wait_for_selector("td:has-text('switch 0.nvswitch')")
         page.wait_for_selector("canvas[aria-label$='Heat map of the loss by each fault']")
+
+
+SMI = """        GPU0    GPU1    NIC0
+GPU0     X      NV4     SYS
+GPU1    NV4      X      SYS
+NIC0    SYS     SYS      X
+
+NIC Legend:
+
+  NIC0: mlx5_0
+"""
+
+
+def test_a_pasted_matrix_of_nvidia_smi_leads_to_a_bottleneck_and_its_assumptions(visit, address):
+    with visit(f"{address}/#/fabric") as page:
+        page.select_option("#choose-0", "from a file")
+        page.fill("#field-text", SMI)
+        page.fill("#field-boxes", "2")
+        page.fill("#field-nic_bandwidth", "25")
+        page.click("#question button.primary")
+        page.wait_for_selector(f"{ANSWER}:has-text('runs an allgather at')")
+        page.wait_for_selector("canvas[aria-label$='cross the bottleneck']")
+        page.wait_for_selector("summary:has-text('assumed')")
+        assert "text=" in page.url
+
+
+def test_process_groups_on_a_fabric_show_the_rate_of_each_kind(visit, address):
+    about = "recipe=Torus(4,%204)&groups=tensor%3D4%2Cdata%3D4&collective=allreduce"
+    with visit(f"{address}/#/fabric?{about}") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('each tensor group reaches')")
+        assert page.locator("[role=tabpanel]:not([hidden]) tbody tr").count() == 2
 
 
 def test_a_plan_lists_its_moves_and_draws_its_panels(visit, address):
@@ -329,6 +391,7 @@ VIEWS = {
     "wiring": ".figures",
     "training": ANSWER,
     "library": ANSWER,
+    "help": ANSWER,
     "rates": ANSWER,
 }
 """View -> what its answer has."""

@@ -4,9 +4,11 @@ import { get } from "./api.js";
 import { axes, chart, logTicks, path, scale, tick, ticks } from "./charts.js";
 import { h, hidden, s } from "./dom.js";
 import { bytes, fraction, nameOf, percent, seconds } from "./numbers.js";
+import { keywords, options, sameElsewhere } from "./same.js";
 import { table } from "./table.js";
 
-const USUAL = { nodes_min: "16", nodes_max: "1024", degree: "4", collective: "allreduce", bytes: "1MB" };
+/** The question of an empty form. */
+export const USUAL = { nodes_min: "16", nodes_max: "1024", degree: "4", collective: "allreduce", bytes: "1MB" };
 const SAMPLES = 48; // Sizes of the chart; each is one request.
 const FILTERS = ["degree", "links", "collective", "bytes", "max_steps", "max_bandwidth", "node_gbps", "alpha_us"];
 
@@ -21,7 +23,13 @@ export async function bestKnown(values) {
   return h("div", {},
     h("p", { class: "lead" }, `Time of one ${request.collective} of ${bytes(request.bytes)} with ${request.degree} ports of each host, from the atlas and from stored answers, without a search.`),
     points.length > 1 && h("div", { class: "charts one" }, timeChart(points, filters)),
-    h("h2", {}, "Topologies nearest to their bound"), bestTable(candidates, filters));
+    h("h2", {}, "Topologies nearest to their bound"), bestTable(candidates, filters),
+    h("h2", {}, "The same elsewhere"), elsewhere(range));
+}
+
+function elsewhere(query) {
+  const asked = Object.fromEntries([...query].map(([name, text]) => [name, Number.isFinite(Number(text)) ? Number(text) : text]));
+  return sameElsewhere(`/v1/best?${query}`, null, `client.best(${keywords(asked)})`, `topoloom best ${options(asked)}`);
 }
 
 /** Return the fastest known topology of sizes of the atlas, evenly on a logarithmic scale. */

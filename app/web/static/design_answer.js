@@ -1,13 +1,14 @@
 // The answer to a design: a sentence, three figures, two charts, and tabs with the details.
 
+import { algorithmsView } from "./algorithms.js";
 import { get, post } from "./api.js";
-import { h, hidden, later, show, tabs } from "./dom.js";
+import { figure, h, hidden, later, show, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
 import { bytes, digits, fraction, nameOf, percent, plural, seconds } from "./numbers.js";
 import { pinButton } from "./pin.js";
 import { playerView } from "./player.js";
-import { files, keywords, options, sameElsewhere } from "./same.js";
+import { everyFormat, files, keywords, options, sameElsewhere } from "./same.js";
 import { SIZES, sizesChart } from "./sizes.js";
 import { table } from "./table.js";
 import { topologyView } from "./topology.js";
@@ -41,7 +42,7 @@ function sentence(design) {
   const { best, bounds, request } = design;
   const ratio = best.seconds / bounds.seconds;
   const bound = request.collective === "allreduce" ? "bound of two passes" : "lower bound";
-  const gap = Math.abs(ratio - 1) < 0.0005 ? (ratio === 1 ? `which is the ${bound}` : `within 0.1 % of the ${bound}`)
+  const gap = Math.abs(ratio - 1) < 0.0005 ? (ratio === 1 ? `which is the ${bound}` : `within 0.1% of the ${bound}`)
     : `${percent(ratio)} ${ratio > 1 ? "above" : "below"} the ${bound}`;
   const task = request.collective ? `a${/^a/.test(request.collective) ? "n" : ""} ${request.collective} of ${bytes(request.bytes)}`
     : `${plural(design.workload.tasks.reduce((sum, task) => sum + task.count, 0), "collective")}${design.workload.preset ? ` of ${design.workload.preset}` : ""}`;
@@ -87,10 +88,6 @@ async function pinned(design) {
   return pinButton("designs", await get(`/v1/designs/${design.id}/labels`));
 }
 
-function figure(name, value, note) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
-}
-
 function pointTabs(design, body, point, isBest) {
   const topology = point.topology_id ? get(`/v1/topologies/${point.topology_id}`) : post("/v1/topologies", { recipe: point.recipe });
   const collective = design.request.collective || design.workload.tasks[0].collective;
@@ -100,15 +97,29 @@ function pointTabs(design, body, point, isBest) {
   return [
     h("h2", {}, nameOf(point), h("span", { class: "quiet" }, ` ${point.steps} steps, T_B ${fraction(point.bandwidth)}, ${seconds(point.seconds)}${isBest ? "" : " – another point of the frontier"}`)),
     tabs("Details", [
-      ["Topology", () => later(topology.then((found) => topologyView(found)))],
+      ["Topology", () => later(topology.then((found) => topologyView(found, { about: proof(design, point) })))],
       ["Schedule", () => later((tell) => Promise.all([topology, schedule]).then(([found, id]) => playerView(found, id, tell)))],
       ["Wiring", () => later(topology.then((found) => uniformWiring({ id: found.id })))],
+      ["Algorithms", () => later(topology.then((found) => algorithmsView({ topology: { id: found.id }, collective, alpha_us: design.request.alpha_us })))],
       ["Alternatives", () => alternatives(design)],
       ["Faults", () => later(topology.then((found) => faultsView(found, collective === "all-to-all" ? "allgather" : collective)))],
       ["Files", () => later(Promise.all([topology, schedule]).then(([found, id]) => fileList(design, found, id, collective)))],
       ["API", () => sameElsewhere("/v1/designs", body, `client.design(${keywords(body)})`, design.request.collective || body.preset ? `topoloom design ${options(body)}` : null)],
     ]),
   ];
+}
+
+/** Return the cost of a point, and why no topology costs less. */
+function proof({ request, bounds }, point) {
+  const { nodes, degree, links } = request;
+  const hosts = nodes.toLocaleString("en-US");
+  const reach = (steps) => Array.from({ length: steps + 1 }, (_, hop) => (hop === 0 ? 1 : degree * (links === "bidirectional" ? degree - 1 : degree) ** (hop - 1))).reduce((sum, count) => sum + count);
+  const near = reach(bounds.steps - 1);
+  const why = near < nodes ? `: in ${plural(bounds.steps - 1, "step")} a host of ${plural(degree, "port")} reaches at most ${(near - 1).toLocaleString("en-US")} of the ${(nodes - 1).toLocaleString("en-US")} others` : "";
+  const [fewest, least] = [point.gap.steps === 0, point.gap.bandwidth === "0"];
+  return [h("h3", {}, "Cost, and its proof"),
+    h("p", {}, h("strong", {}, plural(point.steps, "step")), fewest ? ", and no topology has fewer" : `; no topology has fewer than ${bounds.steps}`, `${why}.`),
+    h("p", {}, h("strong", {}, `T_B ${point.bandwidth}`), least ? ", and no topology has less" : ` = ${fraction(point.bandwidth)}; no topology has less than ${bounds.bandwidth}`, `: each of ${hosts} hosts receives the data of all others.`)];
 }
 
 /** Return the times of the best topology and of all baselines as bars. */
@@ -143,16 +154,13 @@ function tasksFigure(design) {
 function fileList(design, topology, schedule, collective) {
   const stem = topology.name || "topology";
   const program = ["msccl-xml", "mscclpp-json"];
-  return files([
+  return h("div", {}, files([
     ["Design (JSON)", `/v1/designs/${design.id}`, `${stem}.design.json`, "this answer, with exact numbers"],
     ["Topology (JSON)", `/v1/topologies/${topology.id}`, `${stem}.topology.json`, "nodes and links, topology/1"],
-    ["Topology (GraphML)", `/v1/topologies/${topology.id}?format=graphml`, `${stem}.graphml`, "for networkx, Gephi, yEd"],
-    ["Topology (edge list)", `/v1/topologies/${topology.id}?format=edgelist`, `${stem}.edges.txt`, "one link on each line"],
     ["Schedule (JSON)", `/v1/schedules/${schedule}`, `${stem}.schedule.json`, `every message of the ${collective}, schedule/1`],
     ["Schedule (MSCCL XML)", `/v1/schedules/${schedule}?format=msccl-xml`, `${stem}.xml`, "for MSCCL and RCCL"],
     ["Schedule (MSCCL++)", `/v1/schedules/${schedule}?format=mscclpp-json`, `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
     ["Traces (Chakra)", `/v1/schedules/${schedule}?format=chakra-et&bytes=${design.request.bytes || 1048576}`, `${stem}.chakra.zip`, "one trace for each rank, for ASTRA-sim"],
-    ["Tuner table (CSV)", `/v1/schedules/${schedule}?format=nccl-tuner-csv`, `${stem}.tuner.csv`, "for the NCCL tuner plugin"],
     ...program.map((format) => [`Set of programs (${format.split("-")[0]})`, `/v1/designs/${design.id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
-  ]);
+  ]), everyFormat("topology", "/v1/topologies/{id}", topology.id, stem), everyFormat("schedule", "/v1/schedules/{id}", schedule, `${stem}.schedule`));
 }

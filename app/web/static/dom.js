@@ -37,6 +37,11 @@ export function drawing(width, height, title, ...children) {
   return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title }, children);
 }
 
+/** Return a figure of an answer in large type: its name, value and note. */
+export function figure(name, value, note) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
+}
+
 /** Return tabs, `[name, build]` each; a tab is built when it is first opened. */
 export function tabs(label, entries, chosen = 0) {
   const panels = entries.map(([name], index) => h("div", {

@@ -1,20 +1,21 @@
 // The view Fabric: the best throughput of a collective on an existing fabric, and what limits it.
 
+import { algorithmsView } from "./algorithms.js";
 import { get, post } from "./api.js";
-import { h, later, tabs } from "./dom.js";
+import { figure, h, later, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { Form, fields } from "./form.js";
-import { bytes, digits, number, percent, plural, seconds } from "./numbers.js";
+import { digits, number, percent, plural } from "./numbers.js";
+import { groupsView } from "./groups.js";
 import { playerView } from "./player.js";
-import { files, keywords, sameElsewhere } from "./same.js";
-import { table } from "./table.js";
+import { everyFormat, files, keywords, quoted, sameElsewhere } from "./same.js";
 import { topologyView } from "./topology.js";
 import { sourceOf } from "./wiring.js";
 import { ask } from "./waiting.js";
 
 const EXAMPLE = { fabric: "dgx-a100-2", collective: "allgather" };
 const COLLECTIVES = ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"].map((name) => [name, name]);
-const COLLECTIVE = ["collective", "root"];
+const COLLECTIVE = ["collective", "root", "groups", "group"];
 
 function items(names) {
   return [
@@ -31,7 +32,11 @@ function items(names) {
       ] },
     ] },
     { name: "collective", label: "Collective", kind: "select", options: COLLECTIVES },
-    { name: "root", label: "Root of a broadcast or reduce", kind: "text", hint: "a compute node, such as 0.gpu0" },
+    { more: "More conditions", fields: [
+      { name: "root", label: "Root of a broadcast or reduce", kind: "text", hint: "a compute node, such as 0.gpu0" },
+      { name: "groups", label: "Process groups", kind: "text", hint: "sizes of parallelism, such as tensor=8,data=2" },
+      { name: "group", label: "Only groups of one kind", kind: "text", hint: "such as data" },
+    ] },
   ];
 }
 
@@ -51,7 +56,7 @@ export async function create({ go }) {
         for (const one of error.errors || []) one.pointer = one.pointer.replace(/^\/topology/, "");
         throw error;
       });
-      return ask({ form, answer, signal, send, render: (optimum) => answerOf(optimum, body) });
+      return ask({ form, answer, signal, send, render: (found) => (found.kinds ? groupsView(found, body) : answerOf(found, body)) });
     },
   };
 }
@@ -78,16 +83,12 @@ function answerOf(optimum, body) {
     tabs("Details", [
       ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && { nodes: new Set(limit.nodes), isEntry: limit.entry_capacity !== undefined } })))],
       ["Trees", () => later((tell) => Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id, tell)), "Packs the trees …")],
-      ["Algorithms", () => later(post("/v1/comparisons", request).then(algorithms), "Compares the algorithms …")],
+      ["Algorithms", () => algorithmsView(request)],
       ["Faults", () => later(topology.then((found) => faultsView(found, optimum.collective)))],
       ["Files", () => later(schedule.then((made) => fileList(optimum, made)))],
-      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum '${body.topology.fabric || body.topology.recipe}' --collective ${optimum.collective}` : null)],
+      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum ${quoted(body.topology.fabric || body.topology.recipe)} --collective ${optimum.collective}` : null)],
     ]),
   ];
-}
-
-function figure(name, value, note) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
 }
 
 function bottleneck(cut, unit) {
@@ -109,29 +110,15 @@ function assumptions(list) {
     h("ul", {}, list.map((one) => h("li", {}, one.text, " ", h("code", {}, one.option)))));
 }
 
-function algorithms(comparison) {
-  const { sizes, switch_over: over } = comparison.fabric;
-  const names = comparison.fabric.algorithms.map((one) => one.name);
-  const plain = (name) => name.replace(/ --max-gap (\S+)/, " (gap $1)");
-  return h("div", {}, h("p", { class: "lead" }, `Fastest: ${over.map((one, index) => `${plain(one.name)}${index ? ` from ${bytes(one.from_bytes)}` : ""}`).join(", ")}.`),
-    table("Times of the algorithms", [
-      { head: "size", cell: (row) => bytes(row.bytes) },
-      ...names.map((name) => ({ head: plain(name), number: true, cell: (row) => {
-        const time = row.times.find((one) => one.name === name);
-        return time ? h("span", { class: row.fastest === name ? "accent" : "" }, seconds(time.seconds)) : "–";
-      } })),
-    ], sizes));
-}
-
 function fileList(optimum, schedule) {
   const stem = optimum.name || "fabric";
   const of = (format) => `/v1/schedules/${schedule.id}?format=${format}`;
-  return files([
+  return h("div", {}, files([
     ["Optimum (JSON)", `/v1/optima/${optimum.id}`, `${stem}.optimum.json`, "this answer, with exact numbers"],
     ["Topology (JSON)", `/v1/topologies/${optimum.topology_id}`, `${stem}.topology.json`, "nodes and links, topology/1"],
     ["Schedule (JSON)", `/v1/schedules/${schedule.id}`, `${stem}.schedule.json`, "the trees of every root, schedule/1"],
     ["Schedule (MSCCL XML)", of("msccl-xml"), `${stem}.xml`, "for MSCCL and RCCL"],
     ["Schedule (MSCCL++)", of("mscclpp-json"), `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
     ["Trees (DOT)", of("dot"), `${stem}.dot`, "for Graphviz"],
-  ]);
+  ]), everyFormat("topology", "/v1/topologies/{id}", optimum.topology_id, stem), everyFormat("schedule", "/v1/schedules/{id}", schedule.id, `${stem}.schedule`));
 }

@@ -1,26 +1,22 @@
 // The rate that is left after each single fault: a heat map of the graph, and a table, worst first.
 
 import { post } from "./api.js";
-import { h, hidden, show } from "./dom.js";
+import { h, hidden } from "./dom.js";
 import { graphView } from "./graph.js";
 import { arrange, graphOf } from "./layout.js";
-import { digits, number } from "./numbers.js";
+import { digits, number, share } from "./numbers.js";
 import { keywords, sameElsewhere } from "./same.js";
 import { sceneOf } from "./scene.js";
 import { nodeClasses, pairClasses } from "./symmetry.js";
 import { table } from "./table.js";
-import { progress } from "./waiting.js";
+import { followed } from "./waiting.js";
 
 const LEVELS = 12; // Steps of the color of links.
 
 /** Return the faults of a topology; the analysis is a job, whose progress stands in their place. */
 export function faultsView(topology, collective) {
-  const place = h("div", {}, h("p", { class: "quiet" }, "Removes every part in turn …"));
   const body = { kind: "fault-analysis", topology: { id: topology.id }, template: { collective } };
-  const onJob = (job, cancel) => show(place, progress(job, cancel, "h3"));
-  post("/v1/sweeps", body, { onJob }).then((sweep) => show(place, worstFirst(topology, sweep.rows, collective), elsewhere(topology, body, sweep)),
-    (error) => show(place, h("p", { class: error.denied ? "quiet" : "error" }, error.message)));
-  return place;
+  return followed("Removes every part in turn …", (options) => post("/v1/sweeps", body, options), (sweep) => [worstFirst(topology, sweep.rows, collective), elsewhere(topology, body, sweep)]);
 }
 
 const left = (row) => number(row.left ?? 0);
@@ -86,8 +82,6 @@ function elsewhere(topology, body, sweep) {
     sameElsewhere("/v1/sweeps", body, `client.sweep(${keywords(body)})`, `topoloom faults ${topology.id.slice(0, 16)} --collective ${body.template.collective}`,
       [["Faults (JSON)", `/v1/sweeps/${sweep.id}`, "faults.json", "every row with its exact rate, sweep/1"]]));
 }
-
-const share = (value) => `${(100 * value).toFixed(1)}%`;
 
 function named(row) {
   const ends = row[row.part] ?? row.node ?? row.host;

@@ -68,6 +68,7 @@ export class Form {
     }[kind]();
     const error = h("span", { class: "error", id: `${id}-error`, role: "alert" });
     const hint = h("span", { class: "hint", id: `${id}-hint`, title: rules.description }, hintOf(item, rules));
+    if (kind === "number") input.addEventListener("change", () => check(input, error, rules));
     this.inputs.set(name, { item, input, error });
     return h("div", { class: `field ${kind}` }, h("label", { for: id, title: rules.description }, item.label),
       h("span", { class: "entry" }, input, item.unit && h("span", { class: "unit" }, item.unit)), kind === "area" && takesFiles(input), hint, error,
@@ -159,6 +160,15 @@ const READ = {
   select: (text) => text,
   check: () => true,
 };
+
+/** Say at once where a number is outside of the limits that the service states. */
+function check(input, error, { minimum = -Infinity, maximum = Infinity }) {
+  const value = Number(input.value);
+  const wrong = input.value.trim() && (Number.isNaN(value) ? "must be a number" : value < minimum ? `must be at least ${minimum}` : value > maximum ? `must be at most ${maximum.toLocaleString("en-US")}` : "");
+  input.toggleAttribute("aria-invalid", Boolean(wrong));
+  if (wrong) input.setAttribute("aria-invalid", "true");
+  show(error, wrong || "");
+}
 
 function hintOf(item, rules) {
   if (item.hint !== undefined) return item.hint;

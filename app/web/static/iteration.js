@@ -1,9 +1,9 @@
 // The view Training: the time of a training iteration, its phases, and the best topology and placement.
 
 import { post } from "./api.js";
-import { h, hidden, tabs } from "./dom.js";
+import { figure, h, hidden, tabs } from "./dom.js";
 import { Form, fields } from "./form.js";
-import { bytes, plural, seconds } from "./numbers.js";
+import { bytes, plural, seconds, share } from "./numbers.js";
 import { keywords, options, sameElsewhere } from "./same.js";
 import { table } from "./table.js";
 import { ask } from "./waiting.js";
@@ -46,8 +46,6 @@ function introduction() {
     h("p", {}, h("a", { href: `#/training?${new URLSearchParams(EXAMPLE)}` }, "Simulate mixtral-8x7b on 8 hosts"))];
 }
 
-const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
-
 function answerOf(found, body) {
   const { best, request } = found;
   return [
@@ -72,11 +70,7 @@ function answerOf(found, body) {
 
 const commandOf = ({ preset, ...rest }) => `topoloom iteration ${preset} ${options(rest)}`;
 
-const limitOf = ({ limit }) => (limit === "latency" ? "10 % less latency" : `10 % faster ${limit}`);
-
-function figure(name, value, note) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
-}
+const limitOf = ({ limit }) => (limit === "latency" ? "10% less latency" : `10% faster ${limit}`);
 
 /** Return a bar of a share of the most. */
 const bar = (value, most, kind) => h("meter", { class: kind, min: "0", max: String(most), value: String(Math.max(0, Math.min(value, most))), "aria-hidden": "true" });

@@ -9,6 +9,8 @@ import { bytes, nameOf, plural, seconds } from "./numbers.js";
 import { pinButton } from "./pin.js";
 import { table } from "./table.js";
 
+const LOOK_EVERY = 3_000; // Milliseconds between two looks at the jobs.
+
 const LINKS = { name: "links", label: "Port direction", kind: "select", options: [["unidirectional", "one-way"], ["bidirectional", "two-way"]] };
 const DEGREE = { name: "degree", label: "Ports of each host" };
 
@@ -20,7 +22,7 @@ const LISTS = [
   { value: "best", label: "best known topologies", show: bestKnown, fields: [
     { name: "nodes_min", label: "Hosts, from", placeholder: "16" },
     { name: "nodes_max", label: "Hosts, to", placeholder: "1024" },
-    DEGREE, LINKS,
+    { ...DEGREE, placeholder: "4" }, LINKS,
     { name: "collective", label: "Collective", kind: "select", options: ["allreduce", "allgather", "reduce-scatter"].map((name) => [name, name]) },
     { name: "bytes", label: "Data size", kind: "text", placeholder: "1MB", hint: "such as 1MB, 25MiB, 1GiB" },
     { more: "More conditions", fields: [
@@ -106,14 +108,24 @@ async function plans() {
 
 const when = (row) => new Date(row.created_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
+/** Return the jobs; the list is read again while it is shown. */
 async function jobs() {
-  const { items } = await get("/v1/jobs?limit=100");
+  const place = h("div", {});
+  const look = async () => show(place, jobTable((await get("/v1/jobs?limit=100")).items));
+  await look();
+  const again = () => setTimeout(() => place.isConnected && look().then(again, again), LOOK_EVERY);
+  again();
+  return place;
+}
+
+function jobTable(items) {
   if (!items.length) return h("p", { class: "quiet" }, "No job waits or runs. A computation becomes a job if it takes longer than a few seconds.");
   return table("Jobs", [
     { head: "operation", cell: (job) => job.operation },
     { head: "state", cell: (job) => job.state },
     { head: "progress", cell: (job) => (job.state === "running" ? h("progress", { max: "1", value: job.progress === null ? null : String(job.progress), "aria-label": "Progress" }) : "") },
     { head: "phase", cell: (job) => job.phase || "" },
+    { head: "similar jobs take", number: true, cell: (job) => (job.estimate_seconds ? `about ${seconds(job.estimate_seconds)}` : "") },
     { head: "created", cell: (job) => when(job) },
     { head: hidden("cancel"), cell: (job) => (["queued", "running"].includes(job.state) ? stop(job) : "") },
   ], items);

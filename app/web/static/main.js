@@ -4,6 +4,7 @@ import { get, key } from "./api.js";
 import * as design from "./design.js";
 import { h, show } from "./dom.js";
 import * as fabric from "./fabric.js";
+import * as help from "./help.js";
 import * as iteration from "./iteration.js";
 import * as library from "./library.js";
 import { plural } from "./numbers.js";
@@ -11,7 +12,7 @@ import * as rates from "./rates.js";
 import { search } from "./search.js";
 import * as wiring from "./wiring.js";
 
-const VIEWS = { design, fabric, wiring, training: iteration, rates, library };
+const VIEWS = { design, fabric, wiring, training: iteration, rates, library, help };
 const NAMES = { design: "Design", fabric: "Fabric", wiring: "Wiring", training: "Training", rates: "Learning rate", library: "Library" };
 const JOBS_EVERY = 15_000; // Milliseconds between two looks at the jobs.
 
@@ -44,7 +45,7 @@ async function open() {
     current = { name, view };
     show(question, fold(view));
     show(answer, h("p", { class: "quiet" }, "Loading …"));
-    document.title = `${NAMES[name]} – Topoloom`;
+    document.title = `${NAMES[name] || "Help"} – Topoloom`;
     for (const link of document.querySelectorAll("#views a")) link.toggleAttribute("aria-current", link.hash === `#/${name}`);
     for (const link of document.querySelectorAll("#views a[aria-current]")) {
       link.setAttribute("aria-current", "page");

@@ -50,10 +50,13 @@ export function fraction(text) {
   return digits(number(text));
 }
 
-/** 1.052 -> "5.2 %" */
+/** 1.052 -> "5.2%" */
 export function percent(ratio) {
-  return `${(Math.abs(ratio - 1) * 100).toFixed(1)}${SPACE}%`;
+  return `${(Math.abs(ratio - 1) * 100).toFixed(1)}%`;
 }
+
+/** 0.917 -> "91.7%" */
+export const share = (value) => `${(100 * value).toFixed(1)}%`;
 
 /** "circulant-12x4-c960", or the recipe of a point without a short name. */
 export function nameOf(point) {

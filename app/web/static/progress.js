@@ -3,7 +3,7 @@
 import { get, post, send } from "./api.js";
 import { h, show } from "./dom.js";
 import { takesFiles } from "./form.js";
-import { digits, number, plural } from "./numbers.js";
+import { number, plural, share } from "./numbers.js";
 import { apply, isDone, keyOf, movesOf, pairsBefore, panelsView } from "./panels.js";
 import { table } from "./table.js";
 
@@ -118,7 +118,7 @@ function stageTable(plan, standings) {
     seen && { head: "done", cell: (row) => h("meter", { class: "ours", min: "0", max: String(row.moves), value: String(row.done), "aria-label": `${row.done} of ${row.moves} moves` }) },
     { head: "moves", number: true, cell: (row) => (seen ? `${row.done.toLocaleString("en-US")} of ${row.moves.toLocaleString("en-US")}` : row.moves.toLocaleString("en-US")) },
     { head: "links down", number: true, cell: (row) => row.effect.links_down.toLocaleString("en-US") },
-    { head: "capacity left", number: true, cell: (row) => `${digits(100 * number(row.effect.capacity_left))}\u00a0%` },
+    { head: "capacity left", number: true, cell: (row) => share(number(row.effect.capacity_left)) },
     { head: "hosts connected", cell: (row) => (row.effect.connected ? "all" : "not all") },
     rows.some((row) => row.effect.hosts_drained) && { head: "hosts affected", number: true, cell: (row) => row.effect.hosts_drained.length.toLocaleString("en-US") },
   ].filter(Boolean), rows);

@@ -2,10 +2,10 @@
 
 import { get, blob } from "./api.js";
 import { axes, chart, logTicks, path, scale, tick, ticks } from "./charts.js";
-import { h, s, show } from "./dom.js";
+import { figure, h, s, show } from "./dom.js";
 import { Form } from "./form.js";
 import { digits, plural } from "./numbers.js";
-import { files, snippet } from "./same.js";
+import { files, sameElsewhere, snippet } from "./same.js";
 import { table } from "./table.js";
 
 const EVERY = 3_000; // Milliseconds between two looks at a running session.
@@ -65,14 +65,12 @@ function sessionView(session, text) {
       figure("Rate", session.action.lr ? session.action.lr.toExponential(2) : "–", `next: ${session.action.type.replace("_", " ")}`),
       figure("Steps in all", session.spent.toLocaleString("en-US"), `${plural(session.spent - session.step, "step")} of trials discarded`)),
     rows.length > 1 && h("div", { class: "charts" }, curves("Loss of the kept run, and of the trials", rows, (row) => row.loss, "loss"), curves("Learning rate", rows, (row) => row.rate, "rate")),
-    session.stages.length > 0 && [h("h2", {}, "Stages"), stages(session.stages)],
+    session.stages.length > 0 && [h("h2", {}, "Stages"), h("div", { class: "charts" }, session.stages.map(candidates).filter(Boolean).slice(-2)), stages(session.stages)],
     h("h2", {}, "Files"),
-    files([["History (CSV)", `/v1/lr-sessions/${session.id}/history?format=csv`, "history.csv", "one line for each step"], ["Session (JSON)", `/v1/lr-sessions/${session.id}`, "session.json", "lr-session/1"]]),
+    files([["History (CSV)", `/v1/lr-sessions/${session.id}/history?format=csv`, "history.csv", "one line for each step"], ["Session (JSON)", `/v1/lr-sessions/${session.id}`, "session.json", "lr-session/1"], ["Plot (SVG)", `/v1/lr-sessions/${session.id}/history?format=svg`, "history.svg", "loss and rate, for papers"]]),
+    h("h2", {}, "The same elsewhere"),
+    sameElsewhere(`/v1/lr-sessions/${session.id}`, null, `client.lr_history("${session.id}", "csv")`, `topoloom lr show ${session.id}`),
   ];
-}
-
-function figure(name, value, note) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
 }
 
 function curves(title, rows, of, name) {
@@ -96,11 +94,37 @@ function curves(title, rows, of, name) {
   return made.figure;
 }
 
+/** Return the forecasts of the rates that a stage tried; the chosen rate is ringed. */
+function candidates(stage) {
+  const tried = stage.attempts.filter((one) => one.forecast > 0);
+  if (tried.length < 2) return null;
+  const [rates, losses] = [tried.map((one) => one.rate), tried.map((one) => one.forecast)];
+  const title = `Forecast loss of the rates tried at step ${stage.start.toLocaleString("en-US")}`;
+  const draw = (width, height) => {
+    const box = { left: 56, right: width - 24, top: 34, bottom: height - 44 };
+    const x = scale([Math.min(...rates) / 1.3, Math.max(...rates) * 1.3], [box.left, box.right], true);
+    const y = scale([Math.min(...losses) / 1.1, Math.max(...losses) * 1.1], [box.bottom, box.top], true);
+    const isChosen = (one) => Math.abs(one.rate - stage.rate) < 1e-9;
+    return axes(width, height, box, {
+      x, y, title, xName: "learning rate", yName: "forecast loss",
+      xTicks: logTicks(Math.min(...rates), Math.max(...rates)).map((value) => [value, value.toExponential(0)]),
+      yTicks: logTicks(Math.min(...losses), Math.max(...losses)).map((value) => [value, tick(value)]),
+    }, tried.map((one) => s("g", { class: isChosen(one) ? "point best" : "point" }, s("title", {}, `${one.rate.toExponential(2)}: ${digits(one.forecast)}, ${one.status}`),
+      isChosen(one) && s("circle", { class: "ring", cx: x(one.rate), cy: y(one.forecast), r: 9 }), s("circle", { cx: x(one.rate), cy: y(one.forecast), r: 4.5 }),
+      isChosen(one) && s("text", { x: x(one.rate), y: y(one.forecast) - 14, "text-anchor": "middle" }, "chosen"))));
+  };
+  return chart(title, draw, { columns: [
+    { head: "rate", number: true, cell: (one) => one.rate.toExponential(2) },
+    { head: "forecast", number: true, cell: (one) => digits(one.forecast) },
+    { head: "state", cell: (one) => one.status },
+  ], rows: tried }, 260).figure;
+}
+
 function stages(list) {
   return table("Stages", [
     { head: "first step", number: true, cell: (stage) => stage.start },
     { head: "steps", number: true, cell: (stage) => stage.tau },
     { head: "chosen", number: true, cell: (stage) => (stage.rate ? stage.rate.toExponential(2) : "–") },
-    { head: "tried", cell: (stage) => h("span", { class: "wrap" }, stage.attempts.map((one) => `${one.rate.toExponential(1)} ${one.status}${one.forecast === undefined ? "" : ` (forecast ${digits(one.forecast)})`}`).join(", ")) },
+    { head: "tried", number: true, cell: (stage) => plural(stage.attempts.length, "rate") },
   ], list);
 }

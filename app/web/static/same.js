@@ -1,7 +1,7 @@
 // "The same elsewhere": the request by curl, in Python and on the command line, to copy; and files.
 
-import { blob, key } from "./api.js";
-import { h } from "./dom.js";
+import { blob, get, key } from "./api.js";
+import { h, later } from "./dom.js";
 
 /** Return the texts of a request for other programs, and files; a request without a body reads its path. */
 export function sameElsewhere(path, body, python, command, downloads = []) {
@@ -48,16 +48,34 @@ export function options(body) {
 export function files(entries) {
   return h("ul", { class: "files" }, entries.map(([label, path, name, use]) => {
     const told = h("span", { class: "error", role: "alert" });
-    const button = h("button", { type: "button", class: "download", onclick: async () => {
-      told.textContent = "";
-      try {
-        save(await blob(path), name);
-      } catch (error) {
-        told.textContent = error.message;
-      }
-    } }, label);
-    return h("li", {}, button, h("span", { class: "quiet" }, use), told);
+    return h("li", {}, h("button", { type: "button", class: "download", onclick: () => download(path, name, told) }, label), h("span", { class: "quiet" }, use), told);
   }));
+}
+
+/** Return a choice of every format in which the service writes a document of a route `/v1/…/{id}`. */
+export function everyFormat(what, route, id, stem) {
+  return later(get("/openapi.json").then(({ paths }) => {
+    const { schema } = paths[route].get.parameters.find(({ name }) => name === "format");
+    const names = (schema.anyOf || [schema]).flatMap((one) => one.enum || []);
+    const select = h("select", { "aria-label": `Format of the ${what}` }, names.map((name) => h("option", {}, name)));
+    const told = h("span", { class: "error", role: "alert" });
+    const act = () => download(`${route.replace("{id}", id)}?format=${select.value}`, (type) => `${stem}.${select.value}.${suffixOf(type)}`, told);
+    return h("div", { class: "inline" }, h("span", {}, `The ${what} in any format:`), select, h("button", { type: "button", onclick: act }, "Download"), told);
+  }));
+}
+
+const SUFFIXES = [["json", "json"], ["xml", "xml"], ["csv", "csv"], ["html", "html"], ["zip", "zip"], ["svg", "svg"]];
+const suffixOf = (type) => SUFFIXES.find(([part]) => type.includes(part))?.[1] || "txt";
+
+/** Save a file of the service; `name` may be a function of its media type. */
+async function download(path, name, told) {
+  told.textContent = "";
+  try {
+    const content = await blob(path);
+    save(content, typeof name === "function" ? name(content.type) : name);
+  } catch (error) {
+    told.textContent = error.message;
+  }
 }
 
 /** Save a blob as a file.  A link cannot send a key, so the page has read the file. */

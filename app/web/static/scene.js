@@ -119,6 +119,6 @@ function closest(places) {
 export function labelOf(node, roomy) {
   const own = String(node.id).split(".").at(-1);
   if (node.kind === "switch") return roomy ? own.slice(0, 9) : null;
-  const short = own.replace(/^[a-z]+(?=\d+$)/, "");
+  const short = own.replace(/^[a-z]+(?=\d+$)/i, "");
   return short.length <= 4 ? short : null;
 }

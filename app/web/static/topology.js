@@ -9,7 +9,7 @@ import { isLarge, sceneOf } from "./scene.js";
 
 /**
  * Return the view of a topology: drawing, recipe, facts.  `options.cut` has the `nodes` of a
- * bottleneck, and whether its links enter them (`isEntry`) or leave them.
+ * bottleneck, and whether its links enter them (`isEntry`) or leave them; `options.about` has texts.
  */
 export function topologyView(topology, options = {}) {
   const graph = graphOf(topology);
@@ -42,7 +42,7 @@ export function topologyView(topology, options = {}) {
   draw();
   return h("div", { class: "split" },
     h("div", {}, modes.length > 1 && h("div", { class: "switcher", role: "group", "aria-label": "Arrangement" }, buttons), drawn.element, caption),
-    h("div", {}, topology.recipe && recipeView(topology.recipe), h("div", { class: "inline choose" }, h("label", { for: "chosen-node" }, "Node"), choose), facts));
+    h("div", {}, topology.recipe && recipeView(topology.recipe), options.about, h("div", { class: "inline choose" }, h("label", { for: "chosen-node" }, "Node"), choose), facts));
 }
 
 function captionOf(by, shape, graph) {

@@ -26,6 +26,14 @@ export async function ask({ form, answer, signal, send, render, suggestions = ()
   }
 }
 
+/** Return a place for a part of an answer: a text, then the progress of the job, then what `render` makes of it. */
+export function followed(waiting, send, render) {
+  const place = h("div", {}, h("p", { class: "quiet" }, waiting));
+  const onJob = (job, cancel) => show(place, progress(job, cancel, "h3"));
+  send({ onJob }).then((found) => show(place, render(found)), (error) => show(place, h("p", { class: error.denied ? "quiet" : "error" }, error.message)));
+  return place;
+}
+
 function refusal(error) {
   return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), h("p", {}, error.errors?.length ? "The form marks what to change." : error.message),
     error.denied && h("p", {}, "Stored answers that a key may read are in the ", h("a", { href: "#/library" }, "library"), "."),

@@ -1,12 +1,12 @@
 // The view Wiring: the plan from the present wiring to a topology, and its work orders.
 
 import { get, post } from "./api.js";
-import { h, later } from "./dom.js";
+import { figure, h, later } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { plural } from "./numbers.js";
 import { panelsView } from "./panels.js";
 import { planProgress } from "./progress.js";
-import { files, keywords, options, quoted, sameElsewhere } from "./same.js";
+import { everyFormat, files, keywords, options, quoted, sameElsewhere } from "./same.js";
 import { ask } from "./waiting.js";
 
 const EXAMPLE = { recipe: "Circulant(12, 2, 3)", from: "Torus(3, 4)", panels: "per-port" };
@@ -89,18 +89,18 @@ function summary(plan, heading = "h1") {
     : `${plural(moves, "move")} wire this topology${optimal ? ", and no plan has fewer" : `; no plan has fewer than ${bound}`}`;
   return h("div", {}, h(heading, {}, sentence, "."), h("dl", { class: "figures" },
     ...[["Moves", moves, optimal ? "no plan has fewer" : `lower bound ${bound}`], ["Unplug", removes, `${plural(kept, "pair")} stay`], ["Plug", adds, `on ${plural(plan.devices.length, "panel")}`], ["Stages", stages, ""]]
-      .map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value.toLocaleString("en-US"), h("small", {}, note))))));
+      .map(([name, value, note]) => figure(name, value.toLocaleString("en-US"), note))));
 }
 
 function planFiles(plan) {
   const stem = `plan-${plan.id.slice(0, 12)}`;
   const of = (format) => `/v1/patch-plans/${plan.id}?format=${format}`;
-  return files([
+  return h("div", {}, files([
     ["Work order (CSV)", of("csv"), `${stem}.csv`, "one move on each line, for people"],
-    ["Plan (JSON)", of("json"), `${stem}.json`, "stages, moves and their effect, patch-plan/1"],
+    ["Work order (HTML)", of("html"), `${stem}.html`, "a page to print and tick off"],
+    ["Plan (JSON)", of("json"), `${stem}.json`, "stages, moves and their effect"],
     ["Cables (NetBox)", of("netbox-csv"), `${stem}.netbox.csv`, "cables to import into NetBox"],
     ["Commands (SONiC)", of("sonic-cli"), `${stem}.sonic.txt`, "for optical switches with SONiC"],
-    ["Commands (Polatis SCPI)", of("polatis-scpi"), `${stem}.scpi`, "for Polatis switches"],
-    ["Commands (Calient TL1)", of("calient-tl1"), `${stem}.tl1`, "for Calient switches"],
-  ]);
+    ["Commands (Polatis)", of("polatis-scpi"), `${stem}.scpi`, "SCPI, for Polatis switches"],
+  ]), everyFormat("plan", "/v1/patch-plans/{id}", plan.id, stem));
 }
