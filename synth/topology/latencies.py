@@ -129,7 +129,7 @@ def latency_seconds(place: str, value: Any) -> Fraction:
 def _exact(value: Any) -> Fraction | None:
     if isinstance(value, bool):
         return None
-    if isinstance(value, int):
+    if isinstance(value, int | Fraction):
         return Fraction(value)
     if isinstance(value, float) and isfinite(value):
         value = format(Decimal(repr(value)), "f")

@@ -1,6 +1,7 @@
 """Latencies of links: in documents, in changed topologies, and in the catalogue."""
 
 import copy
+import json
 import math
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from tests.cases import for_every
 from topoloom.schedules.groups.member_topology import member_topology
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics import fabric
-from topoloom.synth.formats import read
+from topoloom.synth.formats import WRITERS, read
 from topoloom.synth.formats.topology_json import to_json
 from topoloom.synth.recipes.topology_document import topology_from_document
 from topoloom.synth.topology.degrade import degraded
@@ -201,3 +202,41 @@ def test_a_stated_latency_counts_before_those_of_the_links():
     assert hop_seconds(desk, None) == 10 * MICROSECOND
     assert latency_assumptions(box, Fraction(3)) == latency_assumptions(desk, None) == ()
     assert latency_assumptions(box, None)[0].option == "alpha_us"
+
+
+@for_every("name", ["dgx-a100-2", "mi300x-2", "dgx-spark-2"])
+def test_infragraph_keeps_the_latencies_of_all_cables(name):
+    topology = fabric(name)
+    if topology.shared:
+        topology = topology._replace(shared=())
+    again = read(WRITERS["infragraph"](topology))
+    stated = topology.latencies or {link[:2]: 10 * MICROSECOND for link in topology.links}
+    expected = sorted((link.capacity, stated[link[:2]]) for link in topology.links)
+    assert sorted((k.capacity, again.latencies[k[:2]]) for k in again.links) == expected
+
+
+@for_every(
+    ("latency", "place"),
+    [
+        ({"us": -1}, "us"),
+        ({"choice": "ns", "ns": "fast"}, "ns"),
+        ({"ms": True}, "ms"),
+        ("soon", ""),
+        ({"ms": 2000}, None),
+    ],
+)
+def test_a_wrong_latency_of_infragraph_is_refused_at_its_place(latency, place):
+    document = json.loads(WRITERS["infragraph"](fabric("mi300x")))
+    document["links"][0]["physical"]["latency"] = latency
+    with pytest.raises(InvalidTopology) as caught:
+        read(json.dumps(document), "infragraph")
+    below = f"/links/0/physical/latency/{place}".rstrip("/")
+    assert caught.value.field == ("/links" if place is None else below)
+
+
+def test_links_of_infragraph_that_state_no_latency_leave_all_without_and_say_so():
+    document = json.loads(WRITERS["infragraph"](fabric("mi300x-2")))
+    del document["links"][0]["physical"]["latency"]
+    topology = read(json.dumps(document), "infragraph")
+    assert topology.latencies == {}
+    assert any("state no latency" in one.text for one in topology.assumed)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from topoloom.synth.formats.topology_draft import capacity, list_at, object_at, wrong
 from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES
@@ -17,18 +17,27 @@ from topoloom.synth.recipes.topology_document import MAX_LINKS, MAX_NODES
 COMPUTE, SWITCH, DEVICE = "xpu", "switch", "device"
 GBIT = {"gigabits_per_second": 1, "gigabytes_per_second": 8}
 """Gbit/s of one unit of a bandwidth; a GT/s has no fixed rate."""
+MICROSECONDS = {"us": Fraction(1), "ms": Fraction(1000), "ns": Fraction(1, 1000)}
+"""Microseconds of one unit of a latency."""
 MAX_NESTED = 5
 MAX_WORK = 2_000_000
 _PART = re.compile(r"[^\[\].]{1,200}")
 _ELEMENT = re.compile(r"([^\[\].]{1,200})(?:\[([0-9:-]{0,50})\])?")
 
 
+class Physical(NamedTuple):
+    """Gbit/s and microseconds of a link; None where it states none."""
+
+    gbps: Fraction | None
+    latency_us: Fraction | None
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All components by their full names, and Gbit/s of the edges between them; None unknown."""
+    """All components by their full names, and the edges between them."""
 
     kinds: dict[str, str] = field(default_factory=dict)
-    edges: dict[tuple[str, str], Fraction | None] = field(default_factory=dict)
+    edges: dict[tuple[str, str], Physical] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     """Names of links with a rate in GT/s."""
 
@@ -41,7 +50,7 @@ class Expansion:
         self._devices = _named(document.get("devices"), "/devices")
         self._instances = _parts(document.get("instances"), "/instances")
         self._left = MAX_WORK
-        self._links = self._rates(document.get("links"), "/links")
+        self._links = self._physical(document.get("links"), "/links")
         for name, (row, place) in self._instances.items():
             device, count = _text(row, "device", place), _count(row, place)
             for at in range(count):
@@ -72,7 +81,7 @@ class Expansion:
                 if len(self.graph.kinds) >= MAX_NODES:
                     raise wrong(here, f"must have at most {MAX_NODES} components in all")
                 self.graph.kinds[own] = kind
-        links = self._rates(row.get("links", []), f"{device}/links")
+        links = self._physical(row.get("links", []), f"{device}/links")
         for at, edge in enumerate(list_at(row.get("edges", []), f"{device}/edges")):
             here = f"{device}/edges/{at}"
             ends = []
@@ -141,27 +150,40 @@ class Expansion:
             raise wrong(place, f"must name a device; {name[:50]!r} is not")
         return self._devices[name]
 
-    def _rates(self, value: Any, place: str) -> dict[str, Fraction | None]:
-        """Return Gbit/s of the links by name; None if a link states none."""
-        return {name: self._rate(name, *row) for name, row in _named(value or [], place).items()}
-
-    def _rate(self, name: str, row: Mapping[Any, Any], place: str) -> Fraction | None:
-        here = f"{place}/physical"
-        physical = object_at(row.get("physical") or {}, here)
-        bandwidth = object_at(physical.get("bandwidth") or {}, f"{here}/bandwidth")
-        given = [unit for unit in GBIT if bandwidth.get(unit) is not None]
-        if not given:
-            if bandwidth.get("gigatransfers_per_second") is not None:
+    def _physical(self, value: Any, place: str) -> dict[str, Physical]:
+        """Return the rate and the latency of the links by name."""
+        found: dict[str, Physical] = {}
+        for name, (row, where) in _named(value or [], place).items():
+            here = f"{where}/physical"
+            physical = object_at(row.get("physical") or {}, here)
+            bandwidth = object_at(physical.get("bandwidth") or {}, f"{here}/bandwidth")
+            gbps = _quantity(bandwidth, GBIT, f"{here}/bandwidth", positive=True)
+            if gbps is None and bandwidth.get("gigatransfers_per_second") is not None:
                 self.graph.unread.add(name)
-            return None
-        unit = bandwidth["choice"] if bandwidth.get("choice") in given else given[0]
-        value = bandwidth[unit]
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise wrong(f"{here}/bandwidth/{unit}", "must be a number")
-        rate = capacity(str(value), f"{here}/bandwidth/{unit}") * GBIT[unit]
-        if rate <= 0:
-            raise wrong(f"{here}/bandwidth/{unit}", "must be positive")
-        return rate
+            latency = object_at(physical.get("latency") or {}, f"{here}/latency")
+            found[name] = Physical(gbps, _quantity(latency, MICROSECONDS, f"{here}/latency"))
+        return found
+
+
+def _quantity(
+    row: Mapping[Any, Any],
+    units: Mapping[str, Fraction | int],
+    place: str,
+    *,
+    positive: bool = False,
+) -> Fraction | None:
+    """Return a quantity in the unit of factor 1, or None where no unit has a value."""
+    given = [unit for unit in units if row.get(unit) is not None]
+    if not given:
+        return None
+    unit = row["choice"] if row.get("choice") in given else given[0]
+    value = row[unit]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(f"{place}/{unit}", "must be a number")
+    found = capacity(str(value), f"{place}/{unit}") * units[unit]
+    if positive and found <= 0:
+        raise wrong(f"{place}/{unit}", "must be positive")
+    return found
 
 
 def _element(text: str, place: str) -> tuple[str, str]:

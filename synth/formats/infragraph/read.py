@@ -8,14 +8,15 @@ from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.infragraph.expand import COMPUTE, SWITCH, Expansion, Graph
 from topoloom.synth.formats.topology_draft import Draft, wrong
 from topoloom.synth.formats.yaml_text import parse_yaml
-from topoloom.synth.topology.topology import Topology
+from topoloom.synth.topology.latencies import latency_seconds
+from topoloom.synth.topology.topology import NodeId, Topology
 
 
 def read_infragraph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     """Return the topology of an infrastructure of InfraGraph, in YAML or JSON.
 
     Each ``xpu`` is a compute node.  Ports, NICs and other parts on a way vanish, and the slowest
-    part of the way sets the capacity.  Parts with several ways are switches; memory and other
+    part of the way sets the capacity; the latencies of its parts add up.  Parts with several ways are switches; memory and other
     parts at the end of a way are left out.
 
     >>> from topoloom.synth.formats.infragraph.write import infragraph
@@ -53,19 +54,37 @@ def read_infragraph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     if graph.unread:
         draft.assume("Rates in GT/s are not read: GT/s is no rate of bytes.")
     names |= switches
-    for one, other, gbps in ways:
+    for one, other, gbps, _ in ways:
         draft.cable(names[one], names[other], 1 if gbps is None else gbps / 8, "/edges")
+    latencies = _latencies(ways, names)
+    if not latencies and any(way.latency_us is not None for way in ways):
+        draft.assume("Some links state no latency, or parallel links several: none is read.")
     name = document.get("name")
     unit = attributes.unit or draft.unit()
-    return draft.build(name=name if isinstance(name, str) else "", unit=unit)
+    topology = draft.build(name=name if isinstance(name, str) else "", unit=unit)
+    return topology.with_latencies(latencies) if latencies else topology
+
+
+def _latencies(ways: list["_Way"], names: dict[str, str]) -> dict[tuple[NodeId, NodeId], Fraction]:
+    """Return the latencies of joined pairs, seconds; empty unless every pair has one."""
+    found: dict[tuple[NodeId, NodeId], Fraction] = {}
+    for one, other, _, latency in ways:
+        if latency is None:
+            return {}
+        for pair in ((names[one], names[other]), (names[other], names[one])):
+            seconds = latency_seconds("/links", latency)
+            if found.setdefault(pair, seconds) != seconds:
+                return {}
+    return found
 
 
 class _Way(NamedTuple):
-    """A cable between two parts; ``gbps`` is None where no part of the way states a rate."""
+    """A cable between two parts; a number is None where no part of the way states one."""
 
     one: str
     other: str
     gbps: Fraction | None
+    latency_us: Fraction | None
 
 
 def _ways(graph: Graph) -> list[_Way]:
@@ -73,7 +92,7 @@ def _ways(graph: Graph) -> list[_Way]:
 
     Contraction keeps parallel ways apart.
     """
-    ways = {at: _Way(*ends, gbps) for at, (ends, gbps) in enumerate(graph.edges.items())}
+    ways = {at: _Way(*ends, *physical) for at, (ends, physical) in enumerate(graph.edges.items())}
     at_node: dict[str, set[int]] = defaultdict(set)
     for at, way in ways.items():
         at_node[way.one].add(at)
@@ -92,7 +111,9 @@ def _ways(graph: Graph) -> list[_Way]:
         at_node[name].clear()
         if passes and ends[0] != ends[1]:
             rates = [way.gbps for way in gone if way.gbps is not None]
-            ways[held[0]] = _Way(ends[0], ends[1], min(rates, default=None))
+            times = [way.latency_us for way in gone if way.latency_us is not None]
+            latency = sum(times, Fraction(0)) if times else None
+            ways[held[0]] = _Way(ends[0], ends[1], min(rates, default=None), latency)
             for end in ends:
                 at_node[end].add(held[0])
         waiting += [end for end in ends if graph.kinds[end] != COMPUTE]
