@@ -1,6 +1,6 @@
 """Integer programs of wiring, written down column by column and solved by HiGHS."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -54,6 +54,15 @@ class Program:
     def put(self, row: int, column: int, value: float = 1.0) -> None:
         """Add an entry to a row."""
         self.entries.append((row, column, value))
+
+    def holds(self, values: Sequence[int], rows: int) -> bool:
+        """Whether rounded values are within their bounds and satisfy the first so many rows."""
+        sums = [0.0] * len(self.low)
+        for row, column, value in self.entries:
+            sums[row] += value * values[column]
+        inside = all(0 <= value <= most for value, most in zip(values, self.upper, strict=False))
+        limits = zip(self.low[:rows], sums, self.high, strict=False)
+        return inside and all(low <= total <= high for low, total, high in limits)
 
     def solve(self, integral: bool = True, nodes: int = 200) -> Solved:
         """Solve the program within a limit on branch-and-bound nodes.

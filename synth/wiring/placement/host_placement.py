@@ -101,8 +101,7 @@ def plan_placed(
         apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
         plan = _planned(topology, plant, pool, (apart,), spares, objective)
     removes, adds = _fewest(topology, plant, pool, wanted, today)
-    bound = removes + adds
-    plan = replace(plan, lower_bound=bound, optimal=plan.moves == bound)
+    plan = replace(plan, lower_bound=removes + adds)
     if plan.goal is None:
         return plan
     least = bound_on_any(objective, plant, ours(plant, pool), removes, adds)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from topoloom.synth.errors import InvalidTopology, InvalidWiring
@@ -60,7 +61,8 @@ def read_plan(
     wiring = Wiring(base, at, tuple(routes[index] for index in range(topology.link_count)))
     if wrong := violations(wiring, topology):
         raise InvalidWiring("/final", wrong[0])
-    return PatchPlan(topology, base, wiring, bound, optimal)
+    plan = PatchPlan(topology, base, wiring, bound)
+    return replace(plan, lower_bound=plan.moves) if optimal else plan
 
 
 def _hosts(rows: list[dict[str, Any]], plant: Plant) -> dict[int | str, int]:

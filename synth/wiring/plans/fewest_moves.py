@@ -18,12 +18,12 @@ from topoloom.synth.wiring.assignment.realize import demand_of, joins_of, plugge
 from topoloom.synth.wiring.assignment.secondary_objective import aim_of, aimed
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.plans.infeasibility import advice, lacking, require_room
+from topoloom.synth.wiring.plans.led_plan import by_parts, plan_over_trunks
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan, towards
 from topoloom.synth.wiring.plans.spare_port import SparePort, kept_with_spare_port
-from topoloom.synth.wiring.plans.trunk_plan import plan_over_trunks
 from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.plant.free_ports import ours
-from topoloom.synth.wiring.trunks.trunk_wiring import trunked
+from topoloom.synth.wiring.routes.resources import resources_of
 
 
 def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) -> tuple[int, ...]:
@@ -127,11 +127,12 @@ def plan_moves(
     if present is not None and present != plant.present:
         plant = plant.with_present(present)
     at = seats(topology, plant, hosts)
-    over = trunked(plant, at, spares)
-    if over is None:
-        return _on_panels(topology, plant, at, spares, objective)
+    found = resources_of(plant, at, spares)
+    if found is None or not found.trunks:
+        plan = _on_panels(topology, plant, at, spares, objective)
+        return plan if found is None or objective is not Objective.MOVES else by_parts(plan, found)
     return plan_over_trunks(
-        topology, over, objective, lambda: _on_panels(topology, plant, at, spares)
+        topology, found, objective, lambda: _on_panels(topology, plant, at, spares)
     )
 
 
@@ -154,8 +155,7 @@ def _on_panels(
     wiring = plugged(topology, found, demand, choice)
     removes, adds = _fewest(found, demand, most)
     roomier = _with_spare_port(found, demand, demand.kept(choice))
-    plan = PatchPlan(topology, plant, wiring, removes + adds, False, with_spare_port=roomier)
-    plan = replace(plan, optimal=plan.moves == plan.lower_bound)
+    plan = PatchPlan(topology, plant, wiring, removes + adds, with_spare_port=roomier)
     if objective is Objective.MOVES:
         return plan
     aim = aim_of(objective, found, demand, (removes, adds))

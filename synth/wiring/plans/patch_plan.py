@@ -25,9 +25,9 @@ from topoloom.synth.wiring.plant.free_ports import ours
 class PatchPlan:
     """The pairs to remove and the pairs to add.
 
-    ``plant`` has the wiring of today.  ``moves >= lower_bound`` always.  ``optimal`` means
-    that no wiring of the topology on this plant, with the same freedom, needs fewer moves;
-    false means unknown.  ``goal`` holds the value and the bound of another objective, if any.
+    ``plant`` has the wiring of today.  No wiring of the topology on this plant, with the same
+    freedom, needs fewer moves than ``lower_bound``.  ``goal`` holds the value and the
+    bound of another objective, if any.
     ``with_spare_port`` holds the moves if every host had one more port, where that saves moves.
     """
 
@@ -35,7 +35,6 @@ class PatchPlan:
     plant: Plant
     wiring: Wiring
     lower_bound: int
-    optimal: bool
     goal: Goal | None = None
     with_spare_port: SparePort | None = None
 
@@ -66,6 +65,11 @@ class PatchPlan:
         """Removes and adds together."""
         return len(self.removes) + len(self.adds)
 
+    @property
+    def optimal(self) -> bool:
+        """Whether no wiring is known to need fewer moves: the plan meets its bound."""
+        return self.moves == self.lower_bound
+
     @cached_property
     def final(self) -> Present:
         """The wiring after the plan, pairs of other hosts included."""
@@ -92,15 +96,13 @@ def towards(objective: Objective, bound: Fraction, plans: Sequence[PatchPlan]) -
     The first plan is the one with the fewest moves.
     """
     worths = [worth(objective, plan.plant, plan.removes, plan.adds) for plan in plans]
-    value, moves, number = min(
+    value, _, number = min(
         (value, plan.moves, number)
         for number, (plan, value) in enumerate(zip(plans, worths, strict=True))
     )
-    optimal = plans[0].optimal and moves == plans[0].moves
     return replace(
         plans[number],
         lower_bound=plans[0].lower_bound,
-        optimal=optimal,
         goal=Goal(objective, value, bound),
     )
 

@@ -1,1 +1,0 @@
-"""Lead links over trunks between panels."""
