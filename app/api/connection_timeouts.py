@@ -27,8 +27,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from topoloom.app.api.connection_limits import ConnectionLimits, State
 from topoloom.app.api.fair_queue import FairQueue
+from topoloom.app.api.problems import TOO_SLOW
 from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.auth.middleware import REFUSED, address_of
+from topoloom.app.documents.problem import ProblemDocument
 
 LEAST_RATE = 1024
 """Least rate of a slow client, in bytes per second."""
@@ -49,10 +51,6 @@ LINGER_BYTES = 64 * 2**20
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\n"
     b"connection: close\r\ncontent-length: %d\r\n\r\n%s"
-)
-_PROBLEM = (
-    b'{"type":"/problems/too-slow","title":"The request came too slowly","status":408,'
-    b'"detail":"%s","instance":"","request_id":""}'
 )
 
 
@@ -206,7 +204,7 @@ class PatientProtocol(HttpToolsProtocol):
     def evict(self) -> None:
         """Close the connection for another connection."""
         if self.awaits_body and self._may_answer():
-            self._write_too_slow(b"the service needs the connection for others")
+            self._write_too_slow("the service needs the connection for others")
         self.transport.abort()
 
     def _refuse_head(self) -> None:
@@ -238,22 +236,30 @@ class PatientProtocol(HttpToolsProtocol):
             self._look.cancel()
         self._look = self.loop.call_later(seconds, self.transport.abort)
 
-    def _write_too_slow(self, reason: bytes) -> None:
-        content = _PROBLEM % reason
+    def _write_too_slow(self, reason: str) -> None:
+        problem = ProblemDocument(
+            type=TOO_SLOW.type,
+            title=TOO_SLOW.title,
+            status=TOO_SLOW.status,
+            detail=reason,
+            instance="",
+            request_id="",
+        )
+        content = problem.model_dump_json().encode()
         self.transport.write(_TOO_SLOW % (len(content), content))
 
-    def _what_is_slow(self) -> bytes | None:
+    def _what_is_slow(self) -> str | None:
         if self._head_since is not None:
             late = self.loop.time() - self._head_since > self.header_seconds
-            return b"the head of the request took too long" if late else None
+            return "the head of the request took too long" if late else None
         unsent = self.transport.get_write_buffer_size()
         arrived, self._arrived = self._arrived, 0
         taken = self.transport.written - unsent  # pyright: ignore[reportAttributeAccessIssue]
         moved, self._taken = taken - self._taken, taken
         if self.awaits_body and not self.flow.read_paused:
-            return b"the body of the request took too long" if self._is_late(arrived) else None
+            return "the body of the request took too long" if self._is_late(arrived) else None
         if unsent:
-            return b"the answer was taken too slowly" if self._tried(moved) else None
+            return "the answer was taken too slowly" if self._tried(moved) else None
         self._patience = self.stall_seconds
         return None
 

@@ -176,6 +176,7 @@ HTTP_PROBLEMS: dict[int, Problem] = {
 }
 
 UNKNOWN_HOST = Problem(400, "Unknown host", "unknown-host")
+TOO_SLOW = Problem(408, "The request came too slowly", "too-slow")
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -1,6 +1,8 @@
 """HTTP as its users expect it, on every route of the service."""
 
 import gzip
+import re
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -9,10 +11,12 @@ from pydantic import ValidationError
 from tests.app.described import openapi
 from tests.cases import for_every
 from topoloom.app.api.main import create_app
+from topoloom.app.api.routes.explanations import pages
 from topoloom.app.auth import api_keys
 from topoloom.app.config import Settings
 from topoloom.app.store.artifacts import Artefact
 
+ROOT = Path(__file__).parents[2]
 PATHS = openapi()["paths"]
 READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not in path]
 
@@ -30,6 +34,15 @@ def test_head_of_a_document_tells_its_length_and_its_tag(client):
     assert (head.status_code, head.content) == (200, b"")
     for name in ("ETag", "Content-Length"):
         assert head.headers[name] == whole.headers[name]
+
+
+def test_the_reference_lists_every_type_of_problem_and_every_type_resolves(still):
+    reference = (ROOT / "docs/reference/rest.md").read_text()
+    listed = re.findall(r"^\| `/problems/([a-z-]+)`", reference, re.MULTILINE)
+    assert sorted(set(listed)) == sorted(pages())
+    for name in listed:
+        page = still.get(f"/problems/{name}")
+        assert (page.status_code, page.json()["type"]) == (200, f"/problems/{name}")
 
 
 @for_every("path", [path for path in PATHS if "delete" not in PATHS[path]])

@@ -34,6 +34,7 @@ _REMEDIES = {
     404: "Compare the path and the id with those of the answer that created the document.",
     405: "Use a method that the `Allow` header lists.",
     406: "Send an `Accept` header or `?format=` that the operation offers.",
+    408: "Send the request again over a faster connection.",
     409: "Read the present state; `detail` names what is in the way.",
     412: "Read the present version, then send its ETag as `If-Match`.",
     413: "Send a smaller body.",
