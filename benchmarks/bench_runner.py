@@ -1,11 +1,12 @@
 """Compare schedules with gloo's own allreduce, in the same processes and by turns.
 
-    python -m benchmarks.bench_runner
+    python -m benchmarks.bench_runner [--ranks 4]
 
-Eight processes on this machine's loopback.  Each round runs gloo, then the back end "topoloom",
-then a `topoloom.Runner` for every topology, once.  The back end runs the first topology.  The
-columns are the median and the least of the slowest rank's seconds, and the median of the processor
-time of all ranks together.  The last two are more meaningful where processes wait for cores.
+Four or eight processes on this machine's loopback.  Each round runs gloo, then the back end
+"topoloom", then a `topoloom.Runner` for every topology, once.  The back end runs the first
+topology.  The columns are the median and the least of the slowest rank's seconds, and the median
+of the processor time of all ranks together.  The last two are more meaningful where processes wait
+for cores.
 """
 
 import argparse
@@ -20,22 +21,25 @@ from importlib import import_module
 
 import topoloom
 
-SOURCES = ("Complete(8)", "Circulant(8, 1, 3)", "Hypercube(3)")
-SIZES = (64, 1 << 10, 4 << 10, 16 << 10, 64 << 10)
-RANKS = 8
+SOURCES = {
+    4: ("Complete(4)", "BiRing(4)"),
+    8: ("Complete(8)", "Circulant(8, 1, 3)", "Hypercube(3)"),
+}
+SIZES = (64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10)
 
 
 def main() -> None:
     """Print a line for each size and algorithm."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--ranks", type=int, default=8, choices=SOURCES)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--kib", type=int, nargs="+", default=SIZES, help="sizes")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         spawn = multiprocessing.get_context("spawn")
         ranks = [
-            spawn.Process(target=_rank, args=(at, folder, asked.rounds, asked.kib))
-            for at in range(RANKS)
+            spawn.Process(target=_rank, args=(at, asked.ranks, folder, asked.rounds, asked.kib))
+            for at in range(asked.ranks)
         ]
         for rank in ranks:
             rank.start()
@@ -43,15 +47,15 @@ def main() -> None:
             rank.join()
 
 
-def _rank(rank: int, folder: str, rounds: int, sizes: list[int]) -> None:
-    os.environ |= {"GLOO_SOCKET_IFNAME": "lo", "TOPOLOOM_DESIGN": SOURCES[0]}
+def _rank(rank: int, ranks: int, folder: str, rounds: int, sizes: list[int]) -> None:
+    os.environ |= {"GLOO_SOCKET_IFNAME": "lo", "TOPOLOOM_DESIGN": SOURCES[ranks][0]}
     torch, group = import_module("torch"), import_module("torch.distributed")
     torch.set_num_threads(1)
-    store = group.FileStore(f"{folder}/rendezvous", RANKS)
-    group.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
+    store = group.FileStore(f"{folder}/rendezvous", ranks)
+    group.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
     import_module("topoloom.torch")
     backend = group.new_group(backend="topoloom")
-    runners = [topoloom.Runner(topoloom.schedule(source, "allreduce")) for source in SOURCES]
+    runners = [topoloom.Runner(topoloom.schedule(source, "allreduce")) for source in SOURCES[ranks]]
     for size in sizes:
         tensor = torch.zeros(size << 8)
         ways: list[Callable[[], None]] = [
@@ -71,7 +75,7 @@ def _rank(rank: int, folder: str, rounds: int, sizes: list[int]) -> None:
                 if number:
                     taken.append([float(slowest[0]), float(summed[0])])
         if rank == 0:
-            _print(size, found)
+            _print(size, ranks, found)
     group.destroy_process_group()
 
 
@@ -83,12 +87,12 @@ def _timed(way: Callable[[], None]) -> list[float]:
     return [seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
 
 
-def _print(kib: int, found: list[list[list[float]]]) -> None:
+def _print(kib: int, ranks: int, found: list[list[list[float]]]) -> None:
     told = [
         (statistics.median(seconds), min(seconds), statistics.median(spent))
         for seconds, spent in (zip(*one, strict=True) for one in found)
     ]
-    for name, figures in zip(("gloo", "back end", *SOURCES), told, strict=True):
+    for name, figures in zip(("gloo", "back end", *SOURCES[ranks]), told, strict=True):
         pairs = zip(("median", "least", "processors"), figures, told[0], strict=True)
         text = (f"{what} {one * 1e3:8.1f} ms x{one / gloo:5.2f}" for what, one, gloo in pairs)
         print(f"{kib:5} KiB  {name:20}", *text, sep="  ", flush=True)

@@ -13,7 +13,7 @@ from topoloom.schedules.execute.point_to_point_executor import Carrier, Tensor
 from topoloom.schedules.execute.runner import Runner
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.torch_backend.pending_work import CallQueue
-from topoloom.schedules.torch_backend.shared_schedules import FabricOf, SharedSchedules
+from topoloom.schedules.torch_backend.shared_schedules import LOG, FabricOf, SharedSchedules
 
 torch: Any = import_module("torch")
 distributed: Any = import_module("torch.distributed")
@@ -66,10 +66,15 @@ class ScheduledGroup(Group):
         own = distributed.PrefixStore("schedules", store)
         self._schedules = SharedSchedules(own, rank, size, fabric_of)
         self._runners: dict[tuple[Collective, int | None], Runner | None] = {}
+        self._logged: set[tuple[Collective, str]] = set()
         self._queue = CallQueue()
         for device in self._inner._device_types:
             backend = self._inner._get_backend(device)
             self._register_backend(device, Group.BackendType.CUSTOM, backend)
+
+    def getBackendName(self) -> str:  # noqa: N802 - the name that PyTorch calls
+        """Return the name of the back end."""
+        return "topoloom"
 
     def allreduce(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
         """Add up or average tensors over all ranks, in place."""
@@ -213,8 +218,11 @@ class ScheduledGroup(Group):
         """
         name, *arguments = forwarded
         operation = getattr(arguments[-1], "reduceOp", None)
-        able = equal and _by_schedule(tensors, operation)
-        runner = self._runner(collective, root) if able else None
+        reason = _no_schedule(tensors, operation) if equal else "sizes are stated or uneven"
+        runner = None if reason else self._runner(collective, root)
+        if reason and (collective, reason) not in self._logged:
+            self._logged.add((collective, reason))
+            LOG.info("%s runs without a schedule: %s", collective, reason)
         if runner is None:
             return getattr(self._inner, name)(*arguments)
 
@@ -270,21 +278,19 @@ def _inner_group(name: str, options: Any) -> Any:
     return group
 
 
-def _by_schedule(tensors: Sequence[Tensor], operation: Any) -> bool:
-    """Return whether a schedule can run these tensors, with this reduction if any."""
+def _no_schedule(tensors: Sequence[Tensor], operation: Any) -> str | None:
+    """Return why no schedule can run these tensors with this reduction, or None."""
     first = tensors[0]
     if operation is not None:
         average = operation == distributed.ReduceOp.AVG and first.is_floating_point()
         if first.dtype not in ADDED or not (average or operation == distributed.ReduceOp.SUM):
-            return False
-    return all(
-        one.layout == torch.strided
-        and one.is_contiguous()
-        and one.numel() > 0
-        and one.dtype == first.dtype
-        and one.device == first.device
-        for one in tensors
-    )
+            return "the reduction is no sum of numbers and no average of fractions"
+    dense = all(one.layout == torch.strided and one.is_contiguous() for one in tensors)
+    if not dense or any(one.numel() == 0 for one in tensors):
+        return "a tensor is sparse, not contiguous or empty"
+    if any(one.dtype != first.dtype or one.device != first.device for one in tensors):
+        return "the tensors have several types or devices"
+    return None
 
 
 def _alike(one: Tensor, others: Sequence[Tensor]) -> bool:

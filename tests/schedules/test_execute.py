@@ -8,6 +8,7 @@ import pytest
 from tests.schedule_oracles import ring
 from topoloom.schedules.errors import ExecutionFailed, TooLarge
 from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute.point_to_point_executor import MESSAGE_BYTES
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, StepSchedule
 from topoloom.synth.fabrics import fabric
@@ -52,6 +53,13 @@ def test_every_rank_holds_every_bit_of_the_result(team, name, algorithm, collect
     assert done.exact
     assert len(done.seconds) == 2
     assert all(seconds > 0 for seconds in done.seconds)
+
+
+@pytest.mark.parametrize("algorithm", ["bfb", "forestcoll"])
+def test_data_of_several_messages_in_a_round_holds_every_bit_too(team, algorithm):
+    schedule = make(topology_of("Complete(2)"), "allreduce", algorithm)
+    done = execute(schedule, size_bytes=3 * MESSAGE_BYTES + 12, pipeline_chunks=1, team=team)
+    assert done.exact
 
 
 @pytest.mark.parametrize(

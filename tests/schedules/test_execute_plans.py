@@ -10,7 +10,9 @@ from tests.schedule_oracles import direct_topologies, every_schedule, ring, two_
 from topoloom.schedules.errors import InvalidSchedule, TooLarge
 from topoloom.schedules.execute.expected_data import Task, initial, mistakes
 from topoloom.schedules.execute.infer_topology import infer_topology
+from topoloom.schedules.execute.point_to_point_executor import cut
 from topoloom.schedules.execute.programs.plan import plan
+from topoloom.schedules.execute.programs.rank_program import Piece, Transfer, Turn
 from topoloom.schedules.formats.schedule.read import from_document
 from topoloom.schedules.formats.schedule.write import to_document
 from topoloom.schedules.generate.collectives import make
@@ -111,3 +113,32 @@ def test_topologies_are_only_implied_by_what_names_ranks():
         infer_topology({"steps": [[{"source": 1.5, "target": None}]], "trees": 3})
     found = infer_topology({"steps": [[{"source": 10, "target": 9}], 0], "trees": [0]})
     assert found == Topology([9, 10], [(10, 9)])
+
+
+@st.composite
+def transfers(draw):
+    """Return messages to or from several peers, of pieces that do not overlap."""
+    found, at = [], 0
+    for peer in range(draw(st.integers(1, 4))):
+        pieces = []
+        for length in draw(st.lists(st.integers(1, 20), min_size=1, max_size=4)):
+            pieces.append(Piece(0, at, at + length, draw(st.integers(0, 1))))
+            at += length + draw(st.integers(0, 3))
+        found.append(Transfer(peer, tuple(pieces)))
+    return tuple(found)
+
+
+@given(transfers(), st.integers(1, 25))
+def test_messages_are_cut_at_the_same_elements_at_both_ends(whole, most):
+    def elements(pieces):
+        return [(at, piece.op) for piece in pieces for at in range(piece.first, piece.past)]
+
+    parts = cut(Turn(whole, ()), most).sends
+    for transfer in whole:
+        mine = [part for part in parts if part.peer == transfer.peer]
+        joined = [one for part in mine for one in elements(part.pieces)]
+        assert joined == elements(transfer.pieces)
+        # The number of elements alone decides: the pieces may differ at the other end.
+        *full, last = (part.elements for part in mine)
+        assert full == [most] * ((transfer.elements - 1) // most)
+        assert last == transfer.elements - sum(full)

@@ -21,6 +21,10 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.torch_backend.shared_schedules import SharedSchedules
 
 RANKS = 4
+PYTORCH_TESTS = (
+    "test_all_gather_coalesced_with_empty", "test_all_reduce_coalesced_sum", "test_all_reduce_max",
+    "test_broadcast_full_group", "test_ddp_logging_data_cpu", "test_reduce_sum_twice",
+)  # fmt: skip
 SCRIPT = Path(__file__).with_name("torch_programs.py")
 ROOT = SCRIPT.parent.parent.parent
 
@@ -71,6 +75,14 @@ def test_schedules_run_every_collective(results):
 
 
 @pytest.mark.slow
+def test_each_reason_to_run_without_a_schedule_is_logged_once(results):
+    stated = "sizes are stated or uneven"
+    reduction = "the reduction is no sum of numbers and no average of fractions"
+    for found in results["topoloom"]:
+        assert found["unscheduled"] == [("all-to-all", stated), ("allreduce", reduction)]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["data_parallel", "fully_sharded"])
 def test_all_ranks_end_with_the_same_parameters_to_the_last_bit(results, program):
     first, *others = (found[program][4:] for found in results["topoloom"])
@@ -88,6 +100,22 @@ def test_the_program_of_the_guide_runs(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("loss ")
     assert "without a schedule" not in done.stderr
+
+
+@pytest.mark.slow
+def test_pytorchs_own_tests_pass_on_both_back_ends(tmp_path):
+    pytest.importorskip("expecttest", reason="the extra `test` is not installed")
+    report = tmp_path / "outcomes.json"
+    command = [sys.executable, "-m", "benchmarks.bench_torch_tests", "--json", str(report)]
+    subprocess.run(
+        [*command, "--only", *PYTORCH_TESTS],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=600,
+    )
+    for outcomes in json.loads(report.read_text()).values():
+        assert outcomes == {name: ["passed", ""] for name in PYTORCH_TESTS}
 
 
 @pytest.fixture

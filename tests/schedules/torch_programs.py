@@ -177,6 +177,8 @@ def main(backend, folder):
         found[program.__name__] = program()
     runners = getattr(dist.group.WORLD, "_runners", {})
     found["scheduled"] = sorted({str(key[0]) for key, runner in runners.items() if runner})
+    logged = getattr(dist.group.WORLD, "_logged", ())
+    found["unscheduled"] = sorted((str(name), reason) for name, reason in logged)
     torch.save(found, f"{folder}/{backend}-{dist.get_rank()}.pt")
     dist.destroy_process_group()
 

@@ -50,6 +50,9 @@ class Program(NamedTuple):
 def program_of(plan: ExecutionPlan, rank: int) -> Program:
     """Return a rank's program for a plan, without rounds in which the rank is idle.
 
+    A rank sends to the next rank first, and receives from the previous rank first, so that all
+    ranks send and receive at the same time.
+
     >>> import numpy as np
     >>> from topoloom.schedules.execute.programs.plan import Message
     >>> there = Message(0, 1, np.array([[0, 5, 0]]))
@@ -57,11 +60,14 @@ def program_of(plan: ExecutionPlan, rank: int) -> Program:
     >>> number, turn.sends, turn.receives[0].pieces
     (1, (), (Piece(buffer=0, first=0, past=5, op=0),))
     """
-    turns = ((number, _turn(messages, rank)) for number, messages in enumerate(plan.rounds))
+    turns = (
+        (number, _turn(messages, rank, len(plan.bounds) - 1))
+        for number, messages in enumerate(plan.rounds)
+    )
     return Program(tuple((number, turn) for number, turn in turns if turn.sends or turn.receives))
 
 
-def _turn(messages: Round, rank: int) -> Turn:
+def _turn(messages: Round, rank: int, ranks: int) -> Turn:
     sends, receives = list[Transfer](), list[Transfer]()
     for source, target, ranges in messages:
         if rank not in (source, target):
@@ -71,4 +77,7 @@ def _turn(messages: Round, rank: int) -> Turn:
             sends.append(Transfer(target, pieces))
         if target == rank:
             receives.append(Transfer(source, pieces))
-    return Turn(tuple(sends), tuple(receives))
+    return Turn(
+        tuple(sorted(sends, key=lambda one: (one.peer - rank) % ranks)),
+        tuple(sorted(receives, key=lambda one: (rank - one.peer) % ranks)),
+    )
