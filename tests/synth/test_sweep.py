@@ -327,12 +327,24 @@ def test_curating_a_file_that_is_not_there_says_so_and_writes_nothing(tmp_path: 
     assert set(Atlas.load(there)) == {find()}
 
 
-@pytest.mark.one_in(1920, slow=32)
-@pytest.mark.parametrize("size", SWEPT)
-def test_a_frontier_is_no_worse_than_every_find_of_a_sweep_and_every_find_is_proved(size) -> None:
-    nodes, degree, links = size
+SHARES = [
+    SWEPT[::1920],
+    *(pytest.param(SWEPT[32 * k :: 256], marks=pytest.mark.slow) for k in range(8)),
+    *(pytest.param(SWEPT[k::32], marks=pytest.mark.exhaustive) for k in range(1, 32)),
+]
+
+
+@pytest.mark.parametrize("share", SHARES, ids=range(len(SHARES)))
+def test_frontiers_are_no_worse_than_every_find_of_a_sweep_and_every_find_is_proved(share) -> None:
+    for nodes, degree, links in share:
+        require_finds(nodes, degree, links)
+
+
+def require_finds(nodes: int, degree: int, links: Links) -> None:
+    """The frontier of a size holds every find of its sweep, and the find is proved."""
     points = [
-        Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth)) for p in frontier(*size).points
+        Cost(p.steps, max(p.cost.bandwidth, p.transpose.bandwidth))
+        for p in frontier(nodes, degree, links).points
     ]
     finds = bundled().of_size(nodes, degree, by_slack=True)
     for one in (one for one in finds if one.links is links):
