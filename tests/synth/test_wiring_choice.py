@@ -209,7 +209,7 @@ def test_a_thousand_hosts_on_uneven_panels_are_planned_in_seconds_at_the_bound()
     first = plan_moves(before, plant)
     start = time.process_time()
     plan = plan_moves(after, plant, first.final)
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 60
     assert violations(plan.wiring, after) == []
     assert plan.optimal
 

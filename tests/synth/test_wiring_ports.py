@@ -63,7 +63,7 @@ def test_four_thousand_hosts_of_sixteen_ports_are_wired_in_seconds(layout):
     panels = sized(topology, layout)
     start = time.process_time()
     wiring = assign_ports(topology, panels)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 60
     assert violations(wiring, topology) == []
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.assignment.channels import supply
+from topoloom.synth.wiring.assignment.channels import Supply, supply
 from topoloom.synth.wiring.assignment.realize import joins_of
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
@@ -80,11 +80,12 @@ def plan_placed(
     fixed = fixed or {}
     pool = _pool(topology, plant, fixed, spares)
     today, index = _today(plant, pool, spares), {host: at for at, host in enumerate(pool)}
-    wanted = Arcs.of(
-        topology.node_count,
-        topology.sources.astype(np.int64),
-        topology.targets.astype(np.int64),
+    # Today's wiring is counted by lanes, and so are the links.
+    lanes = _lanes(supply(plant, pool, spares=True))
+    ends = (
+        np.repeat(side.astype(np.int64), lanes) for side in (topology.sources, topology.targets)
     )
+    wanted = Arcs.of(topology.node_count, *ends)
     start = _start(topology, plant, pool, index, fixed)
     frozen = np.zeros(topology.node_count, np.bool_)
     frozen[list(fixed)] = True
@@ -100,7 +101,7 @@ def plan_placed(
         # Trunks are few: put linked nodes on hosts of one panel.
         apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
         plan = _planned(topology, plant, pool, (apart,), spares, objective)
-    removes, adds = _fewest(topology, plant, pool, wanted, today)
+    removes, adds = _fewest(topology, plant, pool, lanes, today)
     plan = replace(plan, lower_bound=removes + adds)
     if plan.goal is None:
         return plan
@@ -196,6 +197,12 @@ def _today(plant: Plant, pool: tuple[int, ...], spares: bool) -> NDArray[np.int1
     return joined
 
 
+def _lanes(found: Supply) -> int:
+    """Return the number of lanes of a port, which is the same for all ports."""
+    sites = (site for c in found.channels for row in c.senders for site in row)
+    return max((len(site.tx) for site in sites), default=1)
+
+
 def _neighbours(plant: Plant, pool: tuple[int, ...]) -> NDArray[np.int16]:
     """Return, for hosts of the pool, whether they are cabled to some panel both."""
     panels = np.zeros((len(pool), len(plant.panels)), np.int16)
@@ -225,13 +232,12 @@ def _fewest(
     topology: Topology,
     plant: Plant,
     pool: tuple[int, ...],
-    wanted: Arcs,
+    lanes: int,
     today: NDArray[np.int16],
 ) -> tuple[int, int]:
     """Return removes and adds that no placing can undercut."""
     found = supply(plant, pool, spares=True)
     sites = [site for c in found.channels for row in c.senders for site in row]
-    lanes = max((len(site.tx) for site in sites), default=1)
     # On a bidirectional panel two links share the pairs of one.
     shared = {2 if found.duplex and site.tx == site.rx else 1 for site in sites} or {1}
     kept = topology.link_count * lanes
@@ -240,8 +246,8 @@ def _fewest(
         want = np.sort(degrees)[::-1] * lanes
         kept = min(kept, int(np.minimum(have, want).sum()))
     if lanes == 1:
-        links = np.zeros((wanted.size, wanted.size), np.int64)
-        links[wanted.sources, wanted.targets] = wanted.counts
+        links = np.zeros((topology.node_count, topology.node_count), np.int64)
+        np.add.at(links, (topology.sources, topology.targets), 1)
         kept = min(kept, most_kept(links, today.astype(np.int64)))
     adds = -(-(topology.link_count * lanes - kept) // max(shared))
     if len(pool) > topology.node_count or plant.trunk_ends:
