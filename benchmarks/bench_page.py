@@ -4,10 +4,12 @@
 Debian's Chromium.  The lines of JSON have the bytes of the first view as sent, the milliseconds
 from the start of the load to the first paint and to the answer for 12 hosts, for an answer that is
 computed and for a stored answer, axe's findings in every view, in both themes, and the milliseconds
-between frames while a table of 5,120 rows scrolls and the pointer moves over 1,024 nodes.
+between frames while a table of 5,120 rows scrolls, and while the pointer moves over a graph of
+1,024 nodes, the graph zooms, and its schedule goes on.
 """
 
 import argparse
+import json
 import shutil
 import statistics
 import tempfile
@@ -19,8 +21,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.service_process import line, started
 
-PORT = 18768
-VIEWS = ("design", "fabric", "wiring", "training", "rates", "library")
+PORT = 18776
+VIEWS = ("design", "fabric", "wiring", "training", "rates", "library", "help")
 QUESTION = "#/design?nodes=12&degree=4&collective=allreduce&bytes={}"
 PATIENCE = 120_000
 """Milliseconds that a page waits for an answer."""
@@ -43,6 +45,7 @@ _FRAMES = """
   requestAnimationFrame(frame);
 })
 """
+_LARGE = "#/design?nodes=1024&degree=4&workload=allreduce%201MB"
 _MOTIONS = {
     "rows": (
         "#/wiring?recipe=Torus(32,40)",
@@ -50,7 +53,7 @@ _MOTIONS = {
         "(region, at) => { region.scrollTop = (at * 160) % region.scrollHeight; }",
     ),
     "nodes": (
-        "#/design?nodes=1024&degree=4&workload=allreduce%201MB",
+        _LARGE,
         "canvas.graph",
         """(canvas, at) => {
           const { left, top, width } = canvas.getBoundingClientRect();
@@ -58,6 +61,17 @@ _MOTIONS = {
           canvas.dispatchEvent(new PointerEvent("pointermove", {
             clientX: place(Math.cos), clientY: place(Math.sin) - left + top }));
         }""",
+    ),
+    "zoom": (
+        _LARGE,
+        "canvas.graph",
+        """(canvas, at) => canvas.dispatchEvent(new WheelEvent("wheel", {
+          ctrlKey: true, cancelable: true, deltaY: at % 100 < 50 ? -6 : 6 }))""",
+    ),
+    "steps": (
+        _LARGE,
+        "[aria-label='Step forward']",
+        "(button, at) => { if (at % 54 === 0) button.click(); }",
     ),
 }
 """Motion -> address, element and what moves in each frame."""
@@ -127,9 +141,11 @@ def _frames(browser: Browser, address: str, name: str) -> dict[str, float]:
     page.goto(f"{address}/{question}")
     if name == "rows":
         page.select_option("#panel-choice", "all panels")
+    if name == "steps":
+        page.get_by_role("tab", name="Schedule").click()
     page.wait_for_selector(selector)
     page.wait_for_load_state("networkidle")
-    steps = page.evaluate(f"({_FRAMES})('{selector}', {work})")
+    steps = page.evaluate(f"({_FRAMES})({json.dumps(selector)}, {work})")
     page.close()
     cuts = statistics.quantiles(steps, n=100)
     found = {"median_ms": cuts[49], "p99_ms": cuts[98], "longest_ms": max(steps)}

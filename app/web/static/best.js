@@ -7,8 +7,7 @@ import { bytes, fraction, nameOf, percent, seconds } from "./numbers.js";
 import { keywords, options, sameElsewhere } from "./same.js";
 import { table } from "./table.js";
 
-/** The question of an empty form. */
-export const USUAL = { nodes_min: "16", nodes_max: "1024", degree: "4", collective: "allreduce", bytes: "1MB" };
+const USUAL = { nodes_min: "16", nodes_max: "1024", degree: "4", collective: "allreduce", bytes: "1MB" };
 const SAMPLES = 48; // Sizes of the chart; each is one request.
 const FILTERS = ["degree", "links", "collective", "bytes", "max_steps", "max_bandwidth", "node_gbps", "alpha_us"];
 

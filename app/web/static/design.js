@@ -61,7 +61,7 @@ function readWorkload(text) {
 }
 
 /** Return what the service names as the nearest questions that have an answer. */
-export function suggestions(problem) {
+function suggestions(problem) {
   const found = /near are (\d+) or (\d+) nodes/.exec(problem.message);
   return found ? found.slice(1).map((nodes) => ({ label: `Try ${nodes} hosts`, values: { nodes } })) : [];
 }

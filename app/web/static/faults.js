@@ -1,7 +1,7 @@
 // The rate that is left after each single fault: a heat map of the graph, and a table, worst first.
 
 import { post } from "./api.js";
-import { h, hidden } from "./dom.js";
+import { h } from "./dom.js";
 import { graphView } from "./graph.js";
 import { arrange, graphOf } from "./layout.js";
 import { digits, number, share } from "./numbers.js";
@@ -30,7 +30,6 @@ function worstFirst(topology, rows, collective) {
     h("div", { class: "split" }, heatMap(topology, sorted), table(`Rate of the ${collective} after each fault`, [
       { head: "lost", cell: named },
       { head: "parts", number: true, cell: (row) => row.equivalent_faults },
-      { head: hidden("share"), cell: (row) => h("meter", { class: "ours short", min: "0", max: "1", value: String(Math.min(1, left(row))), "aria-hidden": "true" }) },
       { head: "left", number: true, cell: (row) => h("span", { title: row.left }, share(left(row))) },
       { head: unit === "GB/s" ? "GB/s" : "rate", number: true, cell: (row) => (row.algbw === undefined ? "–" : digits(row.algbw)) },
     ], sorted)),

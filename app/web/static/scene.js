@@ -116,7 +116,7 @@ function closest(places) {
 }
 
 /** Return the label of a node: "0.gpu12" -> "12", 7 -> "7"; `roomy` switches have their names. */
-export function labelOf(node, roomy) {
+function labelOf(node, roomy) {
   const own = String(node.id).split(".").at(-1);
   if (node.kind === "switch") return roomy ? own.slice(0, 9) : null;
   const short = own.replace(/^[a-z]+(?=\d+$)/i, "");

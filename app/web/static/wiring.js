@@ -84,12 +84,13 @@ function elsewhere(plan, body) {
 const shortened = ({ current_wiring: before, ...rest }) => (before ? { ...rest, current_wiring: "… the patch-plan/1 document of the present wiring …" } : rest);
 
 function summary(plan, heading = "h1") {
-  const { moves, removes, adds, kept, lower_bound: bound, optimal, stages } = plan.summary;
+  const { moves, removes, adds, kept, lower_bound: bound, optimal, stages, with_spare_port: spare } = plan.summary;
   const sentence = moves === 0 ? "Nothing has to move: the panels are wired so already"
     : `${plural(moves, "move")} wire this topology${optimal ? ", and no plan has fewer" : `; no plan has fewer than ${bound}`}`;
   return h("div", {}, h(heading, {}, sentence, "."), h("dl", { class: "figures" },
     ...[["Moves", moves, optimal ? "no plan has fewer" : `lower bound ${bound}`], ["Unplug", removes, `${plural(kept, "pair")} stay`], ["Plug", adds, `on ${plural(plan.devices.length, "panel")}`], ["Stages", stages, ""]]
-      .map(([name, value, note]) => figure(name, value.toLocaleString("en-US"), note))));
+      .map(([name, value, note]) => figure(name, value.toLocaleString("en-US"), note))),
+    spare && h("p", { class: "lead" }, "With one more port at every host, ", h("strong", {}, plural(spare.moves, "move")), ` would be enough: ${(moves - spare.moves).toLocaleString("en-US")} fewer.`));
 }
 
 function planFiles(plan) {
