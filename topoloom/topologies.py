@@ -94,8 +94,8 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     ------
     InvalidTopology
         The text breaks a rule of its format, or the format does not take an option.
-    OSError
-        The file cannot be read.
+    OSError, ValueError
+        The file cannot be read, or is no text.
 
     Examples
     --------
@@ -107,11 +107,12 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     """
     from pathlib import Path
 
+    from topoloom.app.files.text_decoding import decoded
     from topoloom.synth.formats import detect
     from topoloom.synth.formats import read as read_text
 
     if isinstance(text, Path):
-        name, text = text.name, text.read_text()
+        name, text = text.name, decoded(text.read_bytes())
         format = detect(text, name) if format is None else format
     return read_text(text, format, **options)
 

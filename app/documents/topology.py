@@ -49,6 +49,7 @@ SIMULATOR_MEDIA_TYPES = {
     "htsim": "text/x-htsim-topology",
     "phantora": "application/x-phantora-network",
     "infragraph": "application/x-infragraph",
+    "infragraph-text": "text/x-infragraph",
 }
 """Format of a file for a simulator -> its media type."""
 

@@ -1,6 +1,7 @@
 """Decoding of text files."""
 
 import codecs
+import re
 
 BINARY = {
     b"%PDF-": "a PDF document",
@@ -17,6 +18,10 @@ BINARY = {
 """First bytes of binary files -> description."""
 
 
+_CONTROL = re.compile(rb"[\0-\x08\x0b\x0e-\x1a]")
+"""What a message of protobuf has in its first fields, and a text has nowhere."""
+
+
 class NotText(ValueError):
     """The bytes are not text in UTF-8 or UTF-16."""
 
@@ -24,7 +29,8 @@ class NotText(ValueError):
 def decoded(data: bytes) -> str:
     r"""Return the text of UTF-8 bytes, or of UTF-16 bytes with a byte-order mark.
 
-    Redirection in Windows PowerShell writes UTF-16.
+    Redirection in Windows PowerShell writes UTF-16.  A binary infrastructure of InfraGraph becomes
+    its JSON.
 
     >>> decoded("GPU0".encode("utf-16")), decoded(b"GPU0")
     ('GPU0', 'GPU0')
@@ -41,6 +47,8 @@ def decoded(data: bytes) -> str:
     ...
     topoloom.app.files.text_decoding.NotText: must be text in UTF-8 or UTF-16; the file is a PNG image
     """  # noqa: E501
+    if _CONTROL.search(data[:64]) and (text := _infrastructure(data)) is not None:
+        return text
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return data.decode("utf-16" if marked else "utf-8")
@@ -48,3 +56,9 @@ def decoded(data: bytes) -> str:
         kind = next((kind for sign, kind in BINARY.items() if data.startswith(sign)), None)
         tail = "" if kind is None else f"; the file is {kind}"
         raise NotText(f"must be text in UTF-8 or UTF-16{tail}") from None
+
+
+def _infrastructure(data: bytes) -> str | None:
+    from topoloom.synth.formats.infragraph.protobuf import from_bytes
+
+    return from_bytes(data)

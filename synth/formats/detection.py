@@ -71,7 +71,10 @@ _BEGINNINGS = (
         "ibnetdiscover",
         re.compile(r'^[ \t>]*(?:Switch|Ca|Rt)\s+[0-9]+ "[SHR]-[0-9a-f]+"|^switchguid=0x', re.M),
     ),
-    ("infragraph", re.compile(r"\A(?=(?s:.*)^devices:)(?=(?s:.*)^instances:)", re.M)),
+    (
+        "infragraph",
+        re.compile(r"\A(?=(?s:.*)^devices(:|\s*\{))(?=(?s:.*)^instances(:|\s*\{))", re.M),
+    ),
     ("matrix-market", re.compile(r"\A%%MatrixMarket", re.I)),
     ("graph6", re.compile(r"\A>>graph6<<")),
     ("sparse6", re.compile(r"\A(>>sparse6<<|:[?-~]+\s*\Z)")),

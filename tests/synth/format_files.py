@@ -48,6 +48,7 @@ FILES = {
     "lab.clab.yml": "containerlab",
     "lab.air.json": "air",
     "two-boxes.infragraph.yaml": "infragraph",
+    "two-boxes.infragraph.textproto": "infragraph",
     "subnet.ibnetdiscover.txt": "ibnetdiscover",
     "quad.nvlink-status.txt": "nvidia-smi-nvlink",
     "pairs.hwloc.xml": "hwloc-xml",

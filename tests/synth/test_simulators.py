@@ -5,9 +5,11 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from google.protobuf import json_format, text_format
 from hypothesis import given
 from hypothesis import strategies as st
 
+import topoloom
 from tests.synth.format_files import text_of
 from tests.synth.simulator_readers import (
     astra_sim_cables,
@@ -19,6 +21,7 @@ from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.formats import WRITERS, read
 from topoloom.synth.formats.cables import LinkModel, cables_of, hosts_first
+from topoloom.synth.formats.infragraph.protobuf import infrastructure
 from topoloom.synth.formats.simulators.files import SIMULATOR_FILES, simulator_file
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -59,6 +62,39 @@ def numbered_cables(topology, model=MODEL):
         (*sorted((number[one], number[other])), gbps)
         for one, other, gbps in cables_of(topology, "", model)
     )
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_infragraph_in_protobuf_is_that_in_json_for_its_own_messages(name, tmp_path):
+    messages = pytest.importorskip("infragraph.infragraph_pb2")
+    topology = topology_of(name)
+    whole, text = (WRITERS[form](topology) for form in ("infragraph", "infragraph-text"))
+    message = text_format.Parse(text, messages.Infrastructure())
+    assert message == json_format.Parse(whole, messages.Infrastructure())
+    binary = tmp_path / "fabric.pb"
+    binary.write_bytes(message.SerializeToString())
+    assert topoloom.read(binary) == read(text) == read(whole)
+
+
+def test_the_messages_are_those_of_infragraphs_package():
+    messages = pytest.importorskip("infragraph.infragraph_pb2")
+    pairs, seen = [(infrastructure().DESCRIPTOR, messages.Infrastructure.DESCRIPTOR)], set()
+    while pairs:
+        ours, theirs = pairs.pop()
+        seen.add(ours.name)
+        fields = theirs.fields_by_name
+        assert {one.name for one in ours.fields} == set(fields)
+        for one in ours.fields:
+            other = fields[one.name]
+            assert (one.number, one.type, one.is_repeated) == (
+                other.number, other.type, other.is_repeated,
+            )  # fmt: skip
+            if one.enum_type:
+                values = [{v.name: v.number for v in e.enum_type.values} for e in (one, other)]
+                assert values[0] == values[1]
+            if one.message_type and one.message_type.name not in seen:
+                pairs.append((one.message_type, other.message_type))
+    assert len(seen) == 20
 
 
 @pytest.mark.parametrize("name", FABRICS)

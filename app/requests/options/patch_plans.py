@@ -32,7 +32,9 @@ GraphFormat: TypeAlias = Literal[
     "digraph6",
 ]
 SchedulerFormat: TypeAlias = Literal["slurm", "slurm-yaml", "node-labels", "kueue", "kai"]
-SimulatorFormat: TypeAlias = Literal["astra-sim", "ns3", "simai", "htsim", "phantora", "infragraph"]
+SimulatorFormat: TypeAlias = Literal[
+    "astra-sim", "ns3", "simai", "htsim", "phantora", "infragraph", "infragraph-text"
+]
 TopologyFormat: TypeAlias = GraphFormat | LaunchFormat | SchedulerFormat | SimulatorFormat
 PanelKind: TypeAlias = Literal["per-port", "single"]
 ObjectiveName: TypeAlias = Literal["moves", "seconds", "drained"]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.infragraph.expand import COMPUTE, SWITCH, Expansion, Graph
+from topoloom.synth.formats.infragraph.protobuf import TEXT, from_text
 from topoloom.synth.formats.topology_draft import Draft, wrong
 from topoloom.synth.formats.yaml_text import parse_yaml
 from topoloom.synth.topology.latencies import latency_seconds
@@ -13,7 +14,7 @@ from topoloom.synth.topology.topology import NodeId, Topology
 
 
 def read_infragraph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
-    """Return the topology of an infrastructure of InfraGraph, in YAML or JSON.
+    """Return the topology of an infrastructure of InfraGraph, in YAML, JSON or protobuf text.
 
     Each ``xpu`` is a compute node.  Ports, NICs and other parts on a way vanish, and the slowest
     part of the way sets the capacity; the latencies of its parts add up.  Parts with several ways are switches; memory and other
@@ -29,7 +30,7 @@ def read_infragraph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     InvalidTopology
         The error names the offending place by JSON pointer, and the rule.
     """  # noqa: E501
-    document = parse_yaml(text)
+    document = from_text(text) if TEXT.search(text) else parse_yaml(text)
     if not isinstance(document, dict):
         raise wrong("", "must be an infrastructure of InfraGraph: an object")
     graph = Expansion(document).graph

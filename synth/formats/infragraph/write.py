@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from topoloom.synth.formats.cables import USUAL, LinkModel, assumptions, cables_of
+from topoloom.synth.formats.infragraph.protobuf import to_text
 from topoloom.synth.topology.topology import Topology
 
 HOST, SWITCH, PORT = "host", "switch", "port"
@@ -64,6 +65,17 @@ def infragraph(topology: Topology, model: LinkModel = USUAL) -> str:
         indent=1,
     )
     return f"{document}\n"
+
+
+def infragraph_text(topology: Topology, model: LinkModel = USUAL) -> str:
+    """Return a topology as an infrastructure of InfraGraph in protobuf text.
+
+    Raises
+    ------
+    InvalidTopology
+        As `infragraph`.
+    """
+    return to_text(infragraph(topology, model))
 
 
 def _device(kind: str, ports: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from topoloom.synth.formats.cables import USUAL, LinkModel
-from topoloom.synth.formats.infragraph.write import infragraph
+from topoloom.synth.formats.infragraph.write import infragraph, infragraph_text
 from topoloom.synth.formats.simulators.astra_sim import astra_sim
 from topoloom.synth.formats.simulators.fat_trees import htsim, phantora
 from topoloom.synth.formats.simulators.ns3 import ns3, simai
@@ -18,6 +18,7 @@ SIMULATOR_FILES: Mapping[str, Callable[[Topology, LinkModel], str]] = MappingPro
         "htsim": htsim,
         "phantora": phantora,
         "infragraph": infragraph,
+        "infragraph-text": infragraph_text,
     }
 )
 """Name of the format -> writer of a topology with its link model."""

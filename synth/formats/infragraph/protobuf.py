@@ -1,0 +1,166 @@
+"""InfraGraph's protobuf messages, without generated code: the text format and the binary one.
+
+Source: InfraGraph 3.1, `infragraph.proto`, message "Infrastructure".
+"""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from topoloom.synth.formats.topology_draft import wrong
+
+TEXT = re.compile(r"(?:^|[\s}\"])(?:devices|instances)\s*\{", re.M)
+"""What protobuf text has, and neither YAML nor JSON: a block behind a name."""
+
+_SCHEMES = ("one2one", "many2many", "ring")
+_ENUMS = {
+    ("Component", "Choice"): (
+        "custom", "device", "cpu", "xpu", "nic", "memory", "port", "switch",
+    ),
+    ("LinkPhysicalBandwidth", "Choice"): (
+        "gigabits_per_second", "gigabytes_per_second", "gigatransfers_per_second",
+    ),
+    ("LinkPhysicalLatency", "Choice"): ("ms", "us", "ns"),
+    ("InfrastructureEdge", "Scheme"): _SCHEMES,
+    ("DeviceEdge", "Scheme"): _SCHEMES,
+}  # fmt: skip
+"""Message and enumeration -> its values from 1; 0 is ``unspecified``."""
+
+_EMPTY = ("Device", "Cpu", "Xpu", "Nic", "Memory", "Port", "Switch")
+_LISTED = {"devices", "links", "instances", "edges", "components"}
+_MESSAGES = {
+    "Infrastructure": "name:string description:string devices:Device links:Link "
+    "instances:Instance edges:InfrastructureEdge",
+    "Device": "name:string description:string components:Component links:Link edges:DeviceEdge",
+    "ComponentCustom": "type:string",
+    **{f"Component{kind}": "" for kind in _EMPTY},
+    "Component": "name:string description:string count:int32 choice:Choice 10 "
+    "custom:ComponentCustom " + " ".join(f"{kind.lower()}:Component{kind}" for kind in _EMPTY),
+    "LinkPhysicalBandwidth": "choice:Choice gigabits_per_second:float "
+    "gigabytes_per_second:float gigatransfers_per_second:float",
+    "LinkPhysicalLatency": "choice:Choice ms:float us:float ns:float",
+    "LinkPhysical": "bandwidth:LinkPhysicalBandwidth latency:LinkPhysicalLatency",
+    "Link": "name:string description:string physical:LinkPhysical",
+    "DeviceEndpoint": "device:string component:string",
+    "InfrastructureEndpoint": "instance:string component:string",
+    "InfrastructureEdge": "ep1:InfrastructureEndpoint ep2:InfrastructureEndpoint scheme:Scheme "
+    "link:string",
+    "DeviceEdge": "ep1:DeviceEndpoint ep2:DeviceEndpoint scheme:Scheme link:string",
+    "Instance": "name:string description:string device:string count:int32",
+}
+"""Message -> its fields in the order of their numbers; a number is that of the next field."""
+
+
+def to_text(document: str) -> str:
+    """Return an infrastructure in JSON as protobuf text.
+
+    >>> print(to_text('{"name": "a", "instances": [{"name": "b", "count": 2}]}'), end="")
+    name: "a"
+    instances {
+      name: "b"
+      count: 2
+    }
+    """
+    from google.protobuf import json_format, text_format
+
+    return text_format.MessageToString(json_format.Parse(document, infrastructure()))
+
+
+def to_bytes(document: str) -> bytes:
+    r"""Return an infrastructure in JSON as a binary message.
+
+    >>> to_bytes('{"name": "a"}')
+    b'\n\x01a'
+    """
+    from google.protobuf import json_format
+
+    return json_format.Parse(document, infrastructure()).SerializeToString()
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Return an infrastructure in protobuf text as the members of JSON.
+
+    >>> from_text('name: "a" links { physical { bandwidth { gigabits_per_second: 212.5 } } }')
+    {'name': 'a', 'links': [{'physical': {'bandwidth': {'gigabits_per_second': 212.5}}}]}
+
+    Raises
+    ------
+    InvalidTopology
+        The text is no such message; the error names the line.
+    """
+    from google.protobuf import text_format
+
+    message = infrastructure()
+    try:
+        text_format.Parse(text, message)
+    except text_format.ParseError as error:
+        rule = re.sub(r"\A\d+:\d+ : ", "", str(error)).splitlines()[0][:200]
+        raise wrong(f"/line/{error.GetLine() or 1}", f"must be protobuf text: {rule}") from None
+    return _members(message)
+
+
+def from_bytes(data: bytes) -> str | None:
+    r"""Return a binary infrastructure as JSON, or None if the data is no infrastructure.
+
+    >>> from_bytes(b"\n\x01a") is None, from_bytes(to_bytes('{"instances": [{"name": "b"}]}'))
+    (True, '{"instances": [{"name": "b"}]}')
+    """
+    from google.protobuf.message import DecodeError
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    message = infrastructure()
+    try:
+        message.ParseFromString(data)
+    except DecodeError:
+        return None
+    if not message.instances or len(UnknownFieldSet(message)):
+        return None
+    return json.dumps(_members(message))
+
+
+def _members(message: Any) -> dict[str, Any]:
+    from google.protobuf import json_format
+
+    return json_format.MessageToDict(message, preserving_proto_field_name=True)
+
+
+@cache
+def _class() -> Any:
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    kinds = descriptor_pb2.FieldDescriptorProto
+    # proto2 keeps fields that are given with their default value, as `optional` of proto3 does.
+    file = descriptor_pb2.FileDescriptorProto(
+        name="topoloom/infragraph.proto", package="infragraph", syntax="proto2"
+    )
+    for name, fields in _MESSAGES.items():
+        message, number = file.message_type.add(name=name), 0
+        for (owner, enum), values in _ENUMS.items():
+            if owner == name:
+                added = message.enum_type.add(name=enum)
+                for at, value in enumerate(("unspecified", *values)):
+                    added.value.add(name=value, number=at)
+        for field in fields.split():
+            if field.isdigit():
+                number = int(field) - 1
+                continue
+            number += 1
+            own, kind = field.split(":")
+            added = message.field.add(name=own, number=number, label=3 if own in _LISTED else 1)
+            if kind in ("string", "int32", "float"):
+                added.type = kinds.Type.Value(f"TYPE_{kind.upper()}")
+            elif kind in _MESSAGES:
+                added.type, added.type_name = kinds.TYPE_MESSAGE, f".infragraph.{kind}"
+            else:
+                added.type, added.type_name = kinds.TYPE_ENUM, f".infragraph.{name}.{kind}"
+    # A pool of its own: a program may also have loaded InfraGraph's generated code.
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    found = pool.FindMessageTypeByName("infragraph.Infrastructure")
+    return message_factory.GetMessageClass(found)
+
+
+def infrastructure() -> Any:
+    """Return an empty message "Infrastructure"."""
+    return _class()()
