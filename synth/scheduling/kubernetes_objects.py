@@ -1,8 +1,9 @@
 """Labels of Kubernetes nodes and Topology objects of Kueue and KAI.
 
-Labels are those of NVIDIA's topograph: ``accelerator`` is the block, ``leaf``, ``spine`` and
-``core`` the switches of the first three levels.  Sources: topograph, docs/reference/node-labels.md;
-Kueue, Topology Aware Scheduling; KAI scheduler, Topology Aware Scheduling.
+Labels are those of topograph 1.0 and later: ``domain`` is the block, ``tier-0`` the leaf switch,
+``tier-1`` the switch above, and so on.  Sources: docs.nvidia.com/topograph/v1.1.0, "Node Labels and
+Annotations"; kubernetes-sigs/kueue, apis/kueue/v1beta2/topology_types.go, which is the stored
+version; NVIDIA/KAI-Scheduler, deployments/kai-scheduler/crds/kai.scheduler_topologies.yaml.
 """
 
 import re
@@ -11,9 +12,12 @@ import yaml
 
 from topoloom.synth.scheduling.cluster import Cluster
 
-PREFIX = "network.topology.nvidia.com"
+BLOCK = "accelerator.topograph.run/domain"
+TIER = "fabric.topograph.run/tier-{}"
 HOSTNAME = "kubernetes.io/hostname"
-TIERS = ("leaf", "spine", "core")
+MAX_LEVELS = 16
+"""Levels of a Topology of Kueue or KAI, at most."""
+
 NAME = "topoloom"
 
 
@@ -49,8 +53,9 @@ def _topology(cluster: Cluster, version: str) -> str:
 
 def _keys(cluster: Cluster) -> list[str]:
     """Return the keys of the labels, from the block to the widest tier."""
-    tiers = TIERS[: len(cluster.levels)]
-    return [f"{PREFIX}/{tier}" for tier in ("accelerator", *tiers)]
+    # The host is a level, too.
+    tiers = range(min(len(cluster.levels), MAX_LEVELS - 2))
+    return [BLOCK, *map(TIER.format, tiers)]
 
 
 def _labels(cluster: Cluster) -> list[dict[str, str]]:
