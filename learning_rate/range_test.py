@@ -1,14 +1,10 @@
-"""The range test: propose the interval to search from the losses at growing rates.
+"""The range test: propose the interval to search, by short trials of a ladder of rates.
 
-The range test of Smith (arXiv 1506.01186, sec. 3.3) grows the rate every step; ours grows it
-geometrically, and reads off
-
-- the largest rate: the last one before the smoothed loss is above its least by half of what it
-  had fallen by then, or explodes;
-- the least rate: a tenth of the first rate at which the smoothed loss has fallen by a tenth of
-  its whole fall, but at least a factor `NARROWEST` below the largest.
-
-A sweep gives small rates little time: hence the tenth.
+All trials start from one state and see the same batches, and the rate of each falls linearly to
+zero, so its last losses show progress and not the noise of the rate.  The trial of the lowest rate
+hardly trains: the others are compared with it, step by step.  The interval spans three decades.
+Its middle, which a run warms up to, is one and a half rungs below the best rate of the ladder: the
+best rate of a short run is larger than that of a long run.
 """
 
 import math
@@ -18,11 +14,12 @@ from typing import Any
 
 from topoloom.learning_rate.errors import InvalidObservation, InvalidOptions
 from topoloom.learning_rate.forecasting.forecast import usable
+from topoloom.learning_rate.state_machine.candidate_selection import exploded
+from topoloom.learning_rate.state_machine.decayed_trials import CLEAR, STEP, standard_error
 
-NARROWEST = 10.0
-MIN_STEPS = 20
-SMOOTHING = 0.15  # weight of a new loss in the running mean
-EXPLOSION = 3.0  # times the first loss
+MIN_STEPS = 8  # of a trial
+TAIL = 1 / 3  # of a trial's losses, which are compared
+BELOW, ABOVE = 10**2.25, 10**0.75  # the best rate: reach of the interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,68 +30,55 @@ class Interval:
     max_lr: float
 
 
-def sweep(low: float, high: float, steps: int) -> list[float]:
-    """Return ``steps`` rates from low to high, evenly spaced in their logarithm.
+def ladder(low: float, high: float) -> list[float]:
+    """Return rates from low to at most high, each √10 times the one before.
 
-    >>> [round(rate, 4) for rate in sweep(0.001, 1.0, 20)][::19]
-    [0.001, 1.0]
+    >>> [round(rate, 4) for rate in ladder(0.001, 0.1)]
+    [0.001, 0.0032, 0.01, 0.0316, 0.1]
     """
     if not (0 < low < high < math.inf):
         raise InvalidOptions("/low", "must be more than 0 and less than high")
-    if steps < MIN_STEPS:
-        raise InvalidOptions("/steps", f"must be at least {MIN_STEPS}")
-    ratio = math.log(high / low)
-    return [min(high, low * math.exp(ratio * step / (steps - 1))) for step in range(steps)]
+    rungs = math.floor(math.log(high / low, STEP) + 1e-9)
+    return [low * STEP**rung for rung in range(rungs + 1)]
 
 
-def propose_interval(rates: Sequence[float], losses: Sequence[float]) -> Interval:
-    """Return the interval that a sweep of rates and the losses at them propose.
+def propose_interval(rates: Sequence[float], trials: Sequence[Sequence[float]]) -> Interval:
+    """Return the interval around the rate whose trial ends lowest.
 
     Parameters
     ----------
     rates : sequence of float
-        Growing, one for each step.
-    losses : sequence of float
-        The loss before each step; may end early, where training has exploded.
+        Growing; the first hardly trains.
+    trials : sequence of sequences of float
+        The losses of each rate's trial, all on the same batches; a trial that explodes ends early.
 
     Raises
     ------
     InvalidObservation
-        There are fewer than `MIN_STEPS` usable losses before the first that is not, or
-        the loss never fell.
+        No trial ends lower than the first by two standard errors of the differences.
 
     Examples
     --------
-    >>> rates = sweep(1e-6, 10.0, 141)
-    >>> falling = [2.3 / (1 + (rate / 0.01)) + (rate / 0.5) ** 2 for rate in rates]
-    >>> found = propose_interval(rates, falling)
-    >>> 1e-4 < found.min_lr < 1e-3, 0.05 < found.max_lr < 1.0
-    (True, True)
+    >>> losses = [[2 - 0.1 * step * fall for step in range(12)] for fall in (0, 0.1, 1, 0.3)]
+    >>> found = propose_interval([1e-4, 1e-3, 1e-2, 1e-1], losses)
+    >>> round(found.min_lr, 7), round(found.max_lr, 4)
+    (5.62e-05, 0.0562)
     """
-    smooth = _smoothed(losses)
-    if len(smooth) < MIN_STEPS:
-        raise InvalidObservation("/losses", f"must hold {MIN_STEPS} usable ones; begin lower")
-    best = min(range(len(smooth)), key=smooth.__getitem__)
-    fall = smooth[0] - smooth[best]
-    if fall <= 0:
-        raise InvalidObservation("/losses", "must fall somewhere: no rate of the sweep trains")
-    last = best
-    while last + 1 < len(smooth) and smooth[last + 1] <= smooth[best] + fall / 2:
-        last += 1
-    first = next(step for step, loss in enumerate(smooth) if loss <= smooth[0] - fall / 10)
-    # A loss depends on the rates before its step.
-    high = rates[max(0, last - 1)]
-    return Interval(min(rates[first] / 10, high / NARROWEST), high)
-
-
-def _smoothed(losses: Sequence[float]) -> list[float]:
-    """Return the running mean, up to where training has exploded."""
-    found: list[float] = []
-    for loss in losses:
-        if not usable(loss) or (found and loss > EXPLOSION * max(abs(found[0]), 1e-12)):
-            break
-        found.append(loss if not found else found[-1] + SMOOTHING * (loss - found[-1]))
-    return found
+    first = len(trials[0]) - max(2, int(TAIL * len(trials[0])))
+    best, most = 0.0, 0.0
+    for rate, losses in zip(rates[1:], trials[1:], strict=True):
+        pairs = zip(trials[0][first:], losses[first:], strict=False)
+        gaps = [theirs - mine for theirs, mine in pairs if usable(mine) and usable(theirs)]
+        if len(losses) < len(trials[0]) or len(gaps) < 2:
+            continue
+        gain = sum(gaps) / len(gaps)
+        if gain > max(most, CLEAR * standard_error(gaps)):
+            best, most = rate, gain
+    if not best:
+        raise InvalidObservation(
+            "/losses", "must fall clearly at some rate: give more steps, or an interval of your own"
+        )
+    return Interval(best / BELOW, best * ABOVE)
 
 
 def range_test(
@@ -105,36 +89,48 @@ def range_test(
     others: Mapping[str, Any] | None = None,
     low: float = 1e-7,
     high: float = 10.0,
-    steps: int = 100,
+    steps: int = 200,
 ) -> Interval:
-    """Sweep the rate of a PyTorch optimizer and return the interval to search.
+    """Try a ladder of rates with a PyTorch optimizer, and return the interval to search.
 
-    Afterwards model, optimizer, ``others`` (other stateful parts, such as the position in the
-    data) and the random generators are restored.
+    Afterwards model, optimizer, ``others`` and the random generators are restored.
 
     Parameters
     ----------
     step : callable
         Makes one training step and returns its loss.
+    others : mapping of Stateful
+        Other parts with a state.  The position in the data must be one of them: otherwise the
+        trials see different batches, and are compared badly.
     low, high : float
-        The rates between which is swept, of the parameter group with the largest; the others
-        keep their ratios.
+        The rates between which the ladder reaches, of the parameter group with the largest rate;
+        the others keep their ratios.
     steps : int
-        How many, at least `MIN_STEPS`.
+        Steps of all trials; each trial has at least `MIN_STEPS`.
+
+    Raises
+    ------
+    InvalidOptions
+        The ladder is empty, or ``steps`` are too few for its rungs.
+    InvalidObservation
+        No rate trains clearly.
     """
+    from topoloom.learning_rate.callbacks.rates import Rates
     from topoloom.learning_rate.callbacks.snapshot import put_back, take
 
+    rates = ladder(low, high)
+    each = steps // len(rates)
+    if each < MIN_STEPS:
+        raise InvalidOptions("/steps", f"must be at least {MIN_STEPS * len(rates)}")
     parts = {"model": model, "optimizer": optimizer, **(others or {})}
-    rates, losses = sweep(low, high, steps), list[float]()
-    before = take(parts)
-    given = [float(group["lr"]) for group in optimizer.param_groups]
-    try:
-        for rate in rates:
-            for group, own in zip(optimizer.param_groups, given, strict=True):
-                group["lr"] = rate * own / max(given)
-            losses.append(float(step()))
-            if len(_smoothed(losses)) < len(losses):
-                break
-    finally:
-        put_back(before, parts)
-    return propose_interval(rates, losses)
+    before, groups, trials = take(parts), Rates([optimizer]), list[list[float]]()
+    for rate in rates:
+        losses = list[float]()
+        try:
+            while len(losses) < each and not (losses and exploded(tuple(losses), losses[-1])):
+                groups.set(rate * (1 - len(losses) / each))
+                losses.append(float(step()))
+        finally:
+            put_back(before, parts)
+        trials.append(losses)
+    return propose_interval(rates, trials)

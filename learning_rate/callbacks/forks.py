@@ -28,18 +28,19 @@ COPIES = 3  # memory of a fork in sizes of its saved state: state, gradients, ba
 MEMORY = Path("/proc/meminfo")
 
 
-def checked_processes(processes: int, tuner: Tuner) -> int:
-    """Return the number of processes; `InvalidOptions` where the trainer cannot fork."""
+def forks_of(processes: int, tuner: Tuner) -> "Forks | None":
+    """Return the forks, None for one process; `InvalidOptions` where the trainer cannot fork."""
     if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
         raise InvalidOptions("/processes", "must be a whole number, at least 1")
-    if processes > 1:
-        if not isinstance(tuner, InProcess):
-            raise InvalidOptions("/processes", "must be 1 where the tuner is not in process")
-        if not hasattr(os, "fork"):
-            raise InvalidOptions("/processes", "must be 1 where processes cannot be forked")
-        if pytorch().cuda.is_available():
-            raise InvalidOptions("/processes", "must be 1 with CUDA, which cannot be forked")
-    return processes
+    if processes == 1:
+        return None
+    if not isinstance(tuner, InProcess):
+        raise InvalidOptions("/processes", "must be 1 where the tuner is not in process")
+    if not hasattr(os, "fork"):
+        raise InvalidOptions("/processes", "must be 1 where processes cannot be forked")
+    if pytorch().cuda.is_available():
+        raise InvalidOptions("/processes", "must be 1 with CUDA, which cannot be forked")
+    return Forks(processes)
 
 
 def at_once(processes: int, needed: int, free: int | None = None) -> int:

@@ -6,13 +6,13 @@ from typing import Any
 
 from topoloom.learning_rate.callbacks import resume as files
 from topoloom.learning_rate.callbacks.checkpoints import Checkpoints, own_folder
-from topoloom.learning_rate.callbacks.divergence import WAYS, all_finite, restore_sound, say
-from topoloom.learning_rate.callbacks.forks import Branch, Forks, checked_processes
+from topoloom.learning_rate.callbacks.divergence import WAYS, end
+from topoloom.learning_rate.callbacks.forks import Branch, Forks, forks_of
 from topoloom.learning_rate.callbacks.loader_replay import ReplayedLoader
 from topoloom.learning_rate.callbacks.losses import Losses
 from topoloom.learning_rate.callbacks.parts import batches_of, named_parts, optimizers_of
 from topoloom.learning_rate.callbacks.progress import LOG, Progress, Writer
-from topoloom.learning_rate.callbacks.ranks import Ranks, is_one_of_many
+from topoloom.learning_rate.callbacks.ranks import Ranks, is_one_of_many, together
 from topoloom.learning_rate.callbacks.rates import Rates
 from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back
 from topoloom.learning_rate.callbacks.start_checks import (
@@ -96,8 +96,7 @@ class TuningCallback:
             raise InvalidOptions("/tuner", "must be Ranks(tuner) where several ranks train")
         if on_divergence not in WAYS:
             raise InvalidOptions("/on_divergence", f"must be {' or '.join(WAYS)}")
-        many = checked_processes(processes, tuner)
-        self._forks = Forks(many) if many > 1 else None
+        self._forks = forks_of(processes, tuner)
         self._forked: int | None = None
         optimizers = optimizers_of(optimizer)
         self._data = batches_of(data)
@@ -121,9 +120,8 @@ class TuningCallback:
         self._progress = Progress(tuner if self._ranks is None else self._ranks.local, writer)
         if resume is not None and resumes:
             self.load(resume)
-            self._progress.begins()
-        else:
-            self._progress.begins()
+        self._progress.begins()
+        if not resumes:
             self._act()
 
     @property
@@ -233,19 +231,12 @@ class TuningCallback:
             self._checkpoints.keep_only(action.keep)
         self._progress.acts(action)
         if action.do == "stop":
-            self._end(action.reason)
+            end(
+                self._tuner, self._checkpoints, self._rates.parameters(), self._ranks,
+                self._on_divergence,
+            )  # fmt: skip
         else:
             self._rates.set(action.lr)
-
-    def _end(self, reason: str | None) -> None:
-        """Restore a sound checkpoint where the run has ended with a model that is not."""
-        if reason != "diverged" and self._is_finite():
-            return
-        safe = self._tuner.state_dict().get("safe_slot")
-        say(restore_sound(self._checkpoints, safe, self._is_finite), self._on_divergence)
-
-    def _is_finite(self) -> bool:
-        return all_finite(self._rates.parameters(), self._ranks)
 
     def _validation_loss(self) -> float:
         if self._evaluate is None:
@@ -296,7 +287,7 @@ class TuningCallback:
         """Resume from what `document` returned; an error leaves the state unchanged."""
         before, told = self._checkpoints.present(), self._tuner.state_dict()
         try:
-            self._on_all_ranks(lambda: self._checkpoints.load_present(saved))
+            together(self._ranks, lambda: self._checkpoints.load_present(saved))
             require_same_options(saved, self._options)
             self._compare_ranks()
             self._tuner.load_state_dict(saved["tuner"])
@@ -307,10 +298,3 @@ class TuningCallback:
         self._checkpoints.load(saved)
         self._losses, self._rates.ratios = Losses(saved["losses"]), list(saved["ratios"])
         self._rates.set(saved["lr"])
-
-    def _on_all_ranks(self, work: Callable[[], None]) -> None:
-        """Do the work on all ranks; raise on all ranks where one fails."""
-        if self._ranks is None:
-            work()
-        else:
-            self._ranks.together(work)

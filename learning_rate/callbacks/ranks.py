@@ -159,6 +159,11 @@ class Ranks:
         return box[0]["answer"]
 
 
+def together(ranks: "Ranks | None", work: Callable[[], T]) -> list[T]:
+    """Do the work on every rank (`Ranks.together`), or here where there are no ranks."""
+    return [work()] if ranks is None else ranks.together(work)
+
+
 def is_one_of_many() -> bool:
     """Return whether this process is one of several of torch.distributed."""
     distributed = pytorch().distributed

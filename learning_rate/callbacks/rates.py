@@ -50,6 +50,6 @@ class Rates:
             if not hasattr(found, "fill_") and found != own:
                 raise InvalidOptions(
                     "/scheduler",
-                    f"must be left out: the rate of parameter group {place} is {found:g}, "
-                    f"and the tuner sets {own:g}",
+                    f"must be left out: the rate of parameter group {place} is {found}, "
+                    f"and the tuner sets {own}",
                 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from topoloom.learning_rate.callbacks.ranks import Ranks
+from topoloom.learning_rate.callbacks.ranks import Ranks, together
 from topoloom.learning_rate.callbacks.storage import read, write
 from topoloom.learning_rate.errors import CannotRestore, RanksDiffer
 
@@ -26,9 +26,7 @@ class Save:
 
 def next_save(last: Save | None, ranks: Ranks | None) -> Save:
     """Return the name of the save after ``last``; all ranks get the one of rank 0."""
-    name = uuid.uuid4().hex
-    if ranks is not None:
-        name = ranks.together(lambda: name)[0]
+    name = together(ranks, lambda: uuid.uuid4().hex)[0]
     return Save(1 if last is None else last.number + 1, name)
 
 
@@ -47,9 +45,8 @@ def write_save(path: Path, save: Save, document: dict[str, Any], ranks: Ranks | 
 
 def has_save(path: Path, ranks: Ranks | None) -> bool:
     """Return whether there is a file to resume from, on any rank."""
-    if ranks is None:
-        return path.exists()
-    return any(ranks.together(lambda: any(one.exists() for one in _places(path))))
+    places = (path,) if ranks is None else _places(path)
+    return any(together(ranks, lambda: any(one.exists() for one in places)))
 
 
 def read_save(path: Path, ranks: Ranks | None) -> tuple[dict[str, Any], Save | None]:

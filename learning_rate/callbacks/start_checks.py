@@ -57,11 +57,14 @@ of total_steps, and up to 100 that the search discards; is 1000
 
 
 def require_same_options(saved: Mapping[str, Any], settings: Settings | None) -> None:
-    """Raise `InvalidOptions` for an option that is another one than in the saved run."""
+    """Raise `InvalidOptions` for the first option that is another one than in the saved run.
+
+    Options that others set by default come after these.
+    """
     known = saved.get("settings") or saved["tuner"].get("settings") or {}
     given = encode(settings) or {}
-    for name in sorted(set(known) & set(given)):
-        if known[name] != given[name]:
+    for name in given:
+        if known.get(name, given[name]) != given[name]:
             rule = f"must stay {known[name]}, as in the saved run; is {given[name]}"
             raise InvalidOptions(f"/{name}", rule)
 

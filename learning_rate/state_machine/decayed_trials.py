@@ -69,7 +69,7 @@ def seen(attempt: Attempt) -> Attempt:
     tail = [loss for loss in attempt.losses[-_tail(attempt.steps) :] if usable(loss)]
     if not tail:
         return replace(attempt, status="diverged", forecast=math.nan, deviation=0.0)
-    error = _standard_error(tail) if len(tail) > 1 else 0.0
+    error = standard_error(tail) if len(tail) > 1 else 0.0
     return replace(attempt, status="finished", forecast=statistics.fmean(tail), deviation=error)
 
 
@@ -137,10 +137,11 @@ def _below(one: Attempt | None, other: Attempt | None, worth: float = 0.0) -> bo
     gaps = [theirs - mine for mine, theirs in pairs if usable(mine) and usable(theirs)]
     if len(gaps) < 2:
         return False
-    return statistics.fmean(gaps) > max(worth, CLEAR * _standard_error(gaps))
+    return statistics.fmean(gaps) > max(worth, CLEAR * standard_error(gaps))
 
 
-def _standard_error(values: list[float]) -> float:
+def standard_error(values: list[float]) -> float:
+    """Return the standard error of a mean of at least two values."""
     return statistics.stdev(values) / math.sqrt(len(values))
 
 

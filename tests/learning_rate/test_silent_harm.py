@@ -159,6 +159,7 @@ def test_too_few_steps_for_a_search_are_said():
 CHANGED = {
     "candidates": {"candidates": 4},
     "max_lr": {"max_lr": 0.5},
+    "total_steps": {"total_steps": 500},
     "seed": {"seed": 1},
     "max_overhead": {"max_overhead": 0.25},
 }

@@ -25,7 +25,7 @@ class Curves:
         self.points.append((tag, scalar_value, global_step))
 
 
-def training(total_steps=STEPS, lr=0.01, **more):
+def training(total_steps=STEPS, lr=0.01, options_of=lambda model: {}, **more):
     """Return the callback, and a step of a linear regression."""
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 1)
@@ -33,7 +33,7 @@ def training(total_steps=STEPS, lr=0.01, **more):
     inputs = torch.randn(64, 3)
     rows = torch.utils.data.TensorDataset(inputs, inputs.sum(1, keepdim=True))
     loader = torch.utils.data.DataLoader(rows, batch_size=8, shuffle=True)
-    tuned = tune(model, optimizer, loader, total_steps, **{**ASKED, **more})
+    tuned = tune(model, optimizer, loader, total_steps, **{**ASKED, **options_of(model), **more})
 
     def loss_of(batch):
         loss = torch.nn.functional.mse_loss(model(batch[0]), batch[1])
@@ -74,6 +74,22 @@ def test_an_extended_run_is_resumed_by_the_script_that_extended_it(tmp_path):
     whole = run()
     first = run(stop=400)
     assert first + run(resume=tmp_path / "job.pt") == whole
+
+
+def test_an_average_of_the_weights_holds_the_kept_steps_alone():
+    made = []
+
+    def averaged(model):
+        made.extend([model, torch.optim.swa_utils.AveragedModel(model)])
+        return {"others": {"average": made[1]}, "anchor": "none"}
+
+    tuned, loss_of = training(options_of=averaged)
+    model, average = made
+    for batch in tuned:
+        loss = loss_of(batch)
+        average.update_parameters(model)
+        tuned.step(loss)
+    assert average.n_averaged == STEPS < tuned.tuner.state.spent
 
 
 def test_a_decay_on_demand_ends_the_run_early(caplog):
