@@ -151,7 +151,7 @@ class Settings(BaseModel):
     max_working: int = Field(
         default_factory=_cores,
         ge=1,
-        description="computations at once, and as many again of owners that run nothing; one per "
+        description="computations at once, and twice as many of owners that run nothing; one per "
         "core by default",
     )
     max_waiting: int = Field(

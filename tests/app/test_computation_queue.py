@@ -8,7 +8,7 @@ import pytest
 from fastapi import Request
 
 from topoloom.app.api import computation_queue
-from topoloom.app.api.computation_queue import ComputationQueue
+from topoloom.app.api.computation_queue import RESERVE, ComputationQueue
 from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting
 from topoloom.app.jobs.worker_pool.pool import Done
 from topoloom.app.jobs.worker_pool.task import Task
@@ -113,7 +113,7 @@ def test_a_long_computation_gives_its_slot_to_an_owner_that_runs_nothing(
 ):
     monkeypatch.setattr(computation_queue, "SLICE_SECONDS", 0.05)
     greedy = [f"g{number}" for number in range(1, slots + 1)]
-    others = [f"r{number}" for number in range(1, slots + 1)]
+    others = [f"r{number}" for number in range(slots * (RESERVE - 1))]
 
     async def run():
         queue = queue_of(max_working=slots)
@@ -121,18 +121,18 @@ def test_a_long_computation_gives_its_slot_to_an_owner_that_runs_nothing(
             computations = ask(clients, queue, "greedy", *greedy)
             for name in others:
                 computations += ask(clients, queue, name, name)
-            await until(lambda: queue.running == 2 * slots)
+            await until(lambda: queue.running == RESERVE * slots)
             ask(clients, queue, "other", "o1")
             await until(lambda: "o1" in pool.begun)
             assert queue.waiting == 1
             for name in ("o1", *greedy, *others):
                 pool.end(name)
             # The computation that lost its slot starts again, and ends.
-            assert [await one.result for one in computations] == [Done({}, ())] * 2 * slots
+            assert [await one.result for one in computations] == [Done({}, ())] * RESERVE * slots
         queue.close()
 
     asyncio.run(run())
-    assert len(pool.begun) == 2 * slots + 2
+    assert len(pool.begun) > RESERVE * slots + 1
 
 
 def test_an_owner_keeps_its_slots_while_nobody_else_waits(pool, queue_of, monkeypatch):
@@ -159,12 +159,12 @@ def test_the_greedy_owner_is_refused_before_the_service_is_full(pool, queue_of):
             ask(clients, queue, "greedy", "g1", "g2", "g3")
             with pytest.raises(TooManyWaiting):
                 ask(clients, queue, "greedy", "g4")
-            ask(clients, queue, "other", "o1")
-            ask(clients, queue, "third", "t1")
+            for name in [f"r{number}" for number in range(RESERVE - 1)] + ["last"]:
+                ask(clients, queue, name, name)
             with pytest.raises(Busy):
-                ask(clients, queue, "fourth", "f1")
+                ask(clients, queue, "other", "o1")
             # An equal request needs no place in the line.
-            ask(clients, queue, "fourth", "g3")
+            ask(clients, queue, "other", "g3")
         queue.close()
 
     asyncio.run(run())

@@ -32,10 +32,10 @@ log = logging.getLogger(__name__)
 TICK = 0.1
 """Seconds between two checks of the deadline and of the cancellation flag."""
 
-SHORT_SECONDS = 2.0
+SHORT_SECONDS = 1.0
 """Seconds after which a computation yields the processor to computations that begin."""
 
-LONG_NICENESS = 15
+LONG_NICENESS = 19
 """Niceness of a worker from then on; a worker begins with `worker_process.NICENESS`."""
 
 
