@@ -120,7 +120,7 @@ def simulate(
     """
     from topoloom.schedules.simulate import Network
     from topoloom.schedules.simulate import simulate as run
-    from topoloom.synth.topology.latencies import hop_seconds
+    from topoloom.synth.topology.hops import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     if node_gbps is not None and link_gbps is not None:

@@ -23,7 +23,7 @@ from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.app.store.artifacts import Computed, Kind
 from topoloom.schedules.model.schedule import Schedule
 from topoloom.synth.topology.assumptions import assumed_members
-from topoloom.synth.topology.latencies import latency_assumptions
+from topoloom.synth.topology.hops import latency_assumptions
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:

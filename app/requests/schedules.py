@@ -219,7 +219,7 @@ class SimulationRequest(Request):
 
     def on(self, topology: "Topology") -> "SimulationRequest":
         """Return the request with the latency of all hops, unless ``topology`` states its own."""
-        from topoloom.synth.topology.latencies import DEFAULT_ALPHA_US
+        from topoloom.synth.topology.hops import DEFAULT_ALPHA_US
 
         if self.alpha_us is not None or topology.latencies:
             return self
@@ -228,7 +228,7 @@ class SimulationRequest(Request):
     def network(self, topology: "Topology") -> "Network":
         """Return the speed of the fabric for a schedule on ``topology``."""
         from topoloom.schedules.simulate import Network
-        from topoloom.synth.topology.latencies import hop_seconds
+        from topoloom.synth.topology.hops import hop_seconds
         from topoloom.synth.topology.rates import unit_bytes_per_second
 
         if self.link_gbps is not None:

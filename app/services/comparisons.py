@@ -95,7 +95,7 @@ def _of_fabric(context: Context, request: ComparisonRequest) -> Artefact:
 
 def _latencies(request: ComparisonRequest, topology: Topology) -> tuple[Assumption, ...]:
     """Return which latencies count where the request states none."""
-    from topoloom.synth.topology.latencies import latency_assumptions
+    from topoloom.synth.topology.hops import latency_assumptions
 
     return latency_assumptions(topology, _alpha_us(request))
 
@@ -106,7 +106,7 @@ def _alpha_us(request: ComparisonRequest) -> Fraction | None:
 
 def _on(request: ComparisonRequest, topology: Topology) -> SpeedSettings:
     """Return the speed of the hosts and the size of the data."""
-    from topoloom.synth.topology.latencies import hop_seconds
+    from topoloom.synth.topology.hops import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if request.node_gbps is None else Fraction(request.node_gbps)

@@ -82,7 +82,7 @@ def speed(
 
 def on_of(on: ExportRequest, topology: Topology) -> SpeedSettings:
     """Return the given speed of the hosts, and the size of the data."""
-    from topoloom.synth.topology.latencies import hop_seconds
+    from topoloom.synth.topology.hops import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if on.node_gbps is None else Fraction(on.node_gbps)

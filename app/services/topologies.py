@@ -21,7 +21,8 @@ from topoloom.schedules.errors import ScheduleError
 from topoloom.synth.errors import SynthError, Unreachable
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.topology.assumptions import Assumption, assumed_members
-from topoloom.synth.topology.latencies import latencies_digest, latency_assumptions
+from topoloom.synth.topology.hops import latency_assumptions
+from topoloom.synth.topology.latencies import latencies_digest
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:

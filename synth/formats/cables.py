@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.topology.latencies import hop_seconds
+from topoloom.synth.topology.hops import hop_seconds
 from topoloom.synth.topology.rates import UNITS, unit_bytes_per_second
 from topoloom.synth.topology.topology import Capacity, Topology
 

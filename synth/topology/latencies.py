@@ -11,19 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from topoloom.synth.errors import InvalidTopology
-from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.validation import NodeId
 
-if TYPE_CHECKING:
-    from topoloom.synth.topology.topology import Topology
-
 Pair = tuple[NodeId, NodeId]
-
-DEFAULT_ALPHA_US = Fraction(10)
-"""Latency of a hop where neither an option nor the topology states one, microseconds."""
 
 MAX_LATENCY = Fraction(1)
 """The largest latency of a link, seconds: light goes around the Earth seven times meanwhile."""
@@ -158,37 +151,3 @@ def document_latency(seconds: Fraction) -> int | str:
     microseconds = seconds * 10**6
     whole = microseconds.denominator == 1
     return microseconds.numerator if whole else str(microseconds)
-
-
-def hop_seconds(topology: "Topology", alpha_us: Fraction | None) -> Fraction | None:
-    """Return the latency of every hop in seconds, or None where each link has its own.
-
-    A stated latency counts for all hops; else the latencies of the topology count, else
-    `DEFAULT_ALPHA_US`.
-
-    >>> from topoloom.synth.fabrics import fabric
-    >>> box, sparks = fabric("mi300x"), fabric("dgx-spark-2")
-    >>> hop_seconds(box, Fraction(1)), hop_seconds(box, None), hop_seconds(sparks, None)
-    (Fraction(1, 1000000), None, Fraction(1, 100000))
-    """
-    if alpha_us is None and topology.latencies:
-        return None
-    return (DEFAULT_ALPHA_US if alpha_us is None else alpha_us) / 10**6
-
-
-def latency_assumptions(topology: "Topology", alpha_us: Fraction | None) -> tuple[Assumption, ...]:
-    """Return which latencies count where no option states one; empty for the default of all hops.
-
-    >>> from topoloom.synth.fabrics import fabric
-    >>> print(latency_assumptions(fabric("dgx-a100-2"), None)[0].text)
-    Every link has the latency that the topology states: 0.3 to 2.5 us.
-    """
-    if alpha_us is not None or not topology.latencies:
-        return ()
-    least, most = (
-        f"{float(each * 10**6):g}"
-        for each in (min(topology.latencies.values()), max(topology.latencies.values()))
-    )
-    stated = least if least == most else f"{least} to {most}"
-    text = f"Every link has the latency that the topology states: {stated} us."
-    return (Assumption(text, "alpha_us"),)

@@ -18,7 +18,7 @@ from topoloom.synth.formats import WRITERS, read
 from topoloom.synth.formats.topology_json import to_json
 from topoloom.synth.recipes.topology_document import topology_from_document
 from topoloom.synth.topology.degrade import degraded
-from topoloom.synth.topology.latencies import hop_seconds, latency_assumptions
+from topoloom.synth.topology.hops import hop_seconds, latency_assumptions
 from topoloom.synth.topology.topology import Topology
 
 MICROSECOND = Fraction(1, 10**6)

@@ -9,7 +9,7 @@ from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.assumptions import assumed_members
-from topoloom.synth.topology.latencies import latency_assumptions
+from topoloom.synth.topology.hops import latency_assumptions
 
 if TYPE_CHECKING:
     from topoloom.schedules.baselines.nccl import NcclRun
