@@ -46,7 +46,8 @@ def design_boxes(fields: dict[str, Any], as_json: bool, as_csv: bool) -> bool:
     with opened() as context:
         graphs = given(graphs=named_graphs(fields["box"], Reading(), context) or None)
         request = BoxDesignRequest.model_validate(fields | graphs)
-        document = dict(box_designs.create(context, request))
+        document = box_designs.create(context, request).document()
+        context.note(*document["notes"])
     from topoloom.app.cli.output.box_design import box_design_table, show_box_design
 
     if as_json:

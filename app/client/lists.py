@@ -10,10 +10,12 @@ from topoloom.app.client.transport import Transport
 if TYPE_CHECKING:
     from topoloom.app.client.types import (
         AuditEntry,
+        BoxDesignEntry,
         ComparisonEntry,
         CostEntry,
         DesignEntry,
         FrontierEntry,
+        IterationEntry,
         JobDocument,
         ListQuery,
         LrSession,
@@ -81,6 +83,14 @@ class Lists(Transport):
     def sweeps(self, **query: Unpack[ListQuery]) -> Iterator[SweepEntry]:
         """Yield the stored sweeps."""
         return self._entries("/v1/sweeps", query)
+
+    def iterations(self, **query: Unpack[ListQuery]) -> Iterator[IterationEntry]:
+        """Yield the stored iterations."""
+        return self._entries("/v1/iterations", query)
+
+    def box_designs(self, **query: Unpack[ListQuery]) -> Iterator[BoxDesignEntry]:
+        """Yield the stored designs of boxes."""
+        return self._entries("/v1/box-designs", query)
 
     def all_jobs(self, **query: Any) -> Iterator[JobDocument]:
         """Yield the jobs of all pages."""

@@ -19,6 +19,8 @@ KINDS = {
     "Comparison": "Comparisons",
     "Plot": "Plots",
     "Sweep": "Sweeps",
+    "Iteration": "Iterations",
+    "BoxDesign": "BoxDesigns",
 }
 """Document kind in names of operations: singular -> plural."""
 

@@ -123,7 +123,7 @@ class AskedOptimum(TypedDict):
     collective: NotRequired[str]
     groups: NotRequired[str | list[list[int | str]]]
     group: NotRequired[str]
-    traffic: NotRequired[dict[str, Any]]
+    traffic: NotRequired[dict[str, GroupTrafficRequest]]
 
 
 class AskedPatchPlan(TypedDict):
@@ -173,7 +173,7 @@ class AskedSchedule(TypedDict):
     groups: NotRequired[str | list[list[int | str]]]
     group: NotRequired[str]
     number: NotRequired[int]
-    traffic: NotRequired[dict[str, Any]]
+    traffic: NotRequired[dict[str, GroupTrafficRequest]]
     max_chunks: NotRequired[int]
     steps: NotRequired[int]
     max_height: NotRequired[int]
@@ -403,6 +403,7 @@ class BoxDesignDocument(TypedDict):
     """box-design/1."""
 
     schema: Literal["box-design/1"]
+    id: str
     request: BoxDesignRequest
     accelerators: int
     best: BoxRowDocument
@@ -412,6 +413,26 @@ class BoxDesignDocument(TypedDict):
     more_cables: list[MoreCablesDocument]
     left_out: NotRequired[list[UnratedDocument]]
     notes: list[str]
+
+
+class BoxDesignEntry(TypedDict):
+    """One stored answer in a list."""
+
+    id: str
+    kernel_version: str
+    created_at: str
+    request: BoxDesignRequest
+    summary: BoxDesignSummary
+    pinned: bool
+    labels: list[str]
+
+
+class BoxDesignPage(TypedDict):
+    """A page of a list; newest first by default."""
+
+    items: list[BoxDesignEntry]
+    next_cursor: str | None
+    total: NotRequired[int]
 
 
 class BoxDesignRequest(TypedDict):
@@ -430,6 +451,14 @@ class BoxDesignRequest(TypedDict):
     boxes_per_rack: NotRequired[int]
     copper_price: NotRequired[float]
     optics_price: NotRequired[float]
+
+
+class BoxDesignSummary(TypedDict):
+    """Summary of a design of boxes in lists."""
+
+    name: str
+    accelerators: int
+    algbw: float
 
 
 class BoxDocument(TypedDict):
@@ -1223,6 +1252,7 @@ class IterationDocument(TypedDict):
     """iteration/1."""
 
     schema: Literal["iteration/1"]
+    id: str
     request: IterationRequest
     ranks: int
     seconds: float
@@ -1239,6 +1269,26 @@ class IterationDocument(TypedDict):
     gains: list[GainDocument]
     placement: list[HostDocument]
     notes: list[str]
+
+
+class IterationEntry(TypedDict):
+    """One stored answer in a list."""
+
+    id: str
+    kernel_version: str
+    created_at: str
+    request: IterationRequest
+    summary: IterationSummary
+    pinned: bool
+    labels: list[str]
+
+
+class IterationPage(TypedDict):
+    """A page of a list; newest first by default."""
+
+    items: list[IterationEntry]
+    next_cursor: str | None
+    total: NotRequired[int]
 
 
 class IterationRequest(TypedDict):
@@ -1258,6 +1308,14 @@ class IterationRequest(TypedDict):
     node_gbps: NotRequired[float]
     alpha_us: NotRequired[float]
     microbatches: NotRequired[int]
+
+
+class IterationSummary(TypedDict):
+    """Summary of an iteration in lists."""
+
+    name: str
+    seconds: float
+    exposed_share: float
 
 
 class JobAttempt(TypedDict):
@@ -2074,7 +2132,7 @@ class ProblemPage(TypedDict):
     remedy: str
 
 
-ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/quota-exceeded", "/problems/shutting-down", "/problems/store-full", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
+ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/quota-exceeded", "/problems/shutting-down", "/problems/store-full", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/too-slow", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
 
 
 class ProofDocument(TypedDict):

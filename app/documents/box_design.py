@@ -1,12 +1,13 @@
 """box-design/1: the best topology between boxes of accelerators."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, Presented, omitted, rounded
+from topoloom.app.documents.base import Document, Exact, Identity, omitted, rounded
 from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.options import boxes
+from topoloom.app.store.artifacts import Computed, Kind
 
 if TYPE_CHECKING:
     from topoloom.schedules.design.box_designs import BoxDesign, BoxRow, MoreCables
@@ -68,6 +69,7 @@ class BoxDesignDocument(Document):
     """box-design/1."""
 
     schema_: Literal["box-design/1"] = Field(alias="schema", description="box-design/1")
+    id: Identity = Field(description="id of the design")
     request: BoxDesignRequest = Field(description="request with defaults")
     accelerators: int = Field(description="accelerators of all boxes", ge=2)
     best: BoxRowDocument = Field(description="fastest topology without switches between boxes")
@@ -83,7 +85,25 @@ class BoxDesignDocument(Document):
     notes: list[str] = Field(description="facts that the request does not state")
 
 
-def of(request: BoxDesignRequest, found: "BoxDesign", topology_id: str) -> Presented:
+class BoxDesignSummary(Document):
+    """Summary of a design of boxes in lists."""
+
+    name: str = Field(description="recipe of the best fabric")
+    accelerators: int = Field(description="accelerators of all boxes", ge=2)
+    algbw: float = Field(description="best rate of the collective, GB/s", ge=0)
+
+
+class BoxDesignAnswer(NamedTuple):
+    """A request, its answer, and the id of the best topology."""
+
+    request: BoxDesignRequest
+    found: "BoxDesign"
+    topology_id: str
+
+
+def of(
+    request: BoxDesignRequest, found: "BoxDesign", topology_id: str, identity: str
+) -> dict[str, Any]:
     """Return the box-design/1 document."""
     best = found.best
     more: dict[str, Any] = {}
@@ -91,6 +111,7 @@ def of(request: BoxDesignRequest, found: "BoxDesign", topology_id: str) -> Prese
         more["left_out"] = [UnratedDocument(between=b, reason=r) for b, r in found.left_out]
     document = BoxDesignDocument(
         schema="box-design/1",
+        id=identity,
         request=request,
         accelerators=len(best.topology.compute_nodes),
         best=_row(best, request),
@@ -155,3 +176,15 @@ def _more(one: "MoreCables", best: "BoxRow") -> MoreCablesDocument:
         gain=rounded(one.row.algbw / best.algbw - 1),
         least_seconds=one.row.least_seconds,
     )
+
+
+def _encode(answer: BoxDesignAnswer, identity: str) -> Computed:
+    document = of(*answer, identity)
+    best = document["best"]
+    summary = BoxDesignSummary(
+        name=best["recipe"], accelerators=document["accelerators"], algbw=best["algbw"]
+    )
+    return Computed.json(document, summary.given())
+
+
+BOX_DESIGN = Kind("box-design", _encode)

@@ -1,11 +1,12 @@
 """iteration/1: the time of a training iteration, its phases, topologies and placement."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Presented, omitted, rounded
+from topoloom.app.documents.base import Document, Exact, Identity, omitted, rounded
 from topoloom.app.requests.iterations import IterationRequest
+from topoloom.app.store.artifacts import Computed, Kind
 
 if TYPE_CHECKING:
     from topoloom.schedules.iterations.best_topology import PlacedIteration
@@ -58,6 +59,7 @@ class IterationDocument(Document):
     """iteration/1."""
 
     schema_: Literal["iteration/1"] = Field(alias="schema", description="iteration/1")
+    id: Identity = Field(description="id of the iteration")
     request: IterationRequest = Field(description="request with defaults")
     ranks: int = Field(description="accelerators", ge=1)
     seconds: float = Field(description="time of the iteration on the best topology", ge=0)
@@ -78,7 +80,22 @@ class IterationDocument(Document):
     notes: list[str] = Field(description="what the request does not state")
 
 
-def of(request: IterationRequest, found: "IterationDesign") -> Presented:
+class IterationSummary(Document):
+    """Summary of an iteration in lists."""
+
+    name: str = Field(description="topology of least time")
+    seconds: float = Field(description="time of the iteration", ge=0)
+    exposed_share: float = Field(description="share that is exposed communication")
+
+
+class IterationAnswer(NamedTuple):
+    """A request and its answer."""
+
+    request: IterationRequest
+    found: "IterationDesign"
+
+
+def of(request: IterationRequest, found: "IterationDesign", identity: str) -> dict[str, Any]:
     """Return the iteration/1 document."""
     best = found.best
     one, placement = best.iteration, best.placement
@@ -95,6 +112,7 @@ def of(request: IterationRequest, found: "IterationDesign") -> Presented:
     ]
     document = IterationDocument(
         schema="iteration/1",
+        id=identity,
         request=request,
         ranks=one.job.ranks,
         seconds=float(one.seconds),
@@ -150,3 +168,16 @@ def _row(one: "PlacedIteration") -> TopologyRowDocument:
         exposed_share=rounded(one.iteration.exposed_share),
         **more,
     )
+
+
+def _encode(answer: IterationAnswer, identity: str) -> Computed:
+    document = of(*answer, identity)
+    summary = IterationSummary(
+        name=document["best"]["topology"],
+        seconds=document["seconds"],
+        exposed_share=document["exposed_share"],
+    )
+    return Computed.json(document, summary.given())
+
+
+ITERATION = Kind("iteration", _encode)

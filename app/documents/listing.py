@@ -19,10 +19,12 @@ from topoloom.app.documents.base import (
     omitted,
     renamed_to,
 )
+from topoloom.app.documents.box_design import BoxDesignSummary
 from topoloom.app.documents.comparison import ComparisonSummary
 from topoloom.app.documents.cost import CostSummary
 from topoloom.app.documents.design import DesignSummary
 from topoloom.app.documents.frontier import FrontierSummary
+from topoloom.app.documents.iteration import IterationSummary
 from topoloom.app.documents.optimum import OptimumSummary
 from topoloom.app.documents.patch_plan import PatchPlanSummary
 from topoloom.app.documents.plot import PlotSummary
@@ -31,8 +33,10 @@ from topoloom.app.documents.simulation import SimulationSummary
 from topoloom.app.documents.sweep import SweepSummary
 from topoloom.app.documents.topology import TopologySummary
 from topoloom.app.documents.verification import VerificationSummary
+from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
-from topoloom.app.requests.group_traffic import GroupSizes, HostLists
+from topoloom.app.requests.group_traffic import GroupSizes, HostLists, Traffic
+from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.renamed import MEMBERS, both_names
 from topoloom.app.requests.schedules import ForestRequest, SimulationRequest
@@ -104,7 +108,7 @@ class AskedSchedule(ForestRequest):
     groups: GroupSizes | HostLists = omitted("process groups that run at once")
     group: str = omitted("with groups: kind of the group")
     number: int = omitted("with groups: number of the group", ge=0)
-    traffic: dict[str, Any] = omitted("with groups: collective and size of every kind")
+    traffic: Traffic = omitted("with groups: collective and size of every kind")
     max_chunks: int = omitted("limit of chunks per shard", ge=1)
     steps: int = omitted("slack: limit of steps per pass", ge=1)
     max_height: int = omitted("forestcoll: limit of hops of a tree", ge=1)
@@ -145,7 +149,7 @@ class AskedOptimum(ForestRequest):
     collective: str = omitted("collective; default: allgather")
     groups: GroupSizes | HostLists = omitted("process groups")
     group: str = omitted("with groups: one kind")
-    traffic: dict[str, Any] = omitted("with groups: collective and size of every kind")
+    traffic: Traffic = omitted("with groups: collective and size of every kind")
 
 
 class AskedOfSchedule(Document):
@@ -217,6 +221,8 @@ PAGES: dict[str, type[Page]] = {
     "comparison": _page(AskedComparison, ComparisonSummary),
     "plot": _page(AskedPlot, PlotSummary),
     "sweep": _page(AskedSweep, SweepSummary),
+    "iteration": _page(IterationRequest, IterationSummary),
+    "box-design": _page(BoxDesignRequest, BoxDesignSummary),
 }
 """The model of a page, by kind."""
 

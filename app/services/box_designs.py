@@ -1,18 +1,20 @@
 """Designs of boxes: the best topology between boxes of accelerators."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from topoloom.app.documents import box_design as documents
-from topoloom.app.documents.base import Presented
+from topoloom.app.documents.box_design import BOX_DESIGN, BoxDesignAnswer
 from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact
+from topoloom.synth.topology.topology import Topology
 
 
-def create(context: Context, request: BoxDesignRequest) -> Presented:
-    """Return the box-design/1 document of a request; store the best topology.
+def create(context: Context, request: BoxDesignRequest) -> Artefact:
+    """Return the stored box-design/1 document of a request; store the best topology.
 
     Raises
     ------
@@ -23,11 +25,27 @@ def create(context: Context, request: BoxDesignRequest) -> Presented:
     TooLarge
         The accelerators exceed the limit of forests here.
     """
+    stored = {
+        name: topologies.load(context, graph, field=f"/graphs/{name}")
+        for name, graph in (request.graphs or {}).items()
+    }
+    asked = request.canonical()
+    if stored:
+        asked["graphs"] = {name: {"id": one.id} for name, one in stored.items()}
+
+    def compute() -> BoxDesignAnswer:
+        return _designed(context, request, {name: one.topology for name, one in stored.items()})
+
+    return context.answer(BOX_DESIGN, asked, compute).artefact
+
+
+def _designed(
+    context: Context, request: BoxDesignRequest, graphs: Mapping[str, Topology]
+) -> BoxDesignAnswer:
     from topoloom.app.services.design_inputs import CachedSources
     from topoloom.schedules.design.box_designs import MAX_SCHEDULED, box_design
 
     settings = context.settings
-    graphs = topologies.load_graphs(context, request.graphs)
     with context.watch():
         found = box_design(
             request.hosts(graphs),
@@ -42,5 +60,4 @@ def create(context: Context, request: BoxDesignRequest) -> Presented:
         {"recipe", "graphs"}, recipe=found.best.text, graphs=request.graphs
     )
     best = topologies.load(replace(context, notes=[]), source)
-    context.note(*documents.notes_of(request, found))
-    return documents.of(request, found, best.id)
+    return BoxDesignAnswer(request, found, best.id)

@@ -3,20 +3,22 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from topoloom.app.documents import iteration as documents
-from topoloom.app.documents.base import Presented
+from topoloom.app.documents.iteration import ITERATION, IterationAnswer
 from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.services.context import Context
+from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
     from topoloom.schedules.iterations.iteration_design import IterationDesign
 
 
-def create(context: Context, request: IterationRequest) -> Presented:
-    """Return the iteration/1 document of a request; nothing is stored."""
-    found = design(context, request)
-    context.note(*found.notes)
-    return documents.of(request, found)
+def create(context: Context, request: IterationRequest) -> Artefact:
+    """Return the stored iteration/1 document of a request; errors as `design`."""
+
+    def compute() -> IterationAnswer:
+        return IterationAnswer(request, design(context, request))
+
+    return context.answer(ITERATION, request.canonical(), compute).artefact
 
 
 def design(context: Context, request: IterationRequest) -> "IterationDesign":

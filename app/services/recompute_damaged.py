@@ -6,6 +6,7 @@ from typing import Any
 
 from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.requests.base import Request
+from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
 from topoloom.app.requests.evaluations import (
     ComparisonRequest,
@@ -18,6 +19,7 @@ from topoloom.app.requests.evaluations import (
     VerifyRequest,
 )
 from topoloom.app.requests.from_cache_keys import restored
+from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.patch_plans import PatchPlanRequest
 from topoloom.app.requests.schedules import ScheduleRequest
@@ -25,11 +27,13 @@ from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.requests.topology_source import TopologySource
 from topoloom.app.services import (
+    box_designs,
     comparisons,
     costs,
     designs,
     exports,
     frontiers,
+    iterations,
     patch_plans,
     plots,
     schedules,
@@ -92,6 +96,8 @@ _REQUESTS = MappingProxyType(
         "simulation": (TimedScheduleRequest, simulations.create),
         "comparison": (ComparisonRequest, comparisons.create),
         "sweep": (SweepRequest, sweeps.create),
+        "iteration": (IterationRequest, iterations.create),
+        "box-design": (BoxDesignRequest, box_designs.create),
         "plot-frontier": (FrontierRequest, plots.draw_frontier),
         "plot-sizes": (SizesRequest, plots.draw_sizes),
         "plot-load": (LoadPlotRequest, plots.draw_load),

@@ -46,6 +46,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "comparison": "comparisons",
         "plot": "plots",
         "sweep": "sweeps",
+        "iteration": "iterations",
+        "box-design": "box_designs",
     }
 )
 """Kind of document -> name of its table."""

@@ -248,6 +248,21 @@ def _sweep(row: _Row) -> Facts:
     return Facts(refers_to=tuple(sorted(named)))
 
 
+def _iteration(row: _Row) -> Facts:
+    """Return the facts of an iteration: its hosts, and the families of its best topology."""
+    return Facts(families=families_in(row.summary["name"]), **_hosts(row.asked))
+
+
+def _box_design(row: _Row) -> Facts:
+    """Return the facts of a design of boxes: its boxes, and its best topology."""
+    return Facts(
+        nodes=row.asked["nodes"],
+        degree=row.asked["degree"],
+        families=families_in(row.summary["name"]),
+        refers_to=(("topology", row.document()["topology_id"]),),
+    )
+
+
 _ANSWERS = {"points": "frontier", "seconds": "design", "inverse_rate": "optimum"}
 """Member of a row of a sweep -> kind of its answer."""
 
@@ -271,4 +286,6 @@ _READ: Mapping[str, Callable[[_Row], Facts]] = {
     "comparison": _naming,
     "plot": _naming,
     "sweep": _sweep,
+    "iteration": _iteration,
+    "box-design": _box_design,
 }

@@ -31,8 +31,8 @@ def model(tmp_path):
 
 
 def test_the_answer_has_the_best_topology_its_placement_and_what_limits(still):
-    answer = still.post("/v1/iterations", json=ASKED)
-    assert answer.status_code == 200, answer.text
+    answer = still.post("/v1/iterations", json=ASKED, headers={"Prefer": "wait=60"})
+    assert answer.status_code in (200, 201), answer.text
     found = answer.json()
     assert found["schema"] == "iteration/1"
     assert found["best"] == found["topologies"][0]
@@ -44,6 +44,25 @@ def test_the_answer_has_the_best_topology_its_placement_and_what_limits(still):
     assert {phase["kind"] for phase in found["phases"]} == {
         *("forward", "backward", "pipeline", "reduce")
     }
+
+
+def test_an_iteration_is_a_job_and_a_stored_document(still):
+    asked = ASKED | {"microbatches": 3}
+    promised = still.post("/v1/iterations", json=asked, headers={"Prefer": "respond-async"})
+    assert promised.status_code == 202, promised.text
+    assert promised.json()["operation"] == "iteration"
+    done = still.post("/v1/iterations", json=asked, headers={"Prefer": "wait=60"})
+    assert done.status_code in (200, 201), done.text
+    job = still.get(promised.headers["Location"]).json()
+    assert (job["state"], job["result"]) == ("done", done.headers["Location"])
+    assert still.get(job["result"]).json() == done.json()
+    again = still.post("/v1/iterations", json=asked)
+    assert (again.status_code, again.json()) == (200, done.json())
+    (entry,) = [
+        one for one in still.get("/v1/iterations").json()["items"] if one["id"] == done.json()["id"]
+    ]
+    assert entry["summary"]["name"] == done.json()["best"]["topology"]
+    assert entry["summary"]["seconds"] == done.json()["seconds"]
 
 
 @for_every(

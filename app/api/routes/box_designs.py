@@ -1,31 +1,39 @@
 """/v1/box-designs: the best topology between boxes of accelerators."""
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
-
-from topoloom.app.api.dependencies import JsonBody
+from topoloom.app.api.dependencies import CREATED
+from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
 from topoloom.app.api.problems import responses
-from topoloom.app.api.request_dispatcher import presented
+from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
-from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.box_design import BoxDesignDocument
 from topoloom.app.jobs.worker_pool.operations import BOX_DESIGN
-from topoloom.app.requests.box_designs import BoxDesignRequest
 
-router = strict_router("/v1/box-designs", tags=["designs"])
+router = strict_router("/v1/box-designs", tags=["designs"], route_class=WorkRoute)
 
+_BODY = {"model": BoxDesignDocument}
 
-@router.post(
-    "",
+create_route(
+    router,
+    BOX_DESIGN,
     operation_id="designBoxes",
     summary="Find the best topology between boxes of accelerators",
-    dependencies=[JsonBody, DESIGN],
-    response_model=None,
+    description="Return the topologies between boxes, fastest first.",
     responses={
-        200: {"model": BoxDesignDocument, "description": "box-design/1"},
-        **responses(400, 413, 415, 422, 503),
+        200: CREATED[200] | _BODY,
+        201: CREATED[201] | _BODY,
+        **responses(400, 404, 413, 415, 422, 503),
     },
 )
-async def design_boxes(request: Request, body: BoxDesignRequest) -> JSONResponse:
-    """Return the topologies between boxes, fastest first; only the best topology is stored."""
-    return JSONResponse(dict(await presented(request, BOX_DESIGN, body)))
+
+list_route(router, "box-design", "listBoxDesigns", "designs of boxes")
+manage_routes(router, "box-design")
+
+
+read_route(
+    router,
+    "box-design",
+    operation_id="readBoxDesign",
+    summary="Read a design of boxes",
+    model=BoxDesignDocument,
+    description="box-design/1",
+)

@@ -54,10 +54,9 @@ def iteration(
 ) -> None:
     """Simulate a training iteration; find the topology and placement of least time."""
     from topoloom.app.cli.output.iteration import show_iteration, topology_table
-    from topoloom.app.documents import iteration as document
     from topoloom.app.files.local_files import read_json
     from topoloom.app.requests.iterations import IterationRequest
-    from topoloom.app.services.iterations import design
+    from topoloom.app.services.iterations import create, design
 
     require_one_form(as_json, as_csv)
     if timeline is not None:
@@ -68,11 +67,11 @@ def iteration(
         else:
             fields["preset"] = model
         request = IterationRequest.model_validate(fields)
-        found = design(context, request)
-        context.note(*found.notes)
-        answer = dict(document.of(request, found))
-    if timeline is not None:
-        _write(timeline, found.best.iteration)
+        if timeline is not None:
+            # The stored document has no operations.
+            _write(timeline, design(context, request).best.iteration)
+        answer = create(context, request).document()
+        context.note(*answer["notes"])
     if as_json:
         typer.echo(json.dumps(answer, separators=(",", ":")))
     elif as_csv:

@@ -95,11 +95,11 @@ FAULT_ANALYSIS = Operation(
     is_stored=False,
 )
 CROSS_WIRING = Operation("cross-wiring", CrossWiringRequest, cross_wiring.of_plant, is_stored=False)
-BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create, is_stored=False)
+BOX_DESIGN = Operation("box-design", BoxDesignRequest, box_designs.create)
 GROUP_SCHEDULE = Operation(
     "group-schedule", GroupScheduleRequest, group_schedules.create, is_stored=False
 )
-ITERATION = Operation("iteration", IterationRequest, iterations.create, is_stored=False)
+ITERATION = Operation("iteration", IterationRequest, iterations.create)
 OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce, is_stored=False)
 PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
 

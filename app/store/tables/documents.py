@@ -135,6 +135,18 @@ class SweepRow(Row):
     __tablename__ = "sweeps"
 
 
+class IterationRow(Row):
+    """iteration/1 documents."""
+
+    __tablename__ = "iterations"
+
+
+class BoxDesignRow(Row):
+    """box-design/1 documents."""
+
+    __tablename__ = "box_designs"
+
+
 TABLES: dict[str, type[Row]] = {
     "design": DesignRow,
     "frontier": FrontierRow,
@@ -149,5 +161,7 @@ TABLES: dict[str, type[Row]] = {
     "comparison": ComparisonRow,
     "plot": PlotRow,
     "sweep": SweepRow,
+    "iteration": IterationRow,
+    "box-design": BoxDesignRow,
 }
 """Kind of document -> its table."""
