@@ -2,10 +2,11 @@
 
 ``python -m benchmarks.bench_wiring --hosts 12 64 1024 --free 64 256 --pods 64x32``: hosts of 4
 ports, on one panel per port and on two uneven panels; from empty, from another topology, and after
-a dead port.  Then with chosen hosts, after a few changed links (``--few`` hosts), and for least
-time and fewest drained hosts (``--objectives``).  Then random demands of duplex pods: the share
-that fits and the moves of ours, beside a flow that fills one switch after the other on the same
-panels, as published systems do.  Seconds are CPU time.
+a dead port.  Then with chosen hosts, after a few changed links (``--few`` hosts, each with
+``--seeds`` seeds: least/median/greatest value), and for least time and fewest drained hosts
+(``--objectives``).  Then random demands of duplex pods: the share that fits and the moves of ours,
+beside a flow that fills one switch after the other on the same panels, as published systems do.
+Seconds are CPU time.
 """
 
 import argparse
@@ -14,6 +15,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from statistics import median
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -108,18 +111,36 @@ def changed(topology: Topology, count: int, seed: int) -> Topology:
             return Topology.direct(topology.node_count, topology.sources, targets)
 
 
-def few_changed(nodes: int, counts: list[int], spare: int) -> None:
+def few_changed(nodes: int, counts: list[int], spare: int, seeds: int) -> None:
     """Plan after a few changed links, with ``spare`` spare ports per host, on both plants."""
-    before = regular(nodes, DEGREE, 1)
     for shape, plant in (
         ("even", uniform("per-port", nodes, DEGREE + spare)),
         ("uneven", uneven(nodes, DEGREE + spare)),
     ):
-        today = plan_moves(before, plant).final
+        before = [regular(nodes, DEGREE, seed) for seed in range(1, seeds + 1)]
+        today = [plan_moves(one, plant).final for one in before]
         for count in counts:
-            wanted = changed(before, count, 0)
-            plan, seconds = timed(lambda w=wanted, p=plant, t=today: plan_moves(w, p, t))
-            report(f"{nodes} {shape}, {spare} spare, {count} links changed", plan, seconds)
+            rows: list[tuple[float, ...]] = []
+            for seed, (one, present) in enumerate(zip(before, today, strict=True)):
+                wanted = changed(one, count, seed)
+                plan, seconds = timed(partial(plan_moves, wanted, plant, present))
+                roomier = plan.with_spare_port.moves if plan.with_spare_port else plan.moves
+                ratio = plan.moves / max(plan.lower_bound, 1)
+                rows.append((plan.moves, plan.lower_bound, ratio, roomier, seconds))
+            print(
+                f"{f'{nodes} {shape}, {spare} spare, {count} links changed':<44}{spread(rows)}",
+                flush=True,
+            )
+
+
+def spread(rows: list[tuple[float, ...]]) -> str:
+    """Return the least, median and greatest value of each column."""
+    names = ("moves", "bound", "ratio", "with a spare port", "seconds")
+    shown = []
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        values = (min(column), median(column), max(column))
+        shown.append(f"{name} " + "/".join(f"{value:.4g}" for value in values))
+    return ", ".join(shown)
 
 
 def for_objectives(nodes: int) -> None:
@@ -234,11 +255,13 @@ def main() -> None:
     parser.add_argument("--free", type=int, nargs="*", default=[12, 64, 256])
     parser.add_argument("--few", type=int, nargs="*", default=[64])
     parser.add_argument("--changed", type=int, nargs="*", default=[2, 8, 64])
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--objectives", type=int, nargs="*", default=[12, 64])
     parser.add_argument("--pods", nargs="*", default=["64x32"], metavar="PODSxPORTS")
     parser.add_argument("--tries", type=int, default=3)
     asked = parser.parse_args()
-    plan_moves(regular(12, DEGREE, 0), uniform("per-port", 12, DEGREE))  # compiles
+    plant, one = uniform("per-port", 64, DEGREE), regular(64, DEGREE, 0)  # compiles
+    plan_moves(changed(one, 64, 0), plant, plan_moves(one, plant).final)
     print(f"{'plan':<44}{'moves':>8}{'bound':>8}{'gap':>7}{'seconds':>9}")
     for nodes in asked.hosts:
         hosts_fixed(nodes)
@@ -246,7 +269,7 @@ def main() -> None:
         hosts_free(nodes)
     for nodes in asked.few:
         for spare in (0, 1):
-            few_changed(nodes, asked.changed, spare)
+            few_changed(nodes, asked.changed, spare, asked.seeds)
     for nodes in asked.objectives:
         for_objectives(nodes)
     for size in asked.pods:

@@ -33,14 +33,6 @@ MAX_OBJECTIVE_NODES = 1000
 CHAIN_CHOICES = 16
 """Alternating chains that are followed for an edge whose ends have no free color in common."""
 
-MAX_COLOR_PAIRS = 20_000
-"""Pairs of colors whose components are exchanged. Measured: without these exchanges 506 moves in
-place of 502, and 1,300 in place of 1,298, on full plants of 256 hosts."""
-
-MAX_RECOLOR_ROUNDS, MAX_IDLE_RECOLOR_ROUNDS, MAX_RECOLORED_EDGES = 600, 100, 400_000
-"""Rounds that recolor three or four colors; rounds without gain, beside three for each pair of
-colors; and edges in all rounds."""
-
 KICKS_PER_EDGE = 60
 """Times per edge that the Kempe search takes a color away from an edge that is in the way.
 Measured: without Kempe chains an integer program decides about missing ports: 62 moves in place of
@@ -51,8 +43,9 @@ MAX_PRICE_STEPS, PRICE_RESTART, MAX_PRICED_OPTIONS = 5_000, 500, 330_000_000
 steps: 1.6 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 638 moves, proven by
 the linear program in minutes, is met up to 1 move."""
 
-WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 100_000_000
-"""Steps of a walk of conflicts: 5 s at 1,024 hosts of 4 ports, on a busy core."""
+WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
+"""Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take up
+to 1.7 s at 256 hosts of 4 ports."""
 
 # Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
 

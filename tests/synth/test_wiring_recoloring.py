@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from topoloom.synth.kernels.splitmix import seeded
+from topoloom.synth.wiring.coloring.chain_joins import join, scratch, undo
 from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walked
-from topoloom.synth.wiring.coloring.conflicts import EXCESS, MOVED, conflicts_of, recolor
+from topoloom.synth.wiring.coloring.conflicts import CROWDED, EXCESS, MOVED, conflicts_of, recolor
 from topoloom.synth.wiring.coloring.prices import priced
 from topoloom.synth.wiring.coloring.problem import ColoringProblem
 from topoloom.synth.wiring.coloring.recoloring import recolored
@@ -86,6 +88,28 @@ def test_counts_of_conflicts_are_those_of_the_coloring(given_, data):
     assert (state.sizes == fresh.sizes).all()
     assert (state.sizes[EXCESS] == 0) == problem.is_proper(state.colors)
     assert state.sizes[MOVED] == edges - problem.kept(state.colors)
+
+
+@settings(deadline=None)
+@given(problems(), st.integers(0, 9), st.data())
+def test_a_join_keeps_the_counts_of_conflicts_and_undoing_the_join_gives_the_colors_back(
+    given_, seed, data
+):
+    problem, _ = given_
+    colors = np.array(
+        [data.draw(st.sampled_from(np.flatnonzero(one).tolist())) for one in problem.allowed]
+    )
+    state, buffers = conflicts_of(problem, colors), scratch(len(problem.room))
+    if not state.sizes[CROWDED]:
+        return
+    cost = 1.0 - problem.likes
+    count = join(tuple(state), cost, 9.0, 0.5, seeded(seed), *buffers)
+    joined = conflicts_of(problem, state.colors)
+    assert (state.held == joined.held).all() and (state.sizes == joined.sizes).all()
+    undo(count, tuple(state), cost, buffers[2])
+    before = conflicts_of(problem, colors)
+    assert (state.colors == colors).all()
+    assert (state.held == before.held).all() and (state.sizes == before.sizes).all()
 
 
 @pytest.mark.parametrize("size", [5, 40, 200])

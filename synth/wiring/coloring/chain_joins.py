@@ -14,7 +14,7 @@ Two conflicts on a plant without spare ports lie on one cycle of two colors, whi
 all nodes.  Forks join them over few edges.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -26,7 +26,6 @@ from topoloom.synth.wiring.coloring.conflicts import (
     EXCESS,
     NO_EDGE,
     ONE,
-    Conflicts,
     recolor,
 )
 from topoloom.synth.wiring.coloring.problem import Integers
@@ -47,16 +46,11 @@ SPINE, LEFT, RIGHT, PARTNERS = 0, 1, 2, 3
 """Chains: of the conflict, the two behind a fork, and the first one of the other conflicts."""
 
 
-class Chains(NamedTuple):
-    """Chains by number: edges, the nodes before and behind them, and the cost up to each node.
+Chains = tuple[Integers, Integers, NDArray[np.float64], Integers]
+"""Chains by number: edges, the nodes before and behind them, the cost up to each node, and hues.
 
-    ``hues`` has the color of the first edge of each chain, its new color, and the length.
-    """
-
-    edges: Integers
-    nodes: Integers
-    costs: NDArray[np.float64]
-    hues: Integers
+The hues of a chain are the color of its first edge, its new color, and the length.
+"""
 
 
 def scratch(nodes: int) -> tuple[Chains, Integers, Integers, Integers]:
@@ -68,9 +62,8 @@ def scratch(nodes: int) -> tuple[Chains, Integers, Integers, Integers]:
     count = PARTNERS + 2 * MAX_PARTNERS
     table = np.zeros((2, count, MAX_LENGTH + 1), np.int64)
     costs, hues = np.zeros((count, MAX_LENGTH + 1)), np.zeros((count, 3), np.int64)
-    chains = Chains(table[0], table[1], costs, hues)
     places, turned = np.full((2, nodes), -1, np.int64), np.zeros((2, 4 * MAX_LENGTH), np.int64)
-    return chains, places, turned, np.zeros(6, np.int64)
+    return (table[0], table[1], costs, hues), places, turned, np.zeros(6, np.int64)
 
 
 @njit(cache=True, nogil=True)
@@ -198,7 +191,7 @@ def _best_fork(k, best, found, weight, heat, ends, held, cost, chains, places):
 @njit(cache=True, nogil=True)
 def _best_end(found, weight, held, chains, places):
     """Look for the cheapest end of the spine, alone or at another chain; return its cost."""
-    nodes, costs, hues = chains.nodes, chains.costs, chains.hues
+    _, nodes, costs, hues = chains
     best, length = 1e18, hues[SPINE, 2]
     brought, taken = _brought(SPINE, length, hues), _taken(SPINE, length, hues)
     last = nodes[SPINE, length]
@@ -244,10 +237,9 @@ def _listed(found, ends, held, cost, chains, turned):
 
 
 @njit(cache=True, nogil=True)
-def _recolor_all(
-    count, turned, cost, ends, likes, colors, held, crowded, place, moved, spot, sizes
-):
+def _recolor_all(count, state, cost, turned):
     """Recolor the listed edges, leave their old colors in the list, and return the cost."""
+    ends, _, _, likes, colors, held, crowded, place, moved, spot, _, sizes = state
     total = 0.0
     for number in range(count):
         edge, color = turned[0, number], turned[1, number]
@@ -259,15 +251,16 @@ def _recolor_all(
 
 @njit(cache=True, nogil=True)
 def join(
-    state: Conflicts, cost: Any, weight: Any, heat: Any, random: Any, chains: Any, places: Any,
+    state: Any, cost: Any, weight: Any, heat: Any, random: Any, chains: Any, places: Any,
     turned: Any, found: Any,
 ):  # fmt: skip
     """Join a random conflict with the one to which it costs least, if that is accepted.
 
-    ``weight`` is the cost of a conflict and ``heat`` the temperature.
+    ``weight`` is the cost of a conflict and ``heat`` the temperature.  Return how many edges
+    `undo` gives their colors back.
     """
     # Arrays of their own: numba counts references of a tuple's members in every call.
-    ends, begin, incident, likes, colors, held, crowded, place, moved, spot, _, sizes = state
+    ends, begin, incident, _, colors, held, crowded, _, _, _, _, sizes = state
     edges, nodes, costs, hues = chains
     slot, before = crowded[below(random, sizes[CROWDED])], sizes[EXCESS]
     start, old = slot // held.shape[1], slot % held.shape[1]
@@ -278,7 +271,7 @@ def join(
             if below(random, seen) == 0:
                 edge = incident[k]
     if new < 0 or edge < 0:
-        return
+        return 0
     most = 2.0 * weight + COSTLY * heat
     length = _follow(
         SPINE, start, edge, old, new, most, ends, held, cost, edges, nodes, costs, hues
@@ -295,13 +288,17 @@ def join(
         for n in range(hues[row, 2] + 1):
             places[1, nodes[row, n]] = -1
     if best > COSTLY * heat:
-        return
+        return 0
     count = _listed(found, ends, held, cost, chains, turned)
-    more = _recolor_all(
-        count, turned, cost, ends, likes, colors, held, crowded, place, moved, spot, sizes
-    ) + weight * (sizes[EXCESS] - before)
+    more = _recolor_all(count, state, cost, turned) + weight * (sizes[EXCESS] - before)
     if more > 0.0 and below(random, 1 << 30) >= np.exp(-more / heat) * (1 << 30):
-        turned[:, :count] = turned[:, :count][:, ::-1].copy()
-        _recolor_all(
-            count, turned, cost, ends, likes, colors, held, crowded, place, moved, spot, sizes
-        )
+        undo(count, state, cost, turned)
+        return 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def undo(count: Any, state: Any, cost: Any, turned: Any) -> None:
+    """Give the edges of a join their colors back."""
+    turned[:, :count] = turned[:, :count][:, ::-1].copy()
+    _recolor_all(count, state, cost, turned)

@@ -10,7 +10,9 @@ finds cheap.  Two rules bring them together:
   and do not turn back.
 - Every `JOIN_EVERY` steps a conflict is joined with another exactly (`coloring.chain_joins`).
 
-The temperature stays and the weight rises, so in the end few conflicts are left.
+The last conflicts cost less than their joins, so few walks end without conflicts, and those that
+do end at the first join.  So *probes* join all conflicts that are left, note the coloring, and undo
+the joins.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below, draw, seeded
 from topoloom.synth.progress import report_progress
-from topoloom.synth.wiring.coloring.chain_joins import join, scratch
+from topoloom.synth.wiring.coloring.chain_joins import MAX_LENGTH, join, scratch, undo
 from topoloom.synth.wiring.coloring.conflicts import (
     CROWDED,
     EXCESS,
@@ -50,6 +52,10 @@ OLDEST = 0.8
 
 BESIDE = 0.02
 """Share of steps that recolor an edge beside one that moves."""
+
+PROBES, MAX_PROBED, PROBE_TRIES = 2_000, 8, 3
+"""Probes of a walk, edges too many up to which the walk probes, and joins that a probe tries for
+each.  Measured on 4,096 hosts and 8 changed links: 404 moves up to 4 edges, 344 up to 8."""
 
 AT_A_TIME = 500_000
 """Steps between two reports of progress: some hundredths of a second."""
@@ -111,33 +117,57 @@ def _drawn_color(edge, ends, colors, held, likelihood, factors, room, random):
 
 
 @njit(cache=True, nogil=True)
-def _walk(state, cost, likelihood, buffers, random, begin, end, steps, schedule, enough, best):
+def _note(colors, sizes, best):
+    """Keep a coloring without conflicts if it moves the fewest edges so far."""
+    found, least = best
+    if sizes[EXCESS] == 0 and sizes[MOVED] < least[0]:
+        least[0] = sizes[MOVED]
+        found[:] = colors
+
+
+@njit(cache=True, nogil=True)
+def _probe(state, cost, heat, random, buffers, best):
+    """Join all conflicts at any cost that gains, note the coloring, and undo the joins."""
+    chains, places, turned, chosen, log = buffers
+    colors, sizes, total = state[4], state[11], 0
+    for _ in range(PROBE_TRIES * sizes[EXCESS]):
+        value = 0.5 * (best[1][0] - sizes[MOVED])
+        if value <= 0.0 or sizes[EXCESS] == 0:
+            break
+        count = join(state, cost, value, heat, random, chains, places, turned, chosen)
+        log[:, total : total + count] = turned[:, :count]
+        total += count
+    _note(colors, sizes, best)
+    undo(total, state, cost, log)
+
+
+@njit(cache=True, nogil=True)
+def _walk(
+    state, cost, likelihood, buffers, random, begin, end, steps, rests, heat, weights, enough, best
+):  # fmt: skip
     """Make the steps from ``begin`` to ``end`` of ``steps``; keep the best coloring in ``best``.
 
-    ``best[0]`` has the colors and ``best[1][0]`` the number of moved edges.  The walk ends when
-    only ``enough`` edges are moved.
+    ``rests`` are the steps between two probes, ``weights`` the first and the last one.  ``best[0]``
+    has the colors and ``best[1][0]`` the number of moved edges.  The walk ends when only ``enough``
+    edges are moved.
     """
-    chains, places, turned, chosen = buffers
-    found, least = best
-    heat, rise = schedule.heat, schedule.last_weight - schedule.first_weight
+    chains, places, turned, chosen, _ = buffers
+    least, first, rise = best[1], weights[0], weights[1] - weights[0]
     # Arrays of their own: numba counts references of a tuple's members in every call.
     ends, at, incident, likes, colors, held, crowded, place, moved, spot, changed, sizes = state
-    room, factors, weight = np.empty(held.shape[1]), np.empty(5), 0.0
+    room, factors = np.empty(held.shape[1]), np.empty(5)
     for step in range(begin, end):
-        if sizes[EXCESS] == 0 and sizes[MOVED] < least[0]:
-            least[0] = sizes[MOVED]
-            found[:] = colors
         if least[0] <= enough:
             break
         if step % JOIN_EVERY == 0:
-            weight = schedule.first_weight + rise * (step / steps)
+            weight = first + rise * (step / steps)
             for k in range(5):
                 factors[k] = np.exp(weight * (2 - k))
             if sizes[CROWDED] > 0:
-                value = weight * heat
-                if sizes[EXCESS] == 2:
-                    value = max(value, 0.5 * (least[0] - sizes[MOVED]))
-                join(state, cost, value, heat, random, chains, places, turned, chosen)
+                join(state, cost, weight * heat, heat, random, chains, places, turned, chosen)
+                _note(colors, sizes, best)
+                if step % rests == 0 and sizes[EXCESS] <= MAX_PROBED:
+                    _probe(state, cost, heat, random, buffers, best)
                 continue
         if sizes[CROWDED] == 0 or (sizes[MOVED] > 0 and _chance(random) < BESIDE):
             edge = _edge_beside(ends, at, incident, moved, sizes, random)
@@ -149,6 +179,7 @@ def _walk(state, cost, likelihood, buffers, random, begin, end, steps, schedule,
         if color != colors[edge]:
             recolor(edge, color, ends, likes, colors, held, crowded, place, moved, spot, sizes)
             changed[edge] = step
+            _note(colors, sizes, best)
 
 
 def walked(
@@ -191,15 +222,21 @@ def walked(
     """
     edges = len(colors)
     state = conflicts_of(problem, colors)
-    buffers, random = scratch(len(problem.room)), seeded(schedule.seed)
+    weights = float(schedule.first_weight), float(schedule.last_weight)
+    random = seeded(schedule.seed)
+    log = np.zeros((2, PROBE_TRIES * MAX_PROBED * 4 * MAX_LENGTH), np.int64)
+    buffers = (*scratch(len(problem.room)), log)
     likelihood = np.exp(-reduced / schedule.heat)
     best = np.full(edges, -1, np.int64), np.full(1, edges + 1, np.int64)
+    rests = max(steps // PROBES // JOIN_EVERY, 1) * JOIN_EVERY
+    _note(state.colors, state.sizes, best)
     for begin in range(0, steps, AT_A_TIME):
         report_progress("moving few links", begin, steps)
         end = min(begin + AT_A_TIME, steps)
+        # Plain tuples: a compiled kernel names the class of a named one, by its place of import.
         _walk(
-            state, reduced, likelihood, buffers, random, begin, end, steps, schedule,
-            edges - enough, best,
+            tuple(state), reduced, likelihood, buffers, random, begin, end, steps, rests,
+            float(schedule.heat), weights, edges - enough, best,
         )  # fmt: skip
         if best[1][0] <= edges - enough:
             break

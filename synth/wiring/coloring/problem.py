@@ -49,13 +49,6 @@ class ColoringProblem:
         ends = np.concatenate([self.first, self.second])
         return np.bincount(ends, minlength=len(self.room)).astype(np.int64)
 
-    @cached_property
-    def is_full(self) -> bool:
-        """Whether edges join two sides of one size, and every node has a port of each color."""
-        size = len(self.room) // 2
-        across = (self.first < size).all() and (self.second >= size).all()
-        return bool(across and (self.room == 1).all() and len(self.room) == 2 * size)
-
     def kept(self, colors: Integers) -> int:
         """Return how many edges have a color that they prefer."""
         return int(self.likes[np.arange(len(colors)), colors].sum())
