@@ -44,8 +44,8 @@ steps: 1.6 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 6
 the linear program in minutes, is met up to 1 move."""
 
 WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
-"""Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take up
-to 1.7 s at 256 hosts of 4 ports."""
+"""Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take
+up to 1.7 s at 256 hosts of 4 ports."""
 
 # Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
 
