@@ -5,7 +5,7 @@ import { bestKnown } from "./best.js";
 import { comparison } from "./compare.js";
 import { h, hidden, later, show } from "./dom.js";
 import { Form, fields } from "./form.js";
-import { bytes, nameOf, plural, seconds } from "./numbers.js";
+import { bytes, nameOf, seconds } from "./numbers.js";
 import { pinButton } from "./pin.js";
 import { table } from "./table.js";
 
@@ -82,7 +82,7 @@ async function recent(values, go) {
     { head: "workload", cell: (row) => row.request.collective || row.request.preset || "several collectives" },
     { head: "size", number: true, cell: (row) => (row.request.bytes ? bytes(row.request.bytes) : "") },
     { head: "time", number: true, cell: (row) => seconds(row.summary.seconds) },
-    { head: "also stored", cell: (row) => (row.sizes.length > 1 ? plural(row.sizes.length - 1, "more size") : "") },
+    { head: "sizes stored", number: true, cell: (row) => row.sizes.length },
     { head: "when", cell: (row) => when(row) },
     { head: hidden("pin"), cell: (row) => pinButton("designs", row) },
   ], [...groups.values()]));
@@ -106,7 +106,12 @@ async function plans() {
   ], items);
 }
 
-const when = (row) => new Date(row.created_at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+/** Return the time of a row, with the year of another year alone. */
+function when(row) {
+  const time = new Date(row.created_at);
+  const year = time.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
+  return time.toLocaleString([], { ...year, month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+}
 
 /** Return the jobs; the list is read again while it is shown. */
 async function jobs() {
