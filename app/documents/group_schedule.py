@@ -1,5 +1,6 @@
 """group-schedule/1: the stored schedules of process groups that run at once."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,12 +13,32 @@ from topoloom.app.documents.base import (
     Identity,
     Node,
     Presented,
+    Subject,
     omitted,
     rounded,
 )
+from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
-    from topoloom.app.services.group_schedules import JointSchedules
+    from topoloom.schedules.groups.traffic import GroupTraffic
+    from topoloom.schedules.simulate import Network, Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class JointSchedules:
+    """Stored schedules of the groups of every kind, their joint time and their simulation.
+
+    ``time`` is in bytes per unit of capacity, for sizes of 1 byte where no size is given; then
+    ``simulation`` is None.
+    """
+
+    subject: Subject
+    bandwidth_unit: str
+    traffic: "tuple[GroupTraffic, ...]"
+    stored: tuple[tuple[Artefact, ...], ...]
+    time: Fraction
+    network: "Network"
+    simulation: "Simulation | None"
 
 
 class GroupRowDocument(Document):
@@ -54,9 +75,9 @@ class GroupScheduleDocument(Document):
     unit_gbps: float = omitted("rate of one unit of capacity in the simulation, Gbit/s", ge=0)
 
 
-def of(found: "JointSchedules") -> Presented:
+def of(found: JointSchedules) -> Presented:
     """Return the group-schedule/1 document."""
-    topology = found.loaded.topology
+    subject = found.subject
     more: dict[str, Any] = {}
     if found.simulation is not None:
         network = found.network
@@ -82,10 +103,10 @@ def of(found: "JointSchedules") -> Presented:
     ]
     document = GroupScheduleDocument(
         schema="group-schedule/1",
-        topology_id=found.loaded.id,
-        topology_digest=topology.digest,
-        name=topology.name,
-        bandwidth_unit=topology.bandwidth_unit,
+        topology_id=subject.id,
+        topology_digest=subject.digest,
+        name=subject.name,
+        bandwidth_unit=found.bandwidth_unit,
         kinds=kinds,
         **more,
     )

@@ -1,13 +1,12 @@
 """Schedules of process groups that run at once: made together, verified, stored one by one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents import group_schedule as documents
 from topoloom.app.documents.base import Presented, Subject
+from topoloom.app.documents.group_schedule import JointSchedules
 from topoloom.app.documents.schedule import SCHEDULE, Kept
 from topoloom.app.requests.group_schedules import GroupScheduleRequest
 from topoloom.app.requests.group_traffic import canonical, sized
@@ -22,29 +21,12 @@ from topoloom.synth.naming.suggestions import one_of
 
 if TYPE_CHECKING:
     from topoloom.schedules.groups.traffic import GroupTraffic
-    from topoloom.schedules.simulate import Network, Simulation
 
 ALGORITHM = "joint"
 """Name of the algorithm in stored schedules."""
 
 MAX_GROUPS = 1024
 """Most groups whose schedules are stored for one request."""
-
-
-@dataclass(frozen=True, slots=True)
-class JointSchedules:
-    """Stored schedules of the groups of every kind, their joint time and their simulation.
-
-    ``time`` is in bytes per unit of capacity, for sizes of 1 byte where no size is given; then
-    ``simulation`` is None.
-    """
-
-    loaded: StoredTopology
-    traffic: "tuple[GroupTraffic, ...]"
-    stored: tuple[tuple[Artefact, ...], ...]
-    time: Fraction
-    network: "Network"
-    simulation: "Simulation | None"
 
 
 def create(context: Context, request: GroupScheduleRequest) -> Presented:
@@ -79,7 +61,8 @@ def joint(context: Context, request: GroupScheduleRequest, *, field: str = "") -
         with context.watch():
             simulation = simulate_together(pairs, loaded.topology, network)
     stored = tuple(tuple(answer.artefact for answer in kind) for kind in answers)
-    return JointSchedules(loaded, traffic, stored, time, network, simulation)
+    subject, unit = Subject.of(loaded.id, loaded.topology), loaded.topology.bandwidth_unit
+    return JointSchedules(subject, unit, traffic, stored, time, network, simulation)
 
 
 def one_schedule(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Artefact:

@@ -10,9 +10,9 @@ from topoloom.app.cli.common import opened, source_of, with_groups
 
 if TYPE_CHECKING:
     from topoloom.app.cli.shared_options import Reading
+    from topoloom.app.documents.group_schedule import JointSchedules
     from topoloom.app.requests.schedules import ExportRequest
     from topoloom.app.services.context import Context
-    from topoloom.app.services.group_schedules import JointSchedules
     from topoloom.schedules.formats import Options
 
 _SPEEDS = ("bytes", "alpha_us", "node_gbps")
