@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -67,14 +68,18 @@ def unseen_table(rows: list[Row]) -> str:
 
 
 def _finals(rows: list[Row], task: str, column: str) -> dict[int, float]:
-    """Return the final loss of each seed; a run that diverged counts as infinite."""
+    """Return the final loss of each seed; a run that diverged counts as infinite.
+
+    The best rate of a grid is that of the seeds which ran at all of its rates.
+    """
     method = column.removesuffix(", best of 3").removesuffix(", middle")
     mine = [row for row in rows if (row["task"], row["method"]) == (task, method)]
     if column == START:
         mine = [row for row in mine if row["rate"] == UNSEEN[task].rates[0]]
     elif column.endswith("best of 3"):
-        whole = len({row["rate"] for row in mine}) == GRID
-        mine = [row for row in mine if row["rate"] == best_rate(mine)] if whole else []
+        counts = Counter(row["seed"] for row in mine)
+        mine = [row for row in mine if counts[row["seed"]] == GRID]
+        mine = [row for row in mine if row["rate"] == best_rate(mine)]
     return {row["seed"]: _loss(row["final"]) for row in mine}
 
 

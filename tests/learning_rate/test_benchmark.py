@@ -115,7 +115,7 @@ def test_the_start_is_an_opponent_on_unseen_tasks_and_part_of_a_grid_is_none():
     rows += [unseen("WSD", rate, 0, 0.05) for rate in (low, high)]
     rows += [unseen("cosine", middle, 0, 0.1)]
     line = unseen_table(rows).splitlines()[2]
-    assert line.startswith("| parity | 0.2000 | 0.2000 (1 of 2) | 0.2000 (1 of 2) | not run |")
+    assert line.startswith("| parity | 0.2000 | 0.2000 (1 of 2) | 0.0500 (0 of 1) | not run |")
 
 
 def test_a_mean_above_the_start_by_two_standard_errors_is_named():
