@@ -22,8 +22,7 @@ from topoloom.schedules.torch_backend.shared_schedules import SharedSchedules
 
 RANKS = 4
 PYTORCH_TESTS = (
-    "test_all_gather_coalesced_with_empty", "test_all_reduce_coalesced_sum", "test_all_reduce_max",
-    "test_broadcast_full_group", "test_ddp_logging_data_cpu", "test_reduce_sum_twice",
+    "test_all_reduce_coalesced_sum", "test_broadcast_full_group", "test_ddp_logging_data_cpu",
 )  # fmt: skip
 SCRIPT = Path(__file__).with_name("torch_programs.py")
 ROOT = SCRIPT.parent.parent.parent
@@ -112,7 +111,7 @@ def test_pytorchs_own_tests_pass_on_both_back_ends(tmp_path):
         cwd=ROOT,
         check=True,
         capture_output=True,
-        timeout=600,
+        timeout=850,
     )
     for outcomes in json.loads(report.read_text()).values():
         assert outcomes == {name: ["passed", ""] for name in PYTORCH_TESTS}
