@@ -9,8 +9,8 @@ import typer
 
 from topoloom.synth.naming.suggestions import did_you_mean
 
-_MEMBER = re.compile(r"(?<![\w'\"./-])[a-z]+(?:_[a-z]+)+(?![\w'\"./-])")
-"""A member name with an underscore in a rule; texts that the user typed stand in quotes."""
+_WORD = re.compile(r"(?<![\w'\"./-])[a-z_]+(?![\w'\"./-])")
+"""A word of a rule that may be a member; texts that the user typed stand in quotes."""
 MAX_LINE = 2_000
 """Limit of the characters of an error message."""
 
@@ -42,9 +42,13 @@ def _explained(error: Exception, place: Place) -> tuple[int, str]:
 
     if isinstance(error, ValidationError):
         typed = partial(_setting, place) if error.title == "Settings" else place
+        # The template of a sweep is the whole command line, too.
+        faults = [
+            (fault.pointer.removesuffix("/template"), fault.detail) for fault in field_errors(error)
+        ]
         messages = [
-            _located(typed(fault.pointer, error), _as_typed(fault.detail, place, error))
-            for fault in field_errors(error)
+            _located(typed(pointer, error), _as_typed(rule, place, error, plain=not pointer))
+            for pointer, rule in faults
         ]
         return 2, "; ".join(dict.fromkeys(messages))
     if isinstance(error, typer.TyperException):
@@ -60,17 +64,19 @@ def _of_typer(error: typer.TyperException) -> str:
 
     from topoloom.app.requests.field_errors import field_errors
 
-    if possible := getattr(error, "possibilities", None):
-        typed = getattr(error, "option_name", "")
-        return f"no such option: {typed}{did_you_mean(typed, possible)}"
-    if not isinstance(error, typer.BadParameter) or not error.message:
-        return error.format_message()
+    typed = getattr(error, "option_name", "")
+    if hasattr(error, "possibilities"):
+        return f"no such option: {typed}{did_you_mean(typed, error.possibilities or ())}"
+    if not isinstance(error, typer.BadParameter):
+        text = error.format_message().rstrip(".").replace("Option ", "", 1)
+        text = text.replace(". Did you mean", "; did you mean")
+        return text[:1].lower() + text[1:]
     hint, parameter = error.param_hint, error.param
     if hint is None and parameter is not None:
         hint = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
     cause = error.__cause__
     rule = field_errors(cause)[0].detail if isinstance(cause, ValidationError) else error.message
-    return _located(str(hint or ""), rule)
+    return _located(str(hint or ""), rule or "is missing")
 
 
 def _setting(place: Place, pointer: str, error: Exception) -> str:
@@ -81,20 +87,26 @@ def _setting(place: Place, pointer: str, error: Exception) -> str:
     return typed if not pointer or typed.startswith("-") else Settings.variable(pointer[1:])
 
 
-def _as_typed(rule: str, place: Place, error: Exception) -> str:
+def _as_typed(rule: str, place: Place, error: Exception, *, plain: bool = False) -> str:
     """Return a rule with the names of request members replaced by their options.
 
-    >>> options = {"/node_gbps": "--node-gbps"}
-    >>> error = ValueError()
-    >>> _as_typed("must be absent beside node_gbps", lambda name, _: options[name], error)
-    'must be absent beside --node-gbps'
+    Without ``plain``, only names with an underscore are replaced: others are words as well.
+
+    >>> options = {"/node_gbps": "--node-gbps", "/bytes": "--bytes"}
+    >>> rule, error = "must have node_gbps or bytes", ValueError()
+    >>> _as_typed(rule, lambda name, _: options.get(name, ""), error)
+    'must have --node-gbps or bytes'
+    >>> _as_typed(rule, lambda name, _: options.get(name, ""), error, plain=True)
+    'must have --node-gbps or --bytes'
     """
 
     def option(match: re.Match[str]) -> str:
+        if not plain and "_" not in match[0].strip("_"):
+            return match[0]
         typed = place(f"/{match[0]}", error)
         return typed if typed.startswith("--") else match[0]
 
-    return _MEMBER.sub(option, rule)
+    return _WORD.sub(option, rule)
 
 
 def _located(place: str, rule: str) -> str:

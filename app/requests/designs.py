@@ -274,7 +274,5 @@ class DesignRequest(TimedRequest):
     def _exactly_one(self) -> "DesignRequest":
         given = {name for way in _WAYS for name in way if getattr(self, name) is not None}
         if given not in map(set, _WAYS):
-            raise ValueError(
-                "must have exactly one workload: collective and bytes, workload, or preset"
-            )
+            raise ValueError("must have exactly one of collective with bytes, workload, and preset")
         return self

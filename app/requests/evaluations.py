@@ -15,6 +15,7 @@ from pydantic import (
 
 from topoloom.app.requests.base import Bytes, NotNegative, Positive, Request, optional
 from topoloom.app.requests.document_ids import IdPrefix
+from topoloom.app.requests.field_errors import PlacedError
 from topoloom.app.requests.options import cluster, collectives, simulations
 from topoloom.app.requests.options.collectives import AnyCollectiveName
 from topoloom.app.requests.options.exports import DialectName
@@ -161,8 +162,10 @@ class ComparisonRequest(Request):
     def _exactly_one(self) -> "ComparisonRequest":
         if sum(getattr(self, way) is not None for way in _COMPARED) != 1:
             raise ValueError("must have exactly one of designs, schedules and topology")
-        if (self.topology is None) != (self.collective is None):
-            raise ValueError("must have topology and collective together, or neither")
+        if self.topology is not None and self.collective is None:
+            raise PlacedError("/collective", "is missing; algorithms need a collective to run")
+        if self.collective is not None and self.topology is None:
+            raise PlacedError("/topology", "is missing; a collective runs on a topology")
         if self.root is not None and self.topology is None:
             raise ValueError("must have root with a topology only")
         speeds = (self.bytes, self.alpha_us, self.node_gbps, self.overhead_us, self.chunk_us)

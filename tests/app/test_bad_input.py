@@ -250,7 +250,7 @@ def test_a_near_miss_suggests_the_name_that_was_meant(topoloom, words, meant):
 
 
 def test_a_command_that_is_nearly_one_is_suggested(topoloom):
-    require_one_line(topoloom("desing"), "Did you mean 'design'?")
+    require_one_line(topoloom("desing"), "did you mean 'design'?")
 
 
 def test_a_hundred_megabytes_are_refused_before_they_are_parsed(client, topoloom, tmp_path):
