@@ -62,7 +62,7 @@ TOPOLOGY_FORMAT = Option(
     help="output format; json is topology/1; launch, mpi, slurm, torchrun, kubernetes, mlx and "
     "nccl start a program in an order of ranks that follows the cables; slurm, slurm-yaml, "
     "node-labels, kueue and kai describe groups of hosts to schedulers; astra-sim, ns3, simai, "
-    "htsim, phantora and infragraph describe the fabric to simulators",
+    "htsim, phantora, infragraph and infragraph-text describe the fabric to simulators",
 )
 PANELS = Option(
     name="panels",
