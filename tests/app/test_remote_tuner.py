@@ -100,6 +100,19 @@ def test_it_gives_the_actions_of_the_tuner_in_process(service):
 
 
 @pytest.mark.slow
+def test_a_run_of_another_length_is_that_of_the_tuner_in_process(service):
+    def lengthened(tuner):
+        return trained(tuner, before=lambda number: number == 40 and tuner.extend(STEPS + 80))
+
+    tuner = RemoteTuner(Client(service.url), OPTIONS, name="longer")
+    actions, toy = lengthened(tuner)
+    assert actions == lengthened(InProcess(OPTIONS))[0]
+    assert toy.position == STEPS + 80
+    with pytest.raises(Refused, match="the session has finished"):
+        tuner.extend(STEPS + 90)
+
+
+@pytest.mark.slow
 def test_who_waits_for_lost_answers_gets_the_same_schedule(service):
     client = Flaky(service.url, seed=1, share=0.3)
     actions, _ = trained(RemoteTuner(client, OPTIONS, patience_seconds=60))
