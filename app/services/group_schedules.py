@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from topoloom.app.documents import group_schedule as documents
 from topoloom.app.documents.base import Presented, Subject
@@ -14,7 +14,7 @@ from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology
-from topoloom.app.store.artifacts import Answer, Artefact
+from topoloom.app.store.artifacts import Answer, Artefact, Asked
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.synth.naming.suggestions import one_of
@@ -160,7 +160,7 @@ def _key(
     request: GroupScheduleRequest | ScheduleRequest,
     one: "GroupTraffic",
     number: int,
-) -> dict[str, Any]:
+) -> Asked:
     """Return the key of the schedule of one group: the request of this schedule alone."""
     from topoloom.schedules.groups.request import LISTED
 
