@@ -77,6 +77,7 @@ async function recent(values, go) {
   return h("div", {}, h("div", { class: "inline" }, compare, h("span", { class: "quiet" }, "Choose two or more designs to see them side by side.")), table("Stored designs", [
     { head: hidden("compare"), cell: (row) => h("input", { type: "checkbox", "aria-label": `Compare ${nameOf(row.summary)} of ${row.request.nodes} hosts`, onchange: (event) => choose(row.id, event.target.checked) }) },
     { head: "topology", cell: (row) => h("a", { href: `#/design?id=${row.id.slice(0, 16)}` }, nameOf(row.summary)) },
+    { head: hidden("pin"), cell: (row) => pinButton("designs", row) },
     { head: "hosts", number: true, cell: (row) => row.request.nodes.toLocaleString("en-US") },
     { head: "ports", number: true, cell: (row) => row.request.degree },
     { head: "workload", cell: (row) => row.request.collective || row.request.preset || "several collectives" },
@@ -84,7 +85,6 @@ async function recent(values, go) {
     { head: "time", number: true, cell: (row) => seconds(row.summary.seconds) },
     { head: "sizes stored", number: true, cell: (row) => row.sizes.length },
     { head: "when", cell: (row) => when(row) },
-    { head: hidden("pin"), cell: (row) => pinButton("designs", row) },
   ], [...groups.values()]));
 }
 
