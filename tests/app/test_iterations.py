@@ -7,6 +7,7 @@ import json
 import pytest
 
 import topoloom
+from tests.app.jobs.work import until
 from tests.cases import for_every
 from topoloom.app.cli import run
 from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
@@ -53,6 +54,8 @@ def test_an_iteration_is_a_job_and_a_stored_document(still):
     assert promised.json()["operation"] == "iteration"
     done = still.post("/v1/iterations", json=asked, headers={"Prefer": "wait=60"})
     assert done.status_code in (200, 201), done.text
+    # The answer is sent before the job is recorded as done.
+    until(lambda: still.get(promised.headers["Location"]).json()["state"] != "running")
     job = still.get(promised.headers["Location"]).json()
     assert (job["state"], job["result"]) == ("done", done.headers["Location"])
     assert still.get(job["result"]).json() == done.json()

@@ -72,12 +72,12 @@ def iteration(
             _write(timeline, design(context, request).best.iteration)
         answer = create(context, request).document()
         context.note(*answer["notes"])
-    if as_json:
-        typer.echo(json.dumps(answer, separators=(",", ":")))
-    elif as_csv:
-        topology_table(answer).print(as_csv)
-    else:
-        show_iteration(answer)
+        if as_json:
+            typer.echo(json.dumps(answer, separators=(",", ":")))
+        elif as_csv:
+            topology_table(answer).print(as_csv)
+        else:
+            show_iteration(answer)
 
 
 def _require_writable(path: Path) -> None:
