@@ -19,7 +19,7 @@ BINARY = {
 
 
 _CONTROL = re.compile(rb"[\0-\x08\x0b\x0e-\x1a]")
-"""What a message of protobuf has in its first fields, and a text has nowhere."""
+"""Control characters: the first fields of a protobuf message have some, a text has none."""
 
 
 class NotText(ValueError):

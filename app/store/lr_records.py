@@ -51,7 +51,7 @@ class Entry:
 
     @property
     def report(self) -> tuple[str, int | None]:
-        """What the trainer reported, comparable: NaN is not equal to itself, but its text is."""
+        """The trainer's report, comparable: NaN is not equal to itself, but its text is."""
         length = self.action.steps if self.action.do == EXTEND else None
         return repr((self.losses, self.unasked)), length
 
@@ -92,7 +92,7 @@ class Observation:
 
     @property
     def report(self) -> tuple[str, int | None]:
-        """What is reported, comparable to `Entry.report`."""
+        """The report, comparable to `Entry.report`."""
         return repr((self.losses, self.unasked)), self.length
 
 

@@ -177,7 +177,7 @@ def read(text: str, form: str | None = None, **options: Any) -> Topology:
 
 
 def _as_stated(text: str, form: str, options: dict[str, Any]) -> Topology:
-    """Return the topology of a text that is said to have a format."""
+    """Return the topology of a text in the stated format."""
     try:
         found = _read(text, form, options)
     except InvalidTopology as error:

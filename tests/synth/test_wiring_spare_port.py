@@ -1,4 +1,4 @@
-"""What one more port at every host would save."""
+"""The moves that one more port at every host would save."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -11,7 +11,7 @@ from typing import Any
 from topoloom.synth.formats.topology_draft import wrong
 
 TEXT = re.compile(r"(?:^|[\s}\"])(?:devices|instances)\s*\{", re.M)
-"""What protobuf text has, and neither YAML nor JSON: a block behind a name."""
+"""A block behind a name: protobuf text has blocks, YAML and JSON have none."""
 
 _SCHEMES = ("one2one", "many2many", "ring")
 _ENUMS = {

@@ -56,7 +56,7 @@ class Program:
         self.entries.append((row, column, value))
 
     def holds(self, values: Sequence[int], rows: int) -> bool:
-        """Whether rounded values are within their bounds and satisfy the first so many rows."""
+        """Whether rounded values are within their bounds and satisfy the first ``rows`` rows."""
         sums = [0.0] * len(self.low)
         for row, column, value in self.entries:
             sums[row] += value * values[column]
