@@ -304,7 +304,7 @@ def _gone_back(tuning: Tuning, session: Session, sequence: int | None) -> Sessio
 def _first(state: State) -> State:
     """Return the state that the run of a state began with."""
     length = state.first_length or state.settings.total_steps
-    return first_state(Options(**asdict(state.settings) | {"total_steps": length}))
+    return first_state(replace(Options(**asdict(state.settings)), total_steps=length))
 
 
 def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[HistoryPoint]:

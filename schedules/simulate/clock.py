@@ -57,8 +57,9 @@ class Network:
         names = ("alpha_seconds", "unit_bytes_per_second", "overhead_seconds", "chunk_seconds")
         for name in names:
             value = getattr(self, name)
-            if value is None and name == "alpha_seconds":
+            if name == "alpha_seconds" and value is None:
                 continue
+            assert value is not None
             if not isfinite(value) or value < 0:
                 raise NoSchedule(f"/{name}", "must not be negative")
             object.__setattr__(self, name, Fraction(value))

@@ -55,7 +55,7 @@ def group_violations(schedules: Sequence[Schedule], topology: Topology) -> list[
 def require_valid_groups(schedules: Sequence[Schedule], topology: Topology) -> None:
     """Raise `InvalidSchedule` with the first violation of `group_violations`."""
     for violation in group_violations(schedules, topology):
-        raise InvalidSchedule(violation.place, violation.rule)
+        raise InvalidSchedule(violation.place, violation.sentence)
 
 
 def ranks_of(schedule: Schedule) -> tuple[NodeId, ...]:

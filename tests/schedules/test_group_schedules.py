@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.schedule_oracles import grouped
-from topoloom.schedules.errors import NotExportable
+from topoloom.schedules.errors import InvalidSchedule, NotExportable
 from topoloom.schedules.formats import Options
 from topoloom.schedules.formats import write as export
 from topoloom.schedules.formats.schedule.binary import pack, unpack
@@ -23,7 +23,12 @@ from topoloom.schedules.groups.rate import COLLECTIVES
 from topoloom.schedules.model.schedule import Collective, TreeSchedule
 from topoloom.schedules.simulate import Network, estimate, simulate
 from topoloom.schedules.verify import violations
-from topoloom.schedules.verify.groups import group_violations, joint_algbw, joint_time
+from topoloom.schedules.verify.groups import (
+    group_violations,
+    joint_algbw,
+    joint_time,
+    require_valid_groups,
+)
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
@@ -94,6 +99,8 @@ def test_a_host_in_two_schedules_is_a_violation():
     assert {str(one) for one in found} >= {
         "/groups/1/ranks: must be hosts of no other group; 0 is in two groups"
     }
+    with pytest.raises(InvalidSchedule, match="must be hosts of no other group"):
+        require_valid_groups([first, first], ring)
 
 
 def test_a_missing_tree_is_a_violation_of_its_group():
