@@ -102,7 +102,7 @@ def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
     monkeypatch.setattr(WorkerPool, "run", held)
     with (
         TestClient(app, base_url="http://localhost", client=("10.0.0.1", 1)) as client,
-        ThreadPoolExecutor(3) as pool,
+        ThreadPoolExecutor(5) as pool,
     ):
         asked = []
         for n in (8, 9):
@@ -112,13 +112,15 @@ def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
         assert refused.status_code == 429
         assert refused.json()["type"] == "/problems/too-many-waiting"
         assert int(refused.headers["Retry-After"]) > 0
-        other, third = (
-            TestClient(app, base_url="http://localhost", client=(f"10.0.0.{n}", 1)) for n in (2, 3)
-        )
-        other.portal = third.portal = client.portal  # All run in one event loop.
-        asked.append(pool.submit(other.post, "/v1/designs", json={**BIG, "nodes": 11}))
-        until(lambda: len(app.state.computations._in_flight) == len(asked))
-        refused = third.post("/v1/designs", json={**BIG, "nodes": 12})
+        # Two more slots are reserved for owners that run nothing; the next such owner waits.
+        for n in (2, 3, 4):
+            other = TestClient(app, base_url="http://localhost", client=(f"10.0.0.{n}", 1))
+            other.portal = client.portal  # All run in one event loop.
+            asked.append(pool.submit(other.post, "/v1/designs", json={**BIG, "nodes": 9 + n}))
+            until(lambda: len(app.state.computations._in_flight) == len(asked))
+        last = TestClient(app, base_url="http://localhost", client=("10.0.0.5", 1))
+        last.portal = client.portal
+        refused = last.post("/v1/designs", json={**BIG, "nodes": 14})
         assert refused.status_code == 503 and refused.json()["type"] == "/problems/busy"
         assert int(refused.headers["Retry-After"]) > 0
         release.set()
