@@ -60,15 +60,15 @@ run: .venv/warm
 serve: .venv/warm
 	$(BIN)/topoloom serve
 
-# One process more than there are cores: many tests wait for others.  Each process takes a stretch
+# More processes than cores: many tests wait for other processes.  Each process takes a stretch
 # of neighboring tests, which share fixtures and cached graphs, and then steals from the others.
-TEST := $(BIN)/python -m pytest -q -rs -n 3 --dist worksteal
+TEST := $(BIN)/python -m pytest -q -rs --dist worksteal
 
 test: .venv/installed-test .venv/warm
-	$(TEST) -m "not slow and not exhaustive"
+	$(TEST) -n 4 -m "not slow and not exhaustive"
 
 test-slow: .venv/installed-test .venv/warm
-	$(TEST) -m "slow and not exhaustive"
+	$(TEST) -n 3 -m "slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test
 	$(BIN)/python -m pytest -q -rs -m exhaustive

@@ -222,6 +222,7 @@ def test_a_tuner_table_is_verified(topoloom, tmp_path):
     assert (other.code, "5 compute nodes" in other.out) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_damaged_exported_file_is_answered_no(topoloom, tmp_path):
     file = tmp_path / "a.xml"
     flags = ["--collective", "allgather", "--format", "msccl-xml", "--dialect", "rccl"]

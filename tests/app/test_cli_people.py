@@ -185,6 +185,7 @@ def test_a_patch_plan_is_a_table_on_a_terminal_and_a_document_elsewhere(settings
     assert f"topoloom patch render {json.loads(document)['id'][:12]} --format csv" in shown
 
 
+@pytest.mark.slow
 def test_what_is_beyond_a_page_is_reached_by_the_command_that_is_said(topoloom):
     for nodes in range(3, 8):
         topoloom("topology", f"BiRing({nodes})", "--out", os.devnull)

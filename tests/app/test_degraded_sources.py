@@ -19,6 +19,7 @@ LEFT = degraded(
 )
 
 
+@pytest.mark.slow
 def test_a_fabric_with_lost_parts_is_stored_under_a_name_that_says_so(client, topoloom) -> None:
     healthy = client.post("/v1/topologies", json={"fabric": "dgx-a100-2"}).json()
     asked = {"fabric": "dgx-a100-2", "changes": CHANGES}

@@ -253,6 +253,7 @@ def test_members_are_picked_of_json_only_and_not_of_the_largest(client, monkeypa
     assert part["kind"] == "steps" and part["steps"][0][0].keys() == {"source"}
 
 
+@pytest.mark.slow
 def test_the_command_lists_by_the_same_filters(topoloom):
     for recipe in ("BiRing(5)", "Torus(3, 4)", "BiRing(7)"):
         assert topoloom("measure", recipe).code == 0

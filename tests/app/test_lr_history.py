@@ -18,6 +18,7 @@ def job(client):
     return Job(client)
 
 
+@pytest.mark.slow
 def test_the_history_tells_every_step_and_which_are_kept(job):
     job.train()
     document = job.client.get(job.place).json()
@@ -42,6 +43,7 @@ def test_the_history_tells_every_step_and_which_are_kept(job):
     assert tried == told
 
 
+@pytest.mark.slow
 def test_a_long_history_comes_in_parts(job, monkeypatch):
     from topoloom.app.api.routes import lr_sessions as routes
 
@@ -69,6 +71,7 @@ def test_the_picture_is_the_same_bytes_for_the_same_history(job):
         assert f">{word}<" in first.text
 
 
+@pytest.mark.slow
 def test_an_explosion_is_drawn_too(client):
     pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
     job = Job(client, name="$x^{<b>")

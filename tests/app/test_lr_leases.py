@@ -87,6 +87,7 @@ def test_a_trainer_that_goes_back_gets_the_schedule_it_would_have_got(job):
     )
 
 
+@pytest.mark.slow
 def test_other_losses_after_going_back_are_another_course(job):
     job.train(30)
     document = job.client.post(

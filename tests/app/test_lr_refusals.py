@@ -101,6 +101,7 @@ def test_a_cancelled_session_takes_nothing_more(job):
     unharmed(job, lambda: job.client.post(f"{job.place}/lease", json=body), 409, "ended", "/id")
 
 
+@pytest.mark.slow
 def test_a_finished_session_takes_nothing_more(job):
     job.train()
     unharmed(job, lambda: job.post([1.0]), 409, "ended", "/id")

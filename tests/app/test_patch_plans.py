@@ -84,6 +84,7 @@ def plant_of(hosts, lanes):
     return plant_document(replace(uniform("per-port", hosts, lanes), uniform=None, name="lab"))
 
 
+@pytest.mark.slow
 def test_a_plan_on_a_plant_of_ones_own_names_its_hosts_and_is_read_back(client):
     body = {"topology": {"recipe": "BiRing(5)"}, "plant": plant_of(6, 2)}
     made = client.post("/v1/patch-plans", json=body)
@@ -341,6 +342,7 @@ def test_the_command_line_shows_a_plan_and_writes_its_repair(topoloom, tmp_path)
     assert halfway.code == 2 and "must be given together" in halfway.err
 
 
+@pytest.mark.slow
 def test_the_command_line_surveys_the_worst_failures(topoloom, tmp_path):
     plan = str(tmp_path / "ring.json")
     assert topoloom("patch", "BiRing(4)", "--out", plan).code == 0

@@ -126,6 +126,7 @@ def test_what_no_set_can_be_made_of_is_refused_by_name(still, design, query, fie
     assert field.removeprefix("/query") in json.dumps(answer.json())
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_files_into_a_folder_or_an_archive(topoloom, tmp_path):
     question = "--nodes 6 --degree 2 --links bidirectional --collective allreduce --bytes 1KiB"
     asked = ["files", *question.split(), "--runtime", "azure"]

@@ -181,6 +181,7 @@ def test_schedule_and_simulate_tell_the_same_figures_of_one_file(topoloom, tmp_p
         assert float(told.get("whole", told["algbw"]).split()[0]) == pytest.approx(rate, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_simulation_says_where_switches_copy_and_it_does_not(topoloom, tmp_path, client):
     path = tmp_path / "nvls.json"
     asked = ["--collective", "allreduce", "--out", str(path)]

@@ -99,6 +99,7 @@ def test_the_limit_says_where_the_work_was(pool_of):
         pool_of(max_seconds=15).run(long, Event())
 
 
+@pytest.mark.slow
 def test_work_that_nobody_waits_for_ends_at_once(pool_of):
     cancelled = Event()
     threading.Timer(0.7, cancelled.set).start()

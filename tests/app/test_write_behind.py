@@ -115,6 +115,7 @@ def test_an_answer_is_delivered_when_sqlite_does_not_take_it(client, settings, b
     assert [item["id"] for item in listed] == [answer.json()["id"]]
 
 
+@pytest.mark.slow
 def test_a_later_store_ends_what_readyz_says_and_stores_the_rest(client):
     engine = client.app.state.engine
     with full(engine, None):

@@ -86,6 +86,7 @@ def test_before_the_loss_has_fallen_the_rate_stays(seed, more):
     assert not any(a.do == "restore" and a.slot.startswith("safe") for a in toy.actions)
 
 
+@pytest.mark.slow
 def test_a_rise_that_noise_makes_in_warm_up_costs_at_most_three_quarters_of_the_start():
     lowered = []
     for seed in range(30):

@@ -88,6 +88,7 @@ def test_forks_give_the_schedule_and_the_parameters_of_one_after_the_other(way):
     assert own_steps < all_steps == forked.spent, "trials were run elsewhere"
 
 
+@pytest.mark.slow
 def test_curves_are_the_trainers_and_have_the_steps_of_forks():
     class Curves(list):
         def add_scalar(self, tag, scalar_value, global_step):

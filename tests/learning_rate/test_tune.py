@@ -56,6 +56,7 @@ def test_a_plain_loop_trains_to_the_end():
     assert losses[-1] < losses[0] / 10
 
 
+@pytest.mark.slow
 def test_an_extended_run_is_resumed_by_the_script_that_extended_it(tmp_path):
     def run(stop=None, **more):
         tuned, loss_of = training(**more)

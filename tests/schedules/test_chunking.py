@@ -104,6 +104,7 @@ def test_fewer_chunks_always_cost_more(text):
     assert Fraction(sum(whole_loads_by_integer_programs(topology, needed)), needed) == least
 
 
+@pytest.mark.slow
 @given(st.integers(2, 6), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_random_digraphs_have_the_whole_loads_of_the_integer_programs(nodes, chunks, rng):
     ring = [(i, (i + 1) % nodes) for i in range(nodes)]

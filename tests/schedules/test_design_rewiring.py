@@ -93,6 +93,7 @@ def paced(topology, paces, **options):
     return CurrentWiring(plant.with_present(plan_moves(topology, plant).final), **options)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(3, 7),

@@ -92,6 +92,7 @@ def test_the_bound_is_the_optimum_of_the_whole_program_and_is_proven(seed: int) 
     assert float(bound.rate) == pytest.approx(slow_rate(topology, members), rel=1e-7)
 
 
+@pytest.mark.slow
 @for_every("seed", range(60))
 def test_no_two_passes_that_trees_can_make_beat_it(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)

@@ -58,6 +58,7 @@ def test_a_torus_gets_a_forest_at_the_optimal_rate(sides: tuple[int, ...]) -> No
     assert faults(torus(*sides, capacity=50), None) == []
 
 
+@pytest.mark.slow
 @for_every("seed", range(150))
 def test_every_balanced_network_gets_an_optimal_forest(seed: int) -> None:
     assert faults(random_topology(random.Random(seed), balanced=True), None) == []

@@ -109,6 +109,7 @@ def test_the_trees_per_root_are_the_fewest_that_reach_the_optimum(seed: int) -> 
         assert any((scale * total).denominator > 1 for total in totals.values())
 
 
+@pytest.mark.slow
 @for_every("trees", [1, 2, 3, 5])
 @for_every("seed", range(30))
 def test_with_given_trees_the_scale_is_the_least_that_packs(seed: int, trees: int) -> None:

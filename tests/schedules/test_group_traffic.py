@@ -94,6 +94,7 @@ def test_the_size_decides_how_kinds_share_the_links():
         assert joint_time(sized_schedules(TORUS, traffic), TORUS) == time
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     case=grouped(),

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from topoloom.synth.recipes.recipe import (
 )
 
 
+@pytest.mark.slow
 @for_every("transposed", [False, True])
 @for_every("text", RECIPES)
 def test_a_lifted_schedule_is_valid_and_costs_what_is_claimed(text, transposed):
@@ -32,6 +34,7 @@ def test_a_lifted_schedule_is_valid_and_costs_what_is_claimed(text, transposed):
     require_claimed(recipe, transposed, cost)
 
 
+@pytest.mark.slow
 @for_every("text", RECIPES)
 def test_reversed_the_transposed_one_is_a_reduce_scatter(text):
     topology = build(parse(text))

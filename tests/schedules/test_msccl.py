@@ -73,6 +73,7 @@ def test_a_program_that_is_read_and_written_is_the_same_file(label, kind, dialec
     assert written(parse(text, dialect), dialect) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(direct_topologies(6), st.data())
 def test_programs_of_any_graph_and_any_weights_do_their_collective(topology, data):

@@ -120,6 +120,7 @@ def test_chains_of_trees_stay_on_the_links_of_a_box():
             assert all(len(edge) == 2 for edge in inside)
 
 
+@pytest.mark.slow
 @for_every("name", ["dgx-1v", "mi300x", "BiRing(6)", "Torus(3, 4)", "dgx-h100-1"])
 @for_every("collective", COLLECTIVES)
 @for_every("size", [1, 10**6, 2**30])

@@ -65,6 +65,7 @@ def test_only_partial_sums_below_a_mebibyte_are_faster_by_at_most_40_percent(deg
                 assert ours >= floor_seconds(found.bounds, Fraction(0), asked)
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 300),
     st.integers(1, 6),

@@ -26,6 +26,7 @@ def test_the_pair_of_neighbouring_offsets_is_best_for_degree_four(n):
     assert measured == Cost(m, optimal_bandwidth(n))
 
 
+@pytest.mark.slow
 @for_every("n", range(7, 41))
 def test_no_pair_of_offsets_beats_the_neighbouring_pair(n):
     pairs = [

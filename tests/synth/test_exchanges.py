@@ -83,6 +83,7 @@ def test_counting_walks_makes_the_same_exchanges_as_counting_balls(member, depth
     assert (near == far).all()
 
 
+@pytest.mark.slow
 @given(members(), st.integers(1, 7), st.integers(0, 200), st.integers(0, 60))
 def test_aimed_exchanges_are_the_same_by_counting_walks_and_balls(member, depth, most, patience):
     nodes, degree, seed, two_way = member

@@ -276,6 +276,7 @@ def test_degree_expansion_breaks_its_bound_on_some_one_way_links_so_none_is_clai
     assert claim(recipe) is None
 
 
+@pytest.mark.slow
 @for_every("recipe", PRODUCTS)
 def test_products_of_optimal_factors_are_optimal_where_parallel_links_agree(recipe):
     factors = recipe.factors

@@ -120,6 +120,7 @@ def test_links_of_unequal_capacity_and_parallel_ones_below_are_left_alone() -> N
     assert below(build(parse("CompleteBipartite(2)"))) is None
 
 
+@pytest.mark.slow
 def test_where_many_nodes_have_the_same_neighbours_lifted_labels_win(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -318,6 +318,7 @@ def test_a_device_inside_itself_is_refused():
         read(text, "infragraph")
 
 
+@pytest.mark.slow
 def test_slices_that_stand_for_a_huge_graph_are_refused():
     text = text_of("two-boxes.infragraph.yaml").replace(
         "device: box, count: 2", "device: box, count: 99999"

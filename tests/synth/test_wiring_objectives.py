@@ -92,6 +92,7 @@ def test_no_plan_takes_less_than_the_bound_whatever_is_plugged(data, objective):
     assert violations(plan.wiring, topology) == []
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(data=st.data(), objective=st.sampled_from(OTHERS))
 def test_from_another_topology_what_a_plan_takes_is_the_least_of_trying_everything(data, objective):

@@ -202,6 +202,7 @@ def test_the_repair_and_the_later_stages_lead_to_the_end_by_the_fewest_moves(scr
         assert not ends & needed
 
 
+@pytest.mark.slow
 @given(scripts())
 def test_every_panel_is_after_the_stages_that_were_carried_out_and_backwards_too(script):
     for panel in range(len(script.plant.panels)):
