@@ -57,7 +57,7 @@ def test_the_cost_of_what_is_left_stands_beside_the_healthy_one(topoloom) -> Non
 
 def test_only_what_is_left_has_a_cost_where_a_switch_was_lost(topoloom, tmp_path) -> None:
     file = tmp_path / "with-switch.json"
-    document = fabric("dgx-1v").to_document()
+    document = fabric("dgx-1v").with_latencies({}).to_document()
     document["nodes"].append({"id": "spine", "kind": "switch"})
     document["links"].append({"source": "0.gpu0", "target": "spine"})
     document["links"].append({"source": "spine", "target": "0.gpu0"})
