@@ -223,6 +223,8 @@ def test_every_kind_of_document_is_listed_as_the_service_lists_it(topoloom, clie
     topoloom("measure", "BiRing(5)")
     topoloom("optimum", "BiRing(5)")
     topoloom("patch", "BiRing(5)", "--out", os.devnull)
+    topoloom("iteration", "vit-22b", "--nodes", "8", "--degree", "2", "--topology", "BiRing(8)")
+    topoloom("design", "--box", "mi300x", *DESIGN[1:])
     about_answers(client)
     topoloom("sweep", "sizes", "--nodes", "6", "--degree", "2")
     shown = topoloom("list", plural)

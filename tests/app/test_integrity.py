@@ -33,6 +33,16 @@ QUESTIONS = {
         {"topology": {"recipe": "BiRing(5)"}},
         {"topology": {"recipe": "BiRing(5)"}, "present": [{"panel": 0, "a": 0, "b": 1}]},
     ),
+    "iteration": (
+        "/v1/iterations",
+        {"preset": "vit-22b", "nodes": 8, "degree": 2, "topology": "BiRing(8)"},
+        {"preset": "vit-22b", "nodes": 8, "degree": 2, "topology": "UniRing(8)"},
+    ),
+    "box-design": (
+        "/v1/box-designs",
+        {**DESIGN, "nodes": 2, "box": "mi300x", "degree": 4},
+        {**DESIGN, "nodes": 2, "box": "mi300x", "degree": 8},
+    ),
 }
 """For each kind with routes of its own two questions."""
 
