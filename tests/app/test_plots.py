@@ -230,7 +230,7 @@ HOSTS = "--nodes 12 --degree 4"
         ("frontier --nodes 1 --degree 4 --out a.svg", "--nodes: must be at least 2"),
         (f"sizes {HOSTS} --collective gossip --out a.svg", "--collective: must be"),
         (f"sizes {HOSTS} --collective allreduce --from much --out a.svg", "--from: must be"),
-        (f"sizes {HOSTS} --collective allreduce --from 2KB --to 2KB --out a.svg", "--from must be "),
+        (f"sizes {HOSTS} --collective allreduce --from 2KB --to 2KB --out a.svg", "--from must be"),
         (f"sizes {HOSTS} --out a.svg", "must have exactly one of"),
         (f"sizes {HOSTS} --collective allreduce --preset gpt2-xl-ddp --out a.svg", "must have"),
         (f"sizes {HOSTS} --preset nothing --out a.svg", "--preset: "),
