@@ -64,9 +64,9 @@ def _of_typer(error: typer.TyperException) -> str:
 
     from topoloom.app.requests.field_errors import field_errors
 
-    typed = getattr(error, "option_name", "")
     if hasattr(error, "possibilities"):
-        return f"no such option: {typed}{did_you_mean(typed, error.possibilities or ())}"
+        typed, possible = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
+        return f"no such option: {typed}{did_you_mean(typed, possible or ())}"
     if not isinstance(error, typer.BadParameter):
         text = error.format_message().rstrip(".").replace("Option ", "", 1)
         text = text.replace(". Did you mean", "; did you mean")
