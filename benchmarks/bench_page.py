@@ -4,8 +4,8 @@
 Debian's Chromium.  The lines of JSON have the bytes of the first view as sent, the milliseconds
 from the start of the load to the first paint and to the answer for 12 hosts, for an answer that is
 computed and for a stored answer, axe's findings in every view, in both themes, and the milliseconds
-between frames while a table of 5,120 rows scrolls, and while the pointer moves over a graph of
-1,024 nodes, the graph zooms, and its schedule goes on.
+between frames.  Frames are counted while a table of 5,120 rows scrolls, and while the pointer moves
+over a graph of 1,024 nodes, the graph zooms, and its schedule is played.
 """
 
 import argparse

@@ -45,7 +45,7 @@ the linear program in minutes, is met up to 1 move."""
 
 WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
 """Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take
-up to 1.7 s at 256 hosts of 4 ports."""
+up to 1.8 s at 256 hosts of 4 ports."""
 
 # Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
 

@@ -71,7 +71,7 @@ def test_a_tree_takes_its_deepest_path_and_not_its_slowest_hops():
 
 
 def test_a_message_over_short_hops_does_not_wait_for_one_that_comes_from_far():
-    # x sends over a long hop to b; y over two short hops.  Both go on over b -> c.
+    # x sends over a long hop to b; y over two short hops.  Both then use b -> c.
     pairs = [("x", "b"), ("y", "a"), ("a", "b"), ("b", "c")]
     times = dict.fromkeys(pairs, Fraction(1, 10)) | {("x", "b"): Fraction(1)}
     line = Topology("xyabc", pairs, latencies=times)

@@ -46,12 +46,13 @@ def schedule_groups(
         members |= {name: value for name, value in speeds.items() if value is not None}
         members["topology"] = source_of(source, reading, context)
         found = joint(context, GroupScheduleRequest.model_validate(members))
+        files = {} if out is None else dict(_files(context, found, form, options))
         if out is not None:
-            files = dict(_files(context, found, form, options))
             write_folder(out, files)
+        if not is_stream(out):
+            show_group_schedules(dict(group_schedule.of(found)))
+        if out is not None:
             typer.echo(f"{len(files)} files written to {out}", err=is_stream(out))
-    if not is_stream(out):
-        show_group_schedules(dict(group_schedule.of(found)))
 
 
 def _files(

@@ -26,6 +26,15 @@ def fraction(text: str) -> str:
     return f"{text} = {float(Fraction(text)):.4f}" if "/" in text else text
 
 
+def rate(text: str) -> str:
+    """Return an exact rate as `fraction` does; of more than twelve characters, its decimal value.
+
+    >>> rate("4/3"), rate("1234567890/987654321")
+    ('4/3 = 1.3333', '1.25')
+    """
+    return fraction(text) if len(text) <= 12 else f"{float(Fraction(text)):.6g}"
+
+
 def seconds(value: float) -> str:
     """Return a time with a suitable unit.
 

@@ -3,12 +3,9 @@
 from fractions import Fraction
 from typing import Any
 
-from topoloom.app.cli.output.formatting import fraction
+from topoloom.app.cli.output.formatting import rate
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.base import format_bytes
-
-_SHORT = 12
-"""Digits of an exact number up to which it is shown."""
 
 
 def show_group_optimum(document: dict[str, Any]) -> None:
@@ -17,7 +14,7 @@ def show_group_optimum(document: dict[str, Any]) -> None:
     name, mixed = document["name"] or "topology", "collective" not in document
     last = "all_kinds" if mixed else "together"
     rates = ", ".join(
-        f"each {kind['kind']} group reaches {_rate(kind[last])} {unit}" for kind in kinds
+        f"each {kind['kind']} group reaches {rate(kind[last]['algbw'])} {unit}" for kind in kinds
     )
     at_once = "the groups of all kinds" if mixed else "all groups of a kind"
     start = name if mixed else f"{name}, {document['collective']}"
@@ -28,10 +25,10 @@ def show_group_optimum(document: dict[str, Any]) -> None:
             "traffic": f"{kind['collective']} {format_bytes(kind['bytes'])}" if mixed else "",
             "groups": len(kind["groups"]),
             "size": kind["size"],
-            "members_only": _rate(kind["members_only"]) if "members_only" in kind else "-",
-            "alone": _rate(kind["alone"]),
-            "together": _rate(kind["together"]),
-            "all_kinds": _rate(kind["all_kinds"]) if mixed else "",
+            "members_only": rate(kind["members_only"]["algbw"]) if "members_only" in kind else "-",
+            "alone": rate(kind["alone"]["algbw"]),
+            "together": rate(kind["together"]["algbw"]),
+            "all_kinds": rate(kind["all_kinds"]["algbw"]) if mixed else "",
             "proof": _proof(kind[last]),
         }
         for kind in kinds
@@ -63,16 +60,11 @@ def show_group_optimum(document: dict[str, Any]) -> None:
         print("note: all kinds: the least time in which every group moves its own bytes")
 
 
-def _rate(rate: dict[str, Any]) -> str:
-    text = rate["algbw"]
-    return fraction(text) if len(text) <= _SHORT else f"{float(Fraction(text)):.6g}"
-
-
-def _proof(rate: dict[str, Any]) -> str:
+def _proof(found: dict[str, Any]) -> str:
     """Return what proves the rate, or how far it may be from the optimum."""
-    if not rate["exact"]:
-        bound = f"{float(Fraction(rate['bound'])):.6g}"
-        return f"at most {bound}; up to {100 * rate['gap']:.2g} % from the optimum"
-    prices = rate.get("prices", [])
+    if not found["exact"]:
+        bound = f"{float(Fraction(found['bound'])):.6g}"
+        return f"at most {bound}; up to {100 * found['gap']:.2g} % from the optimum"
+    prices = found.get("prices", [])
     links = sum(one["count"] for one in prices)
     return f"optimal, by lengths of {links} links" if prices else "optimal"

@@ -1,18 +1,14 @@
 """Text output of a group-schedule/1 document."""
 
-from fractions import Fraction
 from typing import Any
 
-from topoloom.app.cli.output.formatting import fraction, seconds
+from topoloom.app.cli.output.formatting import rate, seconds
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.base import format_bytes
 
-_SHORT = 12
-"""Digits of an exact rate up to which it is shown."""
-
 
 def show_group_schedules(document: dict[str, Any]) -> None:
-    """Print the kinds of groups, their and rates."""
+    """Print the joint time, if sizes are given, and the kinds of groups with their rates."""
     count = sum(len(kind["groups"]) for kind in document["kinds"])
     time = f" in {seconds(document['seconds'])}" if "seconds" in document else ""
     name = document["name"] or "topology"
@@ -25,7 +21,7 @@ def show_group_schedules(document: dict[str, Any]) -> None:
             ),
             "groups": len(kind["groups"]),
             "size": len(kind["groups"][0]["hosts"]),
-            "algbw": f"{_rate(kind['algbw'])} {document['bandwidth_unit']}",
+            "algbw": f"{rate(kind['algbw'])} {document['bandwidth_unit']}",
         }
         for kind in document["kinds"]
     ]
@@ -43,7 +39,3 @@ def show_group_schedules(document: dict[str, Any]) -> None:
             print(f"note: 1 link sends {document['unit_gbps']:g} Gbit/s; --node-gbps changes this")
         if "alpha_us" in document:
             print(f"note: a hop takes {document['alpha_us']:g} us; --alpha-us changes this")
-
-
-def _rate(text: str) -> str:
-    return fraction(text) if len(text) <= _SHORT else f"{float(Fraction(text)):.6g}"
