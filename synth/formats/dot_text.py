@@ -25,7 +25,6 @@ _TOKEN = re.compile(
     re.S,
 )
 _BLANK = re.compile(r"\s+|//|#|/\*")
-_KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
 _FUNCTION = "function"
 _FORWARDING = ("leaf", "spine", "tor", "superspine", "exit", "border", "fabric", "oob-switch")
 """Functions of NVIDIA Air's nodes that forward packets."""
