@@ -16,10 +16,10 @@ WAYS = ("raise", "warn")
 def end(
     tuner: Tuner, checkpoints: Checkpoints, parameters: Sequence[Any], ranks: Ranks | None, way: str
 ) -> None:
-    """Restore a sound checkpoint where the run has ended with a model that is not, and say so.
+    """Restore a sound checkpoint if the run ended with a diverged model.
 
-    The safe checkpoint comes first, then the oldest one with finite parameters.  `Diverged` is
-    raised, or said where ``way`` is "warn".
+    The safe checkpoint comes first, then the oldest one with finite parameters.  Then raise
+    `Diverged`, or warn if ``way`` is "warn".
     """
     if tuner.action.reason != "diverged" and _are_finite(parameters, ranks):
         return
