@@ -138,7 +138,9 @@ def _check(schedule: Schedule, topology: Topology, findings: Findings, prefix: s
         return
     idle = set() if isinstance(schedule, StepSchedule) else set(schedule.idle)
     if schedule.ranks != tuple(node for node in topology.compute_nodes if node not in idle):
-        findings.add(f"{prefix}/ranks", "must be the compute nodes that take part, in order")
+        # A document without participants has no member for its ranks.
+        place = f"{prefix}/participants" if idle else prefix
+        findings.add(place, "must have the compute nodes that take part as ranks, in order")
         return
     if isinstance(schedule, RouteSchedule):
         check_routes(schedule, topology, findings, prefix)

@@ -164,7 +164,8 @@ def test_a_fault_in_a_part_of_an_allreduce_is_found_in_that_part(kind, data):
     right = is_right(parts[index], topology)
     assert bool(found) != (right and division(parts[index]) == division(parts[1 - index]))
     places = {violation.place for violation in found}
-    assert all(place == "/parts" or place.startswith(f"/parts/{index}/") for place in places)
+    part = f"/parts/{index}/"
+    assert all(place == "/parts" or f"{place}/".startswith(part) for place in places)
     assert right or places != {"/parts"}
 
 
@@ -215,8 +216,7 @@ def test_every_place_is_a_place_of_the_document(data):
     kind = data.draw(st.sampled_from(["steps", "trees"]))
     schedule, topology = some_schedule(data, kind)
     faults = STEP_FAULTS if kind == "steps" else TREE_FAULTS
-    names = sorted(set(faults) - {"ranks exchanged"})
-    broken = faults[data.draw(st.sampled_from(names))](schedule, picker(data))
+    broken = faults[data.draw(st.sampled_from(sorted(faults)))](schedule, picker(data))
     try:
         document = to_document(broken)
     except (InvalidSchedule, IndexError):
