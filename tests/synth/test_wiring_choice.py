@@ -17,6 +17,7 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import Present, cross_wired, duplex, plan_moves, violations
 from topoloom.synth.wiring.assignment.channel_ilp import best_choice, missing_ports
 from topoloom.synth.wiring.assignment.demand import Choice, Demand
+from topoloom.synth.wiring.assignment.flow_assignment import share_out
 from topoloom.synth.wiring.assignment.orientation import balanced
 from topoloom.synth.wiring.coloring.kempe import coloured
 from topoloom.synth.wiring.plant import read_plant
@@ -235,6 +236,52 @@ def test_kempe_chains_colour_what_the_integer_program_colours(size, colours, dat
         assert exact is not None
     if exact is None and proven:
         assert missing_ports(question, integral=True)
+
+
+@st.composite
+def one_way_demands(draw, channels):
+    """Links between a few nodes, any ports on the channels, and pairs of today within them."""
+    size = draw(st.integers(2, 5))
+    node = st.integers(0, size - 1)
+    links = st.lists(st.tuples(node, node).filter(lambda e: e[0] != e[1]), min_size=1, max_size=9)
+    rows = st.lists(st.integers(0, 4), min_size=size, max_size=size)
+    rooms = st.lists(rows, min_size=channels, max_size=channels)
+    sending, receiving = (np.array(draw(rooms)) for _ in range(2))
+    joined = []
+    for out, into in zip(sending.tolist(), receiving.tolist(), strict=True):
+        joined.append(Counter())
+        for u, v in draw(links):
+            if out[u] and into[v]:
+                out[u], into[v] = out[u] - 1, into[v] - 1
+                joined[-1][u, v] += 1
+    sources, targets = (np.array(side) for side in zip(*draw(links), strict=True))
+    shared = (False,) * channels
+    return Demand(size, sources, targets, sending, receiving, shared, False, tuple(joined))
+
+
+@settings(deadline=None)
+@given(one_way_demands(channels=2))
+def test_flows_over_two_panels_keep_as_many_links_as_an_integer_program(question):
+    exact, proven = best_choice(question)
+    found = share_out(question, question.most_kept())
+    assert proven
+    if exact is None or found is None:
+        assert exact is found
+        return
+    choice, most = found
+    assert question.fits(choice)
+    assert question.kept(choice) == question.kept(exact) == most
+
+
+def test_few_new_links_on_full_uneven_panels_take_moves_that_are_proven_fewest():
+    before, plant = regular(200, 4, seed=1), uneven(200)
+    targets = before.targets.copy()
+    targets[:20:5] = np.roll(targets[:20:5], 1)
+    after = Topology.direct(200, before.sources, targets)
+    plan = plan_moves(after, plant, plan_moves(before, plant).final)
+    assert violations(plan.wiring, after) == []
+    # Each of the four links goes and comes, and more links must change their panels.
+    assert plan.lower_bound == plan.moves > 8
 
 
 def test_pairs_on_reserved_ports_stay_and_those_on_dead_ports_go():

@@ -141,8 +141,7 @@ def _one_way(demand: Demand, bound: int) -> tuple[Choice, int] | None:
         colored = _colored(demand, (demand.sources, demand.targets + demand.size), room, bound)
         if colored is not None or (room == 1).all():
             return colored
-    choice = share_out(demand)
-    return None if choice is None else (choice, bound)
+    return share_out(demand, bound)
 
 
 def _colored(

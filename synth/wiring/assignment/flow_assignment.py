@@ -7,148 +7,145 @@ channel first takes the links that it joins today, as far as later channels have
 
 import random
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array, vstack
+from scipy.sparse import csc_array, hstack, vstack
 
 from topoloom.synth.progress import report_progress
 from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
+from topoloom.synth.wiring.assignment.demand import Choice, Demand, Ends, Integers
 
 
-class _Amounts:
-    """Number of links of each pair of nodes on each channel."""
+def share_out(demand: Demand, most: int) -> tuple[Choice, int] | None:
+    """Return a choice that keeps many links where they are, and how many any choice keeps at most.
 
-    def __init__(self, demand: Demand) -> None:
-        self.demand = demand
-        counted = sorted(Counter(demand.links).items())
-        self.keys = [ends for ends, _ in counted]
-        self.total = np.array([count for _, count in counted], np.int64)
-        ends = np.array(self.keys, np.int64).reshape(-1, 2)
-        self.u, self.v = ends[:, 0], ends[:, 1]
-        self.joined = np.array(
-            [[joined[key] for key in self.keys] for joined in demand.joined], np.int64
-        ).reshape(-1, len(self.keys))
-        self.on = np.zeros((demand.channels, len(self.keys)), np.int64)
+    For directed demands without shared channels.  None if no choice was found.
 
-    def at_nodes(self, amounts: Integers) -> tuple[Integers, Integers]:
-        size = self.demand.size
-        out = np.bincount(self.u, weights=amounts, minlength=size).astype(np.int64)
-        into = np.bincount(self.v, weights=amounts, minlength=size).astype(np.int64)
-        return out, into
-
-    def split(
-        self,
-        most: Integers,
-        kept: Integers,
-        lost: Integers,
-        out: tuple[Integers, Integers],
-        into: tuple[Integers, Integers],
-    ) -> Integers | None:
-        """Return amounts x <= most whose sums at nodes are within limits, of most reward.
-
-        The reward of x is min(x, kept) + min(most - x, lost); None if there is no x.
-        """
-        live = np.flatnonzero(most)
-        count = len(live)
-        if not count:
-            nothing = np.zeros(len(most), np.int64)
-            return None if (out[0] > 0).any() or (into[0] > 0).any() else nothing
-        # x = y + z + w: y is rewarded, z is indifferent, w costs a reward elsewhere.
-        overlap = np.maximum(0, kept + lost - most)[live]
-        sizes = [
-            kept[live] - np.minimum(overlap, kept[live]),
-            np.maximum(0, (most - kept - lost)[live]) + overlap,
-            lost[live] - np.minimum(overlap, lost[live]),
-        ]
-        cost = np.repeat([-1.0, 0.0, 1.0], count)
-        column = np.tile(live, 3)
-        size = self.demand.size
-        shape = (size, 3 * count)
-        ones, where = np.ones(3 * count), np.arange(3 * count)
-        rows = [coo_array((ones, (ends[column], where)), shape=shape) for ends in (self.u, self.v)]
-        most_of: Any = np.concatenate(sizes).astype(float)
-        low: Any = np.concatenate([out[0], into[0]]).astype(float)
-        high: Any = np.concatenate([out[1], into[1]]).astype(float)
-        result: Any = milp(
-            cost,
-            integrality=np.zeros(3 * count),
-            bounds=Bounds(0, most_of),
-            constraints=LinearConstraint(vstack(rows).tocsr(), low, high),
-        )
-        if result.x is None:
-            return None
-        parts = np.round(result.x).astype(np.int64).reshape(3, count)
-        amounts = np.zeros(len(most), np.int64)
-        amounts[live] = parts.sum(axis=0)
-        sums = self.at_nodes(amounts)
-        for (low, high), total in zip((out, into), sums, strict=True):
-            if (total < low).any() or (total > high).any():
-                return None
-        return amounts
-
-
-def share_out(demand: Demand) -> Choice | None:
-    """Return a choice that keeps many links where they are; None if none was found.
-
-    For directed demands without shared channels.  With at most two channels it is the best
-    choice, and None means that there is none.
+    Parameters
+    ----------
+    demand : Demand
+    most : int
+        An upper bound of the links that stay.
 
     Notes
     -----
-    One linear program per channel, of at most 3 E variables for E linked pairs of nodes.
+    One linear program per channel, of at most 3 E variables for E linked pairs of nodes.  What a
+    first channel does not take, a second one takes.  So with two channels the choice is the best,
+    its kept links are the upper bound, and None means that there is no choice.
+
+    Examples
+    --------
+    Both links that are there stay only if one channel has both, but they are on two channels.
+
+    >>> links, room = (np.array([0, 1, 0, 1]), np.array([2, 3, 3, 2])), np.ones((2, 4), np.int64)
+    >>> today = Counter({(0, 2): 1}), Counter({(1, 3): 1})
+    >>> demand = Demand(4, *links, room, room, (False, False), False, today)
+    >>> choice, most = share_out(demand, demand.most_kept())
+    >>> demand.most_kept(), demand.kept(choice), most
+    (2, 1, 1)
     """
-    amounts = _Amounts(demand)
-    return _choice(amounts) if fill(amounts) else None
+    counted = sorted(Counter(demand.links).items())
+    keys = [ends for ends, _ in counted]
+    total = np.array([count for _, count in counted], np.int64)
+    joined = np.array([[today[ends] for ends in keys] for today in demand.joined], np.int64)
+    for order in _orders(demand.channels):
+        on = _filled(demand, keys, total, joined, order)
+        if on is not None:
+            choice = _choice(demand, keys, on)
+            return choice, demand.kept(choice) if demand.channels <= 2 else most
+    return None
 
 
-def fill(amounts: _Amounts) -> bool:
-    """Put all links on channels, one channel after the other; try several orders."""
-    channels = range(amounts.demand.channels)
-    orders = [tuple(channels), tuple(reversed(channels))]
-    if len(channels) <= 4:
-        orders += [order for order in permutations(channels) if order not in orders]
+def rewarded(
+    most: Integers,
+    kept: tuple[Integers, Integers],
+    rows: NDArray[np.int64],
+    low: Integers,
+    high: Integers,
+) -> Integers | None:
+    """Return whole amounts of the greatest reward; None if no amounts are within limits.
+
+    Parameters
+    ----------
+    most : int array
+        The greatest amounts.
+    kept : two int arrays
+        The reward of an amount x is min(x, first) + min(most - x, second); neither exceeds most.
+    rows : sparse int array
+        The rows of a network: the amounts of a vertex are whole numbers.
+    low, high : int arrays
+        Limits of ``rows @ x``.
+
+    Notes
+    -----
+    The reward is concave: of an amount a first piece is rewarded, a second one indifferent, and a
+    third one costs a reward.
+    """
+    live = np.flatnonzero(most)
+    amounts = np.zeros(len(most), np.int64)
+    if len(live):
+        here, there, whole = kept[0][live], kept[1][live], most[live]
+        both = np.maximum(0, here + there - whole)
+        middle = np.maximum(0, whole - here - there) + both
+        pieces: Any = np.concatenate([here - both, middle, there - both])
+        within: Any = hstack([rows[:, live]] * 3).tocsr(), low, high
+        solved: Any = milp(
+            np.repeat([-1.0, 0.0, 1.0], len(live)),
+            bounds=Bounds(0, pieces),
+            constraints=LinearConstraint(*within),
+        )
+        if solved.x is None:
+            return None
+        amounts[live] = np.round(solved.x).astype(np.int64).reshape(3, -1).sum(axis=0)
+    sums = rows @ amounts
+    return amounts if ((low <= sums) & (sums <= high)).all() else None
+
+
+def incidence(size: int, nodes: Sequence[int] | Integers) -> Any:
+    """Return a sparse matrix of a row for each node and a one in each column, at its node."""
+    columns = np.arange(len(nodes))
+    return csc_array((np.ones(len(nodes), np.int64), (nodes, columns)), shape=(size, len(nodes)))
+
+
+def _orders(channels: int) -> Iterator[tuple[int, ...]]:
+    """Yield orders of channels, `limits.MAX_FILL_ORDERS` at most."""
+    first = tuple(range(channels))
+    found = [first, first[::-1]]
+    if channels <= 4:
+        found += list(permutations(first))
     draw = random.Random(0)
-    while len(channels) > 4 and len(orders) < limits.MAX_FILL_ORDERS:
-        orders.append(tuple(draw.sample(channels, len(channels))))
-    return any(_fill_in(amounts, order) for order in orders[: limits.MAX_FILL_ORDERS])
+    while channels > 4 and len(found) < limits.MAX_FILL_ORDERS:
+        found.append(tuple(draw.sample(first, channels)))
+    yield from list(dict.fromkeys(found))[: limits.MAX_FILL_ORDERS]
 
 
-def _fill_in(amounts: _Amounts, order: tuple[int, ...]) -> bool:
-    demand = amounts.demand
-    left = amounts.total.copy()
-    amounts.on[:] = 0
+def _filled(
+    demand: Demand, keys: list[Ends], total: Integers, joined: Integers, order: tuple[int, ...]
+) -> Integers | None:
+    """Return the links of every pair of nodes by channel, filled in an order; None if they fail."""
+    rows = vstack([incidence(demand.size, side) for side in zip(*keys, strict=True)]).tocsc()
+    room = np.concatenate([demand.sending, demand.receiving], axis=1)
+    left, on = total.copy(), np.zeros_like(joined)
     for step, channel in enumerate(order):
         report_progress("filling panels", step, len(order))
         later = list(order[step + 1 :])
-        out, into = amounts.at_nodes(left)
         # Links of a node that exceed its sites on later channels must be placed now.
-        low_out = np.maximum(0, out - demand.sending[later].sum(axis=0))
-        low_in = np.maximum(0, into - demand.receiving[later].sum(axis=0))
-        kept = np.minimum(left, amounts.joined[channel])
-        lost = np.minimum(left, amounts.joined[later].sum(axis=0))
-        found = amounts.split(
-            left,
-            kept,
-            lost,
-            (low_out, demand.sending[channel]),
-            (low_in, demand.receiving[channel]),
-        )
+        low = np.maximum(0, rows @ left - room[later].sum(axis=0))
+        kept = np.minimum(left, joined[channel]), np.minimum(left, joined[later].sum(axis=0))
+        found = rewarded(left, kept, rows, low, room[channel])
         if found is None:
-            return False
-        amounts.on[channel] = found
+            return None
+        on[channel] = found
         left = left - found
-    return not left.any()
+    return None if left.any() else on
 
 
-def _choice(amounts: _Amounts) -> Choice:
-    given = {
-        key: np.repeat(np.arange(len(amounts.on)), amounts.on[:, k]).tolist()
-        for k, key in enumerate(amounts.keys)
-    }
-    return Choice.straight(
-        np.array([given[ends].pop(0) for ends in amounts.demand.links], np.int64)
-    )
+def _choice(demand: Demand, keys: list[Ends], on: Integers) -> Choice:
+    panels = np.arange(len(on))
+    given = {key: np.repeat(panels, on[:, k]).tolist() for k, key in enumerate(keys)}
+    return Choice.straight(np.array([given[ends].pop(0) for ends in demand.links], np.int64))

@@ -18,14 +18,12 @@ References
 """
 
 from collections import Counter, defaultdict
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
 
 from topoloom.synth.wiring.assignment.demand import Demand, Integers
+from topoloom.synth.wiring.assignment.flow_assignment import incidence, rewarded
 
 
 def balanced(size: int, ends: list[tuple[int, int]]) -> list[bool]:
@@ -108,7 +106,10 @@ def turned_to_fit(
     count = np.array([number for _, number in counted], np.int64)
     ahead = np.minimum(count, [today[key] for key, _ in counted])
     back = np.minimum(count, [today[key[1], key[0]] for key, _ in counted])
-    amounts = _flow(demand.size, u, v, count, (ahead, back), sending, receiving)
+    # Of x links of a pair that are not turned, u sends x and receives count - x; v the other way.
+    change = incidence(demand.size, u) - incidence(demand.size, v)
+    degree_u, degree_v = incidence(demand.size, u) @ count, incidence(demand.size, v) @ count
+    amounts = rewarded(count, (ahead, back), change, degree_u - receiving, sending - degree_v)
     if amounts is None:
         return None
     straight = {key: amount for (key, _), amount in zip(counted, amounts.tolist(), strict=True)}
@@ -127,48 +128,3 @@ def _within(
     out = np.bincount(first, minlength=demand.size)
     into = np.bincount(second, minlength=demand.size)
     return bool((out <= sending).all() and (into <= receiving).all())
-
-
-def _flow(
-    size: int,
-    u: Integers,
-    v: Integers,
-    count: Integers,
-    kept: tuple[Integers, Integers],
-    sending: Integers,
-    receiving: Integers,
-) -> Integers | None:
-    """Return how many links of every pair are not turned: a flow of greatest reward.
-
-    With x of a pair straight its reward is min(x, ahead) + min(count - x, back), concave in x,
-    hence three pieces: rewarded, indifferent, and at the cost of one kept the other way.
-    """
-    ahead, back = kept
-    overlap = np.maximum(0, ahead + back - count)
-    pieces = np.concatenate(
-        [ahead - overlap, np.maximum(0, count - ahead - back) + overlap, back - overlap]
-    )
-    columns = np.tile(np.arange(len(u)), 3)
-    where = np.arange(len(columns))
-    # Node u sends x and receives count - x; node v the other way.
-    leaves = coo_array((np.ones(len(where)), (u[columns], where)), shape=(size, len(where)))
-    enters = coo_array((np.ones(len(where)), (v[columns], where)), shape=(size, len(where)))
-    change = (leaves - enters).tocsr()
-    degree_u = np.bincount(u, weights=count, minlength=size)
-    degree_v = np.bincount(v, weights=count, minlength=size)
-    # sent = change.x + degree_v <= sending; received = degree_u - change.x <= receiving.
-    low = (degree_u - receiving).astype(float)
-    high = (sending - degree_v).astype(float)
-    if (low > high).any():
-        return None
-    most: Any = pieces.astype(float)
-    limits: Any = (low, high)
-    result = milp(
-        np.repeat([-1.0, 0.0, 1.0], len(u)),
-        integrality=np.zeros(len(where)),
-        bounds=Bounds(0, most),
-        constraints=LinearConstraint(change, *limits),
-    )
-    if result.x is None:
-        return None
-    return np.round(result.x).astype(np.int64).reshape(3, -1).sum(axis=0)
