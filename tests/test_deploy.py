@@ -83,8 +83,12 @@ def promtool():
     return found
 
 
-def test_prometheus_accepts_the_rules(promtool):
-    subprocess.run([promtool, "check", "rules", ALERTS], check=True, capture_output=True)
+def test_prometheus_accepts_the_rules_and_the_expressions_of_the_panels(promtool, tmp_path):
+    rules = [{"record": f"panel:{at}", "expr": expression.replace("$__rate_interval", "5m")}
+             for at, (_, expression) in enumerate(expressions())]  # fmt: skip
+    panels = tmp_path / "panels.yml"
+    panels.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    subprocess.run([promtool, "check", "rules", ALERTS, panels], check=True, capture_output=True)
 
 
 def firing(alert, **labels):
