@@ -1,6 +1,6 @@
 """Limits of planning, each with its reason.
 
-*Variables* are pairs of linked hosts times channels. *Nodes* are branch-and-bound nodes: they limit
+*Variables* are paths of links. *Nodes* are branch-and-bound nodes: they limit
 the time of a solver without a clock, so that equal inputs get equal plans.
 
 "Measured" is the effect of a method that is turned off: on 50 instances of
@@ -8,21 +8,23 @@ the time of a solver without a clock, so that equal inputs get equal plans.
 tests, and on 4 instances of 1,024 hosts whose links change.
 """
 
-# Exact programs: `assignment.channel_ilp`, `assignment.assign_channels`, `ilp.objective_rows`
+# Programs of paths: `routes`, `plans.led_plan`
 
-MAX_EXACT_VARIABLES = 600
-"""Variables up to which an integer program decides about the fewest moves; a second at most.
+MAX_EXACT_VARIABLES = 750
+"""Paths up to which an integer program decides about the fewest moves on panels; a second at most.
 Measured: without the program 4,538 moves in place of 4,100 on the random plants."""
 
-MAX_EXACT_NODES = 200
-"""Nodes after which the best assignment found so far is taken."""
+MAX_PATH_NODES = 200
+"""Nodes after which the best plan found so far is taken."""
 
-MAX_FEASIBILITY_VARIABLES = 20_000
-"""Variables up to which an integer program decides whether there is any assignment. Above, one-way
-plants with missing ports are not filled by flows: that takes minutes where chains take a second."""
+MAX_PATH_VARIABLES = 20_000
+"""Paths of the strands of all links up to which an integer program decides over trunks, and whether
+there is any wiring on panels; 8 s.  Above, paths over trunks are shorter, or links stay as a whole
+or not at all.  Measured on four panels of 64 hosts: with the latter alone 247 moves in place of
+198."""
 
 MAX_RELAXED_VARIABLES = 3_000
-"""Variables up to which the relaxation of the program bounds seconds and drained hosts. Measured:
+"""Paths up to which the relaxation of the program bounds seconds and drained hosts. Measured:
 without the program the bound of 64 hosts falls from 741 to 32 seconds."""
 
 MAX_OBJECTIVE_NODES = 1000
@@ -64,14 +66,6 @@ MAX_TRUNKS = 3
 
 MAX_PATHS = 64
 """Paths between two sides of panels that are weighed, those of fewest trunks first."""
-
-MAX_TRUNK_VARIABLES = 20_000
-"""Paths of the strands of all links up to which an integer program decides; 8 s.  Above, paths are
-shorter, or links stay as a whole or not at all.  Measured on four panels of 64 hosts: with the
-latter alone 247 moves in place of 198."""
-
-MAX_TRUNK_NODES = 200
-"""Nodes after which the best plan over trunks found so far is taken."""
 
 # Placement: `placement`
 

@@ -1,26 +1,21 @@
 """Choose the method that assigns every link to a channel, near to the assignment of today.
 
-`choose` takes the first of these steps that succeeds:
+`choose` takes the assignment of today, if it has all links already, or searches by the shape of the
+plant:
 
-1. The assignment of today, if it has all links already.
-2. A search, by the shape of the plant (`_searched`):
+============================================  ===============================================
+plant                                         method
+============================================  ===============================================
+one channel                                   no choice
+one-way, a port each way on a panel at most   edge coloring (`coloring.recoloring`)
+one-way, several ports on a panel             one flow per channel (`flow_assignment`)
+duplex ports, an even number on every panel   turn the links (`orientation`), then as one-way
+duplex ports, an odd number, two-sided        as one-way, from side to side
+duplex ports, one on a panel at most          edge coloring
+============================================  ===============================================
 
-   ============================================  ===============================================
-   plant                                         method
-   ============================================  ===============================================
-   one channel                                   no choice
-   one-way, a port each way on a panel at most   edge coloring (`coloring.recoloring`)
-   one-way, several ports on a panel             one flow per channel (`flow_assignment`)
-   duplex ports, an even number on every panel   turn the links (`orientation`), then as one-way
-   duplex ports, an odd number, two-sided        as one-way, from side to side
-   duplex ports, one on a panel at most          edge coloring
-   ============================================  ===============================================
-
-3. An integer program that decides whether there is any assignment (`channel_ilp`). Its relaxation
-   names the missing ports.
-
-If the search misses the bound on kept links, a small plant is decided by an integer program. All
-limits are in `topoloom.synth.wiring.limits`.
+Where the search finds nothing, or misses its bound, `routes` has an integer program for small
+plants.  All limits are in `topoloom.synth.wiring.limits`.
 """
 
 from collections import Counter
@@ -28,13 +23,6 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.assignment.channel_ilp import (
-    Missing,
-    best_choice,
-    missing_ports,
-    variables,
-)
 from topoloom.synth.wiring.assignment.demand import Choice, Demand, Integers
 from topoloom.synth.wiring.assignment.flow_assignment import share_out
 from topoloom.synth.wiring.assignment.orientation import balanced, sides, turned_to_fit
@@ -42,54 +30,16 @@ from topoloom.synth.wiring.coloring.problem import ColoringProblem
 from topoloom.synth.wiring.coloring.recoloring import recolored
 
 
-class NoRoom(Exception):
-    """No choice was found; ``missing`` are ports that any choice would lack, if that is proven."""
+def choose(demand: Demand) -> tuple[Choice, int] | None:
+    """Return an assignment that keeps many links in place, and how many any keeps at most.
 
-    def __init__(self, missing: list[Missing]) -> None:
-        super().__init__(missing)
-        self.missing = missing
-
-
-def choose(demand: Demand) -> tuple[Choice, int]:
-    """Return an assignment that keeps many links in place, and how many any assignment keeps.
-
-    The second number is an upper bound.
-
-    Raises
-    ------
-    NoRoom
-        There is no assignment, or the search found none.
+    None if the search finds no assignment.
     """
     if not len(demand.sources):
         return Choice.straight(np.zeros(0, np.int64)), 0
     bound = demand.most_kept()
     same = _kept_as_they_are(demand)
-    found = (same, bound) if same is not None else _searched(demand, bound)
-    if found is None:
-        return _decided(demand, bound)
-    choice, bound = found
-    if demand.kept(choice) == bound or variables(demand) > limits.MAX_EXACT_VARIABLES:
-        return choice, bound
-    return _exact(demand, choice, bound)
-
-
-def _exact(demand: Demand, choice: Choice, bound: int) -> tuple[Choice, int]:
-    """Return the assignment of the integer program unless it keeps fewer links."""
-    exact, proven = best_choice(demand)
-    if exact is None or demand.kept(exact) < demand.kept(choice):
-        return choice, bound
-    return exact, demand.kept(exact) if proven else bound
-
-
-def _decided(demand: Demand, bound: int) -> tuple[Choice, int]:
-    """Decide by integer program whether there is any choice, where the search found none."""
-    missing = missing_ports(demand, integral=False)
-    if missing or variables(demand) > limits.MAX_FEASIBILITY_VARIABLES:
-        raise NoRoom(missing)
-    choice, proven = best_choice(demand)
-    if choice is None:
-        raise NoRoom(missing_ports(demand, integral=True) if proven else [])
-    return choice, demand.kept(choice) if proven else bound
+    return (same, bound) if same is not None else _searched(demand, bound)
 
 
 def _kept_as_they_are(demand: Demand) -> Choice | None:

@@ -57,17 +57,6 @@ def exchanged(
     return Choice(np.array(search.channel, np.int64), choice.turned)
 
 
-def ranked(
-    demand: Demand,
-    choice: Choice,
-    stakes: Stakes,
-    pairs: Sequence[Counter[int]],
-    hosts: Sequence[int],
-) -> Rank:
-    """Return the sort key of a choice, the objective first; less is better."""
-    return _Search(demand, choice, stakes, pairs, hosts).rank()
-
-
 class _Search:
     """A choice, the sites it uses, the links it keeps, and its costs."""
 

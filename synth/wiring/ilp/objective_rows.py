@@ -40,16 +40,12 @@ class Keep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stakes:
-    """The objective on a plant: removable pairs by panel, and hosts drained in any case.
-
-    With ``exact`` only pairs kept by a column stay, so that the program's bound holds.
-    """
+    """The objective on a plant: removable pairs by panel, and hosts drained in any case."""
 
     objective: Objective
     plant: Plant
     mine: Counter[int]
     doomed: frozenset[int]
-    exact: bool = True
 
     def time(self, kept: Mapping[int, int], new: Mapping[int, int]) -> Fraction:
         """Return the seconds for given numbers of kept and of used pairs by panel."""

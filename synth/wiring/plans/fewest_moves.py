@@ -10,20 +10,24 @@ from dataclasses import replace
 
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring.assignment.assign_channels import NoRoom, choose
+from topoloom.synth.wiring import limits
+from topoloom.synth.wiring.assignment.assign_channels import choose
+from topoloom.synth.wiring.assignment.channel_swaps import exchanged
 from topoloom.synth.wiring.assignment.channels import Supply, supply
 from topoloom.synth.wiring.assignment.demand import Demand
 from topoloom.synth.wiring.assignment.link_wiring import Wiring
 from topoloom.synth.wiring.assignment.realize import demand_of, joins_of, plugged
-from topoloom.synth.wiring.assignment.secondary_objective import aim_of, aimed
+from topoloom.synth.wiring.assignment.secondary_objective import aim_of
 from topoloom.synth.wiring.ilp.objective import Objective
-from topoloom.synth.wiring.plans.infeasibility import advice, lacking, require_room
-from topoloom.synth.wiring.plans.led_plan import by_parts, plan_over_trunks
-from topoloom.synth.wiring.plans.patch_plan import PatchPlan, towards
-from topoloom.synth.wiring.plans.spare_port import SparePort, kept_with_spare_port
+from topoloom.synth.wiring.plans.infeasibility import advice, require_room
+from topoloom.synth.wiring.plans.led_plan import aimed, fewer, plan_over_trunks, planned
+from topoloom.synth.wiring.plans.patch_plan import PatchPlan
+from topoloom.synth.wiring.plans.spare_port import SparePort, with_spare_port
 from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.plant.free_ports import ours
+from topoloom.synth.wiring.routes.lead_links import LedWiring, LinkLeader
 from topoloom.synth.wiring.routes.resources import resources_of
+from topoloom.synth.wiring.routes.route_program import TooLarge
 
 
 def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) -> tuple[int, ...]:
@@ -127,41 +131,48 @@ def plan_moves(
     if present is not None and present != plant.present:
         plant = plant.with_present(present)
     at = seats(topology, plant, hosts)
-    found = resources_of(plant, at, spares)
-    if found is None or not found.trunks:
-        plan = _on_panels(topology, plant, at, spares, objective)
-        return plan if found is None or objective is not Objective.MOVES else by_parts(plan, found)
-    return plan_over_trunks(
-        topology, found, objective, lambda: _on_panels(topology, plant, at, spares)
-    )
+    found = supply(plant, at, spares)
+    leader = LinkLeader(topology, resources_of(plant, at, spares))
+    if leader.resources.trunks:
+        return plan_over_trunks(leader, objective, lambda: _on_panels(leader, found, spares))
+    return _on_panels(leader, found, spares, objective)
 
 
 def _on_panels(
-    topology: Topology,
-    plant: Plant,
-    hosts: tuple[int, ...],
-    spares: bool,
-    objective: Objective = Objective.MOVES,
+    leader: LinkLeader, found: Supply, spares: bool, objective: Objective = Objective.MOVES
 ) -> PatchPlan:
     """Plan with every link on one panel, or one for each of its lanes."""
-    found = supply(plant, hosts, spares)
+    topology, plant = leader.topology, found.plant
     require_room(topology, found)
     demand = demand_of(topology, found)
-    try:
-        choice, most = choose(demand)
-    except NoRoom as error:
-        more = advice(found, topology, lambda plant: _fits(topology, plant, hosts, spares))
-        raise DoesNotFit("/links", lacking(error.missing, found) + more) from None
-    wiring = plugged(topology, found, demand, choice)
-    removes, adds = _fewest(found, demand, most)
-    roomier = _with_spare_port(found, demand, demand.kept(choice))
-    plan = PatchPlan(topology, plant, wiring, removes + adds, with_spare_port=roomier)
+    chosen = choose(demand)
+    removes, adds = _fewest(found, demand, demand.most_kept() if chosen is None else chosen[1])
+    if chosen is None:
+        plan = planned(leader, _decided(leader, found, spares), removes + adds)
+    else:
+        wiring = plugged(topology, found, demand, chosen[0])
+        plan = fewer(leader, PatchPlan(topology, plant, wiring, removes + adds))
+    plan = replace(plan, with_spare_port=_with_spare_port(found, demand, plan.moves))
     if objective is Objective.MOVES:
         return plan
-    aim = aim_of(objective, found, demand, (removes, adds))
-    choice, bound = aimed(demand, choice, aim)
-    better = replace(plan, wiring=plugged(topology, found, demand, choice))
-    return towards(objective, bound, [plan, better])
+    aim, plans = aim_of(objective, found, demand, (removes, adds)), [plan]
+    if chosen is not None:
+        choice = exchanged(demand, chosen[0], aim.stakes, aim.pairs, found.hosts)
+        plans.append(replace(plan, wiring=plugged(topology, found, demand, choice)))
+    return aimed(leader, objective, plans, aim.bound)
+
+
+def _decided(leader: LinkLeader, found: Supply, spares: bool) -> LedWiring:
+    """Decide by integer program whether there is any wiring, where the search found none."""
+    topology = leader.topology
+    try:
+        return leader.led(limits.MAX_PATH_VARIABLES)
+    except TooLarge:
+        error = leader.refused()
+    except DoesNotFit as refused:
+        error = refused
+    more = advice(found, topology, lambda plant: _fits(topology, plant, found.hosts, spares))
+    raise DoesNotFit("/links", error.rule + more)
 
 
 def _fits(topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool) -> bool:
@@ -204,16 +215,16 @@ def _fewest(found: Supply, demand: Demand, most: int) -> tuple[int, int]:
     return max(mine - kept, 0), max(links.total() * least - kept, 0)
 
 
-def _with_spare_port(found: Supply, demand: Demand, kept: int) -> SparePort | None:
-    """Return the moves if every host had one more port, or None as `kept_with_spare_port`."""
-    more = kept_with_spare_port(demand, kept)
+def _with_spare_port(found: Supply, demand: Demand, moves: int) -> SparePort | None:
+    """Return the moves if every host had one more port; None if these are not fewer."""
+    more = with_spare_port(demand) if moves else None
     if more is None:
         return None
     kept, most = more
     least, most_pairs = _pairs_of_a_link(found)
     mine, links = len(ours(found.plant, found.hosts)), len(demand.sources)
-    moves = mine - kept * least + (links - kept) * most_pairs
-    return SparePort(moves, sum(_fewest(found, demand, most)))
+    fewer = mine - kept * least + (links - kept) * most_pairs
+    return SparePort(fewer, sum(_fewest(found, demand, most))) if fewer < moves else None
 
 
 def _pairs_of_a_link(found: Supply) -> tuple[int, int]:

@@ -4,13 +4,9 @@ from collections.abc import Callable
 
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring.assignment.channel_ilp import Missing
 from topoloom.synth.wiring.assignment.channels import Supply
 from topoloom.synth.wiring.plant import Plant
 from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
-
-MOST_NAMED = 5
-"""Places without room that one error names."""
 
 
 def require_partners(topology: Topology) -> None:
@@ -44,21 +40,6 @@ def _too_few(plant: Plant, host: int, count: int, most: int, verb: str) -> str:
     if plant.uniform is not None and not plant.present.foreign:
         return f"degree {count} needs as many lanes; hosts have {plant.uniform.lanes}"
     return f"host {plant.hosts[host].id} has {count} links and {most} ports that can {verb}"
-
-
-def lacking(missing: list[Missing], found: Supply) -> str:
-    """Say which panel lacks which ports, as far as that is proven."""
-    said = [
-        f"{found.channels[lack.channel].name} lacks {lack.count} port{'s' * (lack.count > 1)} of "
-        f"{found.plant.hosts[found.hosts[lack.node]].id} that "
-        f"{'can be joined' if found.duplex else 'receive' if lack.receives else 'send'}"
-        for lack in missing[:MOST_NAMED]
-    ]
-    if len(missing) > MOST_NAMED:
-        said.append(f"and {len(missing) - MOST_NAMED} more places lack some")
-    if not said:
-        said = ["no assignment to the panels was found, and none was proven impossible"]
-    return "; ".join(said)
 
 
 def advice(found: Supply, topology: Topology, fits: Callable[[Plant], bool]) -> str:

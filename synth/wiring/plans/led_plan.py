@@ -1,23 +1,20 @@
-"""Plans whose links are led over panels and trunks, pair by pair."""
+"""Plans whose links are led over panels and trunks, pair by pair, by an integer program."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from topoloom.synth.topology.topology import Topology
+from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring import limits
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.plans.infeasibility import require_partners
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan, bound_on_any, towards
-from topoloom.synth.wiring.routes.lead_links import SCOPES, LedWiring, LinkLeader
-from topoloom.synth.wiring.routes.resources import Resources
+from topoloom.synth.wiring.routes.lead_links import LedWiring, LinkLeader
 from topoloom.synth.wiring.routes.route_program import TooLarge
 
 
 def plan_over_trunks(
-    topology: Topology,
-    resources: Resources,
-    objective: Objective,
-    on_panels: Callable[[], PatchPlan],
+    leader: LinkLeader, objective: Objective, on_panels: Callable[[], PatchPlan]
 ) -> PatchPlan:
     """Return a plan with links over trunks where trunks are needed, or improve the objective.
 
@@ -28,41 +25,69 @@ def plan_over_trunks(
     DoesNotFit
         There is no way; the error names ports and trunks that are missing if that is proven.
     """
-    if resources.duplex:
-        require_partners(topology)
-    leader, plant = LinkLeader(topology, resources), resources.plant
+    found = leader.resources
+    if found.duplex:
+        require_partners(leader.topology)
     removes, adds = leader.fewest()
-
-    def planned(led: LedWiring) -> PatchPlan:
-        return PatchPlan(topology, plant, led.wiring, int(max(led.bound, removes + adds)))
-
     try:
-        plans = [planned(leader.led(limits.MAX_TRUNK_VARIABLES))]
+        plan = planned(leader, leader.led(limits.MAX_PATH_VARIABLES), removes + adds)
     except TooLarge:
-        plans = [replace(on_panels(), lower_bound=removes + adds)]
+        plan = replace(on_panels(), lower_bound=removes + adds)
     if objective is Objective.MOVES:
-        return plans[0]
-    bound = bound_on_any(objective, plant, resources.mine, removes, adds)
-    try:
-        better = leader.led(limits.MAX_TRUNK_VARIABLES, objective)
-    except TooLarge:
-        return towards(objective, bound, plans)
-    plans.append(replace(plans[0], wiring=better.wiring))
-    return towards(objective, max(bound, better.bound), plans)
+        return plan
+    bound = bound_on_any(objective, found.plant, found.mine, removes, adds)
+    return aimed(leader, objective, [plan], bound, limits.MAX_PATH_VARIABLES)
 
 
-def by_parts(plan: PatchPlan, resources: Resources) -> PatchPlan:
+def planned(leader: LinkLeader, led: LedWiring, bound: int) -> PatchPlan:
+    """Return a plan of a wiring whose objective is moves; ``bound`` is another lower bound."""
+    return PatchPlan(
+        leader.topology, leader.resources.plant, led.wiring, int(max(led.bound, bound))
+    )
+
+
+def fewer(leader: LinkLeader, plan: PatchPlan) -> PatchPlan:
     """Return a plan of the fewest moves on panels, where single pairs of a link may stay.
 
     The same plan if it meets its bound, or if the program is too large.
     """
-    if plan.optimal or resources.most_strands < 2:
+    if plan.optimal:
         return plan
     try:
-        led = LinkLeader(plan.topology, resources).led(
-            limits.MAX_EXACT_VARIABLES, scopes=SCOPES[:1]
-        )
-    except TooLarge:
+        led = leader.led(limits.MAX_EXACT_VARIABLES)
+    except (TooLarge, DoesNotFit):  # The program may find nothing within its limit of nodes.
         return plan
-    better = replace(plan, wiring=led.wiring, lower_bound=int(max(led.bound, plan.lower_bound)))
+    better = planned(leader, led, plan.lower_bound)
     return min((better, replace(plan, lower_bound=better.lower_bound)), key=lambda plan: plan.moves)
+
+
+def aimed(
+    leader: LinkLeader,
+    objective: Objective,
+    plans: Sequence[PatchPlan],
+    bound: Fraction,
+    most: int = limits.MAX_EXACT_VARIABLES,
+) -> PatchPlan:
+    """Return the best of some plans and of the program's plan for an objective.
+
+    Parameters
+    ----------
+    leader : LinkLeader
+    objective : Objective
+        Not moves.
+    plans : sequence of PatchPlan
+        The first is the one with the fewest moves.
+    bound : Fraction
+        A lower bound of the objective.
+    most : int
+        Columns up to which the program is solved; its relaxation is solved up to
+        `limits.MAX_RELAXED_VARIABLES`.
+    """
+    try:
+        led = leader.led(most, objective)
+        plans, bound = [*plans, replace(plans[0], wiring=led.wiring)], max(bound, led.bound)
+    except DoesNotFit:
+        pass
+    except TooLarge:
+        bound = max(bound, leader.relaxed(limits.MAX_RELAXED_VARIABLES, objective))
+    return towards(objective, bound, plans)

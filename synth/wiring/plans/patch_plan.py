@@ -111,7 +111,7 @@ def bound_on_any(
     objective: Objective, plant: Plant, mine: Sequence[Pair], removes: int, adds: int
 ) -> Fraction:
     """Return a lower bound of the objective for given minimum numbers of removes and adds."""
-    stakes = Stakes(objective, plant, Counter(pair.panel for pair in mine), frozenset(), False)
+    stakes = Stakes(objective, plant, Counter(pair.panel for pair in mine), frozenset())
     room = {
         number: len(panel.a) // 2 if panel.one_sided else min(len(panel.a), len(panel.b))
         for number, panel in enumerate(plant.panels)

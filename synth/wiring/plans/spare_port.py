@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoloom.synth.wiring.assignment.assign_channels import NoRoom, choose
+from topoloom.synth.wiring.assignment.assign_channels import choose
 from topoloom.synth.wiring.assignment.demand import Demand
 
 
@@ -23,20 +23,11 @@ class SparePort(NamedTuple):
     lower_bound: int
 
 
-def kept_with_spare_port(demand: Demand, kept: int) -> tuple[int, int] | None:
+def with_spare_port(demand: Demand) -> tuple[int, int] | None:
     """Return how many links stay with one more channel, and how many stay at most.
 
-    Parameters
-    ----------
-    demand : Demand
-    kept : int
-        The links that stay without the channel.
-
-    Returns
-    -------
-    two ints, or None
-        None if no more links stay, if a host has a port to spare, or if hosts have duplex ports of
-        which only some can join any other.
+    None if a host has a port to spare, or if hosts have duplex ports of which only some can join
+    any other.
 
     Notes
     -----
@@ -49,11 +40,11 @@ def kept_with_spare_port(demand: Demand, kept: int) -> tuple[int, int] | None:
     >>> links = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> joined = Counter({(0, 1): 1, (1, 1): 1}), Counter({(0, 0): 1, (1, 0): 1})
     >>> room = np.ones((2, 2), np.int64)
-    >>> kept_with_spare_port(Demand(2, *links, room, room, (False,) * 2, False, joined), 2)
+    >>> with_spare_port(Demand(2, *links, room, room, (False,) * 2, False, joined))
     (4, 4)
     """
     joinable = all(demand.shared) if demand.turnable else not any(demand.shared)
-    if kept == demand.most_kept() or not joinable or not _is_full(demand):
+    if not joinable or not _is_full(demand):
         return None
     one = np.ones((1, demand.size), np.int64)
     roomier = Demand(
@@ -61,12 +52,8 @@ def kept_with_spare_port(demand: Demand, kept: int) -> tuple[int, int] | None:
         np.concatenate([demand.sending, one]), np.concatenate([demand.receiving, one]),
         (*demand.shared, demand.turnable), demand.turnable, (*demand.joined, Counter()),
     )  # fmt: skip
-    try:
-        choice, most = choose(roomier)
-    except NoRoom:
-        return None
-    more = roomier.kept(choice)
-    return (more, most) if more > kept else None
+    found = choose(roomier)
+    return None if found is None else (roomier.kept(found[0]), found[1])
 
 
 def _is_full(demand: Demand) -> bool:

@@ -1,7 +1,7 @@
 """The wiring of a topology whose links are led over panels and trunks, pair by pair."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -100,12 +100,7 @@ class LinkLeader:
             new += max(0, count - len(plugged.get(nodes, ())))
         return max(len(mine) - kept, 0), new
 
-    def led(
-        self,
-        most: int,
-        objective: Objective = Objective.MOVES,
-        scopes: Sequence[tuple[int, bool]] = SCOPES,
-    ) -> LedWiring:
+    def led(self, most: int, objective: Objective = Objective.MOVES) -> LedWiring:
         """Return a wiring of the least value of an objective.
 
         The first scope with at most ``most`` columns in which the links fit is searched.
@@ -118,7 +113,7 @@ class LinkLeader:
             Every scope has more columns.
         """
         proven: bool | None = None
-        for scope in scopes:
+        for scope in SCOPES if self.resources.trunks else SCOPES[:1]:
             finder = PathFinder(self.resources, *scope)
             try:
                 found = self._solved(columns_of(finder, self.links, most), objective)
@@ -128,13 +123,27 @@ class LinkLeader:
                 exact = finder.complete and scope == SCOPES[0]
                 return LedWiring(self._wiring(found.links), found.bound * exact)
             if finder.most_trunks == limits.MAX_TRUNKS:
-                raise self._refused(found.proven and finder.complete)
+                raise self.refused(found.proven and finder.complete)
             proven = False
         if proven is None:
             raise TooLarge
-        raise self._refused(proven)
+        raise self.refused(proven)
 
-    def _solved(self, columns: list[Column], objective: Objective) -> _Solved:
+    def relaxed(self, most: int, objective: Objective) -> Fraction:
+        """Return a lower bound of an objective by the relaxation of the program.
+
+        0 if the program has more than ``most`` columns.
+        """
+        finder = PathFinder(self.resources)
+        try:
+            columns = columns_of(finder, self.links, most)
+        except TooLarge:
+            return Fraction(0)
+        return self._solved(columns, objective, integral=False).bound * finder.complete
+
+    def _solved(
+        self, columns: list[Column], objective: Objective, integral: bool = True
+    ) -> _Solved:
         mine, plant = self.resources.mine, self.resources.plant
         if {column.nodes for column in columns} != self.links.keys():
             return _Solved(None, True)
@@ -143,7 +152,7 @@ class LinkLeader:
         found = RouteProgram(self.resources, self.links, columns)
         if objective is Objective.MOVES:
             found.few_moves()
-            values, proven, cost, _ = found.program.solve(nodes=limits.MAX_TRUNK_NODES)
+            values, proven, cost, _ = found.program.solve(nodes=limits.MAX_PATH_NODES)
             bound = Fraction(len(mine) + ceil(cost - PRECISION)) if isfinite(cost) else Fraction(0)
         else:
             stay = {pair for column in columns for pair in column.path.kept}
@@ -153,7 +162,7 @@ class LinkLeader:
             )
             uses = [Use(number, column.panels) for number, column in enumerate(columns)]
             keeps = found.keeps(self._served)
-            values, bound = least(found.program, stakes, uses, keeps, integral=True)
+            values, bound = least(found.program, stakes, uses, keeps, integral)
             proven = False
         return _Solved(None if values is None else found.led(values), proven, bound)
 
@@ -182,8 +191,11 @@ class LinkLeader:
                 routes[index] = tuple(pair for strand in part for pair in strand)
         return Wiring(self.resources.plant, self.resources.hosts, tuple(routes))
 
-    def _refused(self, proven: bool) -> DoesNotFit:
-        """Return the error that names what is missing, as far as that is proven."""
+    def refused(self, proven: bool = False) -> DoesNotFit:
+        """Return the error that names what is missing, as far as that is proven.
+
+        ``proven``: an integer program has no solution.
+        """
         finder = PathFinder(self.resources, keeping=False)
         lacks = lacking(finder, self.links, integral=False)
         if not lacks and proven:
@@ -215,5 +227,5 @@ def _said(lacks: list[Lack], resources: Resources) -> str:
         said.append(f"and {len(lacks) - MOST_NAMED} more places lack some")
     return "; ".join(said) or (
         f"no way over panels and at most {limits.MAX_TRUNKS} trunks was found, and none was proven "
-        f"impossible (programs of up to {limits.MAX_TRUNK_VARIABLES} variables are solved)"
+        f"impossible (programs of up to {limits.MAX_PATH_VARIABLES} variables are solved)"
     )

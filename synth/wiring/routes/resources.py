@@ -8,7 +8,7 @@ today are plugged at some of them.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -112,6 +112,15 @@ class Resources:
     mine: tuple[Pair, ...]
     way_in: Callable[[int], Fraction]
 
+    def with_all_classes(self) -> "Resources":
+        """Return resources in which every node has each class of sites, maybe without sites."""
+        nodes = range(len(self.hosts))
+        senders, receivers = (
+            {(node, kind): [] for node in nodes for _, kind in sites} | dict(sites)
+            for sites in (self.senders, self.receivers)
+        )
+        return replace(self, senders=senders, receivers=senders if self.duplex else receivers)
+
     @cached_property
     def partner(self) -> dict[Port, Port]:
         """The port that each port is joined to today, for pairs that may go."""
@@ -155,19 +164,11 @@ class Resources:
         return Group(port.panel, self.plant.panels[port.panel].opposite(port.side))
 
 
-def resources_of(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Resources | None:
-    """Return the resources of links between hosts.
-
-    None if the hosts' ports are of different kinds, which `synth.wiring.assignment.channels`
-    refuses.
-    """
+def resources_of(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Resources:
+    """Return the resources of links between hosts, whose ports are of one kind."""
     usable, mine = Usable(plant, spares), ours(plant, hosts)
     ports = [usable.ports(host) for host in hosts]
-    kinds = {port.duplex for row in ports for port in row}
-    lanes = {len(side) for row in ports for port in row for side in (port.tx, port.rx) if side}
-    if len(kinds) > 1 or len(lanes) > 1:
-        return None
-    duplex = kinds == {True}
+    duplex = any(port.duplex for row in ports for port in row)
     senders: dict[tuple[int, SiteClass], list[Site]] = defaultdict(list)
     receivers = senders if duplex else defaultdict(list)
     for node, row in enumerate(ports):

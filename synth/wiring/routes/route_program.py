@@ -7,7 +7,7 @@ removal and its addition.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -242,10 +242,14 @@ def lacking(finder: PathFinder, links: Links, integral: bool) -> list[Lack]:
 
     Empty if none are needed, or with ``integral`` false if that is not seen so.
     """
+    if not finder.resources.trunks:
+        finder = replace(finder, resources=finder.resources.with_all_classes())
     resources = finder.resources
 
     def straight(start: Tip, end: Tip) -> list[Path]:
-        """Return the path over one trunk of a bundle that is not there."""
+        """Return the path over one trunk of a bundle that is not there, on a plant of trunks."""
+        if not resources.trunks:
+            return []
         bundle = start.group, end.group
         known = (
             resources.facing(start.group) == end.group or resources.key(bundle) in resources.trunks
@@ -255,7 +259,7 @@ def lacking(finder: PathFinder, links: Links, integral: bool) -> list[Lack]:
 
     try:
         columns = columns_of(
-            finder, links, limits.MAX_TRUNK_VARIABLES * (1 if integral else 4), straight
+            finder, links, limits.MAX_PATH_VARIABLES * (1 if integral else 4), straight
         )
     except TooLarge:
         return []
@@ -266,7 +270,7 @@ def lacking(finder: PathFinder, links: Links, integral: bool) -> list[Lack]:
     for key, row in found.room.items():
         slack[key] = program.column(np.inf, 1.0)
         program.put(row, slack[key], -1.0)
-    result = program.solve(integral, limits.MAX_TRUNK_NODES)
+    result = program.solve(integral, limits.MAX_PATH_NODES)
     lacks = []
     for key, column in slack.items() if result.exact else ():
         missing = int(np.ceil(result.exact[column] - 1e-6))
