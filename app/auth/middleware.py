@@ -3,7 +3,8 @@
 The rate of a valid key counts in the bucket of the key, whatever others do at the same address.
 Requests without a valid key count as failures in a bucket of the address.
 
-The middleware sets ``request.state.access`` and ``request.state.owner``: the owner of the key, or
+The middleware begins the bound of a request on its waits for locks, and sets
+``request.state.access`` and ``request.state.owner``: the owner of the key, or
 ``address:IP`` where no key is required.  Limits on work count by owner, rates by key.
 """
 
@@ -20,6 +21,7 @@ from topoloom.app.auth.buckets import Buckets
 from topoloom.app.auth.errors import AccessError, TooManyRequests, Unauthorized
 from topoloom.app.auth.key_cache import Access, KnownKeys
 from topoloom.app.auth.scopes import everything, is_open
+from topoloom.app.store.lock_waits import share_one_bound
 
 _MAX_KEY = 200
 """Longest Authorization header, in characters, that can hold a key."""
@@ -61,6 +63,7 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        share_one_bound()
         state = scope.setdefault("state", {})
         stranger = Access(f"address:{address_of(scope)}", everything())
         state["owner"] = stranger.limited

@@ -272,7 +272,8 @@ def _open_sqlite(url: URL) -> Engine:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
-        engine = create_engine(url, pool_timeout=LOCK_SECONDS, hide_parameters=True)
+        # No limit of connections: reads go on while many threads wait to write.
+        engine = create_engine(url, max_overflow=-1, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     return engine
 

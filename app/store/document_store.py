@@ -12,6 +12,7 @@ owner of the store sees.  The answer to a request belongs to everybody who sends
 """
 
 import hashlib
+import json
 import logging
 import time
 from copy import copy
@@ -89,13 +90,14 @@ class Store(DocumentLists):
         QuotaExceeded, StoreFull
             The owner does not have the answer, and may store nothing more.
         """
-        if self._unsaved.resting:
+        if self._unsaved.is_unread:
             return self._unsaved_answer(identity)
         start = time.monotonic()
         try:
             return self._unsaved_answer(identity) or self._answer(kind, identity)
         except SQLAlchemyError as error:
-            self._failed(f"the {kind} {identity} could not be looked up", error, start)
+            what = f"the {kind} {identity} could not be looked up"
+            self._failed(what, error, start, reading=True)
             return self._unsaved_answer(identity)
 
     def _answer(self, kind: str, identity: str) -> Artefact | None:
@@ -106,8 +108,8 @@ class Store(DocumentLists):
         found = None
         if row is not None and self._rules.share_answers:
             found = self._sound(kind, row)
-        if found is not None:
-            self._grant(kind, identity)
+        if row is not None and found is not None:
+            self._grant(row, found)
         return found
 
     def _unsaved_answer(self, identity: str) -> Artefact | None:
@@ -144,9 +146,17 @@ class Store(DocumentLists):
         if self.owner not in OPERATORS:
             self.quotas.require_room(self.owner)
 
-    def _grant(self, kind: str, identity: str) -> None:
-        with self._engine.begin() as connection:
-            grant(connection, self.owner, kind, identity)
+    def _grant(self, row: StoredRow, found: Artefact) -> None:
+        """Add an owner of a stored answer; if the database rejects the owner, hold the answer."""
+        start = time.monotonic()
+        try:
+            with self._engine.begin() as connection:
+                grant(connection, self.owner, found.kind, found.id)
+        except SQLAlchemyError as error:
+            self._failed(f"the owner of {found.kind} {found.id} could not be stored", error, start)
+            computed = Computed(found.content, found.media_type, found.summary)
+            pending = row_of(found.kind, json.loads(row.request), found.id, computed)
+            self._unsaved.hold(replace(pending, owners=frozenset({self.owner})))
         self.quotas.forget(self.owner)
 
     def question(self, kind: str, identity: str) -> str | None:
@@ -230,10 +240,12 @@ class Store(DocumentLists):
         self._unsaved.reason = None
         return found or artefact
 
-    def _failed(self, what: str, error: SQLAlchemyError, start: float) -> None:
+    def _failed(
+        self, what: str, error: SQLAlchemyError, start: float, *, reading: bool = False
+    ) -> None:
         why = str(getattr(error, "orig", None) or error).strip().splitlines()[:1]
         log.error("%s: %s", what, "".join(why))
-        self._unsaved.failed(what, time.monotonic() - start)
+        self._unsaved.failed(what, time.monotonic() - start, reading=reading)
 
     def _insert(self, kind: str, identity: str, pending: Pending) -> Artefact | None:
         """Insert a row, or repair a damaged row; return an earlier sound document, or None."""

@@ -1,11 +1,12 @@
 """Limits on waits for locks of other processes.
 
-A statement waits up to `LOCK_SECONDS` for a lock.  After a wait that failed, further waits are
-short, so a request with many statements waits long only once.
+A request waits up to `LOCK_SECONDS` for locks, all its statements and threads together; elsewhere
+each statement does.  After a wait that failed, the waits of all requests are short for some time.
 """
 
 import sqlite3
 import time
+from contextvars import ContextVar
 from typing import Any
 
 from sqlalchemy import Engine, ExceptionContext, event
@@ -19,8 +20,17 @@ LOCKED_SECONDS = 0.2
 
 LOCKED_FOR = 10.0
 
+SHORT_SECONDS = 0.05
+"""Longest use of a connection that counts as no wait."""
+
+LEAST_SECONDS = 0.001
+"""Wait of a request that has waited `LOCK_SECONDS`; zero is no limit on PostgreSQL."""
+
 LIMIT = "lock_seconds"
 """Name, in ``info`` of a connection, of the limit that the connection has."""
+
+_TAKEN = "taken"
+"""Name, in ``info`` of a connection, of the time at which a thread took the connection."""
 
 _LOCK_NOT_AVAILABLE = "55P03"
 """Error code of PostgreSQL for a lock that is not free in time."""
@@ -28,6 +38,21 @@ _LOCK_NOT_AVAILABLE = "55P03"
 
 _SETTINGS = {"sqlite": "PRAGMA busy_timeout = %d", "postgresql": "SET lock_timeout = %d"}
 """Statements that set the limit, in milliseconds, by the name of the dialect."""
+
+
+class _Bound:
+    """The seconds that a request may still wait."""
+
+    def __init__(self) -> None:
+        self.left = LOCK_SECONDS
+
+
+_BOUND: ContextVar[_Bound | None] = ContextVar("bound", default=None)
+
+
+def share_one_bound() -> None:
+    """Let this task, and the threads and tasks that it starts, share one bound on waits."""
+    _BOUND.set(_Bound())
 
 
 def limit_lock_waits(engine: Engine) -> None:
@@ -38,7 +63,10 @@ def limit_lock_waits(engine: Engine) -> None:
 
     def limit(connection: Any, record: Any, _proxy: Any) -> None:
         """Set the limit of a connection from the pool, unless the connection has this limit."""
-        seconds = LOCKED_SECONDS if time.monotonic() < locked_until else LOCK_SECONDS
+        record.info[_TAKEN] = now = time.monotonic()
+        seconds = LOCKED_SECONDS if now < locked_until else LOCK_SECONDS
+        if (bound := _BOUND.get()) is not None:
+            seconds = max(LEAST_SECONDS, min(seconds, bound.left))
         if record.info.get(LIMIT) == seconds:
             return
         try:
@@ -49,6 +77,12 @@ def limit_lock_waits(engine: Engine) -> None:
             raise DisconnectionError(str(error)) from error
         record.info[LIMIT] = seconds
 
+    def count(_connection: Any, record: Any) -> None:
+        """Count a long use of a connection as a wait of the request."""
+        seconds = time.monotonic() - record.info.pop(_TAKEN, float("inf"))
+        if seconds > SHORT_SECONDS and (bound := _BOUND.get()) is not None:
+            bound.left -= seconds
+
     def note(context: ExceptionContext) -> None:
         """Record a wait for a lock that failed."""
         nonlocal locked_until
@@ -58,4 +92,5 @@ def limit_lock_waits(engine: Engine) -> None:
             locked_until = time.monotonic() + LOCKED_FOR
 
     event.listen(engine, "checkout", limit)
+    event.listen(engine, "checkin", count)
     event.listen(engine, "handle_error", note)

@@ -17,7 +17,7 @@ LONG = 1.0
 """Seconds after which a failed write counts as a timeout, which delays the next writes."""
 
 REST = 3.0
-"""Seconds of that delay."""
+"""Seconds of that delay; a failed read of that duration also delays the next reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +70,28 @@ class Unsaved:
         self._most = most
         self._held: OrderedDict[str, Pending] = OrderedDict()
         self._lock = Lock()
-        self._rest_until = 0.0
+        self._rest_until = self._unread_until = 0.0
         self._last = ""
         self.reason: str | None = None
         """The error of the last held answer; None after a successful write."""
 
     @property
     def resting(self) -> bool:
-        """Whether to skip writes, since the last write timed out just now."""
+        """Whether to skip writes, since the last write or read timed out just now."""
         return time.monotonic() < self._rest_until
 
-    def failed(self, reason: str, seconds: float) -> None:
-        """Record a failed write, and its duration in seconds."""
+    @property
+    def is_unread(self) -> bool:
+        """Whether to skip reads, too, since the last read timed out just now."""
+        return time.monotonic() < self._unread_until
+
+    def failed(self, reason: str, seconds: float, *, reading: bool = False) -> None:
+        """Record a failed write or read, and its duration in seconds."""
         self._last = reason
         if seconds > LONG:
             self._rest_until = time.monotonic() + REST
+            if reading:
+                self._unread_until = self._rest_until
 
     def hold(self, pending: Pending) -> None:
         """Hold an answer; drop the oldest answers beyond the limit of bytes."""
