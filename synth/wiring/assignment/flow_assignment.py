@@ -12,7 +12,6 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array, hstack, vstack
 
@@ -64,7 +63,7 @@ def share_out(demand: Demand, most: int) -> tuple[Choice, int] | None:
 def rewarded(
     most: Integers,
     kept: tuple[Integers, Integers],
-    rows: NDArray[np.int64],
+    rows: Any,
     low: Integers,
     high: Integers,
 ) -> Integers | None:

@@ -1,15 +1,15 @@
-"""Realize channels as pairs: correctly plugged links stay, the others take free sites."""
+"""Links on channels: what channels join today, and the sites at which links stay."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 
 import numpy as np
 
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring.assignment.channels import Channel, Site, Supply
+from topoloom.synth.wiring.assignment.channels import Channel, Supply
 from topoloom.synth.wiring.assignment.demand import Choice, Demand
-from topoloom.synth.wiring.assignment.link_wiring import Route, Wiring
-from topoloom.synth.wiring.plant import Pair, Port
+from topoloom.synth.wiring.plant import Port
+from topoloom.synth.wiring.routes.paths import Led, Path
+from topoloom.synth.wiring.routes.resources import End, Site, strands
 
 Joined = dict[tuple[int, int], list[tuple[Site, Site]]]
 
@@ -79,87 +79,29 @@ def _joined(channel: Channel, found: Supply, partner: dict[Port, Port]) -> Joine
     return together
 
 
-def plugged(topology: Topology, found: Supply, demand: Demand, choice: Choice) -> Wiring:
-    """Return the wiring in which every link has its channel."""
-    partner = partners(found)
-    routes: list[Route] = [()] * topology.link_count
-    edges = edges_of(topology) if found.duplex else []
+def plugged(found: Supply, demand: Demand, choice: Choice) -> list[Led]:
+    """Return the links with their channels: those joined today at their sites, others at any."""
+    links: list[Led | None] = [None] * len(choice.channel)
+    partner, ends = partners(found), demand.links
     for number, channel in enumerate(found.channels):
-        members = np.flatnonzero(choice.channel == number).tolist()
-        turned = choice.turned
-        ends = [
-            (demand.targets[i], demand.sources[i]) if turned[i] else
-            (demand.sources[i], demand.targets[i]) for i in members
-        ]  # fmt: skip
-        plain = [(int(u), int(v)) for u, v in ends]
-        for index, sites in zip(members, _sites(channel, found, partner, plain), strict=True):
-            ahead, back = found.joined(*sites)
-            if not found.duplex:
-                routes[index] = ahead
-                continue
-            there, away = edges[index]
-            # The sender of a turned link is its target, so its forward light is the way back.
-            sender = sites[0].host
-            if sender != int(topology.sources[there]):
-                ahead, back = back, ahead
-            routes[there], routes[away] = ahead, back
-    return Wiring(found.plant, found.hosts, tuple(routes))
+        today = _joined(channel, found, partner)
+        for index in np.flatnonzero(choice.channel == number).tolist():
+            u, v = ends[index]
+            turned = bool(choice.turned[index])
+            sites = _taken(today, (v, u) if turned else (u, v), channel.shared)
+            one, other = map(End, channel.kinds, sites)
+            first, second = (other, one) if turned else (one, other)
+            paths = (Path(),) * len(strands(first, second))
+            links[index] = Led((u, v), first, second, paths)
+    return [link for link in links if link is not None]
 
 
-def _sites(
-    channel: Channel, found: Supply, partner: dict[Port, Port], ends: list[tuple[int, int]]
-) -> Iterator[tuple[Site, Site]]:
-    """Yield the two sites of every link of a channel; those joined today before free ones."""
-    today = _joined(channel, found, partner)
-    kept: list[tuple[Site, Site] | None] = []
-    used: set[Site] = set()
-    for u, v in ends:
-        key = (min(u, v), max(u, v)) if channel.shared else (u, v)
-        sites = today[key].pop(0) if today.get(key) else None
-        kept.append(sites)
-        used.update(sites or ())
-    senders = _free(channel.senders, used, partner)
-    receivers = senders if channel.shared else _free(channel.receivers, used, partner)
-    for (u, v), sites in zip(ends, kept, strict=True):
-        yield sites or (senders[u].pop(), receivers[v].pop())
-
-
-def _free(
-    rows: tuple[tuple[Site, ...], ...], used: set[Site], partner: dict[Port, Port]
-) -> list[list[Site]]:
-    """Return the unused sites of every node, the best ones last.
-
-    Sites without a plugged pair are better: their new pairs need not wait for a removal.
-    """
-
-    def empty(site: Site) -> bool:
-        return not any(port in partner for port in (*site.tx, *site.rx))
-
-    found = [[site for site in reversed(row) if site not in used] for row in rows]
-    return [sorted(row, key=empty) for row in found]
-
-
-def grouped(found: Supply) -> dict[tuple[int, int], list[tuple[Pair, ...]]]:
-    """Return the pairs of every two sites that are joined today as a link joins them, by nodes."""
-    partner = partners(found)
-    whole: dict[tuple[int, int], list[tuple[Pair, ...]]] = defaultdict(list)
-    for channel in found.channels:
-        for ends, rows in _joined(channel, found, partner).items():
-            for sites in rows:
-                ahead, back = found.joined(*sites)
-                whole[ends].append(tuple(dict.fromkeys((*ahead, *back))))
-    return whole
-
-
-def joins_of(found: Supply) -> set[Pair]:
-    """Return the pairs of today between two usable sites: those that could stay."""
-    ends = {
-        port
-        for channel in found.channels
-        for rows in (channel.senders, channel.receivers)
-        for row in rows
-        for site in row
-        for port in (*site.tx, *site.rx)
-    }
-    plant = found.plant
-    return {pair for pair in plant.present.pairs if ends.issuperset(plant.ends(pair))}
+def _taken(
+    today: Joined, nodes: tuple[int, int], shared: bool
+) -> tuple[Site, Site] | tuple[None, None]:
+    """Take the sites of two nodes that are joined today; None for both if there are none."""
+    key = (min(nodes), max(nodes)) if shared else nodes
+    if not today.get(key):
+        return None, None
+    one, other = today[key].pop(0)
+    return (one, other) if key == nodes else (other, one)

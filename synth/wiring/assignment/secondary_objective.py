@@ -6,11 +6,9 @@ from fractions import Fraction
 
 from topoloom.synth.wiring.assignment.channels import Channel, Supply
 from topoloom.synth.wiring.assignment.demand import Demand, Ends
-from topoloom.synth.wiring.assignment.realize import grouped, joins_of
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.ilp.objective_rows import Stakes, at_least
-from topoloom.synth.wiring.plant import Pair
-from topoloom.synth.wiring.plant.free_ports import ours
+from topoloom.synth.wiring.routes.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +24,20 @@ class Aim:
     bound: Fraction
 
 
-def aim_of(objective: Objective, found: Supply, demand: Demand, fewest: tuple[int, int]) -> Aim:
+def aim_of(
+    objective: Objective,
+    resources: Resources,
+    found: Supply,
+    demand: Demand,
+    fewest: tuple[int, int],
+) -> Aim:
     """Return the objective of a demand on the panels where its links are plugged.
 
     ``fewest`` are lower bounds of removes and adds.
     """
-    plant, mine = found.plant, ours(found.plant, found.hosts)
+    plant, mine = found.plant, resources.mine
     on_panels = Counter(pair.panel for pair in mine)
-    stakes = Stakes(objective, plant, on_panels, _doomed(found, demand, mine))
+    stakes = Stakes(objective, plant, on_panels, _doomed(resources, demand))
     pairs = tuple(_pairs(channel, found) for channel in found.channels)
     room: Counter[int] = Counter()
     for channel, each in zip(found.channels, pairs, strict=True):
@@ -45,22 +49,21 @@ def aim_of(objective: Objective, found: Supply, demand: Demand, fewest: tuple[in
     return Aim(stakes, pairs, bound)
 
 
-def _doomed(found: Supply, demand: Demand, mine: tuple[Pair, ...]) -> frozenset[int]:
+def _doomed(found: Resources, demand: Demand) -> frozenset[int]:
     """Return the hosts that every choice drains."""
     links: Counter[Ends] = Counter()
     today: Counter[Ends] = Counter()
     for ends in demand.links:
         links[_ordered(ends, found.duplex)] += 1
-    for ends, rows in grouped(found).items():
-        today[_ordered(ends, found.duplex)] += len(rows)
+    for ends, count in (item for joined in demand.joined for item in joined.items()):
+        today[_ordered(ends, found.duplex)] += count
     node_of = {host: node for node, host in enumerate(found.hosts)}
-    useful = joins_of(found)
     doomed: set[int] = set()
-    for pair in mine:
+    for pair in found.mine:
         hosts = found.plant.hosts_of(pair)
         u, v = (node_of.get(host, -1) for host in hosts)
         key = _ordered((u, v), found.duplex)
-        if pair not in useful or not links[key] or today[key] > links[key]:
+        if pair not in found.joins or not links[key] or today[key] > links[key]:
             doomed.update(hosts)
     return frozenset(doomed - {-1})
 
@@ -71,9 +74,6 @@ def _ordered(ends: Ends, duplex: bool) -> Ends:
 
 def _pairs(channel: Channel, found: Supply) -> Counter[int]:
     """Return how many pairs a link of a channel takes on which panel."""
-    sender = next((row[0] for row in channel.senders if row), None)
-    receiver = next((row[0] for row in channel.receivers if row), None)
-    if sender is None or receiver is None:
-        return Counter()
-    both_ways = found.duplex and sender.tx != sender.rx
-    return Counter(end.panel for end in (*sender.tx, *(receiver.tx if both_ways else ())))
+    sender, receiver = channel.kinds
+    both_ways = found.duplex and not sender.one_fibre
+    return Counter(group.panel for group in (*sender.tx, *(receiver.tx if both_ways else ())))

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.assignment.channels import Supply, supply
-from topoloom.synth.wiring.assignment.realize import joins_of
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.placement.annealing import kept_arcs, swapped
 from topoloom.synth.wiring.placement.closed_walks import most_kept
@@ -22,8 +20,8 @@ from topoloom.synth.wiring.placement.graph_isomorphism import Arcs, isomorphism
 from topoloom.synth.wiring.plans.fewest_moves import plan_moves, seats
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan, bound_on_any
 from topoloom.synth.wiring.plant import Plant, Present, State
-from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.plant.light_paths import ways
+from topoloom.synth.wiring.routes.resources import Resources, resources_of
 
 Integers = NDArray[np.int64]
 
@@ -81,7 +79,9 @@ def plan_placed(
     pool = _pool(topology, plant, fixed, spares)
     today, index = _today(plant, pool, spares), {host: at for at, host in enumerate(pool)}
     # Today's wiring is counted by lanes, and so are the links.
-    lanes = _lanes(supply(plant, pool, spares=True))
+    resources = resources_of(plant, pool, spares=True)
+    # All ports have as many lanes.
+    lanes = max((len(site.tx) for row in resources.senders.values() for site in row), default=1)
     ends = (
         np.repeat(side.astype(np.int64), lanes) for side in (topology.sources, topology.targets)
     )
@@ -101,11 +101,11 @@ def plan_placed(
         # Trunks are few: put linked nodes on hosts of one panel.
         apart = swapped(wanted, _neighbours(plant, pool), start, frozen)
         plan = _planned(topology, plant, pool, (apart,), spares, objective)
-    removes, adds = _fewest(topology, plant, pool, lanes, today)
+    removes, adds = _fewest(topology, resources, lanes, today)
     plan = replace(plan, lower_bound=removes + adds)
     if plan.goal is None:
         return plan
-    least = bound_on_any(objective, plant, ours(plant, pool), removes, adds)
+    least = bound_on_any(objective, plant, resources.mine, removes, adds)
     return replace(plan, goal=replace(plan.goal, lower_bound=least))
 
 
@@ -183,10 +183,10 @@ def _start(
 
 def _today(plant: Plant, pool: tuple[int, ...], spares: bool) -> NDArray[np.int16]:
     """Return how often each host of the pool is joined to each other, by places in the pool."""
-    found = supply(plant, pool, spares)
+    found = resources_of(plant, pool, spares)
     index = {host: at for at, host in enumerate(pool)}
     joined = np.zeros((len(pool), len(pool)), np.int16)
-    useful = joins_of(found) | {pair for pair in plant.present.pairs if -1 in plant.hosts_of(pair)}
+    useful = found.joins | {pair for pair in plant.present.pairs if -1 in plant.hosts_of(pair)}
     for way in ways(plant, useful):
         u, v = (index.get(plant.at[port][0]) for port in (way.start, way.end))
         if u is None or v is None:
@@ -195,12 +195,6 @@ def _today(plant: Plant, pool: tuple[int, ...], spares: bool) -> NDArray[np.int1
         if found.duplex and plant.panels[way.start.panel].mode == "bidirectional":
             joined[v, u] += 1
     return joined
-
-
-def _lanes(found: Supply) -> int:
-    """Return the number of lanes of a port, which is the same for all ports."""
-    sites = (site for c in found.channels for row in c.senders for site in row)
-    return max((len(site.tx) for site in sites), default=1)
 
 
 def _neighbours(plant: Plant, pool: tuple[int, ...]) -> NDArray[np.int16]:
@@ -230,16 +224,13 @@ def _alike(wanted: Arcs, today: NDArray[np.int16]) -> Integers | None:
 
 def _fewest(
     topology: Topology,
-    plant: Plant,
-    pool: tuple[int, ...],
+    resources: Resources,
     lanes: int,
     today: NDArray[np.int16],
 ) -> tuple[int, int]:
     """Return removes and adds that no placing can undercut."""
-    found = supply(plant, pool, spares=True)
-    sites = [site for c in found.channels for row in c.senders for site in row]
     # On a bidirectional panel two links share the pairs of one.
-    shared = {2 if found.duplex and site.tx == site.rx else 1 for site in sites} or {1}
+    shared = {2 if kind.one_fibre else 1 for _, kind in resources.senders} or {1}
     kept = topology.link_count * lanes
     for degrees, axis in ((topology.out_degrees, 1), (topology.in_degrees, 0)):
         have = np.sort(today.sum(axis=axis, dtype=np.int64))[::-1][: topology.node_count]
@@ -250,6 +241,6 @@ def _fewest(
         np.add.at(links, (topology.sources, topology.targets), 1)
         kept = min(kept, most_kept(links, today.astype(np.int64)))
     adds = -(-(topology.link_count * lanes - kept) // max(shared))
-    if len(pool) > topology.node_count or plant.trunk_ends:
+    if len(resources.hosts) > topology.node_count or resources.plant.trunk_ends:
         return 0, adds
-    return max(0, len(ours(plant, pool)) - kept // min(shared)), adds
+    return max(0, len(resources.mine) - kept // min(shared)), adds

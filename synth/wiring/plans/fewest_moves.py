@@ -16,7 +16,7 @@ from topoloom.synth.wiring.assignment.channel_swaps import exchanged
 from topoloom.synth.wiring.assignment.channels import Supply, supply
 from topoloom.synth.wiring.assignment.demand import Demand
 from topoloom.synth.wiring.assignment.link_wiring import Wiring
-from topoloom.synth.wiring.assignment.realize import demand_of, joins_of, plugged
+from topoloom.synth.wiring.assignment.realize import demand_of, plugged
 from topoloom.synth.wiring.assignment.secondary_objective import aim_of
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.plans.infeasibility import advice, require_room
@@ -24,9 +24,8 @@ from topoloom.synth.wiring.plans.led_plan import aimed, fewer, plan_over_trunks,
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.spare_port import SparePort, with_spare_port
 from topoloom.synth.wiring.plant import Plant, Present, State
-from topoloom.synth.wiring.plant.free_ports import ours
 from topoloom.synth.wiring.routes.lead_links import LedWiring, LinkLeader
-from topoloom.synth.wiring.routes.resources import resources_of
+from topoloom.synth.wiring.routes.resources import Resources, resources_of
 from topoloom.synth.wiring.routes.route_program import TooLarge
 
 
@@ -131,34 +130,33 @@ def plan_moves(
     if present is not None and present != plant.present:
         plant = plant.with_present(present)
     at = seats(topology, plant, hosts)
-    found = supply(plant, at, spares)
     leader = LinkLeader(topology, resources_of(plant, at, spares))
     if leader.resources.trunks:
-        return plan_over_trunks(leader, objective, lambda: _on_panels(leader, found, spares))
-    return _on_panels(leader, found, spares, objective)
+        return plan_over_trunks(leader, objective, lambda: _on_panels(leader, spares))
+    return _on_panels(leader, spares, objective)
 
 
 def _on_panels(
-    leader: LinkLeader, found: Supply, spares: bool, objective: Objective = Objective.MOVES
+    leader: LinkLeader, spares: bool, objective: Objective = Objective.MOVES
 ) -> PatchPlan:
     """Plan with every link on one panel, or one for each of its lanes."""
-    topology, plant = leader.topology, found.plant
+    topology, resources, found = leader.topology, leader.resources, supply(leader.resources)
     require_room(topology, found)
     demand = demand_of(topology, found)
     chosen = choose(demand)
-    removes, adds = _fewest(found, demand, demand.most_kept() if chosen is None else chosen[1])
+    removes, adds = _fewest(resources, demand, demand.most_kept() if chosen is None else chosen[1])
     if chosen is None:
         plan = planned(leader, _decided(leader, found, spares), removes + adds)
     else:
-        wiring = plugged(topology, found, demand, chosen[0])
-        plan = fewer(leader, PatchPlan(topology, plant, wiring, removes + adds))
-    plan = replace(plan, with_spare_port=_with_spare_port(found, demand, plan.moves))
+        wiring = leader.wiring(plugged(found, demand, chosen[0]))
+        plan = fewer(leader, PatchPlan(topology, found.plant, wiring, removes + adds))
+    plan = replace(plan, with_spare_port=_with_spare_port(resources, demand, plan.moves))
     if objective is Objective.MOVES:
         return plan
-    aim, plans = aim_of(objective, found, demand, (removes, adds)), [plan]
+    aim, plans = aim_of(objective, resources, found, demand, (removes, adds)), [plan]
     if chosen is not None:
         choice = exchanged(demand, chosen[0], aim.stakes, aim.pairs, found.hosts)
-        plans.append(replace(plan, wiring=plugged(topology, found, demand, choice)))
+        plans.append(replace(plan, wiring=leader.wiring(plugged(found, demand, choice))))
     return aimed(leader, objective, plans, aim.bound)
 
 
@@ -195,14 +193,14 @@ def assign_ports(topology: Topology, plant: Plant) -> Wiring:
     return plan_moves(topology, plant, Present.of(foreign, foreign)).wiring
 
 
-def _fewest(found: Supply, demand: Demand, most: int) -> tuple[int, int]:
+def _fewest(found: Resources, demand: Demand, most: int) -> tuple[int, int]:
     """Return removes and adds that no wiring on these hosts can undercut.
 
     ``most`` is the number of whole links that stay at most.
     """
     node_of = {host: node for node, host in enumerate(found.hosts)}
     today: Counter[tuple[int, int]] = Counter()
-    for pair in joins_of(found):
+    for pair in found.joins:
         u, v = (node_of[host] for host in found.plant.hosts_of(pair))
         today[(min(u, v), max(u, v)) if found.duplex else (u, v)] += 1
     least, most_pairs = _pairs_of_a_link(found)
@@ -211,28 +209,23 @@ def _fewest(found: Supply, demand: Demand, most: int) -> tuple[int, int]:
     if (least, most_pairs) == (1, 1):
         # Of several pairs that make one link some may be plugged: whole links say less of them.
         kept = min(kept, most)
-    mine = len(ours(found.plant, found.hosts))
+    mine = len(found.mine)
     return max(mine - kept, 0), max(links.total() * least - kept, 0)
 
 
-def _with_spare_port(found: Supply, demand: Demand, moves: int) -> SparePort | None:
+def _with_spare_port(found: Resources, demand: Demand, moves: int) -> SparePort | None:
     """Return the moves if every host had one more port; None if these are not fewer."""
     more = with_spare_port(demand) if moves else None
     if more is None:
         return None
     kept, most = more
     least, most_pairs = _pairs_of_a_link(found)
-    mine, links = len(ours(found.plant, found.hosts)), len(demand.sources)
+    mine, links = len(found.mine), len(demand.sources)
     fewer = mine - kept * least + (links - kept) * most_pairs
     return SparePort(fewer, sum(_fewest(found, demand, most))) if fewer < moves else None
 
 
-def _pairs_of_a_link(found: Supply) -> tuple[int, int]:
+def _pairs_of_a_link(found: Resources) -> tuple[int, int]:
     """Return how few and how many pairs one demanded link can take."""
-    counts = set()
-    for channel in found.channels:
-        site = next((row[0] for row in channel.senders if row), None)
-        if site is not None:
-            both = found.duplex and site.tx != site.rx
-            counts.add(len(site.tx) * (2 if both else 1))
-    return (min(counts), max(counts)) if counts else (1, 1)
+    counts = found.strand_counts or {1}
+    return min(counts), max(counts)

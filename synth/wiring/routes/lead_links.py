@@ -121,7 +121,7 @@ class LinkLeader:
                 continue
             if found.links is not None:
                 exact = finder.complete and scope == SCOPES[0]
-                return LedWiring(self._wiring(found.links), found.bound * exact)
+                return LedWiring(self.wiring(found.links), found.bound * exact)
             if finder.most_trunks == limits.MAX_TRUNKS:
                 raise self.refused(found.proven and finder.complete)
             proven = False
@@ -176,7 +176,7 @@ class LinkLeader:
                 found[pair] |= {plant.at[way.start][0], plant.at[way.end][0]}
         return {pair: frozenset(hosts - {-1}) for pair, hosts in found.items()}
 
-    def _wiring(self, links: list[Led]) -> Wiring:
+    def wiring(self, links: list[Led]) -> Wiring:
         """Return the wiring of links whose ends and paths are known."""
         of_nodes: dict[tuple[int, int], list[Led]] = defaultdict(list)
         for link in links:

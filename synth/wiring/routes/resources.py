@@ -13,9 +13,20 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from topoloom.synth.wiring.assignment.channels import Site
+from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.wiring.plant import HostPort, Mode, Pair, Plant, Port, Side, Trunk
 from topoloom.synth.wiring.plant.free_ports import Usable, ours
+
+
+class Site(NamedTuple):
+    """A port of a host: the panel ports that it sends into and receives from, by lane.
+
+    ``host`` is the position of the node on the host.
+    """
+
+    host: int
+    tx: tuple[Port, ...]
+    rx: tuple[Port, ...]
 
 
 class Group(NamedTuple):
@@ -144,11 +155,19 @@ class Resources:
         return found
 
     @property
-    def most_strands(self) -> int:
-        """The most strands that a link can have."""
+    def strand_counts(self) -> set[int]:
+        """The numbers of strands that links can have."""
         kinds = {kind for _, kind in self.senders}
-        lanes = (len(kind.tx) if kind.one_fibre else len(kind.tx + kind.rx) for kind in kinds)
-        return max(lanes, default=0)
+        return {len(kind.tx) if kind.one_fibre else len(kind.tx + kind.rx) for kind in kinds}
+
+    @cached_property
+    def joins(self) -> frozenset[Pair]:
+        """The pairs of today between two sites: those that could stay."""
+        rows = (*self.senders.values(), *self.receivers.values())
+        ends = {port for row in rows for site in row for port in (*site.tx, *site.rx)}
+        return frozenset(
+            pair for pair in self.plant.present.pairs if ends.issuperset(self.plant.ends(pair))
+        )
 
     def both_ways(self, panel: int) -> bool:
         """Whether light goes both ways through the pairs of a panel."""
@@ -163,12 +182,39 @@ class Resources:
         """Return the group that a port or a group can be joined to."""
         return Group(port.panel, self.plant.panels[port.panel].opposite(port.side))
 
+    def mate(self, kind: SiteClass) -> SiteClass:
+        """Return the class of the sites that sites of a class can be joined to."""
+        tx, rx = (tuple(map(self.facing, side)) for side in (kind.rx, kind.tx))
+        return SiteClass(tx, rx, kind.one_fibre)
+
 
 def resources_of(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Resources:
-    """Return the resources of links between hosts, whose ports are of one kind."""
+    """Return the resources of links between hosts.
+
+    Parameters
+    ----------
+    plant : Plant
+    hosts : sequence of int
+        The host that each node sits on.
+    spares : bool
+        Whether spare ports may be used.
+
+    Raises
+    ------
+    DoesNotFit
+        Some of the hosts' ports are duplex and some are not, or their numbers of lanes differ.
+    """
     usable, mine = Usable(plant, spares), ours(plant, hosts)
     ports = [usable.ports(host) for host in hosts]
-    duplex = any(port.duplex for row in ports for port in row)
+    kinds = {port.duplex for row in ports for port in row}
+    lanes = {len(side) for row in ports for port in row for side in (port.tx, port.rx) if side}
+    if len(kinds) > 1:
+        raise DoesNotFit("/hosts", "the hosts' ports must all be duplex, or none")
+    if len(lanes) > 1:
+        raise DoesNotFit(
+            "/hosts", f"ports of {min(lanes)} and of {max(lanes)} lanes cannot be mixed"
+        )
+    duplex = kinds == {True}
     senders: dict[tuple[int, SiteClass], list[Site]] = defaultdict(list)
     receivers = senders if duplex else defaultdict(list)
     for node, row in enumerate(ports):

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.assignment.channels import Site
 from topoloom.synth.wiring.ilp.objective_rows import Keep
 from topoloom.synth.wiring.ilp.program import Program
 from topoloom.synth.wiring.plant import Pair
@@ -22,6 +21,7 @@ from topoloom.synth.wiring.routes.resources import (
     End,
     Group,
     Resources,
+    Site,
     SiteClass,
     Tip,
     strands,

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from topoloom.synth.wiring.assignment.channels import Site
 from topoloom.synth.wiring.plant import Pair, Port, Trunk
 from topoloom.synth.wiring.routes.paths import Led, Path
-from topoloom.synth.wiring.routes.resources import Bundle, End, Resources, strands
+from topoloom.synth.wiring.routes.resources import Bundle, End, Resources, Site, strands
 
 
 def routed(resources: Resources, links: Sequence[Led]) -> list[tuple[tuple[Pair, ...], ...]]:
