@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.synth.wiring.plant import Plant
 from topoloom.synth.wiring.routes.resources import Resources, Site, SiteClass
 
 Rows = tuple[tuple[Site, ...], ...]
@@ -38,9 +37,7 @@ class Channel:
 class Supply:
     """All channels of the hosts that nodes sit on."""
 
-    plant: Plant
-    hosts: tuple[int, ...]
-    duplex: bool
+    resources: Resources
     channels: tuple[Channel, ...]
 
     @property
@@ -55,7 +52,7 @@ class Supply:
 
     def _counts(self, rows: list[Rows]) -> NDArray[np.int64]:
         counts = [[len(sites) for sites in row] for row in rows]
-        return np.array(counts, np.int64).reshape(-1, len(self.hosts))
+        return np.array(counts, np.int64).reshape(-1, len(self.resources.hosts))
 
 
 def supply(found: Resources) -> Supply:
@@ -80,4 +77,4 @@ def supply(found: Resources) -> Supply:
         for kinds in sorted(joinable)
         if not found.duplex or kinds[0] <= kinds[1]
     )  # fmt: skip
-    return Supply(found.plant, found.hosts, found.duplex, channels)
+    return Supply(found, channels)

@@ -7,9 +7,8 @@ import numpy as np
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.assignment.channels import Channel, Supply
 from topoloom.synth.wiring.assignment.demand import Choice, Demand
-from topoloom.synth.wiring.plant import Port
 from topoloom.synth.wiring.routes.paths import Led, Path
-from topoloom.synth.wiring.routes.resources import End, Site, strands
+from topoloom.synth.wiring.routes.resources import End, Resources, Site, strands
 
 Joined = dict[tuple[int, int], list[tuple[Site, Site]]]
 
@@ -31,13 +30,12 @@ def edges_of(topology: Topology) -> list[tuple[int, int]]:
 
 def demand_of(topology: Topology, found: Supply) -> Demand:
     """Return the links of a topology as a demand on channels."""
-    if found.duplex:
+    if found.resources.duplex:
         chosen = [there for there, _ in edges_of(topology)]
     else:
         chosen = list(range(topology.link_count))
-    partner = partners(found)
     joined = tuple(
-        Counter({ends: len(sites) for ends, sites in _joined(channel, found, partner).items()})
+        Counter({ends: len(sites) for ends, sites in _joined(channel, found.resources).items()})
         for channel in found.channels
     )
     return Demand(
@@ -47,23 +45,15 @@ def demand_of(topology: Topology, found: Supply) -> Demand:
         found.sending,
         found.receiving,
         tuple(channel.shared for channel in found.channels),
-        found.duplex,
+        found.resources.duplex,
         joined,
     )
 
 
-def partners(found: Supply) -> dict[Port, Port]:
-    """Return the port that every plugged port is joined to today."""
-    joined: dict[Port, Port] = {}
-    for pair in found.plant.present.pairs:
-        one, other = found.plant.ends(pair)
-        joined[one], joined[other] = other, one
-    return joined
-
-
-def _joined(channel: Channel, found: Supply, partner: dict[Port, Port]) -> Joined:
+def _joined(channel: Channel, found: Resources) -> Joined:
     """Return the sites of a channel that are joined today, by the nodes they belong to."""
     receivers = {site.rx: site for row in channel.receivers for site in row}
+    partner = found.partner
     together: Joined = defaultdict(list)
     for row in channel.senders:
         for site in row:
@@ -82,9 +72,9 @@ def _joined(channel: Channel, found: Supply, partner: dict[Port, Port]) -> Joine
 def plugged(found: Supply, demand: Demand, choice: Choice) -> list[Led]:
     """Return the links with their channels: those joined today at their sites, others at any."""
     links: list[Led | None] = [None] * len(choice.channel)
-    partner, ends = partners(found), demand.links
+    ends = demand.links
     for number, channel in enumerate(found.channels):
-        today = _joined(channel, found, partner)
+        today = _joined(channel, found.resources)
         for index in np.flatnonzero(choice.channel == number).tolist():
             u, v = ends[index]
             turned = bool(choice.turned[index])

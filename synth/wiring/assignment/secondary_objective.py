@@ -26,7 +26,6 @@ class Aim:
 
 def aim_of(
     objective: Objective,
-    resources: Resources,
     found: Supply,
     demand: Demand,
     fewest: tuple[int, int],
@@ -35,9 +34,9 @@ def aim_of(
 
     ``fewest`` are lower bounds of removes and adds.
     """
-    plant, mine = found.plant, resources.mine
+    plant, mine = found.resources.plant, found.resources.mine
     on_panels = Counter(pair.panel for pair in mine)
-    stakes = Stakes(objective, plant, on_panels, _doomed(resources, demand))
+    stakes = Stakes(objective, plant, on_panels, _doomed(found.resources, demand))
     pairs = tuple(_pairs(channel, found) for channel in found.channels)
     room: Counter[int] = Counter()
     for channel, each in zip(found.channels, pairs, strict=True):
@@ -75,5 +74,5 @@ def _ordered(ends: Ends, duplex: bool) -> Ends:
 def _pairs(channel: Channel, found: Supply) -> Counter[int]:
     """Return how many pairs a link of a channel takes on which panel."""
     sender, receiver = channel.kinds
-    both_ways = found.duplex and not sender.one_fibre
+    both_ways = found.resources.duplex and not sender.one_fibre
     return Counter(group.panel for group in (*sender.tx, *(receiver.tx if both_ways else ())))

@@ -149,36 +149,35 @@ def _on_panels(
         plan = planned(leader, _decided(leader, found, spares), removes + adds)
     else:
         wiring = leader.wiring(plugged(found, demand, chosen[0]))
-        plan = fewer(leader, PatchPlan(topology, found.plant, wiring, removes + adds))
+        plan = fewer(leader, PatchPlan(topology, resources.plant, wiring, removes + adds))
     plan = replace(plan, with_spare_port=_with_spare_port(resources, demand, plan.moves))
     if objective is Objective.MOVES:
         return plan
-    aim, plans = aim_of(objective, resources, found, demand, (removes, adds)), [plan]
+    aim, plans = aim_of(objective, found, demand, (removes, adds)), [plan]
     if chosen is not None:
-        choice = exchanged(demand, chosen[0], aim.stakes, aim.pairs, found.hosts)
+        choice = exchanged(demand, chosen[0], aim.stakes, aim.pairs, resources.hosts)
         plans.append(replace(plan, wiring=leader.wiring(plugged(found, demand, choice))))
     return aimed(leader, objective, plans, aim.bound)
 
 
 def _decided(leader: LinkLeader, found: Supply, spares: bool) -> LedWiring:
     """Decide by integer program whether there is any wiring, where the search found none."""
-    topology = leader.topology
+    topology, hosts = leader.topology, leader.resources.hosts
     try:
         return leader.led(limits.MAX_PATH_VARIABLES)
     except TooLarge:
         error = leader.refused()
     except DoesNotFit as refused:
         error = refused
-    more = advice(found, topology, lambda plant: _fits(topology, plant, found.hosts, spares))
-    raise DoesNotFit("/links", error.rule + more)
 
+    def fits(plant: Plant) -> bool:
+        try:
+            plan_moves(topology, plant, hosts=hosts, spares=spares)
+        except DoesNotFit:
+            return False
+        return True
 
-def _fits(topology: Topology, plant: Plant, hosts: tuple[int, ...], spares: bool) -> bool:
-    try:
-        plan_moves(topology, plant, hosts=hosts, spares=spares)
-    except DoesNotFit:
-        return False
-    return True
+    raise DoesNotFit("/links", error.rule + advice(found, topology, fits))
 
 
 def assign_ports(topology: Topology, plant: Plant) -> Wiring:
@@ -215,14 +214,14 @@ def _fewest(found: Resources, demand: Demand, most: int) -> tuple[int, int]:
 
 def _with_spare_port(found: Resources, demand: Demand, moves: int) -> SparePort | None:
     """Return the moves if every host had one more port; None if these are not fewer."""
-    more = with_spare_port(demand) if moves else None
+    at_least = sum(_fewest(found, demand, demand.most_kept()))
+    more = with_spare_port(demand) if moves > at_least else None
     if more is None:
         return None
     kept, most = more
     least, most_pairs = _pairs_of_a_link(found)
-    mine, links = len(found.mine), len(demand.sources)
-    fewer = mine - kept * least + (links - kept) * most_pairs
-    return SparePort(fewer, sum(_fewest(found, demand, most))) if fewer < moves else None
+    roomier = len(found.mine) - kept * least + (len(demand.sources) - kept) * most_pairs
+    return SparePort(roomier, sum(_fewest(found, demand, most))) if roomier < moves else None
 
 
 def _pairs_of_a_link(found: Resources) -> tuple[int, int]:

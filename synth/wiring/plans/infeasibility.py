@@ -17,14 +17,14 @@ def require_partners(topology: Topology) -> None:
 
 def require_room(topology: Topology, found: Supply) -> None:
     """Raise unless every host has ports enough for its links, panels aside."""
-    plant = found.plant
-    if found.duplex:
+    plant, hosts, duplex = found.resources.plant, found.resources.hosts, found.resources.duplex
+    if duplex:
         require_partners(topology)
     for wanted, sites, verb in (
         (topology.out_degrees, found.sending.sum(axis=0), "send"),
         (topology.in_degrees, found.receiving.sum(axis=0), "receive"),
     ):
-        if found.duplex:
+        if duplex:
             senders = sum(
                 (channel.shared is False) * found.receiving[number]
                 for number, channel in enumerate(found.channels)
@@ -33,7 +33,7 @@ def require_room(topology: Topology, found: Supply) -> None:
             verb = "be joined"
         for node, (count, most) in enumerate(zip(wanted.tolist(), sites.tolist(), strict=True)):
             if count > most:
-                raise DoesNotFit("/links", _too_few(plant, found.hosts[node], count, most, verb))
+                raise DoesNotFit("/links", _too_few(plant, hosts[node], count, most, verb))
 
 
 def _too_few(plant: Plant, host: int, count: int, most: int, verb: str) -> str:
@@ -46,7 +46,7 @@ def advice(found: Supply, topology: Topology, fits: Callable[[Plant], bool]) -> 
     """Say whether the plant wired otherwise once would have every such topology fit."""
     if not any(channel.shared for channel in found.channels):
         return ""
-    crossed = cross_wiring(found.plant, found.hosts)
+    crossed = cross_wiring(found.resources.plant, found.resources.hosts)
     if crossed is not None:
         if not fits(crossed.plant):
             return ""
