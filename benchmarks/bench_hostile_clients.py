@@ -50,9 +50,6 @@ PAUSE = 10.0
 SLICES = 20
 """Parts of a second: an attack spreads its bytes evenly."""
 
-NICENESS = 19
-"""Niceness of attackers, which share a core with the clients that are timed."""
-
 IP_BIND_ADDRESS_NO_PORT = 24
 """Socket option of Linux; see ip(7)."""
 
@@ -184,7 +181,8 @@ async def _attack(
 
 
 def _attack_process(*given: object) -> None:
-    os.nice(NICENESS)
+    # A niceness is not enough: a client would wait for the end of the time slice of an attacker.
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     raise_file_limit()
     uvloop.run(_attack(*given))  # pyright: ignore[reportArgumentType]
 

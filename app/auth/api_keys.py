@@ -169,6 +169,12 @@ def with_ids(engine: Engine, ids: Iterable[str]) -> dict[str, ApiKey]:
         return {row.id: _key(row) for row in rows}
 
 
+def ids(engine: Engine) -> frozenset[str]:
+    """Return the ids of all keys, valid or not."""
+    with engine.connect() as connection:
+        return frozenset(connection.execute(select(ApiKeyRow.id)).scalars())
+
+
 def find(engine: Engine, text: str) -> ApiKey | None:
     """Return the key of a text, valid or not; None for an unknown text."""
     identity = id_of(text)

@@ -2,8 +2,8 @@
 
 A refusal by `topoloom.app.auth.middleware.Gate` also costs the middleware of logs and headers.  A
 flood would fill the log and the time of the process.  So `RefuseGuesses` runs before all other
-middleware.  Once the bucket of an address is empty, `RefuseGuesses` checks the keys of that address
-itself, and counts refusals without a log line.
+middleware.  Once the bucket of an address is empty, `RefuseGuesses` compares the keys of that
+address with the ids of all keys, and counts refusals without a log line.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from topoloom.app.auth.buckets import Buckets
 from topoloom.app.auth.errors import TooManyRequests
+from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.auth.middleware import address_of, bearer
 from topoloom.app.auth.scopes import is_open
 
@@ -61,7 +62,8 @@ async def _is_guess(scope: Scope) -> bool:
     if is_open(scope["path"]) or scope["method"] == "OPTIONS":
         return False
     key = bearer(Headers(scope=scope).get("authorization", ""))
+    known: KnownKeys = scope["app"].state.known_keys
     try:
-        return await scope["app"].state.known_keys.access(key) is None
+        return not await known.is_listed(key) or await known.access(key) is None
     except SQLAlchemyError:
         return False

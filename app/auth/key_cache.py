@@ -5,8 +5,8 @@ that time.  A request in the second half of the time has the entry of its key re
 wait for the query.  While the database cannot be used, entries stay valid until their keys expire.
 The cache holds the digests of keys, not their texts.
 
-One query at a time reads all keys that requests wait for.  A flood of guesses therefore shares its
-queries, and a valid key in the flood waits for at most two of them.
+One query at a time reads all keys that requests wait for.  A flood of guesses has one query a
+second, which reads the ids of all keys.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -28,11 +28,16 @@ from topoloom.app.auth.scopes import Scope, reach
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 SECONDS = 5.0
 """Seconds for which an entry is valid."""
 
 MOST = 4096
 """Most entries, for valid and invalid keys."""
+
+IDS_SECONDS = 1.0
+"""Seconds for which the ids of all keys are valid: an address that guesses waits for a new key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,9 @@ class KnownKeys:
         self._wanted: set[str] = set()
         self._next: asyncio.Task[None] | None = None
         self._one_query = asyncio.Lock()
+        self._ids: frozenset[str] = frozenset()
+        self._ids_until = float("-inf")
+        self._listing: asyncio.Task[None] | None = None
         # Lookups and writes have threads of their own: computations do not delay authentication.
         self._reading: CapacityLimiter | None = None
         self._writing: CapacityLimiter | None = None
@@ -110,6 +118,29 @@ class KnownKeys:
         self._touch(entry)
         return entry.access
 
+    async def is_listed(self, text: str) -> bool:
+        """Return whether a text has the id of a key that existed `IDS_SECONDS` ago.
+
+        Raises
+        ------
+        sqlalchemy.exc.DBAPIError
+            The database cannot be used.
+        """
+        identity = api_keys.id_of(text)
+        if identity is None:
+            return False
+        if identity in self._entries:
+            return True
+        if self._clock() >= self._ids_until:
+            if self._listing is None or self._listing.done():
+                self._listing = asyncio.ensure_future(self._list())
+            await asyncio.shield(self._listing)
+        return identity in self._ids
+
+    async def _list(self) -> None:
+        self._ids = await self._read(api_keys.ids)
+        self._ids_until = self._clock() + IDS_SECONDS
+
     @staticmethod
     def _is_in_force(entry: _Entry | None) -> bool:
         """Whether an entry, of whatever age, holds a key that has not expired."""
@@ -135,15 +166,19 @@ class KnownKeys:
     async def _look_up(self) -> None:
         async with self._one_query:
             wanted, self._wanted, self._next = self._wanted, set(), None
-            if self._reading is None:
-                self._reading = CapacityLimiter(1)
-            found = await run_sync(api_keys.with_ids, self._engine, wanted, limiter=self._reading)
+            found = await self._read(api_keys.with_ids, wanted)
         moment = api_keys.now()
         for identity in wanted:
             self._entries[identity] = self._entry(found.get(identity), moment)
             self._entries.move_to_end(identity)
         while len(self._entries) > MOST:
             self._entries.popitem(last=False)
+
+    async def _read(self, query: Callable[..., T], *given: object) -> T:
+        """Return the result of a query of the database."""
+        if self._reading is None:
+            self._reading = CapacityLimiter(1)
+        return await run_sync(query, self._engine, *given, limiter=self._reading)
 
     def _entry(self, key: api_keys.ApiKey | None, moment: datetime) -> _Entry:
         now, counts = self._clock(), self._seconds

@@ -21,7 +21,7 @@ from tests.cases import for_every
 from topoloom.app.api.main import create_app
 from topoloom.app.auth import api_keys
 from topoloom.app.auth.errors import InvalidKey
-from topoloom.app.auth.key_cache import MOST, KnownKeys
+from topoloom.app.auth.key_cache import IDS_SECONDS, MOST, KnownKeys
 from topoloom.app.auth.scopes import MEANINGS, is_open, reach, scope_of
 from topoloom.app.config import Settings
 from topoloom.app.store.database import migrate, open_database, open_engine
@@ -274,6 +274,26 @@ def test_a_flood_of_guesses_shares_its_queries_with_the_valid_key_in_it(engine):
         *guesses, access = anyio.run(ask)
     assert access is not None and not any(guesses)
     assert len([one for one in seen if one.startswith("SELECT")]) <= 2
+
+
+def test_a_flood_of_guesses_has_one_query_a_second(engine):
+    text_, now = api_keys.create(engine, "a", ["read"])[1], 0.0
+    asked = [f"tl_{number:08x}_{'0' * 48}" for number in range(500)] + [text_]
+
+    async def ask():
+        nonlocal now
+        known = KnownKeys(engine, clock=lambda: now)
+        for _ in range(2):
+            *guesses, listed = [await known.is_listed(one) for one in asked]
+            assert listed and not any(guesses)
+        new = api_keys.create(engine, "b", ["read"])[1]
+        assert not await known.is_listed(new)
+        now = IDS_SECONDS
+        assert await known.is_listed(new)
+
+    with statements(engine) as seen:
+        anyio.run(ask)
+    assert len([one for one in seen if one.startswith("SELECT")]) == 2
 
 
 def test_what_is_remembered_costs_less_than_a_tenth_of_a_millisecond(engine):

@@ -1,6 +1,7 @@
 """Clients that send or take byte by byte, over real sockets."""
 
 import asyncio
+import gc
 import logging
 import select
 import socket
@@ -14,6 +15,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 from starlette.responses import StreamingResponse
 
+from tests.app.jobs.work import until
 from topoloom.app.api import connection_timeouts
 from topoloom.app.api.connection_limits import SPARE, ConnectionLimits, State
 from topoloom.app.api.connection_timeouts import MAX_HEAD, patient
@@ -89,6 +91,33 @@ def test_a_head_that_comes_byte_by_byte_is_cut_with_408(service):
     assert b"/problems/too-slow" in answer
     # All 200 bytes take 40 seconds.
     assert 1 <= seconds < 30
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /healthz HTTP/1.1\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /v1/topologies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 33000000\r\n\r\n",
+    ],
+)
+def test_a_lost_connection_leaves_no_garbage(service, sent):
+    """A flood of connections does not start the collector, which stops all answers."""
+    port, server = service
+    gc.collect()
+    gc.disable()
+    try:
+        with connected(port) as connection:
+            connection.sendall(sent)
+            until(lambda: connections_in_memory(server))
+        until(lambda: not connections_in_memory(server))
+    finally:
+        gc.enable()
+
+
+def connections_in_memory(server):
+    return [one for one in gc.get_objects() if type(one) is server.config.http]
 
 
 def test_a_head_that_never_comes_is_cut_too(service):
