@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -12,8 +13,8 @@ from topoloom.synth.recipes.recipe import Recipe
 if TYPE_CHECKING:
     from topoloom.schedules.design.export_files import FileSet
 
-INDEX, TUNER, PROGRAMS = "files.json", "tuner.csv", "programs/"
-"""Names in a set: this document, the table of NCCL's tuner, the folder of programs."""
+INDEX, TUNER, PROGRAMS, LOADER = "files.json", "tuner.csv", "programs/", "load_plans.py"
+"""Names in a set: this document, NCCL's tuner table, the programs, the loader of MSCCL++ plans."""
 
 
 class ProgramFile(Document):
@@ -58,14 +59,18 @@ class ProgramSetDocument(Document):
     )
     left_out: list[LeftOut] = Field(description="algorithms without a file")
     tuner: str = omitted("table for the NCCL tuner, for sizes without a file")
+    loader: str = omitted("mscclpp-json: Python module that registers the programs with MSCCL++")
 
 
 def files_of(design_id: str, recipe: Recipe, form: str, found: "FileSet") -> Mapping[str, bytes]:
-    """Return the files of a set by name: index, tuner table, programs."""
+    """Return the files of a set by name: index, tuner table, loader, programs."""
     index = _index(design_id, recipe, form, found)
     files = {INDEX: (json.dumps(index, indent=1) + "\n").encode()}
     if found.tuner:
         files[TUNER] = found.tuner.encode()
+    if form == "mscclpp-json":
+        folder = resources("topoloom.schedules.formats.mscclpp")
+        files[LOADER] = folder.joinpath(LOADER).read_bytes()
     return files | {PROGRAMS + one.name: one.text.encode() for one in found.files}
 
 
@@ -96,4 +101,6 @@ def _index(design_id: str, recipe: Recipe, form: str, found: "FileSet") -> dict[
     }
     if found.tuner:
         document["tuner"] = TUNER
+    if form == "mscclpp-json":
+        document["loader"] = LOADER
     return ProgramSetDocument.model_validate(document).given()
