@@ -13,8 +13,7 @@ from topoloom.synth.formats import detect
 from topoloom.synth.formats.unsupported import head_of, recognise
 from topoloom.synth.formats.unsupported_kinds import FOREIGN
 
-_TABLE = re.compile(rb"(#[^\n]*\n|\n)*[ \t]*[a-z]+[ \t]*,[ \t]*[0-9]+[ \t]*,")
-_KINDS = "schedule/1, MSCCL XML, MSCCL++ JSON, Chakra traces or an NCCL tuner table"
+_KINDS = "schedule/1, MSCCL XML, MSCCL++ JSON, GOAL, Chakra traces or an NCCL tuner table"
 _TRACE = re.compile(r"(.*)\.(0|[1-9][0-9]*)\.et", re.DOTALL)
 
 
@@ -35,13 +34,11 @@ def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
     data = read_bytes(path, settings)
     if data[:4] == b"PK\x03\x04":
         return "chakra-et", _by_rank(path, unzipped(path, data, settings))
-    if _TABLE.match(data):
-        return "nccl-tuner-csv", [data]
     return _form_of(path, data), [data]
 
 
 def _form_of(path: Path, data: bytes) -> str:
-    """Return the format of a text other than a table; raise for a text that is no schedule."""
+    """Return the format of a text; raise for a text that is no schedule."""
     text = data.decode(errors="replace")
     if not text.strip():
         raise UnusableFile(path, f"is empty: give {_KINDS}")

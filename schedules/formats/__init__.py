@@ -4,6 +4,7 @@ The command line, the service, the verifier and the simulator read `FORMATS`.  W
 are imported on first use, so the registry itself imports no schedule code.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -37,8 +38,6 @@ FormatName: TypeAlias = Literal[
     "json", "msccl-xml", "mscclpp-json", "chakra-et", "goal", "nccl-tuner-csv", "dot", "graphml"
 ]
 """The names of `FORMATS`."""
-
-DEFAULT_ALPHA_US = 10
 
 Files: TypeAlias = Mapping[str, bytes]
 """Several files: pairs of a suffix, such as ``.0.et``, and the content."""
@@ -184,14 +183,15 @@ def _goal(schedule: "Schedule", topology: "Topology", options: Options) -> Itera
 
 def _tuner(schedule: "Schedule", topology: "Topology", options: Options) -> Iterable[str]:
     from topoloom.schedules.formats.nccl.write import render
+    from topoloom.synth.topology.hops import hop_seconds
     from topoloom.synth.topology.rates import unit_bytes_per_second
 
     node = None if options.node_gbps is None else Fraction(options.node_gbps)
-    alpha_us = DEFAULT_ALPHA_US if options.alpha_us is None else options.alpha_us
+    alpha_us = None if options.alpha_us is None else Fraction(options.alpha_us)
     return render(
         schedule,
         topology,
-        alpha_seconds=Fraction(alpha_us) / 10**6,
+        alpha_seconds=hop_seconds(topology, alpha_us),
         unit_bytes_per_second=unit_bytes_per_second(topology, node),
         ranks_per_node=options.ranks_per_node,
         channels=options.channels,
@@ -260,6 +260,8 @@ def _is_mscclpp(head: str, document: object) -> bool:
     return isinstance(document, dict) and "gpus" in document and "schema" not in document
 
 
+_TABLE = re.compile(r"(#[^\n]*\n|\n)*[ \t]*[a-z]+[ \t]*,[ \t]*[0-9]+[ \t]*,")
+
 PROGRAMS = ("msccl-xml", "mscclpp-json")
 """The formats that runtimes load."""
 SENDING = (*PROGRAMS, "chakra-et", "goal")
@@ -295,7 +297,10 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             recognizes=lambda head, document: "num_ranks" in head[:200],
         ),
         "nccl-tuner-csv": Format(
-            "text/csv", _tuner, ("alpha_us", "node_gbps", "ranks_per_node", "channels")
+            "text/csv",
+            _tuner,
+            ("alpha_us", "node_gbps", "ranks_per_node", "channels"),
+            recognizes=lambda head, document: _TABLE.match(head) is not None,
         ),
         "dot": Format("text/vnd.graphviz", _dot),
         "graphml": Format("application/graphml+xml", _graphml),

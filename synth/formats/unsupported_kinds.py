@@ -10,6 +10,8 @@ _LINKS = "give an edge list, a line 'source target capacity' for each link"
 _NETWORKX = "write GraphML or node-link JSON, for example with networkx"
 _VERIFY = "check it by topoloom verify FILE --topology TOPOLOGY"
 _SCHEDULE = "write MSCCL XML or MSCCL++ JSON from it and check that by topoloom verify"
+BINARY = "binary data"
+"""Description of a file that is no text."""
 _PLANT = "give it as the plant: topoloom patch TOPOLOGY --plant FILE"
 
 
@@ -23,7 +25,7 @@ FOREIGN: tuple[Foreign, ...] = tuple(
     for row in (
         # Text that is no text.
         ("PDF", r"\A%PDF-", "a PDF document", _LINKS),
-        ("binary", "[\0-\x08\x0e-\x1a\x7f\ufffd]", "binary data", "give a text file in UTF-8"),
+        ("binary", "[\0-\x08\x0e-\x1a\x7f\ufffd]", BINARY, "give a text file in UTF-8"),
         # XML, by the root.
         (
             "NCCL graph file",

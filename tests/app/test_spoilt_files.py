@@ -149,6 +149,7 @@ def kinds() -> dict[str, Kind]:
         "NCCL tuner": Kind(
             _golden("two-boxes-allgather.nccl-tuner.csv"), _program("nccl-tuner-csv")
         ),
+        "GOAL": Kind(_golden("two-boxes-allgather.goal"), _program("goal")),
         "Chakra": Kind((GOLDEN / "two-boxes-allgather.0.et").read_bytes(), _traces),
     }
 
@@ -156,7 +157,7 @@ def kinds() -> dict[str, Kind]:
 NAMES = (
     *("recipe", "plant JSON", "plant YAML", "plant CSV", "cables JSON", "cables CSV"),
     *("wiring JSON", "wiring CSV", "patch plan", "patch plan, whole", "inventory"),
-    *("schedule", "schedule, packed", "MSCCL", "MSCCL++", "NCCL tuner", "Chakra"),
+    *("schedule", "schedule, packed", "MSCCL", "MSCCL++", "NCCL tuner", "GOAL", "Chakra"),
 )
 
 

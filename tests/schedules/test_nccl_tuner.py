@@ -1,8 +1,10 @@
 import random
 import re
 from fractions import Fraction
+from itertools import permutations
 from math import ceil, log2
 
+import networkx as nx
 import pytest
 
 from tests.cases import for_every
@@ -14,7 +16,7 @@ from topoloom.schedules.formats.nccl.program import MAX_LINE, MAX_SIZE
 from topoloom.schedules.formats.nccl.read import parse
 from topoloom.schedules.formats.nccl.replay import chosen
 from topoloom.schedules.formats.nccl.write import render
-from topoloom.schedules.simulate import estimate
+from topoloom.schedules.simulate import Judge, Network, estimate
 from topoloom.synth.topology.rates import node_capacity
 
 ALPHA, UNIT = Fraction(1, 10**5), Fraction(10**9)
@@ -70,6 +72,50 @@ def test_the_comment_tells_where_the_schedule_is_faster(name, collective):
         faster = size >= least and "none" not in told
         # The best number of pieces is rounded in another way.
         assert took < 1.01 * theirs if faster else took > 0.99 * theirs or size < 256
+
+
+def stated(topology):
+    """Return the least and the largest latency of a hop, and the sets of ranks of the least."""
+    graph = nx.DiGraph()
+    for (source, target), latency in topology.latencies.items():
+        graph.add_edge(source, target, latency=latency)
+    hops, near = {}, nx.Graph()
+    for source, target in permutations(topology.compute_nodes, 2):
+        way = graph.subgraph({source, target, *topology.switches})
+        if nx.has_path(way, source, target):
+            hops[source, target] = nx.shortest_path_length(way, source, target, weight="latency")
+    near.add_nodes_from(topology.compute_nodes)
+    near.add_edges_from(pair for pair, latency in hops.items() if latency == min(hops.values()))
+    return min(hops.values()), max(hops.values()), nx.number_connected_components(near)
+
+
+@for_every("name", ["dgx-1v", "dgx-a100-2", "mi300x"])
+def test_the_latencies_that_a_topology_states_count_where_no_other_is_given(name):
+    schedule, topology = schedule_of(name, "allreduce"), topology_of(name)
+    ranks, rate = len(topology.compute_nodes), node_capacity(topology) * UNIT
+    inside, between, machines = stated(topology)
+    text = table(name, "allreduce", alpha_seconds=None)
+    ring_hops = 2 * ((ranks - machines) * inside + (machines - 1) * between)
+    outer = ceil(log2(machines))
+    tree_hops = 2 * ((ceil(log2(ranks)) - outer) * inside + outer * between)
+    slope = Fraction(2 * (ranks - 1), ranks) / rate
+    starts = {"ring": (ring_hops, slope), "tree": (tree_hops, 2 / rate)}
+
+    def took(algorithm, protocol, size):
+        slow, (start, slope) = 2 if protocol == "ll" else 1, starts[algorithm]
+        return start / slow + slope * slow * size
+
+    rows = parse(text)
+    for size in {end for row in rows for end in (row.first, row.last)}:
+        row = chosen(rows, schedule.collective, size, 1, ranks)
+        times = {(one, two): took(one, two, size) for one in starts for two in ("simple", "ll")}
+        assert times[row.algorithm, row.protocol] == min(times.values())
+    assert ("machines" in text) == (machines > 1)
+    faster = re.findall(r"faster than all rows from (\d+) to (\d+)", text)
+    for size in map(int, faster[0] if faster else ()):
+        row = chosen(rows, schedule.collective, size, 1, ranks)
+        ours = Judge(schedule, topology, Network(None, UNIT)).time(size)
+        assert ours.seconds < took(row.algorithm, row.protocol, size)
 
 
 def test_rows_may_be_for_a_number_of_machines():

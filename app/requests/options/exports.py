@@ -67,8 +67,8 @@ _PRINTED_TIME = "with any format, for the printed time"
 EXPORT_BYTES = size("chakra-et, goal (required): data size", typed=f"{SIZE}; {_PRINTED_TIME}")
 EXPORT_ALPHA_US = number(
     "alpha_us",
-    "nccl-tuner-csv: latency of one hop (default: 10); files of simulators: latency of every link "
-    "(default: the latencies that the topology states, else 10)",
+    "nccl-tuner-csv: latency of one hop; files of simulators: latency of every link (default: the "
+    "latencies that the topology states, else 10)",
     "microseconds",
     typed=_PRINTED_TIME,
 )

@@ -1,5 +1,6 @@
 """Check exported files: replay a program and compare it with a topology."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -11,6 +12,9 @@ from topoloom.schedules.formats.nccl import replay as nccl
 from topoloom.schedules.formats.targets.runtimes import Runtime
 from topoloom.schedules.model.transcript import Transcript
 from topoloom.schedules.verify import Violation
+from topoloom.synth.formats.detection import looks_like
+from topoloom.synth.formats.unsupported import head_of
+from topoloom.synth.formats.unsupported_kinds import BINARY
 from topoloom.synth.topology.topology import NodeId, Topology
 
 _Said: TypeAlias = Runtime | str | None
@@ -61,7 +65,10 @@ def transcript_of(form: str, files: Sequence[bytes], runtime: _Said = None) -> T
         rule = "a tuner table chooses among NCCL's own algorithms and sends nothing itself"
         known = f"must be one of {', '.join(TRANSCRIBED)}; not {form!r}"
         raise InvalidProgram("/format", rule if form == TABLE else known)
-    return TRANSCRIBED[form](files, runtime)
+    try:
+        return TRANSCRIBED[form](files, runtime)
+    except InvalidProgram as error:
+        raise _of_other_kind(form, files) or error from None
 
 
 def program_violations(
@@ -86,7 +93,7 @@ def program_violations(
     """
     try:
         if form == TABLE:
-            return _wrong_ranks(nccl.replay(one_text(files)), topology)
+            return _wrong_ranks(_ranks_of_table(files), topology)
         return _unwired(transcript_of(form, files, runtime), topology)
     except InvalidProgram as error:
         return [Violation(error.field, error.rule)]
@@ -104,6 +111,34 @@ def require_wired(transcript: Transcript, topology: Topology) -> None:
     """
     for violation in _unwired(transcript, topology)[:1]:
         raise InvalidProgram(violation.place or "/ranks", violation.sentence)
+
+
+def _ranks_of_table(files: Sequence[bytes]) -> int:
+    try:
+        return nccl.replay(one_text(files))
+    except InvalidProgram as error:
+        raise _of_other_kind(TABLE, files) or error from None
+
+
+def _of_other_kind(form: str, files: Sequence[bytes]) -> InvalidProgram | None:
+    """Return an error that names the kind of a text that is plainly not of a format, or None."""
+    try:
+        text = files[0].decode()
+    except (IndexError, UnicodeDecodeError):
+        return None
+    head, document = head_of(text), None
+    try:
+        document = json.loads(text) if head.startswith(("{", "[")) else None
+    except (ValueError, RecursionError):
+        if FORMATS[form].media_type.endswith("json"):
+            return None
+    recognizes = FORMATS[form].recognizes
+    if recognizes is not None and recognizes(head, document):
+        return None
+    kind = looks_like(text)
+    if kind is None or kind == BINARY:
+        return None
+    return InvalidProgram("", f"must be {form}; the text looks like {kind}")
 
 
 def _wrong_ranks(ranks: int, topology: Topology) -> list[Violation]:

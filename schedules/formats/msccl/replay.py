@@ -56,7 +56,7 @@ def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
     >>> replay("<algo>", "msccl")
     Traceback (most recent call last):
     ...
-    topoloom.schedules.errors.InvalidProgram: /algo: must be closed
+    topoloom.schedules.errors.InvalidProgram: /line/1: must not end here: algo must be closed
     """
     return _replayed(text, runtime, slots)[0]
 

@@ -91,16 +91,15 @@ def read_elements(text: str) -> Element:
     while position < end:
         token = _TOKEN.match(text, position)
         if token is None:
-            line = text.count("\n", 0, position) + 1
             rule = "must go on with an element; the run-times read no text, tab or declaration here"
-            raise InvalidProgram(f"/line/{line}", rule)
+            raise _wrong(text, position, rule)
         position = token.end()
         name = token["name"]
         if name is None:
             continue
         if token["close"]:
             if open_elements[-1].name != name or token["attributes"] or token["single"]:
-                raise InvalidProgram(f"/{name}", "must be closed where it was opened")
+                raise _wrong(text, token.end(), f"{name} must be closed where it was opened")
             open_elements.pop()
             continue
         element = Element(name, _attributes(token["attributes"], name), [])
@@ -108,8 +107,13 @@ def read_elements(text: str) -> Element:
         if not token["single"]:
             open_elements.append(element)
     if len(open_elements) > 1:
-        raise InvalidProgram(f"/{open_elements[-1].name}", "must be closed")
+        raise _wrong(text, end, f"must not end here: {open_elements[-1].name} must be closed")
     return top
+
+
+def _wrong(text: str, position: int, rule: str) -> InvalidProgram:
+    """Return the error of the line that ends or begins at a position."""
+    return InvalidProgram(f"/line/{text.count(chr(10), 0, position) + 1}", rule)
 
 
 def _attributes(text: str, name: str) -> dict[str, str]:

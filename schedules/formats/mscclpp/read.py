@@ -69,8 +69,8 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
     limits = meant(MSCCLPP_JSON, runtime)[-1]
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidProgram("", "must be JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidProgram("", f"must be JSON: {error}") from None
     top = Fields.of(document, "")
     name = top.text("name")
     names = {name: collective for collective, name in COLLECTIVES.items()}

@@ -7,6 +7,8 @@ alpha; they favor NCCL, whose rings and trees get all of B on any topology:
 
 * ring, c passes (2 for an allreduce): c (N - 1) (alpha + M / (N B));
 * tree, allreduce only: 2 ceil(log2 N) alpha + 2 M / B, a double binary tree up and down;
+* if the topology states latencies, n - 1 hops of a ring and ceil(log2 n) levels of a tree join
+  the n machines, and take the latency between machines; all other hops take that inside;
 * protocol ``simple`` unchanged; protocol ``ll`` has a flag beside every word of data, so
   half the bandwidth, and its latency is taken as half.
 
@@ -20,6 +22,7 @@ from typing import NamedTuple
 
 from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.formats.lowering.transfers import require_plain
+from topoloom.schedules.formats.nccl.hops import Hops, stated_hops
 from topoloom.schedules.formats.nccl.program import COLLECTIVES, MAX_CHANNELS, MAX_SIZE, Row
 from topoloom.schedules.model.schedule import (
     Collective,
@@ -29,7 +32,7 @@ from topoloom.schedules.model.schedule import (
     TreeSchedule,
     schedule_parts,
 )
-from topoloom.schedules.simulate import tree_depth
+from topoloom.schedules.simulate import Judge, Network, tree_depth
 from topoloom.schedules.verify import require_valid, step_cost, tree_inverse_rate
 from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Topology
@@ -54,7 +57,7 @@ def render(
     schedule: Schedule,
     topology: Topology,
     *,
-    alpha_seconds: Fraction,
+    alpha_seconds: Fraction | None,
     unit_bytes_per_second: Fraction,
     ranks_per_node: int | None = None,
     channels: int | None = None,
@@ -63,8 +66,8 @@ def render(
 
     Parameters
     ----------
-    alpha_seconds : Fraction
-        Latency of one hop; positive.
+    alpha_seconds : Fraction or None
+        Latency of one hop, positive; None: the latencies that the topology states.
     unit_bytes_per_second : Fraction
         Bytes per second of one unit of capacity of the topology; positive.
     ranks_per_node : int, optional
@@ -99,10 +102,11 @@ def render(
     ranks = len(topology.compute_nodes)
     rate = node_capacity(topology) * unit_bytes_per_second
     numbers = _numbers(ranks, rate, ranks_per_node, channels)
-    lines = _lines(schedule.collective, ranks, alpha_seconds, rate)
+    hops = _hops(alpha_seconds) if alpha_seconds is not None else stated_hops(topology)
+    lines = _lines(schedule.collective, ranks, hops, rate)
     envelope = list(_lowest(lines))
     faster = _faster_sizes(schedule, topology, lines, alpha_seconds, unit_bytes_per_second)
-    return _table(schedule, envelope, numbers, faster)
+    return _table(schedule, envelope, numbers, faster, hops)
 
 
 def beside(
@@ -148,7 +152,7 @@ def beside(
         yield f"# {note}\n"
     for collective in collectives:
         if collective in COLLECTIVES:
-            lines = _lines(collective, ranks, alpha_seconds, bytes_per_second)
+            lines = _lines(collective, ranks, _hops(alpha_seconds), bytes_per_second)
             yield from _rows(collective, list(_lowest(lines)), numbers)
 
 
@@ -175,14 +179,17 @@ def _numbers(
     return channels, nodes, ranks
 
 
-def _lines(collective: Collective, ranks: int, alpha: Fraction, rate: Fraction) -> list[_Line]:
+def _hops(alpha_seconds: Fraction) -> Hops:
+    return Hops(alpha_seconds, alpha_seconds)
+
+
+def _lines(collective: Collective, ranks: int, hops: Hops, rate: Fraction) -> list[_Line]:
     """Return the times of NCCL's algorithms."""
     passes = 2 if collective is Collective.ALLREDUCE else 1
-    steps = passes * (ranks - 1)
-    lines = [_Line(steps * alpha, steps / (ranks * rate), "ring", "simple")]
+    slope = passes * (ranks - 1) / (ranks * rate)
+    lines = [_Line(passes * hops.ring_seconds(ranks), slope, "ring", "simple")]
     if collective is Collective.ALLREDUCE:
-        hops = 2 * (ranks - 1).bit_length()
-        lines.append(_Line(hops * alpha, 2 / rate, "tree", "simple"))
+        lines.append(_Line(2 * hops.tree_seconds(ranks), 2 / rate, "tree", "simple"))
     return lines + [
         line._replace(start=line.start / 2, slope=line.slope * 2, protocol="ll") for line in lines
     ]
@@ -215,13 +222,17 @@ def _faster_sizes(
     schedule: Schedule,
     topology: Topology,
     lines: list[_Line],
-    alpha: Fraction,
+    alpha: Fraction | None,
     unit: Fraction,
 ) -> list[int]:
     """Return the sizes of `_SIZES` at which the schedule beats every line."""
-    apart = not (isinstance(schedule, SequenceSchedule) and schedule.together)
-    parts = schedule_parts(schedule) if apart else [schedule]
-    times = [_time(part, topology, alpha, unit) for part in parts]
+    if alpha is None:
+        judge = Judge(schedule, topology, Network(None, unit), in_rounds=True)
+        times = [lambda size: judge.time(size).seconds]
+    else:
+        apart = not (isinstance(schedule, SequenceSchedule) and schedule.together)
+        parts = schedule_parts(schedule) if apart else [schedule]
+        times = [_time(part, topology, alpha, unit) for part in parts]
     return [
         size
         for size in _SIZES
@@ -254,9 +265,13 @@ def _table(
     envelope: list[tuple[int, int, _Line]],
     numbers: tuple[int, int, int],
     faster: list[int],
+    hops: Hops,
 ) -> Iterator[str]:
     name = COLLECTIVES[schedule.collective]
     yield f"# {name} of {numbers[-1]} ranks, topology {schedule.topology}\n"
+    if hops.machines > 1 or hops.inside < hops.between:
+        inside, between = (f"{float(each * 10**6):g} us" for each in hops[:2])
+        yield f"# a hop takes {inside} inside each of {hops.machines} machines, else {between}\n"
     yield "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
     if faster:
         yield f"# the schedule is faster than all rows from {faster[0]} to {faster[-1]} bytes\n"
