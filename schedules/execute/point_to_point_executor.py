@@ -62,11 +62,12 @@ class Prepared:
     def __init__(self, carrier: "Carrier", steps: Sequence[_Step], window: int | None) -> None:
         self._carrier, self._steps, self._window = carrier, tuple(steps), window
 
-    def run(self, tensors: Sequence[Tensor], timeout: timedelta | None = None) -> None:
+    def run(self, tensors: Sequence[Tensor]) -> None:
         """Run all turns; return when they are done, or, on a stream, when they are queued.
 
         ``tensors`` are flat and contiguous, indexed by buffer number.
         """
+        timeout = self._carrier.timeout
         for step in self._steps:
             first = step.held[: self._window]
             works = self._carrier.post(
@@ -114,12 +115,18 @@ class Carrier:
         By default the default group; rank i of a program is its rank i.
     registered : bool
         Whether torch.distributed knows the group by a name; a back end's inner group has none.
+
+    Attributes
+    ----------
+    timeout : timedelta, optional
+        Longest wait for one message; None is the time limit of the group.
     """
 
     def __init__(self, group: Any = None, *, registered: bool = True) -> None:
         self.torch = import_module("torch")
         self.distributed = import_module("torch.distributed")
         self.group = group
+        self.timeout: timedelta | None = None
         # Skips the checks and the batch of `batch_isend_irecv`, which cost more than a small
         # message itself; backends other than gloo may need the batch to make progress.
         self._way: Any = None

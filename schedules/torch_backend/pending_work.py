@@ -32,7 +32,7 @@ class PendingWork(distributed.Work):
         """Wait for the end, at most ``timeout`` (zero: without limit); raise the error, if any."""
         seconds = timeout.total_seconds() or None
         if not self._done.wait(seconds):
-            raise RuntimeError(f"the collective did not end within {seconds:g} s")
+            raise RuntimeError(f"Operation timed out! It did not end within {seconds:g} s")
         if self._error is not None:
             raise self._error
         return True

@@ -6,6 +6,8 @@ sizes, reductions other than sum and average, point to point, barriers.
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import wraps
 from importlib import import_module
 from typing import Any
 
@@ -30,6 +32,13 @@ FORWARDED = (
     "recv_anysource", "scatter", "send",
 )  # fmt: skip
 """Operations that always run on the inner back end."""
+
+SCHEDULED = (
+    "all_gather_single", "all_gather_single_coalesced", "all_to_all_single", "allgather",
+    "allreduce", "allreduce_coalesced", "broadcast", "reduce", "reduce_scatter",
+    "reduce_scatter_single", "reduce_scatter_single_coalesced",
+)  # fmt: skip
+"""Operations that run by schedules."""
 
 ALIASES = {
     "_allgather_base": "all_gather_single",
@@ -76,42 +85,37 @@ class ScheduledGroup(Group):
         """Return the name of the back end."""
         return "topoloom"
 
-    def allreduce(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
+    def allreduce(self, tensors: Sequence[Tensor], opts: Any) -> Any:
         """Add up or average tensors over all ranks, in place."""
-        opts = opts or distributed.AllreduceOptions()
         return self._call(
             ("allreduce", tensors, opts), Collective.ALLREDUCE, tensors, tensors,
             lambda runner: _each(runner.all_reduce, tensors),
         )  # fmt: skip
 
-    def allreduce_coalesced(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
+    def allreduce_coalesced(self, tensors: Sequence[Tensor], opts: Any) -> Any:
         """Add up or average several tensors over all ranks, in place."""
-        opts = opts or distributed.AllreduceCoalescedOptions()
         return self._call(
             ("allreduce_coalesced", tensors, opts), Collective.ALLREDUCE, tensors, tensors,
             lambda runner: _each(runner.all_reduce, tensors),
         )  # fmt: skip
 
-    def broadcast(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
+    def broadcast(self, tensors: Sequence[Tensor], opts: Any) -> Any:
         """Give every rank the tensors of one."""
-        opts = opts or distributed.BroadcastOptions()
         return self._call(
             ("broadcast", tensors, opts), Collective.BROADCAST, tensors, tensors,
             lambda runner: _each(runner.broadcast, tensors), root=opts.rootRank,
         )  # fmt: skip
 
-    def reduce(self, tensors: Sequence[Tensor], opts: Any = None) -> Any:
+    def reduce(self, tensors: Sequence[Tensor], opts: Any) -> Any:
         """Add up or average tensors at one rank; they stay as they are at the others."""
-        opts = opts or distributed.ReduceOptions()
         return self._call(
             ("reduce", tensors, opts), Collective.REDUCE, tensors,
             tensors if opts.rootRank == self.rank() else [],
             lambda runner: _each(runner.reduce, tensors), root=opts.rootRank,
         )  # fmt: skip
 
-    def all_gather_single(self, output: Tensor, shard: Tensor, opts: Any = None) -> Any:
+    def all_gather_single(self, output: Tensor, shard: Tensor, opts: Any) -> Any:
         """Give every rank the shards of all, in one tensor."""
-        opts = opts or distributed.AllgatherOptions()
         return self._call(
             ("all_gather_single", output, shard, opts), Collective.ALLGATHER, [output, shard],
             [output], lambda runner: runner.all_gather(output, shard),
@@ -119,10 +123,9 @@ class ScheduledGroup(Group):
         )  # fmt: skip
 
     def all_gather_single_coalesced(
-        self, outputs: Sequence[Tensor], shards: Sequence[Tensor], opts: Any = None
+        self, outputs: Sequence[Tensor], shards: Sequence[Tensor], opts: Any
     ) -> Any:
         """Give every rank the shards of all, for several tensors."""
-        opts = opts or distributed.AllgatherOptions()
         return self._call(
             ("all_gather_single_coalesced", outputs, shards, opts), Collective.ALLGATHER,
             [*outputs, *shards], outputs, lambda runner: _each(runner.all_gather, outputs, shards),
@@ -130,10 +133,9 @@ class ScheduledGroup(Group):
         )  # fmt: skip
 
     def allgather(
-        self, outputs: Sequence[Sequence[Tensor]], shards: Sequence[Tensor], opts: Any = None
+        self, outputs: Sequence[Sequence[Tensor]], shards: Sequence[Tensor], opts: Any
     ) -> Any:
         """Give every rank the shards of all, each in a tensor of its own."""
-        opts = opts or distributed.AllgatherOptions()
 
         def run(runner: Runner) -> None:
             whole = shards[0].new_empty(self.size() * shards[0].numel())
@@ -145,9 +147,8 @@ class ScheduledGroup(Group):
             outputs[0], run, equal=_alike(shards[0], outputs[0]),
         )  # fmt: skip
 
-    def reduce_scatter_single(self, output: Tensor, tensor: Tensor, opts: Any = None) -> Any:
+    def reduce_scatter_single(self, output: Tensor, tensor: Tensor, opts: Any) -> Any:
         """Add up or average a tensor over all ranks and give each rank its shard."""
-        opts = opts or distributed.ReduceScatterOptions()
         return self._call(
             ("reduce_scatter_single", output, tensor, opts), Collective.REDUCE_SCATTER,
             [output, tensor], [output], lambda runner: runner.reduce_scatter(output, tensor),
@@ -155,10 +156,9 @@ class ScheduledGroup(Group):
         )  # fmt: skip
 
     def reduce_scatter_single_coalesced(
-        self, outputs: Sequence[Tensor], tensors: Sequence[Tensor], opts: Any = None
+        self, outputs: Sequence[Tensor], tensors: Sequence[Tensor], opts: Any
     ) -> Any:
         """Add up or average several tensors and give each rank its shards."""
-        opts = opts or distributed.ReduceScatterOptions()
         return self._call(
             ("reduce_scatter_single_coalesced", outputs, tensors, opts),
             Collective.REDUCE_SCATTER, [*outputs, *tensors], outputs,
@@ -167,10 +167,9 @@ class ScheduledGroup(Group):
         )  # fmt: skip
 
     def reduce_scatter(
-        self, outputs: Sequence[Tensor], inputs: Sequence[Sequence[Tensor]], opts: Any = None
+        self, outputs: Sequence[Tensor], inputs: Sequence[Sequence[Tensor]], opts: Any
     ) -> Any:
         """Add up or average tensors, one for each rank, and give each rank its own."""
-        opts = opts or distributed.ReduceScatterOptions()
         return self._call(
             ("reduce_scatter", outputs, inputs, opts), Collective.REDUCE_SCATTER,
             [*outputs, *inputs[0]], outputs,
@@ -184,10 +183,9 @@ class ScheduledGroup(Group):
         tensor: Tensor,
         output_sizes: Sequence[int],
         input_sizes: Sequence[int],
-        opts: Any = None,
+        opts: Any,
     ) -> Any:
         """Send the j-th part of a tensor to rank j."""
-        opts = opts or distributed.AllToAllOptions()
         return self._call(
             ("all_to_all_single", output, tensor, output_sizes, input_sizes, opts),
             Collective.ALL_TO_ALL, [output, tensor], [output],
@@ -217,7 +215,8 @@ class ScheduledGroup(Group):
         ``forwarded`` is the name of the inner group's method and its arguments, options last.
         """
         name, *arguments = forwarded
-        operation = getattr(arguments[-1], "reduceOp", None)
+        options = arguments[-1]
+        operation = getattr(options, "reduceOp", None)
         reason = _no_schedule(tensors, operation) if equal else "sizes are stated or uneven"
         runner = None if reason else self._runner(collective, root)
         if reason and (collective, reason) not in self._logged:
@@ -226,14 +225,25 @@ class ScheduledGroup(Group):
         if runner is None:
             return getattr(self._inner, name)(*arguments)
 
+        timeout = self._timeout(options, tensors[0].device)
+
         def call() -> None:
+            self._carrier.timeout = timeout
             run(runner)
             if operation == distributed.ReduceOp.AVG:
                 _each(lambda tensor: tensor.div_(self.size()), filled)
 
         on_gpu = tensors[0].is_cuda
-        waits = not getattr(arguments[-1], "asyncOp", True)
+        waits = not getattr(options, "asyncOp", True)
         return self._queue.run(call, filled, in_background=not (waits or on_gpu))
+
+    def _timeout(self, options: Any, device: Any) -> timedelta | None:
+        """Return the time limit of a call: the one that it states, else that of the group."""
+        if options.timeout >= timedelta(0):
+            return options.timeout
+        if device.type == "cpu":
+            return self._inner._get_backend(device).options._timeout
+        return None
 
     def _runner(self, collective: Collective, root: int | None) -> Runner | None:
         """Return the runner of a collective, or None if it has no schedule."""
@@ -251,8 +261,25 @@ def _forwarding(name: str) -> Callable[..., Any]:
     return forwarded
 
 
+def _with_short_forms(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that also takes the short forms of PyTorch, such as `allreduce(tensor)`.
+
+    The base class turns a short form into lists and options, and calls the method with them.
+    """
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **options: Any) -> Any:
+        if not options and hasattr(arguments[-1], "timeout"):
+            return method(self, *arguments)
+        return getattr(Group, method.__name__)(self, *arguments, **options)
+
+    return called
+
+
 for _name in FORWARDED:
     setattr(ScheduledGroup, _name, _forwarding(_name))
+for _name in SCHEDULED:
+    setattr(ScheduledGroup, _name, _with_short_forms(getattr(ScheduledGroup, _name)))
 for _name, _present in ALIASES.items():
     setattr(ScheduledGroup, _name, getattr(ScheduledGroup, _present))
 

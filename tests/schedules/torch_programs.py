@@ -1,9 +1,11 @@
 """Programs that run between the ranks of a back end of torch.distributed.
 
-``torchrun --nproc-per-node 4 tests/schedules/torch_programs.py BACKEND FOLDER`` runs each program
-and writes what each returns at each rank to ``FOLDER/BACKEND-RANK.pt``.
+``python tests/schedules/torch_programs.py FOLDER RANKS [PROGRAM ...]`` runs the programs between
+forked processes, first on gloo, then on "topoloom", and writes what each program returns at each
+rank to ``FOLDER/BACKEND-RANK.pt``.
 """
 
+import multiprocessing
 import sys
 import tempfile
 
@@ -170,20 +172,38 @@ PROGRAMS = (
 )  # fmt: skip
 
 
-def main(backend, folder):
-    dist.init_process_group(backend)
-    found = {}
-    for program in PROGRAMS:
-        found[program.__name__] = program()
+def rank_main(backend, folder, ranks, rank, programs):
+    """Run programs at one rank, and write what they return."""
+    store = dist.FileStore(f"{folder}/{backend}.store", ranks)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=ranks)
+    found = {program.__name__: program() for program in programs}
     runners = getattr(dist.group.WORLD, "_runners", {})
     found["scheduled"] = sorted({str(key[0]) for key, runner in runners.items() if runner})
     logged = getattr(dist.group.WORLD, "_logged", ())
     found["unscheduled"] = sorted((str(name), reason) for name, reason in logged)
-    torch.save(found, f"{folder}/{backend}-{dist.get_rank()}.pt")
+    torch.save(found, f"{folder}/{backend}-{rank}.pt")
     dist.destroy_process_group()
+
+
+def main(folder, ranks, *names):
+    """Run the named programs, by default all, on both back ends; return the failed ranks."""
+    programs = [one for one in PROGRAMS if not names or one.__name__ in names]
+    # Forks share the import of PyTorch; no thread runs yet.
+    fork, failed = multiprocessing.get_context("fork"), []
+    for backend in ("gloo", "topoloom"):
+        processes = [
+            fork.Process(target=rank_main, args=(backend, folder, ranks, rank, programs))
+            for rank in range(ranks)
+        ]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        failed += [rank for rank, process in enumerate(processes) if process.exitcode]
+    return failed
 
 
 if __name__ == "__main__":
     import topoloom.torch  # noqa: F401
 
-    main(*sys.argv[1:])
+    sys.exit(bool(main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])))

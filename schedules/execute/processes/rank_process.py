@@ -55,9 +55,10 @@ def serve(pipe: Connection, rank: int, ranks: int, folder: str, timeouts: Timeou
     threading.Thread(target=read, daemon=True).start()
     try:
         carrier = _joined(rank, ranks, folder, timeouts)
+        carrier.timeout = timedelta(seconds=timeouts.message)
         pipe.send(os.getpid())
         while True:
-            pipe.send(_carried_out(carrier, jobs.get(), timedelta(seconds=timeouts.message)))
+            pipe.send(_carried_out(carrier, jobs.get()))
     except Exception as error:
         pipe.send(" ".join(str(error).split())[:500] or type(error).__name__)
 
@@ -76,7 +77,7 @@ def _joined(rank: int, ranks: int, folder: str, timeouts: Timeouts) -> Carrier:
     return Carrier()
 
 
-def _carried_out(carrier: Carrier, job: Job, timeout: timedelta) -> Report:
+def _carried_out(carrier: Carrier, job: Job) -> Report:
     seconds: list[float] = []
     wrong: list[Mistake] = []
     prepared: Prepared | None = None
@@ -92,7 +93,7 @@ def _carried_out(carrier: Carrier, job: Job, timeout: timedelta) -> Report:
         if job.task is None or buffers is None or prepared is None:
             continue
         start = time.perf_counter()
-        prepared.run(tensors, timeout)
+        prepared.run(tensors)
         buffers[-1] = folded(job.task, buffers[-1])
         seconds.append(time.perf_counter() - start)
         wrong = wrong or mistakes(job.task, carrier.rank, run, buffers[-1])
