@@ -8,6 +8,7 @@ COPY schedules ./schedules
 COPY app ./app
 COPY learning_rate ./learning_rate
 COPY migrations ./migrations
+COPY docs ./docs
 RUN python -m venv /opt/topoloom \
  && /opt/topoloom/bin/pip install --no-cache-dir '.[postgres,otel]'
 

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.service_process import line, started
 
 PORT = 18776
-VIEWS = ("design", "fabric", "wiring", "training", "rates", "library", "help")
+VIEWS = ("design", "boxes", "fabric", "wiring", "training", "rates", "library", "help")
 QUESTION = "#/design?nodes=12&degree=4&collective=allreduce&bytes={}"
 PATIENCE = 120_000
 """Milliseconds that a page waits for an answer."""

@@ -1,6 +1,7 @@
 """From a built wheel only `topoloom` arrives, and it works beside folders of the same names."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("app", "learning_rate", "migrations", "schedules", "synth")
-SOURCES = ("LICENSE", "README.md", "pyproject.toml", "topoloom", *FOLDERS)
+SOURCES = ("LICENSE", "README.md", "pyproject.toml", "docs", "topoloom", *FOLDERS)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,21 @@ def test_nothing_but_topoloom_is_installed_at_top_level(wheel):
         assert f"topoloom/{folder}/__init__.py" in names
     assert "topoloom/migrations/versions/0001_documents.py" in names
     assert "topoloom/synth/atlas/atlas.tsv" in names
+
+
+def test_the_wheel_has_every_page_and_every_shown_picture_of_the_documentation(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if name.startswith("topoloom/docs/")}
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    shown = re.compile(r"!\[[^]]*\]\(([^)]+)\)|<img src=\"([^\"]+)\"")
+    files = {
+        (page.parent / (one[1] or one[2])).resolve()
+        for page in pages
+        for one in shown.finditer(page.read_text())
+    }
+    needed = {path.relative_to(ROOT).as_posix() for path in (*pages, *files)}
+    assert len(files) > 10
+    assert {f"topoloom/{name}" for name in needed} <= names
 
 
 def test_every_promised_name_works_beside_folders_of_our_names(installed, project):

@@ -34,7 +34,7 @@ OPEN_PATHS = frozenset(
 )
 """Paths that need no key: probes, the version, the documentation, and the page."""
 
-_OPEN_FOLDERS = ("/static-offline-docs/", "/problems/", "/page/")
+_OPEN_FOLDERS = ("/static-offline-docs/", "/problems/", "/page/", "/documentation/")
 
 
 def is_open(path: str) -> bool:

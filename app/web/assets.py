@@ -9,16 +9,21 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
-from topoloom.app.web.fields import FORMS, fields_of
+from topoloom.app.web import documentation
+from topoloom.app.web.fields import forms
 
 SHELL = "index.html"
-"""File of the page itself; its texts ``{files}`` and ``{modules}`` are filled in."""
+"""File of the page itself; ``{files}`` and ``{modules}`` are filled in."""
 
 FIELDS = "fields.json"
 """File with the fields of the forms, made of the request models."""
+
+CONTENTS = "documentation.json"
+"""File with the titles and headings of the documentation."""
 
 _STATIC = Path(__file__).with_name("static")
 _MEDIA_TYPES = {
@@ -53,11 +58,28 @@ def assets() -> dict[str, Asset]:
     modules = "\n".join(
         f'<link rel="modulepreload" href="{prefix}/{name}">'
         for name in sorted(files)
-        if name.endswith(".js")
+        if name.endswith(".js") and name != "documentation.js"
     )
     shell = files[SHELL].replace(b"{files}", prefix.encode())
     files[SHELL] = shell.replace(b"{modules}", modules.encode())
-    return {name: _asset(name, content) for name, content in files.items()}
+    return {
+        name: _asset(content, _MEDIA_TYPES[Path(name).suffix]) for name, content in files.items()
+    }
+
+
+@lru_cache(maxsize=256)
+def document(name: str) -> Asset:
+    """Return a file of the documentation; a Markdown file becomes a page.
+
+    >>> document("index.md").media_type, b"<h1" in document("index.md").content
+    ('text/html', True)
+    """
+    media_type = documentation.MEDIA_TYPES[Path(name).suffix]
+    if not name.endswith(".md"):
+        return _asset(documentation.files()[name].read_bytes(), media_type)
+    shell = (_STATIC / "documentation.html").read_text("utf-8")
+    page = documentation.rendered(name, shell.replace("{files}", f"page/{version()}"))
+    return _asset(page.encode(), media_type)
 
 
 @cache
@@ -70,8 +92,12 @@ def _files() -> Iterator[tuple[str, bytes]]:
     for path in sorted(_STATIC.iterdir()):
         if path.suffix in _MEDIA_TYPES:
             yield path.name, path.read_bytes()
-    forms = {name: fields_of(model) for name, model in FORMS.items()}
-    yield FIELDS, json.dumps(forms, separators=(",", ":")).encode()
+    yield FIELDS, _json(forms())
+    yield CONTENTS, _json(documentation.contents())
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _version(files: dict[str, bytes]) -> str:
@@ -81,7 +107,6 @@ def _version(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _asset(name: str, content: bytes) -> Asset:
+def _asset(content: bytes, media_type: str) -> Asset:
     packed = gzip.compress(content, mtime=0)
-    media_type = _MEDIA_TYPES[Path(name).suffix]
     return Asset(content, packed, media_type, hashlib.sha256(content).hexdigest())

@@ -1,15 +1,20 @@
-"""Fields of the forms of the page, from the JSON schemas of the request models."""
+"""Fields and formats of the forms of the page, from the request models and their options."""
 
 from typing import Any
 
 from pydantic import BaseModel
 
+from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.iterations import IterationRequest
+from topoloom.app.requests.options.option import choices
+from topoloom.app.requests.options.patch_plans import PlanFormat, TopologyFormat
 from topoloom.app.requests.patch_plans import PatchPlanRequest
 from topoloom.app.requests.topology_source import TopologySource
+from topoloom.schedules.formats import FormatName
 
 FORMS: dict[str, type[BaseModel]] = {
+    "boxes": BoxDesignRequest,
     "design": DesignRequest,
     "iteration": IterationRequest,
     "topology": TopologySource,
@@ -17,7 +22,20 @@ FORMS: dict[str, type[BaseModel]] = {
 }
 """Form -> request model."""
 
+FORMATS = {"plan": PlanFormat, "schedule": FormatName, "topology": TopologyFormat}
+"""Document -> formats in which the service writes it."""
+
 _KEPT = ("description", "default", "minimum", "maximum", "enum")
+
+
+def forms() -> dict[str, Any]:
+    """Return the fields of every form, and the formats of every document.
+
+    >>> forms()["formats"]["plan"][:2]
+    ['json', 'csv']
+    """
+    named = {name: fields_of(model) for name, model in FORMS.items()}
+    return named | {"formats": {name: [*choices(one)] for name, one in FORMATS.items()}}
 
 
 def fields_of(model: type[BaseModel]) -> dict[str, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import json
 import urllib.request
+from urllib.parse import urlencode
 
 import pytest
 
@@ -111,6 +112,7 @@ def test_every_tab_of_an_answer_shows_its_content(visit, address):
         "Wiring": "text=48 moves wire this topology",
         "Algorithms": "h2:has-text('is fastest')",
         "Alternatives": "td:has-text('double-binary-tree')",
+        "More hosts": ".chart a circle >> nth=5",
         "Files": "button:has-text('MSCCL XML')",
         "API": "code:has-text('topoloom design --nodes 12')",
     }
@@ -223,8 +225,121 @@ def test_a_pasted_matrix_of_nvidia_smi_leads_to_a_bottleneck_and_its_assumptions
         page.click("#question button.primary")
         page.wait_for_selector(f"{ANSWER}:has-text('runs an allgather at')")
         page.wait_for_selector("canvas[aria-label$='cross the bottleneck']")
-        page.wait_for_selector("summary:has-text('assumed')")
+        page.wait_for_selector("summary:has-text('facts that the question does not state')")
         assert "text=" in page.url
+
+
+def test_a_design_for_hosts_that_are_wired_today_counts_the_moves(visit, address):
+    about = "nodes=12&degree=4&collective=allreduce&bytes=1MB&from=Torus(3,%204)"
+    with visit(f"{address}/#/design?{about}", refusals=1) as page:
+        page.get_by_role("tab", name="Moves").click()
+        page.wait_for_selector("[role=tabpanel]:not([hidden]) th:text-is('moves')")
+        page.fill("#field-from", "Torus(3, 5)")
+        page.click("#question button.primary")
+        page.wait_for_selector(".error:not(:empty)")
+
+
+def test_boxes_of_accelerators_get_their_best_cables_and_a_drawing(visit, address):
+    about = "box=mi300x&nodes=4&degree=4&collective=allreduce&bytes=1GB"
+    body = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
+    with visit(f"{address}/#/boxes?{about}") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('between 4 boxes of mi300x')")
+        best = asked(f"{address}/v1/box-designs", body)["best"]
+        assert page.inner_text(ANSWER).startswith(best["between"])
+        page.wait_for_selector("summary:has-text('facts that the question does not state')")
+        page.get_by_role("tab", name="More cables").click()
+        page.wait_for_selector("[role=tabpanel]:not([hidden]) td:text-is('5')")
+        page.get_by_role("tab", name="Topology").click()
+        page.wait_for_selector("canvas.graph")
+        page.get_by_role("tab", name="Wiring").click()
+        page.wait_for_selector("[role=tabpanel]:not([hidden]) >> text=moves wire this topology")
+
+
+def test_the_latency_of_every_link_is_in_a_table(visit, address):
+    links = [(0, 1, 2.5), (1, 0, "3/2")]
+    rows = [{"source": a, "target": b, "capacity": 1, "latency_us": c} for a, b, c in links]
+    pair = {"schema": "topology/1", "nodes": [{"id": 0}, {"id": 1}], "links": rows}
+    about = urlencode({"text": json.dumps(pair), "collective": "allgather"})
+    with visit(f"{address}/#/fabric?{about}") as page:
+        page.click("summary:has-text('Table of the links')")
+        page.wait_for_selector("th:has-text('latency, µs')")
+        assert page.locator("td span[title='3/2']").inner_text() == "1.50"
+        page.fill("#chosen-node", "0")
+        page.press("#chosen-node", "Enter")
+        page.wait_for_selector(".facts:has-text('Sends to 1 (latency 2.50')")
+
+
+def test_a_fabric_is_asked_for_after_a_loss(visit, address):
+    about = "fabric=dgx-a100-2&collective=allgather&slow_links=0.gpu0%20plane0%201/2"
+    with visit(f"{address}/#/fabric?{about}", refusals=1) as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('runs an allgather at')")
+        page.get_by_role("tab", name="Link values").click()
+        page.wait_for_selector("[role=tabpanel]:not([hidden]) td:has-text('plane0') >> nth=0")
+        page.fill("#field-slow_links", "0.gpu0 none 1/2")
+        page.click("#question button.primary")
+        page.wait_for_selector("#field-slow_links-error:has-text('none')")
+
+
+def test_a_schedule_of_somebody_else_is_checked_and_simulated(visit, address):
+    ring = {"topology": {"recipe": "BiRing(4)"}, "collective": "allgather"}
+    made = asked(f"{address}/v1/schedules", ring)
+    with urllib.request.urlopen(f"{address}/v1/schedules/{made['id']}", timeout=120) as answer:
+        schedule = json.load(answer)
+    with visit(f"{address}/#/fabric?recipe=BiRing(4)&collective=allgather") as page:
+        page.get_by_role("tab", name="Check").click()
+        page.fill("#checked", json.dumps(schedule))
+        page.get_by_role("button", name="Check and simulate").click()
+        page.wait_for_selector("text=The schedule is valid")
+        page.wait_for_selector("text=Simulated message by message")
+        schedule["steps"][0].pop()
+        page.fill("#checked", json.dumps(schedule))
+        page.get_by_role("button", name="Check and simulate").click()
+        page.wait_for_selector("text=The schedule is not valid")
+
+
+def test_a_failed_part_of_a_plan_has_repairs(visit, address):
+    with visit(f"{address}/#/wiring?recipe=Circulant(8,1,2)&panels=single") as page:
+        page.click("summary:has-text('If a host, a panel or a pair fails')")
+        page.locator("tr:has-text('host 0') button").click()
+        page.wait_for_selector("h3:has-text('Repairs after the failure of host 0')")
+        page.wait_for_selector("text=leave the part out")
+
+
+def test_the_schedules_of_process_groups_are_files(visit, address):
+    about = "recipe=Torus(4,%204)&groups=tensor%3D4%2Cdata%3D4"
+    about += "&traffic=tensor%3Dallreduce:1MiB%2Cdata%3Dallgather:1MiB"
+    with visit(f"{address}/#/fabric?{about}") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('With the groups of all kinds at once')")
+        page.get_by_role("tab", name="Schedules").click()
+        page.wait_for_selector("text=8 schedules, verified, run at once and end after")
+        with page.expect_download() as download:
+            page.locator("[role=tabpanel]:not([hidden]) button:text-is('JSON') >> nth=0").click()
+        assert json.loads(download.value.path().read_text())["schema"].startswith("schedule/")
+
+
+def test_the_documentation_opens_from_a_view_and_from_the_search(visit, address):
+    with visit(f"{address}/#/boxes") as page:
+        page.click(".guides a:has-text('Design with boxes of accelerators')")
+        page.wait_for_selector("article h1:has-text('Design with boxes of accelerators')")
+        page.wait_for_selector("[aria-current=page]")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.click("a:has-text('To the page')")
+        page.wait_for_selector(SIZES)
+        page.keyboard.press("/")
+        page.keyboard.type("boardfly guide")
+        page.wait_for_selector("#hits li:has-text('Boardfly')")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/documentation/how-to/boxes.md#boardfly")
+
+
+def test_the_library_lists_other_answers_and_the_service(visit, address):
+    body = {"box": "mi300x", "nodes": 2, "degree": 2, "collective": "allgather", "bytes": "1GB"}
+    name = asked(f"{address}/v1/box-designs", body)["best"]["recipe"]
+    with visit(f"{address}/#/library?list=others&kind=box-designs") as page:
+        page.click(f"a:text-is('{name}')")
+        page.wait_for_selector(f"{ANSWER}:has-text('between 2 boxes of mi300x')")
+        page.goto(f"{address}/#/library?list=service")
+        page.wait_for_selector("td:text-is('box-designs')")
 
 
 def test_process_groups_on_a_fabric_show_the_rate_of_each_kind(visit, address):
@@ -387,6 +502,7 @@ def test_a_service_with_keys_asks_for_the_key_and_forgets_it_at_sign_out(visit, 
 
 VIEWS = {
     "design": SIZES,
+    "boxes": ".figures",
     "fabric": ".figures",
     "wiring": ".figures",
     "training": ANSWER,

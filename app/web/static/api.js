@@ -1,6 +1,7 @@
 // Requests to the public API, with the key of the tab, and the jobs of long computations.
 
 const KEY = "topoloom-key";
+const JSON_BODY = { "Content-Type": "application/json" };
 
 export const key = {
   get: () => sessionStorage.getItem(KEY) || "",
@@ -52,9 +53,9 @@ async function* pieces(body) {
   for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
 }
 
-/** Read a file; return its blob. */
-export async function blob(path, headers = {}) {
-  return (await request(path, { headers })).blob();
+/** Read a file, or have a body answered as a file; return its blob. */
+export async function blob(path, body = null) {
+  return (await request(path, body ? { method: "POST", headers: JSON_BODY, body: JSON.stringify(body) } : {})).blob();
 }
 
 /**
@@ -64,7 +65,7 @@ export async function blob(path, headers = {}) {
 export async function post(path, body, { onJob = () => {}, signal, wait = 2, headers = {} } = {}) {
   const answer = await request(path, {
     method: "POST",
-    headers: { "Content-Type": "application/json", Prefer: `wait=${wait}`, ...headers },
+    headers: { ...JSON_BODY, Prefer: `wait=${wait}`, ...headers },
     body: JSON.stringify(body),
     signal,
   });

@@ -9,7 +9,7 @@ import { table } from "./table.js";
 
 const USUAL = { nodes_min: "16", nodes_max: "1024", degree: "4", collective: "allreduce", bytes: "1MB" };
 const SAMPLES = 48; // Sizes of the chart; each is one request.
-const FILTERS = ["degree", "links", "collective", "bytes", "max_steps", "max_bandwidth", "node_gbps", "alpha_us"];
+const FILTERS = ["degree", "links", "collective", "bytes", "max_steps", "max_bandwidth", "node_gbps", "port_gbps", "alpha_us"];
 
 /** Return the chart of the time over hosts, and the table of the topologies nearest to their bounds. */
 export async function bestKnown(values) {
@@ -24,6 +24,18 @@ export async function bestKnown(values) {
     points.length > 1 && h("div", { class: "charts one" }, timeChart(points, filters)),
     h("h2", {}, "Topologies nearest to their bound"), bestTable(candidates, filters),
     h("h2", {}, "The same elsewhere"), elsewhere(range));
+}
+
+const AROUND = 16; // Greatest factor between the hosts of a design and those of its chart.
+
+/** Return the best known times for more and fewer hosts than those of a design with one collective. */
+export async function moreHosts({ nodes, ...request }) {
+  const given = Object.fromEntries(Object.entries(request).filter(([name, value]) => FILTERS.includes(name) && value !== null));
+  const range = { nodes_min: Math.max(4, Math.ceil(nodes / AROUND)), nodes_max: Math.min(16_384, nodes * AROUND) };
+  const points = await overHosts(given, { ...given, ...range });
+  if (points.length < 2) return h("p", { class: "quiet" }, "The atlas has no other numbers of hosts with these ports.");
+  const address = `#/library?${new URLSearchParams({ list: "best", ...given, ...range })}`;
+  return h("div", {}, h("div", { class: "charts one" }, timeChart(points, given)), h("p", { class: "quiet" }, "From the atlas and stored answers, without a search. ", h("a", { href: address }, "With filters, in the library")));
 }
 
 function elsewhere(query) {

@@ -3,8 +3,8 @@
 import { get, post } from "./api.js";
 import { answerOf } from "./design_answer.js";
 import { Form, fields } from "./form.js";
-import { bytes } from "./numbers.js";
 import { ask } from "./waiting.js";
+import { presentWiring } from "./wiring.js";
 
 /** The question of the first view. */
 export const EXAMPLE = { nodes: "12", degree: "4", node_gbps: "100", alpha_us: "10", collective: "allreduce", bytes: "1MB" };
@@ -40,6 +40,13 @@ function items(presets) {
       { name: "vertex_transitive", label: "Only vertex-transitive topologies", kind: "check" },
       { name: "parallel_links", label: "Allow parallel links", kind: "check" },
     ] },
+    { more: "Wired today", fields: [
+      { name: "from", label: "Present topology", kind: "text", hint: "recipe, short name or id: the answer then counts moves" },
+      { name: "panels", label: "Panels", kind: "select", options: [["", "one for each port of a host"], ["single", "one for all ports"]] },
+      { name: "plant", label: "Plant, instead of new panels", kind: "area", hint: "plant/1, CSV, YAML, or cables from NetBox", read: (text) => ({ text }) },
+      { name: "objective", label: "Trade the time against", kind: "select", options: [["", "moves"], ["seconds", "time of the panels"], ["drained", "hosts that lose a link"]] },
+      { name: "max_moves", label: "At most this number of moves", placeholder: "no limit" },
+    ] },
   ];
 }
 
@@ -66,28 +73,21 @@ function suggestions(problem) {
   return found ? found.slice(1).map((nodes) => ({ label: `Try ${nodes} hosts`, values: { nodes } })) : [];
 }
 
-/** Return the texts of the fields of a request, as in an address. */
-function textsOf(request) {
-  const texts = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== false).map(([name, value]) => [name, String(value)]));
-  const size = bytes(request.bytes ?? 0).replace("\u00a0", "");
-  if (/^\d+[A-Z]/.test(size)) texts.bytes = size;
-  if (request.workload) texts.workload = request.workload.map((task) => `${task.collective} ${task.bytes} ${task.count ?? 1}`).join("\n");
-  return texts;
-}
-
 export async function create({ go }) {
   const [schemas, presets] = await Promise.all([fields(), get("/v1/presets").then((found) => found.items, () => [])]);
   const form = new Form(items(presets), schemas.design, { ask: go, button: "Find the best topology" });
   return {
     element: form.element,
     show(values, answer, signal) {
-      const stored = values.id && get(`/v1/designs/${encodeURIComponent(values.id)}`, { signal }).then((design) => {
-        form.fill(textsOf(design.request));
-        return design;
-      });
-      if (!stored) form.fill(Object.keys(values).length ? values : EXAMPLE);
-      const body = () => form.body(form.values());
-      return ask({ form, answer, signal, suggestions, send: (options) => stored || post("/v1/designs", body(), options), render: (design) => answerOf(design, body(), signal) });
+      const stored = form.open("designs", values, EXAMPLE, signal);
+      let body = null;
+      const send = async (extra) => {
+        const { from, ...rest } = form.values();
+        body = form.body(rest);
+        if (from) body.current_wiring = await presentWiring(from, body, extra);
+        return post("/v1/designs", body, extra);
+      };
+      return ask({ form, answer, signal, suggestions, send: (extra) => stored || send(extra), render: (design) => answerOf(design, body || form.body(form.values()), signal) });
     },
   };
 }

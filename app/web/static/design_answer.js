@@ -2,17 +2,19 @@
 
 import { algorithmsView } from "./algorithms.js";
 import { get, post } from "./api.js";
-import { figure, h, hidden, later, show, tabs } from "./dom.js";
+import { moreHosts } from "./best.js";
+import { bar, figure, h, hidden, later, show, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { frontierChart } from "./frontier.js";
-import { bytes, digits, fraction, nameOf, percent, plural, seconds } from "./numbers.js";
+import { bytes, digits, fraction, listed, nameOf, percent, plural, seconds, share } from "./numbers.js";
 import { pinButton } from "./pin.js";
 import { playerView } from "./player.js";
-import { everyFormat, files, keywords, options, sameElsewhere } from "./same.js";
+import { answerFiles, keywords, options, sameElsewhere } from "./same.js";
 import { SIZES, sizesChart } from "./sizes.js";
 import { table } from "./table.js";
 import { topologyView } from "./topology.js";
-import { uniformWiring } from "./wiring.js";
+import { followed } from "./waiting.js";
+import { shortened, uniformWiring } from "./wiring.js";
 
 const USUAL = { "double-binary-tree": "double binary trees", "torus-rings": "the best ring torus", "shifted-ring": "a ring", switch: "a switch without latency" };
 
@@ -31,7 +33,8 @@ export function answerOf(design, body, signal) {
 
 /** Return the times of a design at all sizes of the chart, as one batch; `onSize` as of `sizesChart`. */
 async function overSizes(design, body, onSize, signal) {
-  const batch = { designs: SIZES.map((size) => ({ ...body, bytes: size })) };
+  const timed = Object.fromEntries(Object.entries(body).filter(([name]) => !WIRING.includes(name)));
+  const batch = { designs: SIZES.map((size) => ({ ...timed, bytes: size })) };
   const { items } = await post("/v1/designs/batch", batch, { signal, wait: 60 });
   const designs = items.map((item) => item.design).filter(Boolean);
   return sizesChart(designs, design.request.bytes, onSize).figure;
@@ -55,14 +58,13 @@ function sentence(design) {
     others.length > 0 && h("span", { class: "others" }, `; ${listed(others)}`), ".");
 }
 
-/** ["a", "b", "c"] -> "a, b and c" */
-const listed = (words) => [words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" and ");
-
 function against(ratio) {
   if (ratio >= 2) return `${digits(ratio)} times as long`;
   if (Math.abs(ratio - 1) < 0.0005) return "just as long";
   return ratio >= 1 ? `${percent(ratio)} longer` : `${percent(ratio)} less`;
 }
+
+const WIRING = ["current_wiring", "panels", "plant", "objective", "max_moves"]; // They change no time.
 
 const PROVEN = {
   optimal: ["proven optimal", "The topology meets both lower bounds, in both directions."],
@@ -97,16 +99,27 @@ function pointTabs(design, body, point, isBest) {
   return [
     h("h2", {}, nameOf(point), h("span", { class: "quiet" }, ` ${point.steps} steps, T_B ${fraction(point.bandwidth)}, ${seconds(point.seconds)}${isBest ? "" : " – another point of the frontier"}`)),
     tabs("Details", [
-      ["Topology", () => later(topology.then((found) => topologyView(found, { about: proof(design, point) })))],
-      ["Schedule", () => later((tell) => Promise.all([topology, schedule]).then(([found, id]) => playerView(found, id, tell)))],
-      ["Wiring", () => later(topology.then((found) => uniformWiring({ id: found.id })))],
-      ["Algorithms", () => later(topology.then((found) => algorithmsView({ topology: { id: found.id }, collective, alpha_us: design.request.alpha_us })))],
-      ["Alternatives", () => alternatives(design)],
-      ["Faults", () => later(topology.then((found) => faultsView(found, collective === "all-to-all" ? "allgather" : collective)))],
-      ["Files", () => later(Promise.all([topology, schedule]).then(([found, id]) => fileList(design, found, id, collective)))],
-      ["API", () => sameElsewhere("/v1/designs", body, `client.design(${keywords(body)})`, design.request.collective || body.preset ? `topoloom design ${options(body)}` : null)],
-    ]),
+      ["Topology", () => later(topology.then((found) => topologyView(found, { about: proof(design, point) }))), ["explanation/cost-model.md", "The cost model"]],
+      ["Schedule", () => later((tell) => Promise.all([topology, schedule]).then(([found, id]) => scheduleView(found, id, tell, design.request))), ["explanation/schedules.md", "Schedules"]],
+      ["Wiring", () => later(topology.then((found) => uniformWiring({ id: found.id }))), ["explanation/wiring.md", "Wiring"]],
+      design.trade_off && ["Moves", () => tradeOff(design), ["explanation/co-design.md", "Co-design"]],
+      ["Algorithms", () => later(topology.then((found) => algorithmsView({ topology: { id: found.id }, collective, alpha_us: design.request.alpha_us }))), ["explanation/cost-model.md", "The cost model"]],
+      ["Alternatives", () => alternatives(design), ["explanation/cost-model.md#baselines", "Baselines"]],
+      design.request.collective && collective !== "all-to-all" && ["More hosts", () => later(moreHosts(design.request)), ["explanation/discovery.md", "How topologies are found"]],
+      ["Faults", () => later(topology.then((found) => faultsView(found, collective === "all-to-all" ? "allgather" : collective))), ["notes/single-faults.md", "Single faults"]],
+      ["Files", () => later(Promise.all([topology, schedule]).then(([found, id]) => fileList(design, found, id))), ["reference/schedule-formats.md", "Schedule formats"]],
+      ["API", () => sameElsewhere("/v1/designs", shortened(body), `client.design(${keywords(shortened(body))})`, design.request.collective || body.preset ? `topoloom design ${options(body)}` : null), ["how-to/use-the-client.md", "Call the service from Python"]],
+    ].filter(Boolean)),
   ];
+}
+
+/** Return the player of a schedule, and its simulated time if the design has one message size. */
+async function scheduleView(topology, id, tell, { bytes: size, alpha_us, node_gbps, port_gbps, degree }) {
+  const player = await playerView(topology, id, tell);
+  if (!size) return player;
+  const speed = { bytes: size, alpha_us, node_gbps: node_gbps ?? port_gbps * degree };
+  return h("div", {}, player, followed("Simulates the schedule …", (extra) => post(`/v1/schedules/${id}/simulation`, speed, extra), ({ seconds: time, utilisation: use }) =>
+    h("p", {}, "Simulated message by message, ", h("strong", {}, `${bytes(size)} take ${seconds(time)}`), `; links carry data for ${share(use.mean)} of this time.`)));
 }
 
 /** Return the cost of a point, and why no topology costs less. */
@@ -122,6 +135,17 @@ function proof({ request, bounds }, point) {
     h("p", {}, h("strong", {}, `T_B ${point.bandwidth}`), least ? ", and no topology has less" : ` = ${fraction(point.bandwidth)}; no topology has less than ${bounds.bandwidth}`, `: each of ${hosts} hosts receives the data of all others.`)];
 }
 
+/** Return the topologies that no other beats in both time and moves from the present wiring. */
+function tradeOff({ trade_off: rows, best }) {
+  return table("Topologies by time and by moves", [
+    { head: "topology", cell: (row) => h("span", { class: row.topology_id === best.topology_id ? "accent" : "", title: row.recipe }, nameOf(row)) },
+    { head: "time", number: true, cell: (row) => seconds(row.seconds) },
+    { head: "moves", number: true, cell: (row) => h("span", { title: `no plan has fewer than ${row.lower_bound}` }, row.moves.toLocaleString("en-US")) },
+    { head: "by the panels", number: true, cell: (row) => seconds(row.rewiring_seconds) },
+    { head: "hosts that lose a link", number: true, cell: (row) => row.drained },
+  ], rows);
+}
+
 /** Return the times of the best topology and of all baselines as bars. */
 function alternatives(design) {
   const rows = [
@@ -133,7 +157,7 @@ function alternatives(design) {
   const most = Math.min(Math.max(...rows.map((row) => row.seconds)), 5 * design.best.seconds);
   return table("Times of the alternatives", [
     { head: "network", cell: (row) => h("span", { class: row.kind === "ours" ? "accent" : "" }, row.name) },
-    { head: hidden("bar"), cell: (row) => h("meter", { class: row.kind, min: "0", max: String(most), value: String(Math.min(row.seconds, most)), "aria-hidden": "true" }) },
+    { head: hidden("bar"), cell: (row) => bar(row.seconds, most, row.kind) },
     { head: "time", number: true, cell: (row) => seconds(row.seconds) },
     { head: "to the best", number: true, cell: (row) => `${digits(row.seconds / design.best.seconds)} ×` },
     { head: "assumed", cell: (row) => h("span", { class: "wrap" }, row.note || "") },
@@ -151,16 +175,16 @@ function tasksFigure(design) {
   ], tasks));
 }
 
-function fileList(design, topology, schedule, collective) {
+function fileList({ id, request }, topology, schedule) {
   const stem = topology.name || "topology";
-  const program = ["msccl-xml", "mscclpp-json"];
-  return h("div", {}, files([
-    ["Design (JSON)", `/v1/designs/${design.id}`, `${stem}.design.json`, "this answer, with exact numbers"],
-    ["Topology (JSON)", `/v1/topologies/${topology.id}`, `${stem}.topology.json`, "nodes and links, topology/1"],
-    ["Schedule (JSON)", `/v1/schedules/${schedule}`, `${stem}.schedule.json`, `every message of the ${collective}, schedule/1`],
-    ["Schedule (MSCCL XML)", `/v1/schedules/${schedule}?format=msccl-xml`, `${stem}.xml`, "for MSCCL and RCCL"],
-    ["Schedule (MSCCL++)", `/v1/schedules/${schedule}?format=mscclpp-json`, `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
-    ["Traces (Chakra)", `/v1/schedules/${schedule}?format=chakra-et&bytes=${design.request.bytes || 1048576}`, `${stem}.chakra.zip`, "one trace for each rank, for ASTRA-sim"],
-    ...program.map((format) => [`Set of programs (${format.split("-")[0]})`, `/v1/designs/${design.id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
-  ]), everyFormat("topology", "/v1/topologies/{id}", topology.id, stem), everyFormat("schedule", "/v1/schedules/{id}", schedule, `${stem}.schedule`));
+  const { nodes, degree, links, collective, node_gbps, port_gbps, alpha_us } = request;
+  const hosts = { nodes, degree, links };
+  const timed = { ...hosts, collective, alpha_us, ...(port_gbps ? { port_gbps } : { node_gbps }) };
+  return answerFiles(["Design (JSON)", `/v1/designs/${id}`, `${stem}.design.json`, "this answer, with exact numbers"], topology.id, schedule, stem, [
+    ["Traces (Chakra)", `/v1/schedules/${schedule}?format=chakra-et&bytes=${request.bytes || 1048576}`, `${stem}.chakra.zip`, "one trace for each rank, for ASTRA-sim"],
+    ...["msccl-xml", "mscclpp-json"].map((format) => [`Set of programs (${format.split("-")[0]})`, `/v1/designs/${id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
+    ["Frontier (SVG)", "/v1/plots/frontier", `${stem}.frontier.svg`, "a picture for a report", hosts],
+    collective && ["Times over size (SVG)", "/v1/plots/sizes", `${stem}.sizes.svg`, "a picture for a report", timed],
+    ["Load of the links (SVG)", "/v1/plots/load", `${stem}.load.svg`, "a picture of the schedule, up to 512 nodes", { schedule_id: schedule }],
+  ]);
 }

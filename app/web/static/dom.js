@@ -1,5 +1,7 @@
 // Elements of HTML and SVG, made without markup in texts: no value of an answer becomes code.
 
+import { plural } from "./numbers.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -42,7 +44,21 @@ export function figure(name, value, note) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note)));
 }
 
-/** Return tabs, `[name, build]` each; a tab is built when it is first opened. */
+/** Return links to pages of the documentation, `[path, title]` each. */
+export function guides(pages) {
+  return h("p", { class: "guides" }, pages.map(([path, title]) => h("a", { href: `documentation/${path}` }, title)));
+}
+
+/** Return what an answer assumes, as sentences that name the option that changes each. */
+export function notes(texts) {
+  return texts.length > 0 && h("details", { class: "assumed" }, h("summary", {}, `${plural(texts.length, "fact")} that the question does not state`),
+    h("ul", {}, texts.map((text) => h("li", {}, text))));
+}
+
+/** Return a bar of a share of the most; `kind` is "ours" or "other". */
+export const bar = (value, most, kind) => h("meter", { class: kind, min: "0", max: String(most), value: String(Math.max(0, Math.min(value, most))), "aria-hidden": "true" });
+
+/** Return tabs, `[name, build, guide]` each; a tab is built when it is first opened. */
 export function tabs(label, entries, chosen = 0) {
   const panels = entries.map(([name], index) => h("div", {
     role: "tabpanel", id: `panel-${index}`, "aria-labelledby": `tab-${index}`, hidden: true, tabindex: "0", class: "panel",
@@ -61,7 +77,10 @@ export function tabs(label, entries, chosen = 0) {
       button.tabIndex = other === index ? 0 : -1;
       panels[other].hidden = other !== index;
     });
-    if (!panels[index].childNodes.length) panels[index].append(entries[index][1]());
+    if (!panels[index].childNodes.length) {
+      const [, build, guide] = entries[index];
+      show(panels[index], build(), guide && guides([guide]));
+    }
     return buttons[index];
   }
   open(chosen);

@@ -2,20 +2,23 @@
 
 import { algorithmsView } from "./algorithms.js";
 import { get, post } from "./api.js";
-import { figure, h, later, tabs } from "./dom.js";
+import { checkView } from "./check.js";
+import { figure, h, later, notes, tabs } from "./dom.js";
 import { faultsView } from "./faults.js";
 import { Form, fields } from "./form.js";
 import { digits, number, percent, plural } from "./numbers.js";
 import { groupsView } from "./groups.js";
 import { playerView } from "./player.js";
-import { everyFormat, files, keywords, quoted, sameElsewhere } from "./same.js";
+import { answerFiles, keywords, quoted, sameElsewhere } from "./same.js";
 import { topologyView } from "./topology.js";
-import { sourceOf } from "./wiring.js";
+import { valuesView } from "./values.js";
 import { ask } from "./waiting.js";
+import { sourceOf } from "./wiring.js";
 
 const EXAMPLE = { fabric: "dgx-a100-2", collective: "allgather" };
 const COLLECTIVES = ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"].map((name) => [name, name]);
-const COLLECTIVE = ["collective", "root", "groups", "group"];
+const COLLECTIVE = ["collective", "root", "groups", "group", "traffic"];
+const CHANGES = ["without_nodes", "without_links", "slow_links"];
 
 function items(names) {
   return [
@@ -34,10 +37,37 @@ function items(names) {
     { name: "collective", label: "Collective", kind: "select", options: COLLECTIVES },
     { more: "More conditions", fields: [
       { name: "root", label: "Root of a broadcast or reduce", kind: "text", hint: "a compute node, such as 0.gpu0" },
+      { name: "without_nodes", label: "Without nodes", kind: "text", hint: "such as 0.gpu0, 0.gpu3", read: listed },
+      { name: "without_links", label: "Without the links between", kind: "text", hint: "pairs, such as 0.gpu0 0.nvswitch, 1.gpu0 plane0", read: pairs },
+      { name: "slow_links", label: "Slow links", kind: "text", hint: "pairs and what is left, such as 0.gpu0 plane0 1/2", read: pairs },
       { name: "groups", label: "Process groups", kind: "text", hint: "sizes of parallelism, such as tensor=8,data=2" },
       { name: "group", label: "Only groups of one kind", kind: "text", hint: "such as data" },
+      { name: "traffic", label: "Groups of all kinds at once", kind: "text", hint: "collective and size of each kind, such as tensor=allreduce:64MiB,data=allgather:32MiB" },
     ] },
   ];
+}
+
+/** "a, b" -> ["a", "b"] */
+function listed(text) {
+  return text.split(",").map((part) => part.trim()).filter(Boolean).map(nodeOf);
+}
+
+/** "a b, c d" -> [["a", "b"], ["c", "d"]] */
+function pairs(text) {
+  return text.split(",").map((part) => part.trim().split(/\s+/).map((word, place) => (place < 2 ? nodeOf(word) : word)));
+}
+
+const nodeOf = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+
+/** Return the body of a request: the topology with its lost and slow parts, and the collective. */
+function bodyOf(flat) {
+  const { collective, ...given } = flat;
+  const part = (names) => Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
+  const { recipe, ...source } = Object.fromEntries(Object.entries(given).filter(([name]) => ![...COLLECTIVE, ...CHANGES].includes(name)));
+  const changes = part(CHANGES);
+  const topology = { ...(recipe && sourceOf(recipe)), ...source, ...(Object.keys(changes).length && { changes }) };
+  // The traffic states a collective of each kind.
+  return { topology, ...(!given.traffic && { collective }), ...part(COLLECTIVE) };
 }
 
 export async function create({ go }) {
@@ -48,12 +78,9 @@ export async function create({ go }) {
     element: form.element,
     show(values, answer, signal) {
       form.fill(Object.keys(values).length ? values : EXAMPLE);
-      const flat = form.body(form.values());
-      const topology = Object.fromEntries(Object.entries(flat).filter(([name]) => !COLLECTIVE.includes(name)));
-      const { recipe, ...rest } = topology;
-      const body = { topology: recipe ? { ...sourceOf(recipe), ...rest } : topology, ...Object.fromEntries(Object.entries(flat).filter(([name]) => COLLECTIVE.includes(name))) };
+      const body = bodyOf(form.body(form.values()));
       const send = (options) => post("/v1/optima", body, options).catch((error) => {
-        for (const one of error.errors || []) one.pointer = one.pointer.replace(/^\/topology/, "");
+        for (const one of error.errors || []) one.pointer = one.pointer.replace(/^\/topology(\/changes)?/, "");
         throw error;
       });
       return ask({ form, answer, signal, send, render: (found) => (found.kinds ? groupsView(found, body) : answerOf(found, body)) });
@@ -78,14 +105,16 @@ function answerOf(optimum, body) {
       figure("Trees of each root", trees.join(" + "), passes.length ? "of the two passes" : optimum.least ? "no smaller number reaches the rate" : "reach the rate"),
       figure("Compute nodes", String(optimum.nodes), unit === "GB/s" ? `${digits(optimum.algbw / optimum.nodes)} GB/s of each` : "")),
     limit && bottleneck(limit, unit),
-    optimum.assumed?.length > 0 && assumptions(optimum.assumed),
+    notes((optimum.assumed || []).map((one) => `${one.text} (change: ${one.option})`)),
     h("h2", { class: "hidden" }, "Details"),
     tabs("Details", [
-      ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && { nodes: new Set(limit.nodes), isEntry: limit.entry_capacity !== undefined } })))],
-      ["Trees", () => later((tell) => Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id, tell)), "Packs the trees …")],
-      ["Algorithms", () => algorithmsView(request)],
-      ["Faults", () => later(topology.then((found) => faultsView(found, optimum.collective)))],
-      ["Files", () => later(schedule.then((made) => fileList(optimum, made)))],
+      ["Bottleneck", () => later(topology.then((found) => topologyView(found, { cut: limit && { nodes: new Set(limit.nodes), isEntry: limit.entry_capacity !== undefined } }))), ["explanation/forestcoll.md", "ForestColl"]],
+      ["Trees", () => later((tell) => Promise.all([topology, schedule]).then(([found, made]) => playerView(found, made.id, tell)), "Packs the trees …"), ["explanation/schedules.md", "Schedules"]],
+      ["Algorithms", () => algorithmsView(request), ["explanation/cost-model.md#baselines-on-an-existing-fabric", "Baselines on an existing fabric"]],
+      ["Link values", () => valuesView(request, unit), ["explanation/forestcoll.md#what-a-link-is-worth", "What a link is worth"]],
+      ["Faults", () => later(topology.then((found) => faultsView(found, optimum.collective))), ["notes/single-faults.md", "Single faults"]],
+      ["Check", () => checkView(optimum.topology_id), ["how-to/run-a-schedule.md", "Run a schedule"]],
+      ["Files", () => later(schedule.then((made) => fileList(optimum, made))), ["reference/schedule-formats.md", "Schedule formats"]],
       ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum ${quoted(body.topology.fabric || body.topology.recipe)} --collective ${optimum.collective}` : null)],
     ]),
   ];
@@ -105,20 +134,9 @@ function proof({ bound, bound_left_out: unknown }) {
 
 const some = (names) => (names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(", "));
 
-function assumptions(list) {
-  return h("details", { class: "assumed" }, h("summary", {}, `${plural(list.length, "fact")} assumed, as the file does not state them`),
-    h("ul", {}, list.map((one) => h("li", {}, one.text, " ", h("code", {}, one.option)))));
-}
-
 function fileList(optimum, schedule) {
   const stem = optimum.name || "fabric";
-  const of = (format) => `/v1/schedules/${schedule.id}?format=${format}`;
-  return h("div", {}, files([
-    ["Optimum (JSON)", `/v1/optima/${optimum.id}`, `${stem}.optimum.json`, "this answer, with exact numbers"],
-    ["Topology (JSON)", `/v1/topologies/${optimum.topology_id}`, `${stem}.topology.json`, "nodes and links, topology/1"],
-    ["Schedule (JSON)", `/v1/schedules/${schedule.id}`, `${stem}.schedule.json`, "the trees of every root, schedule/1"],
-    ["Schedule (MSCCL XML)", of("msccl-xml"), `${stem}.xml`, "for MSCCL and RCCL"],
-    ["Schedule (MSCCL++)", of("mscclpp-json"), `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
-    ["Trees (DOT)", of("dot"), `${stem}.dot`, "for Graphviz"],
-  ]), everyFormat("topology", "/v1/topologies/{id}", optimum.topology_id, stem), everyFormat("schedule", "/v1/schedules/{id}", schedule.id, `${stem}.schedule`));
+  return answerFiles(["Optimum (JSON)", `/v1/optima/${optimum.id}`, `${stem}.optimum.json`, "this answer, with exact numbers"], optimum.topology_id, schedule.id, stem,
+    [["Trees (DOT)", `/v1/schedules/${schedule.id}?format=dot`, `${stem}.dot`, "for Graphviz"],
+      ["Load of the links (SVG)", "/v1/plots/load", `${stem}.load.svg`, "a picture of the schedule, up to 512 nodes", { schedule_id: schedule.id }]]);
 }

@@ -79,7 +79,8 @@ function lossesOf(graph, rows) {
 function elsewhere(topology, body, sweep) {
   return h("details", { class: "behind" }, h("summary", {}, "The same elsewhere"),
     sameElsewhere("/v1/sweeps", body, `client.sweep(${keywords(body)})`, `topoloom faults ${topology.id.slice(0, 16)} --collective ${body.template.collective}`,
-      [["Faults (JSON)", `/v1/sweeps/${sweep.id}`, "faults.json", "every row with its exact rate, sweep/1"]]));
+      [["Faults (JSON)", `/v1/sweeps/${sweep.id}`, "faults.json", "every row with its exact rate, sweep/1"],
+        ["Picture (SVG)", "/v1/plots/fault-analysis", "faults.svg", "a picture for a report", { sweep_id: sweep.id }]]));
 }
 
 function named(row) {

@@ -1,7 +1,9 @@
 // Forms of a question.  Limits and defaults come from the schema of the API; errors stand at
 // their field.  The values of a form are texts by field name, as in the address of the page.
 
+import { get } from "./api.js";
 import { h, show } from "./dom.js";
+import { bytes } from "./numbers.js";
 
 let schemas = null;
 
@@ -105,6 +107,21 @@ export class Form {
     }
   }
 
+  /**
+   * Fill in the values of an address, or the example of an empty one.  An address with the `id` of a
+   * stored answer of a kind fills in its request; then return the promise of the answer.
+   */
+  open(kind, values, example, signal) {
+    if (!values.id) {
+      this.fill(Object.keys(values).length ? values : example);
+      return null;
+    }
+    return get(`/v1/${kind}/${encodeURIComponent(values.id)}`, { signal }).then((found) => {
+      this.fill(textsOf(found.request));
+      return found;
+    });
+  }
+
   /** Return the body of a request with these values. */
   body(values) {
     const found = {};
@@ -150,6 +167,15 @@ export class Form {
   busy(is) {
     this.element.setAttribute("aria-busy", String(is));
   }
+}
+
+/** Return the texts of the fields of a request, as in an address. */
+function textsOf(request) {
+  const texts = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== false).map(([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)]));
+  const size = bytes(request.bytes ?? 0).replace("\u00a0", "");
+  if (/^\d+[A-Z]/.test(size)) texts.bytes = size;
+  if (request.workload) texts.workload = request.workload.map((task) => `${task.collective} ${task.bytes} ${task.count ?? 1}`).join("\n");
+  return texts;
 }
 
 /** Numbers are sent as numbers; another text is sent as it is, and the service names the rule. */

@@ -1,7 +1,7 @@
 // The view Training: the time of a training iteration, its phases, and the best topology and placement.
 
 import { post } from "./api.js";
-import { figure, h, hidden, tabs } from "./dom.js";
+import { bar, figure, h, hidden, notes, tabs } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { bytes, plural, seconds, share } from "./numbers.js";
 import { keywords, options, sameElsewhere } from "./same.js";
@@ -12,13 +12,19 @@ const EXAMPLE = { preset: "mixtral-8x7b", nodes: "8", degree: "4" };
 const MODELS = ["mixtral-8x7b", "llama3-405b", "deepseek-v3", "dlrm-dcnv2", "vit-22b"];
 
 const ITEMS = [
-  { name: "preset", label: "Model", kind: "text", list: MODELS, hint: "such as mixtral-8x7b or llama3-405b" },
+  { label: "Model", either: [
+    { label: "a public model", fields: [{ name: "preset", label: "Name", kind: "text", list: MODELS, hint: "such as mixtral-8x7b or llama3-405b" }] },
+    { label: "from a file", fields: [{ name: "model", label: "Model, as JSON", kind: "area", rows: 6, read: readModel }] },
+  ] },
   { name: "nodes", label: "Hosts" },
   { name: "degree", label: "Ports of each host" },
   { name: "links", label: "Port direction", kind: "select", options: [["unidirectional", "one-way fibers"], ["bidirectional", "two-way ports"]] },
   { more: "More conditions", fields: [
     { name: "parallel", label: "Layout", kind: "text", placeholder: "as the preset", hint: "such as expert=8,pipeline=4" },
     { name: "topology", label: "Topology between the hosts", kind: "text", placeholder: "the best", hint: "a recipe" },
+    { name: "accelerator", label: "Accelerator", kind: "text", placeholder: "as the preset", hint: "such as h100 or mi300x" },
+    { name: "accelerators_per_host", label: "Accelerators of each host" },
+    { name: "inside_gbps", label: "Speed of an accelerator inside its host", unit: "Gbit/s" },
     { name: "node_gbps", label: "Speed of a host", unit: "Gbit/s" },
     { name: "alpha_us", label: "Latency of a hop", unit: "µs" },
     { name: "efficiency", label: "Share of the peak rate", hint: "that computations reach" },
@@ -26,16 +32,25 @@ const ITEMS = [
   ] },
 ];
 
+/** Read a model file; the service names what is wrong in another text. */
+function readModel(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 export async function create({ go }) {
   const form = new Form(ITEMS, (await fields()).iteration, { ask: go, button: "Simulate an iteration" });
   return {
     element: form.element,
     show(values, answer, signal) {
-      form.fill(Object.keys(values).length ? values : EXAMPLE);
+      const stored = form.open("iterations", values, EXAMPLE, signal);
       if (!Object.keys(values).length) return answer.replaceChildren(...introduction());
-      const body = form.body(form.values());
+      const body = () => form.body(form.values());
       answer.replaceChildren(h("p", { class: "quiet", role: "status" }, "Simulates the iteration on every topology …"));
-      return ask({ form, answer, signal, send: (extra) => post("/v1/iterations", body, extra), render: (found) => answerOf(found, body) });
+      return ask({ form, answer, signal, send: (extra) => stored || post("/v1/iterations", body(), extra), render: (found) => answerOf(found, body()) });
     },
   };
 }
@@ -49,31 +64,29 @@ function introduction() {
 function answerOf(found, body) {
   const { best, request } = found;
   return [
-    h("h1", {}, "An iteration of ", h("strong", { class: "accent" }, request.preset), ` on ${plural(request.nodes, "host")} takes ${seconds(found.seconds)} on `, h("strong", {}, best.topology),
+    h("h1", {}, "An iteration of ", h("strong", { class: "accent" }, request.preset || request.model.name || "the model"), ` on ${plural(request.nodes, "host")} takes ${seconds(found.seconds)} on `, h("strong", {}, best.topology),
       h("span", { class: "others" }, `; communication adds ${share(found.exposed_share)}, and ${limitOf(found)} saves the most`), "."),
     h("dl", { class: "figures" },
       figure("Iteration", seconds(found.seconds), `on ${plural(found.ranks, "accelerator")}`),
       figure("Computation", seconds(found.compute_seconds), "of the busiest pipeline stage"),
       figure("Pipeline bubble", seconds(found.bubble_seconds), "waits between stages"),
       figure("Exposed communication", seconds(found.exposed_seconds), "that no computation hides")),
+    notes(found.notes),
     h("h2", { class: "hidden" }, "Details"),
     tabs("Details", [
       ["Topologies", () => h("div", {}, topologies(found))],
       ["Phases", () => phases(found.phases)],
       ["What limits", () => gains(found)],
       ["Placement", () => placement(found.placement)],
-      ["Assumptions", () => h("ul", {}, found.notes.map((note) => h("li", {}, note)))],
-      ["API", () => sameElsewhere("/v1/iterations", body, `client.iteration(${keywords(body)})`, commandOf(body))],
+      ["API", () => sameElsewhere("/v1/iterations", body, `client.iteration(${keywords(body)})`, commandOf(body),
+        [["Iteration (JSON)", `/v1/iterations/${found.id}`, "iteration.json", "this answer, iteration/1"]])],
     ]),
   ];
 }
 
-const commandOf = ({ preset, ...rest }) => `topoloom iteration ${preset} ${options(rest)}`;
+const commandOf = ({ preset, model, ...rest }) => `topoloom iteration ${preset || "model.json"} ${options(rest)}`;
 
 const limitOf = ({ limit }) => (limit === "latency" ? "10% less latency" : `10% faster ${limit}`);
-
-/** Return a bar of a share of the most. */
-const bar = (value, most, kind) => h("meter", { class: kind, min: "0", max: String(most), value: String(Math.max(0, Math.min(value, most))), "aria-hidden": "true" });
 
 function topologies({ topologies: found, baselines, best }) {
   const rows = [...found, ...baselines].sort((one, other) => one.seconds - other.seconds);
@@ -85,7 +98,7 @@ function topologies({ topologies: found, baselines, best }) {
     { head: "iteration", number: true, cell: (row) => seconds(row.seconds) },
     { head: "exposed", number: true, cell: (row) => share(row.exposed_share) },
     { head: "from", cell: (row) => row.source },
-    { head: "order of ranks", cell: (row) => row.parallel },
+    { head: "order of ranks", cell: (row) => h("span", { class: "wrap" }, row.parallel) },
   ], rows), baselines.filter((row) => row.assumption).map((row) => h("p", { class: "quiet" }, `${row.topology}: ${row.assumption}.`))];
 }
 

@@ -12,7 +12,7 @@ export const heightOf = (shape) => (shape.frames ? Math.round((shape.rows === 1 
 /** Return the links by node index, and the neighbors of each node. */
 export function graphOf(topology) {
   const index = new Map(topology.nodes.map((node, number) => [node.id, number]));
-  const links = topology.links.map((link) => ({ source: index.get(link.source), target: index.get(link.target), capacity: link.capacity }));
+  const links = topology.links.map((link) => ({ source: index.get(link.source), target: index.get(link.target), capacity: link.capacity, latency: link.latency_us }));
   const out = topology.nodes.map(() => []);
   const into = topology.nodes.map(() => []);
   for (const link of links) {

@@ -5,11 +5,29 @@ import { bestKnown } from "./best.js";
 import { comparison } from "./compare.js";
 import { h, hidden, later, show } from "./dom.js";
 import { Form, fields } from "./form.js";
-import { bytes, nameOf, seconds } from "./numbers.js";
+import { bytes, nameOf, seconds, when } from "./numbers.js";
 import { pinButton } from "./pin.js";
+import { fileButton } from "./same.js";
+import { serviceView } from "./service.js";
 import { table } from "./table.js";
 
 const LOOK_EVERY = 3_000; // Milliseconds between two looks at the jobs.
+
+/** Kind of stored answers -> its name, and the view that shows an answer. */
+const KINDS = {
+  "box-designs": { label: "designs of boxes", view: (id) => `#/boxes?id=${id}` },
+  iterations: { label: "training iterations", view: (id) => `#/training?id=${id}` },
+  topologies: { label: "topologies", view: (id) => `#/fabric?recipe=${id}` },
+  schedules: { label: "schedules" },
+  optima: { label: "optima of fabrics" },
+  frontiers: { label: "frontiers" },
+  costs: { label: "costs" },
+  sweeps: { label: "sweeps and fault analyses" },
+  simulations: { label: "simulations" },
+  verifications: { label: "verifications" },
+  comparisons: { label: "comparisons" },
+  plots: { label: "pictures" },
+};
 
 const LINKS = { name: "links", label: "Port direction", kind: "select", options: [["unidirectional", "one-way"], ["bidirectional", "two-way"]] };
 const DEGREE = { name: "degree", label: "Ports of each host" };
@@ -36,7 +54,11 @@ const LISTS = [
     { name: "designs", label: "Ids of designs", kind: "text", hint: "2 to 20, with commas; empty: the pinned designs" },
   ] },
   { value: "plans", label: "stored patch plans", show: plans, fields: [] },
+  { value: "others", label: "other stored answers", show: others, fields: [
+    { name: "kind", label: "Kind", kind: "select", options: Object.entries(KINDS).map(([kind, { label }]) => [kind, label]) },
+  ] },
   { value: "jobs", label: "jobs", show: jobs, fields: [] },
+  { value: "service", label: "service and keys", show: serviceView, fields: [] },
 ];
 
 export async function create({ go }) {
@@ -84,7 +106,7 @@ async function recent(values, go) {
     { head: "size", number: true, cell: (row) => (row.request.bytes ? bytes(row.request.bytes) : "") },
     { head: "time", number: true, cell: (row) => seconds(row.summary.seconds) },
     { head: "sizes stored", number: true, cell: (row) => row.sizes.length },
-    { head: "when", cell: (row) => when(row) },
+    { head: "when", cell: (row) => when(row.created_at) },
   ], [...groups.values()]));
 }
 
@@ -102,15 +124,25 @@ async function plans() {
     { head: "unplug", number: true, cell: (row) => row.summary.removes.toLocaleString("en-US") },
     { head: "plug", number: true, cell: (row) => row.summary.adds.toLocaleString("en-US") },
     { head: "stay", number: true, cell: (row) => row.summary.kept.toLocaleString("en-US") },
-    { head: "when", cell: (row) => when(row) },
+    { head: "when", cell: (row) => when(row.created_at) },
   ], items);
 }
 
-/** Return the time of a row, with the year of another year alone. */
-function when(row) {
-  const time = new Date(row.created_at);
-  const year = time.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
-  return time.toLocaleString([], { ...year, month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+/** Return the stored answers of a kind, with what their summaries state. */
+async function others(values) {
+  const kind = values.kind in KINDS ? values.kind : "box-designs";
+  const { label, view } = KINDS[kind];
+  const { items } = await get(`/v1/${kind}?limit=100`);
+  if (!items.length) return h("p", { class: "quiet" }, `No ${label} are stored yet.`);
+  const told = ({ id, summary }) => summary.name || id.slice(0, 12);
+  const rest = ({ summary }) => Object.entries(summary).filter(([name, value]) => name !== "name" && typeof value !== "object").map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
+  return table(`Stored ${label}`, [
+    { head: "name", cell: (row) => (view ? h("a", { href: view(row.id.slice(0, 16)) }, told(row)) : told(row)) },
+    { head: hidden("pin"), cell: (row) => pinButton(kind, row) },
+    { head: "summary", cell: (row) => rest(row).join(", ") },
+    { head: "when", cell: (row) => when(row.created_at) },
+    { head: hidden("file"), cell: (row) => fileButton("Download", `/v1/${kind}/${row.id}`, `${kind}-${row.id.slice(0, 12)}.${kind === "plots" ? "svg" : "json"}`) },
+  ], items);
 }
 
 /** Return the jobs; the list is read again while it is shown. */
@@ -131,7 +163,7 @@ function jobTable(items) {
     { head: "progress", cell: (job) => (job.state === "running" ? h("progress", { max: "1", value: job.progress === null ? null : String(job.progress), "aria-label": "Progress" }) : "") },
     { head: "phase", cell: (job) => job.phase || "" },
     { head: "similar jobs take", number: true, cell: (job) => (job.estimate_seconds ? `about ${seconds(job.estimate_seconds)}` : "") },
-    { head: "created", cell: (job) => when(job) },
+    { head: "created", cell: (job) => when(job.created_at) },
     { head: hidden("cancel"), cell: (job) => (["queued", "running"].includes(job.state) ? stop(job) : "") },
   ], items);
 }

@@ -1,8 +1,9 @@
 // The frame of the page: views by address, theme, key and the number of running jobs.
 
 import { get, key } from "./api.js";
+import * as boxes from "./boxes.js";
 import * as design from "./design.js";
-import { h, show } from "./dom.js";
+import { guides, h, show } from "./dom.js";
 import * as fabric from "./fabric.js";
 import * as help from "./help.js";
 import * as iteration from "./iteration.js";
@@ -10,10 +11,23 @@ import * as library from "./library.js";
 import { plural } from "./numbers.js";
 import * as rates from "./rates.js";
 import { search } from "./search.js";
+import { themes } from "./theme.js";
 import * as wiring from "./wiring.js";
 
-const VIEWS = { design, fabric, wiring, training: iteration, rates, library, help };
-const NAMES = { design: "Design", fabric: "Fabric", wiring: "Wiring", training: "Training", rates: "Learning rate", library: "Library" };
+const VIEWS = { design, boxes, fabric, wiring, training: iteration, rates, library, help };
+const NAMES = { design: "Design", boxes: "Boxes", fabric: "Fabric", wiring: "Wiring", training: "Training", rates: "Learning rate", library: "Library" };
+/** View -> pages of the documentation about its questions. */
+const GUIDES = {
+  design: [["how-to/search-for-topologies.md", "Search for topologies"], ["tutorials/hosts-to-cables.md", "From hosts to cables"]],
+  boxes: [["how-to/boxes.md", "Design with boxes of accelerators"]],
+  fabric: [["how-to/read-your-fabric.md", "Read the fabric that you have"], ["how-to/process-groups.md", "Find the rates of process groups"]],
+  wiring: [["how-to/carry-out-a-plan.md", "Carry out a patch plan"], ["reference/plant.md", "The plant"]],
+  training: [["how-to/whole-iterations.md", "Simulate whole iterations"]],
+  rates: [["how-to/tune-learning-rates.md", "Tune learning rates"]],
+  library: [["how-to/use-the-page.md", "Use the page"], ["how-to/jobs.md", "Run long computations as jobs"]],
+  help: [["index.md", "Documentation"], ["how-to/use-the-page.md", "Use the page"]],
+};
+
 const JOBS_EVERY = 15_000; // Milliseconds between two looks at the jobs.
 
 const question = document.getElementById("question");
@@ -43,7 +57,7 @@ async function open() {
     const view = await VIEWS[name].create({ go: (asked) => go(name, asked) });
     if (signal.aborted) return;
     current = { name, view };
-    show(question, fold(view));
+    show(question, fold(view, GUIDES[name]));
     show(answer, h("p", { class: "quiet" }, "Loading …"));
     document.title = `${NAMES[name] || "Help"} – Topoloom`;
     for (const link of document.querySelectorAll("#views a")) link.toggleAttribute("aria-current", link.hash === `#/${name}`);
@@ -55,35 +69,23 @@ async function open() {
   await current.view.show(values, answer, signal);
 }
 
-/** Return the form of a view; on a phone it folds to one line above the answer. */
-function fold(view) {
-  const details = h("details", { class: "sheet", open: matchMedia("(min-width: 760px)").matches }, h("summary", {}, "Question"), view.element);
+/** Return the form of a view, and links to its guides; on a phone it folds to one line above the answer. */
+function fold(view, pages) {
+  const details = h("details", { class: "sheet", open: matchMedia("(min-width: 760px)").matches }, h("summary", {}, "Question"), view.element, guides(pages));
   matchMedia("(min-width: 760px)").addEventListener("change", (event) => { details.open = event.matches; });
   view.element.addEventListener("submit", () => { if (innerWidth < 760) details.open = false; });
   return details;
-}
-
-// A canvas has no style: it is painted again when the colors change.
-const themed = () => document.dispatchEvent(new CustomEvent("theme"));
-
-function themes() {
-  const button = document.getElementById("theme");
-  const stored = localStorage.getItem("topoloom-theme");
-  if (stored) document.documentElement.dataset.theme = stored;
-  button.addEventListener("click", () => {
-    const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    document.documentElement.dataset.theme = dark ? "light" : "dark";
-    localStorage.setItem("topoloom-theme", document.documentElement.dataset.theme);
-    themed();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
 }
 
 function signIn() {
   const dialog = document.getElementById("sign-in");
   const text = document.getElementById("key-text");
   const button = document.getElementById("key");
-  const label = () => { button.textContent = key.get() ? "Sign out" : "Sign in"; };
+  // A service that asks for no key needs no button.
+  const label = () => {
+    button.textContent = key.get() ? "Sign out" : "Sign in";
+    button.hidden = !locked && !key.get();
+  };
   label();
   button.addEventListener("click", () => {
     if (!key.get()) return dialog.showModal();
@@ -93,6 +95,7 @@ function signIn() {
   });
   document.addEventListener("key-needed", () => {
     locked = true;
+    label();
     if (!dialog.open) dialog.showModal();
   });
   dialog.addEventListener("close", () => {

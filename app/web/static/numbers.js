@@ -66,3 +66,13 @@ export function nameOf(point) {
 export function plural(count, noun, ending = "s") {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : ending}`;
 }
+
+/** Return a time, with the year of another year alone. */
+export function when(text) {
+  const time = new Date(text);
+  const year = time.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
+  return time.toLocaleString([], { ...year, month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+}
+
+/** ["a", "b", "c"] -> "a, b and c" */
+export const listed = (words) => [words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" and ");

@@ -56,8 +56,8 @@ function panelView(plan, id, moves, labels, standings) {
   const after = new Map((plan.final[id]?.pairs || []).map((pair) => [keyOf(pair), pair]));
   const standing = standings.get(id);
   const drawings = standing ? [
-    figure(`Observed on ${id}; red pairs are wrong, faint pairs are still to unplug`, panel, () => split(standing.pairs, [["wrong", standing.unexpected], ["dark", standing.dark], ["kept", after], ["old", standing.pairs]])),
-    figure("After the plan; dashed pairs are still to plug", panel, () => split(after, [["kept", standing.pairs], ["todo", after]])),
+    figure("Observed: red is wrong, faint is still to unplug", panel, () => split(standing.pairs, [["wrong", standing.unexpected], ["dark", standing.dark], ["kept", after], ["old", standing.pairs]])),
+    figure("After the plan: dashed is still to plug", panel, () => split(after, [["kept", standing.pairs], ["todo", after]])),
   ] : [
     before.size > 0 && figure("Today; red pairs go", panel, () => split(before, [["gone", new Map([...before].filter(([key]) => !after.has(key)))]])),
     stepped(panel, before, after, moves),

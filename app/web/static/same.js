@@ -1,7 +1,8 @@
 // "The same elsewhere": the request by curl, in Python and on the command line, to copy; and files.
 
-import { blob, get, key } from "./api.js";
+import { blob, key } from "./api.js";
 import { h, later } from "./dom.js";
+import { fields } from "./form.js";
 
 /** Return the texts of a request for other programs, and files; a request without a body reads its path. */
 export function sameElsewhere(path, body, python, command, downloads = []) {
@@ -44,22 +45,39 @@ export function options(body) {
   }).join(" ");
 }
 
-/** Return a list of downloads `[label, path, file name, what the file is for]`. */
+/** Return a list of downloads `[label, path, file name, what the file is for, body]`; a body is posted. */
 export function files(entries) {
-  return h("ul", { class: "files" }, entries.map(([label, path, name, use]) => {
+  return h("ul", { class: "files" }, entries.map(([label, path, name, use, body]) => {
     const told = h("span", { class: "error", role: "alert" });
-    return h("li", {}, h("button", { type: "button", class: "download", onclick: () => download(path, name, told) }, label), h("span", { class: "quiet" }, use), told);
+    return h("li", {}, fileButton(label, path, name, told, body), h("span", { class: "quiet" }, use), told);
   }));
 }
 
-/** Return a choice of every format in which the service writes a document of a route `/v1/…/{id}`. */
-export function everyFormat(what, route, id, stem) {
-  return later(get("/openapi.json").then(({ paths }) => {
-    const { schema } = paths[route].get.parameters.find(({ name }) => name === "format");
-    const names = (schema.anyOf || [schema]).flatMap((one) => one.enum || []);
-    const select = h("select", { "aria-label": `Format of the ${what}` }, names.map((name) => h("option", {}, name)));
+/** Return a button that saves a file of the service; an error stands in `told`, or on the button. */
+export function fileButton(label, path, name, told = null, body = null) {
+  const button = h("button", { type: "button", class: "download", onclick: () => download(path, name, told || button, body) }, label);
+  return button;
+}
+
+/** Return the files of an answer with a topology and a schedule: `first`, those of both, and `rest`, as of `files`. */
+export function answerFiles(first, topology, schedule, stem, rest = []) {
+  const path = `/v1/schedules/${schedule}`;
+  return h("div", {}, files([
+    first,
+    ["Topology (JSON)", `/v1/topologies/${topology}`, `${stem}.topology.json`, "nodes and links, topology/1"],
+    ["Schedule (JSON)", path, `${stem}.schedule.json`, "every message, schedule/1"],
+    ["Schedule (MSCCL XML)", `${path}?format=msccl-xml`, `${stem}.xml`, "for MSCCL and RCCL"],
+    ["Schedule (MSCCL++)", `${path}?format=mscclpp-json`, `${stem}.mscclpp.json`, "an execution plan for MSCCL++"],
+    ...rest.filter(Boolean),
+  ]), everyFormat("topology", `/v1/topologies/${topology}`, stem), everyFormat("schedule", path, `${stem}.schedule`));
+}
+
+/** Return a choice of every format in which the service writes a document, such as a "topology". */
+export function everyFormat(what, path, stem) {
+  return later(fields().then(({ formats }) => {
+    const select = h("select", { "aria-label": `Format of the ${what}` }, formats[what].map((name) => h("option", {}, name)));
     const told = h("span", { class: "error", role: "alert" });
-    const act = () => download(`${route.replace("{id}", id)}?format=${select.value}`, (type) => `${stem}.${select.value}.${suffixOf(type)}`, told);
+    const act = () => download(`${path}?format=${select.value}`, (type) => `${stem}.${select.value}.${suffixOf(type)}`, told);
     return h("div", { class: "inline" }, h("span", {}, `The ${what} in any format:`), select, h("button", { type: "button", onclick: act }, "Download"), told);
   }));
 }
@@ -68,10 +86,10 @@ const SUFFIXES = [["json", "json"], ["xml", "xml"], ["csv", "csv"], ["html", "ht
 const suffixOf = (type) => SUFFIXES.find(([part]) => type.includes(part))?.[1] || "txt";
 
 /** Save a file of the service; `name` may be a function of its media type. */
-async function download(path, name, told) {
-  told.textContent = "";
+async function download(path, name, told, body) {
+  if (told.tagName !== "BUTTON") told.textContent = "";
   try {
-    const content = await blob(path);
+    const content = await blob(path, body);
     save(content, typeof name === "function" ? name(content.type) : name);
   } catch (error) {
     told.textContent = error.message;

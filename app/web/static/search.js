@@ -1,8 +1,9 @@
-// The search box: stored designs, topologies and plans, and named fabrics, by name, id or number.
+// The search box: stored designs, topologies and plans, named fabrics, and the documentation.
 
 import { get } from "./api.js";
 import { EXAMPLE } from "./design.js";
 import { h, show } from "./dom.js";
+import { contents } from "./help.js";
 import { nameOf } from "./numbers.js";
 
 const PAGES = 3; // Pages of 100 entries that are searched of each list, newest first.
@@ -27,7 +28,7 @@ export function search(input, list) {
     close();
     input.value = "";
     input.blur();
-    location.hash = hit.href;
+    location.assign(hit.href);
   };
   async function find() {
     const text = input.value.trim();
@@ -80,12 +81,13 @@ function matching(entries, text) {
 
 /** Return all entries that can be found: designs that differ in the message size alone are one. */
 async function load() {
-  const [designs, topologies, plans, fabrics] = await Promise.all([stored("designs"), stored("topologies"), stored("patch-plans"), get("/v1/fabrics").then(({ items }) => items, () => [])]);
+  const [designs, topologies, plans, pages, fabrics] = await Promise.all([stored("designs"), stored("topologies"), stored("patch-plans"), contents(), get("/v1/fabrics").then(({ items }) => items, () => [])]);
   const short = (id) => id.slice(0, 16);
   const found = [
     ...designs.map(({ id, request, summary }) => hit("design", nameOf(summary), `${request.nodes} hosts, ${request.degree} ports, ${request.collective || request.preset || "a workload"}`, `#/design?id=${short(id)}`, { id, recipe: summary.recipe })),
     ...topologies.map(({ id, request, summary }) => hit("topology", summary.name || short(id), `${summary.nodes} nodes`, `#/fabric?recipe=${short(id)}`, { id, recipe: request?.recipe })),
     ...plans.map(({ id, summary }) => hit("plan", summary.name || short(id), `${summary.removes + summary.adds} moves`, `#/wiring?plan=${short(id)}`, { id })),
+    ...pages.flatMap(({ path, title, headings }) => [["", ""], ...headings].map(([text, anchor]) => hit("guide", text || title, text ? title : "", `documentation/${path}${anchor && `#${anchor}`}`))),
     ...fabrics.map(({ name }) => hit("fabric", name, "named fabric", `#/fabric?fabric=${name.replace(/-N$/, "-2")}`)),
   ];
   return [...new Map(found.map((one) => [one.text, one])).values()];

@@ -53,7 +53,7 @@ export function sizesChart(designs, chosen, onSize) {
     // Labels stand at the height that their lines have at the chosen size.
     const lines = [...names.map((name) => ({ name: shortName(name), title: name, kind: row.assumed.has(name) ? "other assumed" : "other", value: (one) => one.others.get(name) })),
       { name: "Topoloom", title: "the best topology and algorithm", kind: "ours", value: (one) => one.ours }];
-    const labels = new Map(apart(lines.filter(({ value }) => value(row) !== undefined).map((one) => ({ one, y: clamp(one.value(row) / row.bound) + 4 })), 14, box.top + 4, box.bottom + 4).map((label) => [label.one, label.y]));
+    const labels = new Map(apart(lines.filter(({ value }) => value(row) !== undefined).map((one) => ({ one, y: clamp(one.value(row) / row.bound) + 4 })), 14, box.top + 4, box.bottom).map((label) => [label.one, label.y]));
     return axes(width, height, box, {
       x, y, title: "Time over message size, as a ratio to the bound of any algorithm", xName: "message size", yName: "time ÷ bound of any algorithm",
       xTicks: rows.filter((_, index) => index % (width < 480 ? 5 : 2) === 0).map((one) => [one.bytes, bytes(one.bytes)]),

@@ -3,9 +3,10 @@
 import { h, show } from "./dom.js";
 import { graphView } from "./graph.js";
 import { arrange, graphOf, hops } from "./layout.js";
-import { plural } from "./numbers.js";
+import { digits, number, plural } from "./numbers.js";
 import { recipeView } from "./recipes.js";
 import { isLarge, sceneOf } from "./scene.js";
+import { table } from "./table.js";
 
 /**
  * Return the view of a topology: drawing, recipe, facts.  `options.cut` has the `nodes` of a
@@ -40,9 +41,31 @@ export function topologyView(topology, options = {}) {
     show(facts, state.chosen < 0 ? h("p", { class: "quiet" }, "The bottleneck is red. Click or type a node to see its links.") : about(graph, state.chosen, topology));
   }
   draw();
-  return h("div", { class: "split" },
+  return [h("div", { class: "split" },
     h("div", {}, modes.length > 1 && h("div", { class: "switcher", role: "group", "aria-label": "Arrangement" }, buttons), drawn.element, caption),
-    h("div", {}, topology.recipe && recipeView(topology.recipe), options.about, h("div", { class: "inline choose" }, h("label", { for: "chosen-node" }, "Node"), choose), facts));
+    h("div", {}, topology.recipe && recipeView(topology.recipe), options.about, h("div", { class: "inline choose" }, h("label", { for: "chosen-node" }, "Node"), choose), facts)), linkTable(graph, topology)];
+}
+
+/** Return the least and the greatest latency of links, in words; nothing if the topology states none. */
+function latencyOf(links) {
+  const known = [...new Set(links.map((link) => link.latency))].filter((value) => value !== undefined).sort((one, other) => number(one) - number(other));
+  const said = [...new Set([known[0], known.at(-1)])].map((value) => digits(number(value)));
+  return known.length ? `latency ${said.join(" to ")}\u00a0µs` : "";
+}
+
+/** Return all links with their capacities and latencies, made when they are first opened. */
+function linkTable(graph, { bandwidth_unit: unit }) {
+  const name = (node) => String(graph.nodes[node].id);
+  const behind = h("details", { class: "behind", ontoggle: () => {
+    if (behind.childElementCount > 1) return;
+    behind.append(table("Links of the topology", [
+      { head: "from", cell: (link) => name(link.source) },
+      { head: "to", cell: (link) => name(link.target) },
+      { head: `capacity, ${unit === "link" ? "links" : unit}`, number: true, cell: (link) => h("span", { title: link.capacity }, digits(number(link.capacity))) },
+      latencyOf(graph.links) && { head: "latency, µs", number: true, cell: (link) => h("span", { title: link.latency }, digits(number(link.latency))) },
+    ].filter(Boolean), graph.links));
+  } }, h("summary", {}, "Table of the links"));
+  return behind;
 }
 
 function captionOf(by, shape, graph) {
@@ -66,6 +89,14 @@ function sidesOf(graph, cut) {
   };
 }
 
+/** Return the capacity and latency of a link, if the topology states them. */
+function rateOf(graph, source, target, { bandwidth_unit: unit }) {
+  const links = graph.links.filter((link) => link.source === source && link.target === target);
+  const capacity = links.reduce((sum, link) => sum + number(link.capacity), 0);
+  const told = [unit === "link" ? "" : `${digits(capacity)}\u00a0${unit}`, latencyOf(links)].filter(Boolean).join(", ");
+  return told && ` (${told})`;
+}
+
 function about(graph, chosen, topology) {
   const distance = hops(graph.out, chosen);
   const reached = distance.filter((hop) => Number.isFinite(hop) && hop > 0);
@@ -73,8 +104,8 @@ function about(graph, chosen, topology) {
   const name = (node) => String(graph.nodes[node].id);
   const next = [...new Set(graph.out[chosen])];
   return [
-    h("p", {}, `Sends to ${next.slice(0, 16).map(name).join(", ")}${next.length > 16 ? " …" : ""}.`),
+    h("p", {}, `Sends to ${next.slice(0, 16).map((node) => name(node) + rateOf(graph, chosen, node, topology)).join(", ")}${next.length > 16 ? " …" : ""}.`),
     h("p", {}, `Reaches ${counts.map((count, hop) => `${count} at ${plural(hop + 1, "hop")}`).join(", ")}.`),
-    h("p", { class: "quiet" }, `${plural(graph.nodes.length, "node")}, ${plural(graph.links.length, "one-way link")}${topology.bandwidth_unit === "link" ? "" : `, capacities in ${topology.bandwidth_unit}`}. Click or type a node to see its links.`),
+    h("p", { class: "quiet" }, `${[plural(graph.nodes.length, "node"), plural(graph.links.length, "one-way link"), topology.bandwidth_unit === "link" ? "" : `capacities in ${topology.bandwidth_unit}`, latencyOf(graph.links)].filter(Boolean).join(", ")}. Click or type a node to see its links.`),
   ];
 }

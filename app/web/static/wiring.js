@@ -1,11 +1,12 @@
 // The view Wiring: the plan from the present wiring to a topology, and its work orders.
 
 import { get, post } from "./api.js";
-import { figure, h, later } from "./dom.js";
+import { figure, guides, h, later } from "./dom.js";
 import { Form, fields } from "./form.js";
 import { plural } from "./numbers.js";
 import { panelsView } from "./panels.js";
 import { planProgress } from "./progress.js";
+import { failuresView } from "./repairs.js";
 import { everyFormat, files, keywords, options, quoted, sameElsewhere } from "./same.js";
 import { ask } from "./waiting.js";
 
@@ -18,6 +19,9 @@ const ITEMS = [{ label: "Plan", either: [
     { name: "from", label: "Wired today", kind: "text", hint: "recipe, short name or id of the present topology; empty: nothing is plugged" },
     { name: "host_assignment", label: "Hosts", kind: "select", options: [["fixed", "each node on its host"], ["free", "the assignment with the fewest moves"]] },
     { more: "More conditions", fields: [
+      { name: "hosts", label: "Hosts, with spare hosts", placeholder: "as the topology" },
+      { name: "ports_per_host", label: "Ports of each host", placeholder: "as the topology" },
+      { name: "make_before_break", label: "Plug new pairs before old ones go", kind: "check" },
       { name: "max_links_down", label: "Links down in one stage, at most", placeholder: "no limit" },
       { name: "stay_connected", label: "Keep all hosts connected in every stage", kind: "check" },
       { name: "plant", label: "Plant, instead of new panels", kind: "area", hint: "plant/1, CSV, YAML, or cables from NetBox", read: (text) => ({ text }) },
@@ -36,10 +40,15 @@ async function planOf(values, form, extra) {
   const { plan: id, recipe, from, ...rest } = values;
   if (id) return { plan: await get(`/v1/patch-plans/${encodeURIComponent(id)}`).catch((error) => refuseAt("/plan", error)), body: null };
   const body = { topology: sourceOf(recipe || ""), ...form.body(rest) };
-  const plant = body.plant ? { plant: body.plant } : body.panels && { panels: body.panels };
   if (body.plant) delete body.panels;
-  if (from) body.current_wiring = await post("/v1/patch-plans", { topology: sourceOf(from), ...plant }, extra).catch((error) => refuseAt("/from", error));
+  if (from) body.current_wiring = await presentWiring(from, body, extra);
   return { plan: await post("/v1/patch-plans", body, extra), body };
+}
+
+/** Return the wiring of the present topology, on the plant or panels of a request. */
+export function presentWiring(from, { plant, panels }, extra) {
+  const where = plant ? { plant } : panels && { panels };
+  return post("/v1/patch-plans", { topology: sourceOf(from), ...where }, extra).catch((error) => refuseAt("/from", error));
 }
 
 function refuseAt(pointer, error) {
@@ -69,7 +78,8 @@ const addressOf = (plan) => `#/wiring?plan=${plan.id}`;
 
 function planView(plan, body) {
   return [summary(plan), later(planProgress(plan)),
-    h("h2", {}, "Work orders"), planFiles(plan), body ? elsewhere(plan, body) : []];
+    h("h2", {}, "Failures"), failuresView(plan),
+    h("h2", {}, "Work orders"), planFiles(plan), guides([["reference/device-formats.md", "Device formats"], ["reference/patch-plan.md", "Patch plans"]]), body ? elsewhere(plan, body) : []];
 }
 
 function elsewhere(plan, body) {
@@ -81,7 +91,7 @@ function elsewhere(plan, body) {
 }
 
 /** Return a body whose present wiring is left to a file: a plan is too long to copy. */
-const shortened = ({ current_wiring: before, ...rest }) => (before ? { ...rest, current_wiring: "… the patch-plan/1 document of the present wiring …" } : rest);
+export const shortened = ({ current_wiring: before, ...rest }) => (before ? { ...rest, current_wiring: "… the patch-plan/1 document of the present wiring …" } : rest);
 
 function summary(plan, heading = "h1") {
   const { moves, removes, adds, kept, lower_bound: bound, optimal, stages, with_spare_port: spare } = plan.summary;
@@ -103,5 +113,5 @@ function planFiles(plan) {
     ["Cables (NetBox)", of("netbox-csv"), `${stem}.netbox.csv`, "cables to import into NetBox"],
     ["Commands (SONiC)", of("sonic-cli"), `${stem}.sonic.txt`, "for optical switches with SONiC"],
     ["Commands (Polatis)", of("polatis-scpi"), `${stem}.scpi`, "SCPI, for Polatis switches"],
-  ]), everyFormat("plan", "/v1/patch-plans/{id}", plan.id, stem));
+  ]), everyFormat("plan", `/v1/patch-plans/${plan.id}`, stem));
 }
