@@ -1,12 +1,11 @@
 """Boardfly, the network of TPU 8i: blocks of chips, groups of blocks, groups joined by OCS.
 
-Google states: blocks of 4 chips, groups of 8 blocks joined by copper, up to 36 groups (1,152
-chips) joined over optical circuit switches, and at most 7 hops between 1,024 chips.  Sources:
-Google Cloud, "TPU 8t and TPU 8i technical deep dive", April 2026, and reports about it.  All else
-is assumed, and listed in ``assumed`` of the topology.
+Google states: a block is a ring of 4 chips with 16 external links; a group is 8 blocks, joined by
+copper, with 11 of these links of each block; up to 36 groups (1,152 chips) are joined over optical
+circuit switches; 1,024 chips are at most 7 hops apart.  Source: Google Cloud, "TPU 8t and TPU 8i
+technical deep dive", April 2026.  All else is assumed, and listed in ``assumed`` of the topology.
 """
 
-from collections.abc import Iterator
 from itertools import combinations
 
 from topoloom.synth.errors import OutOfDomain
@@ -16,11 +15,16 @@ from topoloom.synth.topology.topology import Topology
 
 CHIPS, BLOCKS, MOST_GROUPS = 4, 8, 36
 
+_COPPER = ((0, 6, 1), (1, 5, 2), (2, 4, 3), (3, 3, 4), (7, 8, 1), (9, 10, 2))
+"""Cables of a group: a port, the port at the other end, and how many blocks further that is."""
+_OPTICAL = 11
+"""First port of a block that leads to another group."""
+
 ASSUMED = (
-    Assumption(
-        "Every two chips of a block, blocks of a group and groups are joined by one cable each."
-    ),
-    Assumption("The cables of a block and of a group are spread evenly over their chips."),
+    Assumption("The chips of a block form a ring; a caption calls them fully connected."),
+    Assumption("In a group two cables join blocks that are 1 or 2 places apart, else one cable."),
+    Assumption("One cable joins every two groups; other ports to optical switches are empty."),
+    Assumption("The ports of a block are spread evenly over its chips."),
     Assumption("Every link has the same rate, so capacities count links."),
 )
 
@@ -33,32 +37,32 @@ def boardfly(groups: int) -> Topology:
     """
     if not 2 <= groups <= MOST_GROUPS:
         raise OutOfDomain("G", f"must be from 2 to {MOST_GROUPS}")
+
+    def chip(group: int, block: int, port: int) -> str:
+        return f"{group}.{block % BLOCKS}.{port % CHIPS}"
+
+    links: list[Row] = []
+    for group in range(groups):
+        for block in range(BLOCKS):
+            for at in range(CHIPS):
+                links += two_way_links(chip(group, block, at), chip(group, block, at + 1), 1)
+            for near, far, further in _COPPER:
+                # A cable to the block opposite is met from both ends.
+                if 2 * further < BLOCKS or block < further:
+                    ends = chip(group, block, near), chip(group, block + further, far)
+                    links += two_way_links(*ends, 1)
+    for one, other in combinations(range(groups), 2):
+        # Port p of a group leads to the group p + 1 further on.
+        near, far = other - one - 1, one - other - 1 + groups
+        ends = (
+            chip(group, port, _OPTICAL + port // BLOCKS)
+            for group, port in ((one, near), (other, far))
+        )
+        links += two_way_links(*ends, 1)
     names = [
-        f"{group}.{block}.{chip}"
+        chip(group, block, at)
         for group in range(groups)
         for block in range(BLOCKS)
-        for chip in range(CHIPS)
+        for at in range(CHIPS)
     ]
-    links: list[Row] = []
-    for first in range(0, len(names), CHIPS):
-        for one, other in combinations(names[first : first + CHIPS], 2):
-            links += two_way_links(one, other, 1)
-    size = CHIPS * BLOCKS
-    for first in range(0, len(names), size):
-        links += _cables(names[first : first + size], CHIPS)
-    links += _cables(names, size)
     return Topology(names, links, name="boardfly", assumed=ASSUMED)
-
-
-def _cables(names: list[str], size: int) -> Iterator[Row]:
-    """Yield one cable between every two parts of ``size`` chips, spread over the chips."""
-    count = len(names) // size
-    ports = count - 1
-    for one, other in combinations(range(count), 2):
-        # Port p of a part leads to the part p + 1 further on.
-        near, far = other - one - 1, one - other - 1 + count
-        yield from two_way_links(
-            names[one * size + near * size // ports],
-            names[other * size + far * size // ports],
-            1,
-        )

@@ -256,9 +256,10 @@ def test_boardfly_has_the_stated_chips_and_hops_and_says_what_is_assumed() -> No
     assert len(topology.compute_nodes) == 1024
     assert len(fabric("boardfly-36").compute_nodes) == 1152
     assert nx.diameter(topology.to_networkx()) == 7
-    assert len(topology.assumed) == 3
-    # 6 links of a block, 28 of a group, and one cable between every two groups.
-    assert topology.link_count == 2 * (256 * 6 + 32 * 28 + 32 * 31 // 2)
+    assert len(topology.assumed) == 5
+    # A ring in each block, 11 copper links of each block, and a cable between every two groups.
+    assert topology.link_count == 2 * (256 * 4 + 32 * 8 * 11 // 2 + 32 * 31 // 2)
+    assert {topology.to_networkx().out_degree(chip) for chip in topology.nodes} == {5, 6}
 
 
 def test_one_switch_gives_every_host_its_links() -> None:
