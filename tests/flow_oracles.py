@@ -5,6 +5,7 @@ no symmetry, no cuts.
 """
 
 from collections.abc import Mapping
+from itertools import combinations
 
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
@@ -75,3 +76,40 @@ def flow_rate(
         row = [(room[i], 1.0) for room in rooms for i in held]
         program.most.append((row, float(capacity)))
     return program.solve(dict.fromkeys([*shares.values(), *rate], 1.0))
+
+
+def copying_rate(topology: Topology, sizes: Mapping[NodeId, int], way: str) -> float:
+    """Return the most data per unit of time of one pass, by trees copied at any switches that can.
+
+    The trees that are copied at the same switches share their own part of every link.  ``way`` is
+    that of `flow_rate`.
+    """
+    program, links = _Program(), topology.links
+    whole, able = sum(sizes.values()), sorted(topology.multicast, key=str)
+    (rate,) = program.new(1)
+    rooms, parts = [], []
+    for chosen in (some for count in range(len(able) + 1) for some in combinations(able, count)):
+        room = program.new(len(links))
+        part = dict(zip(sizes, program.new(len(sizes)), strict=True))
+        rooms.append(room)
+        parts.append(part)
+        ends = [(k.source, k.target) if way == "o" else (k.target, k.source) for k in links]
+        receivers = {*sizes, *chosen}
+        for node in set(topology.nodes) - receivers:
+            row = [(room[i], float(s == node) - float(t == node)) for i, (s, t) in enumerate(ends)]
+            program.most.append((row, 0.0))
+        for receiver in receivers:
+            flow = program.new(len(links))
+            program.most += [([(flow[i], 1.0), (room[i], -1.0)], 0.0) for i in range(len(links))]
+            for node in set(topology.nodes) - {receiver}:
+                row = [
+                    (flow[i], float(s == node) - float(t == node)) for i, (s, t) in enumerate(ends)
+                ]
+                row += [(part[node], -1.0)] if node in part else []
+                program.equal.append((row, 0.0))
+    for rank, size in sizes.items():
+        row = [(part[rank], 1.0) for part in parts]
+        program.equal.append(([*row, (rate, -size / whole)], 0.0))
+    for i, link in enumerate(links):
+        program.most.append(([(room[i], 1.0) for room in rooms], float(link.capacity)))
+    return program.solve({rate: 1.0})

@@ -1,5 +1,7 @@
 """Cuts and proofs of optimum/1: node sets that prove an upper bound of the rate."""
 
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -7,7 +9,8 @@ from pydantic import Field
 from topoloom.app.documents.base import Document, Exact, Node, omitted
 
 if TYPE_CHECKING:
-    from topoloom.schedules.optimum.collective_optimum import BalanceProof, Cut
+    from topoloom.schedules.optimum.collective_optimum import BalanceProof, Cut, Sets
+    from topoloom.synth.topology.topology import NodeId
 
 
 class BoxDocument(Document):
@@ -65,12 +68,26 @@ class LimitPriceDocument(Document):
     weight: Exact = Field(description="nonnegative weight")
 
 
+class PatternDocument(Document):
+    """The part of a proof for the trees that are copied at some switches alone."""
+
+    copying: list[Node] = Field(description="multicast switches at which these trees are copied")
+    sets: list[SetDocument] = Field(
+        description="sets of nodes that each exclude a rank or one of these switches"
+    )
+    prices: list[PriceDocument] = Field(description="weights of all other forwarding nodes")
+
+
 class ProofDocument(Document):
     """A proof of the rate if no single cut proves it: weights of sets, forwarding nodes, limits."""
 
     sets: list[SetDocument] = Field(description="sets of nodes that each exclude a rank")
     prices: list[PriceDocument] = Field(description="weights of forwarding nodes")
     sharing: list[LimitPriceDocument] = omitted("weights of shared limits")
+    patterns: list[PatternDocument] = omitted(
+        "if trees are copied at different switches: the proof by every set of multicast switches; "
+        "`sets` and `prices` are then empty"
+    )
 
 
 def cut_document(cut: "Cut", *, outward: bool) -> CutDocument:
@@ -110,8 +127,19 @@ def proof_document(proof: "BalanceProof") -> ProofDocument:
         more["sharing"] = [
             LimitPriceDocument(place=place, weight=str(weight)) for place, weight in proof.sharing
         ]
-    return ProofDocument(
-        sets=[SetDocument(nodes=list(nodes), weight=str(weight)) for nodes, weight in proof.sets],
-        prices=[PriceDocument(node=node, weight=str(weight)) for node, weight in proof.prices],
-        **more,
-    )
+    if proof.patterns:
+        more["patterns"] = [
+            PatternDocument(
+                copying=list(one.copying), sets=_sets(one.sets), prices=_prices(one.prices)
+            )
+            for one in proof.patterns
+        ]
+    return ProofDocument(sets=_sets(proof.sets), prices=_prices(proof.prices), **more)
+
+
+def _sets(sets: "Sets") -> list[SetDocument]:
+    return [SetDocument(nodes=list(nodes), weight=str(weight)) for nodes, weight in sets]
+
+
+def _prices(prices: "Iterable[tuple[NodeId, Fraction]]") -> list[PriceDocument]:
+    return [PriceDocument(node=node, weight=str(weight)) for node, weight in prices]

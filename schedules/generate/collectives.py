@@ -255,7 +255,7 @@ def _bfb(topology: Topology, options: Options) -> StepSchedule:
 
 def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
     from topoloom.schedules.trees import forestcoll
-    from topoloom.schedules.trees.multicast import without_repeated_sends
+    from topoloom.schedules.trees.multicast import without_detours, without_repeated_sends
 
     count, members = options.trees_per_root, options.participants
     gap, height = options.max_gap, options.max_height
@@ -272,7 +272,7 @@ def _forestcoll(topology: Topology, options: Options) -> TreeSchedule:
         forest = forestcoll.broadcast(
             topology, options.root, count, max_gap=gap, max_height=height, participants=members
         )
-    return without_repeated_sends(forest, topology)
+    return without_detours(without_repeated_sends(forest, topology), topology)
 
 
 def _lifted(topology: Topology, _: Options) -> StepSchedule:

@@ -54,7 +54,7 @@ def group_rate(topology: Topology, members: Sequence[NodeId], collective: Collec
     network = network_of(topology.transpose() if inward else topology, demand)
     within = usable_network(network, copying_nodes(topology))
     found = best_rate(within.network)
-    reached = within.network.data / found.inverse * within.network.unit
+    reached = within.rate
     cut = () if within.proof else tuple(topology.nodes[at] for at in np.flatnonzero(found.inside))
     best = reached if within.bound is None else within.bound * network.unit
     return GroupRate(reached, best, cut)

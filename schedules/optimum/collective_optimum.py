@@ -1,17 +1,24 @@
 """The optimum of a collective on a topology, with the cut that proves it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
+from typing import TypeAlias
 
 from topoloom.schedules.errors import TookTooLong, TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.optimum.cut_description import BoxPart, Crossing, box_parts, crossings
 from topoloom.schedules.options import Options, require_root
 from topoloom.schedules.trees.forestcoll import Optimum, optimum
+from topoloom.schedules.trees.linear_program.certificate import Cut as WeightedCut
+from topoloom.schedules.trees.linear_program.certificate import Proof
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
-from topoloom.schedules.verify.cuts import cut_inverse_rate, weighted_inverse_rate
+from topoloom.schedules.verify.cuts import (
+    cut_inverse_rate,
+    pattern_inverse_rate,
+    weighted_inverse_rate,
+)
 from topoloom.synth.errors import ClaimBroken
 from topoloom.synth.topology.topology import NodeId, Topology
 
@@ -33,18 +40,33 @@ class Cut:
     links: tuple[Crossing, ...] = ()
 
 
+Sets: TypeAlias = tuple[tuple[tuple[NodeId, ...], Fraction], ...]
+"""Node sets in topology order, each with its weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternProof:
+    """Node sets and prices for the trees that are copied at the switches ``copying`` alone."""
+
+    copying: tuple[NodeId, ...]
+    sets: Sets
+    prices: tuple[tuple[NodeId, Fraction], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class BalanceProof:
     """Proof of the optimum where forwarding nodes cannot pass on all capacity that a cut counts.
 
     ``sets`` are node sets with weights, ``prices`` the weights of such nodes, ``sharing`` those of
     shared limits by their index; see `schedules.trees.linear_program.certificate`.  The bottleneck
-    is then a cut of the usable capacities.
+    is then a cut of the usable capacities.  Where trees are copied at different switches,
+    ``patterns`` alone are the proof.
     """
 
-    sets: tuple[tuple[tuple[NodeId, ...], Fraction], ...]
+    sets: Sets
     prices: tuple[tuple[NodeId, Fraction], ...]
     sharing: tuple[tuple[int, Fraction], ...] = ()
+    patterns: tuple[PatternProof, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +266,14 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
     )
     proof = None
     if found.proof is not None:
-        order = topology.position
         proof = BalanceProof(
-            tuple(
-                (tuple(sorted(one.nodes, key=lambda node: order[node])), one.weight)
-                for one in found.proof.cuts
-            ),
+            _sets(topology, found.proof.cuts),
             tuple(found.proof.copying.items()),
             tuple(sorted(_placed(topology, found.proof.sharing, collective).items())),
+            tuple(
+                PatternProof(one.copying, _sets(topology, one.cuts), tuple(one.prices.items()))
+                for one in found.proof.pattern_cuts
+            ),
         )
     near = None if options.max_gap is None else TreeGap(Fraction(options.max_gap), found.gap)
     return PassOptimum(
@@ -269,6 +291,11 @@ def _one_pass(topology: Topology, collective: Collective, options: Options) -> P
     )
 
 
+def _sets(topology: Topology, cuts: Iterable[WeightedCut]) -> Sets:
+    order = topology.position
+    return tuple((tuple(sorted(one.nodes, key=order.__getitem__)), one.weight) for one in cuts)
+
+
 def _placed(
     topology: Topology, sharing: Mapping[int, Fraction], collective: Collective
 ) -> dict[int, Fraction]:
@@ -284,6 +311,29 @@ def _placed(
     return found
 
 
+def _proven(
+    topology: Topology, collective: Collective, proof: Proof, sizes: Mapping[NodeId, int]
+) -> Fraction:
+    """Return the inverse rate that a proof proves."""
+    if proof.patterns:
+        patterns = {
+            frozenset(one.copying): (
+                [(cut.nodes, cut.weight) for cut in one.cuts],
+                one.prices,
+            )
+            for one in proof.pattern_cuts
+        }
+        return pattern_inverse_rate(topology, patterns, sizes, inward=not collective.outward)
+    return weighted_inverse_rate(
+        topology,
+        [(one.nodes, one.weight) for one in proof.cuts],
+        proof.copying,
+        sizes,
+        _placed(topology, proof.sharing, collective),
+        inward=not collective.outward,
+    )
+
+
 def _require_proof(
     topology: Topology, collective: Collective, found: Optimum, options: Options
 ) -> None:
@@ -296,14 +346,7 @@ def _require_proof(
     sizes = {rank: shards.get(rank, 0) // common for rank in ranks}
     counted = options.trees_per_root is not None or options.max_gap is not None
     if found.proof is not None:
-        proven = weighted_inverse_rate(
-            topology,
-            [(one.nodes, one.weight) for one in found.proof.cuts],
-            found.proof.copying,
-            sizes,
-            _placed(topology, found.proof.sharing, collective),
-            inward=not collective.outward,
-        )
+        proven = _proven(topology, collective, found.proof, sizes)
         open_ = counted or found.bound is not None
         if proven > found.inverse_rate or (proven < found.inverse_rate and not open_):
             raise ClaimBroken("optimum", f"the sets prove {proven}, not {found.inverse_rate}")

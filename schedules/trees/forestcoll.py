@@ -17,7 +17,8 @@ References
 .. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from topoloom.schedules.errors import NoSchedule
@@ -31,9 +32,11 @@ from topoloom.schedules.trees.forests.forest_at_rate import (
     symmetric,
 )
 from topoloom.schedules.trees.forests.forests_by_height import lowest_forest
+from topoloom.schedules.trees.linear_program.copy_patterns import PatternPart
 from topoloom.schedules.trees.multicast import spliced_tree
 from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.fewest_trees import is_least
+from topoloom.schedules.trees.rates.pattern_counts import PatternCounts, pattern_counts
 from topoloom.schedules.trees.rates.topology_rate import Optimum, optimum, rates, require_counts
 from topoloom.synth.topology.topology import NodeId, Topology
 
@@ -180,6 +183,10 @@ def _forest(
         return _schedule(topology, collective, demand, low.trees_per_root, low.trees)
     within = usable_network(network_of(topology, demand), copying_nodes(topology))
     network = within.network
+    if within.parts and within.proof and trees_per_root is None and max_gap is None:
+        counts = pattern_counts(within.parts, within.proof.rate / network.data)
+        trees = _pattern_trees(topology, within.parts, counts)
+        return _schedule(topology, collective, demand, counts.trees_per_root, trees)
     rate, trees = None, None
     if max_gap is None:
         # Trees at the rate at which ranks can receive all their data are optimal.
@@ -193,6 +200,16 @@ def _forest(
         copying = [topology.nodes[node] for node in within.copying]
         trees = [spliced_tree(tree, copying) for tree in trees]
     return _schedule(topology, collective, demand, rate.trees_per_root, trees)
+
+
+def _pattern_trees(
+    topology: Topology, parts: Sequence[PatternPart], counts: PatternCounts
+) -> Iterator[Tree]:
+    """Yield the trees of all patterns of copies, drawn through the switches that copy them."""
+    for part, rate, weight in zip(parts, counts.rates, counts.weights, strict=True):
+        copying = [topology.nodes[node] for node in part.copying]
+        for tree in forest_at(topology, part.network, rate):
+            yield replace(spliced_tree(tree, copying), weight=tree.weight * weight)
 
 
 def _schedule(

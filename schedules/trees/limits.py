@@ -77,6 +77,9 @@ MAX_TREE_COUNT_VISITS = 1 << 28
 MAX_COLUMNS, MAX_SECONDS = 40_000, 120.0
 """Columns of a linear program, about half a minute; and the time limit of the solver."""
 
+MAX_COPYING = 4
+"""Switches up to which trees are copied at any set of them: each switch doubles the program."""
+
 MAX_SIMPLEX_COLUMNS = 4_000
 """Columns up to which the simplex method is faster than the interior-point method."""
 

@@ -6,10 +6,13 @@ an edge of a tree crosses a multicast switch, all later edges of the tree that c
 start there.  (Zhao et al., ForestColl, arXiv:2402.06787, on in-network multicast and aggregation.)
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import replace
+from fractions import Fraction
 
 from topoloom.schedules.model.schedule import Tree, TreeSchedule
+from topoloom.schedules.verify.costs import tree_loads
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
@@ -47,6 +50,69 @@ def without_repeated_sends(schedule: TreeSchedule, topology: Topology) -> TreeSc
     outward = schedule.collective.outward
     trees = tuple(_pruned(tree, topology.multicast, outward) for tree in schedule.trees)
     return replace(schedule, trees=trees)
+
+
+def without_detours(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
+    """Return the schedule with fewer edges that pass a switch twice on their way to be copied.
+
+    Parameters
+    ----------
+    schedule : TreeSchedule
+        Outward, and valid on the topology.
+    topology : Topology
+
+    Notes
+    -----
+    An edge that a copying switch returns over the switches on the way there passes these twice.
+    The edge takes the way without the detour if no link is then busier than the busiest link is
+    now.  Otherwise the detour is part of the rate: these links carry one copy for several edges.
+    O(hops) for every tree with such edges.
+
+    Examples
+    --------
+    >>> from topoloom.schedules.model.schedule import Collective
+    >>> links = [("a", "s", 2), ("s", "w"), ("w", "s"), ("s", "b"), ("w", "c")]
+    >>> leaf = Topology("abcsw", links, switches="sw", multicast="w")
+    >>> tree = Tree("a", 1, (("a", "s", "w", "s", "b"), ("a", "s", "w", "c")))
+    >>> ranks = tuple("abc")
+    >>> forest = TreeSchedule(Collective.BROADCAST, leaf.digest, ranks, 1, (tree,), (1, 0, 0))
+    >>> without_detours(forest, leaf).trees[0].edges
+    (('a', 's', 'b'), ('a', 's', 'w', 'c'))
+    """
+    if not any(_has_detour(edge) for tree in schedule.trees for edge in tree.edges):
+        return schedule
+    room: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
+    for link in topology.links:
+        room[link.source, link.target] += link.capacity
+    load = Counter(tree_loads(schedule, topology))
+    busiest = max(carried / room[hop] for hop, carried in load.items())
+    trees = list(schedule.trees)
+    for place, tree in enumerate(schedule.trees):
+        for index, edge in enumerate(tree.edges):
+            if not _has_detour(edge):
+                continue
+            edges = trees[place].edges
+            direct = replace(tree, edges=(*edges[:index], _direct(edge), *edges[index + 1 :]))
+            other = load.copy()
+            other.subtract(tree_loads(replace(schedule, trees=(trees[place],)), topology))
+            other.update(tree_loads(replace(schedule, trees=(direct,)), topology))
+            if all(carried <= busiest * room[hop] for hop, carried in other.items()):
+                trees[place], load = direct, other
+    return replace(schedule, trees=tuple(trees))
+
+
+def _has_detour(edge: tuple[NodeId, ...]) -> bool:
+    return len(set(edge)) < len(edge)
+
+
+def _direct(edge: tuple[NodeId, ...]) -> tuple[NodeId, ...]:
+    """Return a path without the parts between two passes of a node."""
+    path: list[NodeId] = []
+    for node in edge:
+        if node in path:
+            del path[path.index(node) :]
+        path.append(node)
+    return tuple(path)
 
 
 def spliced_tree(tree: Tree, copying: Collection[NodeId]) -> Tree:

@@ -118,19 +118,8 @@ def weighted_inverse_rate(
     >>> weighted_inverse_rate(star, sets, prices, dict.fromkeys("abcd", 1))
     Fraction(3, 1)
     """
-    if any(price < 0 or node in sizes for node, price in prices.items()):
-        raise InvalidSchedule("/proof/prices", "must be from 0, of nodes that only forward")
-    held, crossed = Fraction(0), dict[tuple[NodeId, NodeId], Fraction]()
-    pairs = {(link.source, link.target) for link in topology.links}
-    for inside, weight in sets:
-        members = set(inside)
-        if weight < 0 or members >= set(sizes):
-            raise InvalidSchedule("/proof/sets", "must miss a rank each, with weights from 0")
-        held += weight * sum(size for rank, size in sizes.items() if rank in members)
-        for source, target in pairs:
-            here, there = (target, source) if inward else (source, target)
-            if here in members and there not in members:
-                crossed[source, target] = crossed.get((source, target), Fraction(0)) + weight
+    crossed, held_by = _crossed(topology, sets, prices, sizes, set(sizes), inward)
+    held = sum((size * held_by[rank] for rank, size in sizes.items()), Fraction(0))
     if not held:
         raise InvalidSchedule("/proof/sets", "must hold data")
     none, total = Fraction(0), Fraction(0)
@@ -139,9 +128,99 @@ def weighted_inverse_rate(
             raise InvalidSchedule("/proof/sharing", "must be from 0, of limits of the topology")
         total += weight * topology.shared[index].capacity
         for pair in topology.shared[index].links:
-            crossed[pair] = crossed.get(pair, none) - weight
+            crossed[pair] -= weight
     for source, target, capacity in topology.links:
-        here, there = (target, source) if inward else (source, target)
-        price = prices.get(there, none) - prices.get(here, none)
-        total += capacity * max(none, price + crossed.get((source, target), none))
+        total += capacity * max(none, crossed[source, target])
     return held / total
+
+
+def pattern_inverse_rate(
+    topology: Topology,
+    patterns: Mapping[
+        frozenset[NodeId],
+        tuple[Iterable[tuple[Collection[NodeId], Fraction]], Mapping[NodeId, Fraction]],
+    ],
+    sizes: Mapping[NodeId, int],
+    *,
+    inward: bool = False,
+) -> Fraction:
+    """Return the lower bound on the inverse rate by sets and prices for every pattern of copies.
+
+    The trees that are copied at the switches W alone reach all ranks and all of W, and pass other
+    nodes.  In `weighted_inverse_rate` a set then misses a rank or a switch of W, and all other
+    nodes may have a price.  With x_W,v the bandwidth of these trees with root v, Y_W(v) the weight
+    of the sets of W that hold v, and L(v) the least Y_W(v) over all W,
+
+        x sum w(v) L(v) <= sum over v and W of Y_W(v) x_W,v
+                        <= sum over links of c max(0, coefficient for W, over all W).
+
+    Parameters
+    ----------
+    topology : Topology
+    patterns : mapping
+        For every set of multicast switches: sets with weights, and prices.
+    sizes, inward
+        As for `weighted_inverse_rate`.
+
+    Raises
+    ------
+    InvalidSchedule
+        As `weighted_inverse_rate`, or a set of multicast switches has no weights.
+
+    Examples
+    --------
+    The switch receives every shard once if it copies, and twice if not:
+
+    >>> links = [("a", "w", 1), ("w", "b", 1), ("w", "c", 1), ("b", "a", 3), ("c", "a", 3)]
+    >>> lame = Topology("abcw", links, switches="w", multicast="w")
+    >>> sets = [(set("abc"), Fraction(1))], {}
+    >>> plain = [(set("abcw") - {node}, Fraction(1)) for node in "bc"], {"w": Fraction(1)}
+    >>> patterns = {frozenset("w"): sets, frozenset(): plain}
+    >>> pattern_inverse_rate(lame, patterns, dict.fromkeys("abc", 1))
+    Fraction(3, 1)
+    """
+    copying = sorted(topology.multicast, key=str)
+    if topology.shared or len(patterns) < 1 << len(copying) or set().union(*patterns) - {*copying}:
+        raise InvalidSchedule("/proof/patterns", "must hold every set of the multicast switches")
+    none = Fraction(0)
+    most, least = dict[tuple[NodeId, NodeId], Fraction](), dict[NodeId, Fraction]()
+    for pattern, (sets, prices) in patterns.items():
+        crossed, held = _crossed(topology, sets, prices, sizes, {*sizes, *pattern}, inward)
+        most = {pair: max(most.get(pair, none), one) for pair, one in crossed.items()}
+        least = {rank: min(least.get(rank, held[rank]), held[rank]) for rank in sizes}
+    total = sum((link.capacity * most[link.source, link.target] for link in topology.links), none)
+    data = sum((size * least[rank] for rank, size in sizes.items()), none)
+    if not data:
+        raise InvalidSchedule("/proof/patterns", "must hold data")
+    return data / total
+
+
+def _crossed(
+    topology: Topology,
+    sets: Iterable[tuple[Collection[NodeId], Fraction]],
+    prices: Mapping[NodeId, Fraction],
+    sizes: Mapping[NodeId, int],
+    receivers: set[NodeId],
+    inward: bool,
+) -> tuple[dict[tuple[NodeId, NodeId], Fraction], dict[NodeId, Fraction]]:
+    """Return the coefficient of every pair of joined nodes, and the weight that holds each rank."""
+    if any(price < 0 or node in receivers for node, price in prices.items()):
+        raise InvalidSchedule("/proof/prices", "must be from 0, of nodes that only forward")
+    none = Fraction(0)
+    held = dict.fromkeys(sizes, none)
+    pairs = {(link.source, link.target) for link in topology.links}
+    ends = {pair: pair[::-1] if inward else pair for pair in pairs}
+    found = {
+        pair: prices.get(there, none) - prices.get(here, none)
+        for pair, (here, there) in ends.items()
+    }
+    for inside, weight in sets:
+        members = set(inside)
+        if weight < 0 or members >= receivers:
+            raise InvalidSchedule("/proof/sets", "must miss a rank each, with weights from 0")
+        for rank in members & sizes.keys():
+            held[rank] += weight
+        for pair, (here, there) in ends.items():
+            if here in members and there not in members:
+                found[pair] += weight
+    return found, held

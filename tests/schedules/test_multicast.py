@@ -18,7 +18,7 @@ from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.simulate.link_utilization import busy_shares
 from topoloom.schedules.trees.forestcoll import allgather, optimum
-from topoloom.schedules.trees.multicast import without_repeated_sends
+from topoloom.schedules.trees.multicast import without_detours, without_repeated_sends
 from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
 from topoloom.schedules.verify import (
     together_inverse_rate,
@@ -199,7 +199,7 @@ def test_the_share_of_time_that_a_link_is_busy_counts_a_shared_way_once() -> Non
     assert busy["0.nvswitch", "0.gpu0"] == 1
 
 
-def test_an_allgather_counts_on_copies_and_says_where_cuts_prove_less() -> None:
+def test_an_allgather_counts_on_copies_and_proves_more_than_cuts() -> None:
     links = [("a", "w", 1), ("w", "b", 1), ("w", "c", 1), ("b", "a", 3), ("c", "a", 3)]
     lame = Topology("abcw", links, switches="w", multicast="w")
     schedule = make(lame, "allgather", "forestcoll")
@@ -207,9 +207,25 @@ def test_an_allgather_counts_on_copies_and_says_where_cuts_prove_less() -> None:
     # The switch takes in every shard once; without copies, one of them twice.
     best = optimum(lame)
     assert tree_inverse_rate(schedule, lame) == best.inverse_rate == 3
-    assert best.bound == 2
+    assert best.bound is None
+    assert best.proof is not None
     plain = Topology("abcw", links, switches="w")
     assert optimum(plain).inverse_rate == 4
+
+
+def test_an_edge_passes_a_plain_switch_twice_only_where_links_have_no_room() -> None:
+    edges = (("a", "s", "w", "s", "b"), ("a", "s", "w", "c"))
+    tree = Tree("a", 1, edges)
+    for room, first in ((2, ("a", "s", "b")), (1, edges[0])):
+        links = [("a", "s", room), ("s", "w", 1), ("w", "s", 1), ("s", "b", 1), ("w", "c", 1)]
+        leaf = Topology("abcsw", links, switches="sw", multicast="w")
+        forest = TreeSchedule(
+            Collective.BROADCAST, leaf.digest, tuple("abc"), 1, (tree,), shards=(1, 0, 0)
+        )
+        direct = without_detours(forest, leaf)
+        assert direct.trees[0].edges == (first, edges[1])
+        assert violations(direct, leaf) == []
+        assert tree_inverse_rate(direct, leaf) == tree_inverse_rate(forest, leaf)
 
 
 def test_hops_of_an_edge_lie_on_links_after_pruning_too() -> None:

@@ -136,6 +136,13 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
     verb = "send out" if "exit_capacity" in cut else "take in"
     capacity = cut.get("exit_capacity", cut.get("entry_capacity"))
     lines.append(f"bottleneck     {inside}, {verb} {capacity} {unit}")
+    if patterns := facts.get("proof", {}).get("patterns"):
+        # The worst cut of all links allows more than any trees reach.
+        lines[-1] = (
+            f"proof          {len(patterns)} sets of switches that copy, each with sets of nodes, "
+            "in --json"
+        )
+        return lines
     if "proof" in facts:
         places = ", ".join(str(price["node"]) for price in facts["proof"]["prices"][:4])
         more = ", ..." if len(facts["proof"]["prices"]) > 4 else ""

@@ -26,7 +26,7 @@ orbits of links.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topoloom.schedules.trees.flow.network import Network
+from topoloom.schedules.trees.linear_program.copy_patterns import PatternDivision, PatternWeights
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.orbit_layout import Ints
 from topoloom.schedules.trees.linear_program.problem import Potential, Prices
@@ -49,6 +51,14 @@ class Cut(NamedTuple):
     weight: Fraction
 
 
+class PatternCuts(NamedTuple):
+    """The sets and prices of the trees that are copied at the switches of ``copying`` alone."""
+
+    copying: tuple[NodeId, ...]
+    cuts: tuple[Cut, ...]
+    prices: dict[NodeId, Fraction]
+
+
 @dataclass(frozen=True, eq=False)
 class Proof:
     """Upper bound ``rate`` on the total rate of any division of the links, in the network's unit.
@@ -58,6 +68,9 @@ class Proof:
     by the index of the shared limit.  ``weights`` are the max(0, ...) of every arc and ``fixed``
     the sum of c_g r_g.  For any capacities c_e, the rate is at most the sum of c_e times the weight
     of e, plus ``fixed``.
+
+    ``patterns`` are the weights by pattern of copies, where these alone are the proof
+    (`copy_patterns`), and ``unit`` is the network's unit.
     """
 
     rate: Fraction
@@ -69,6 +82,24 @@ class Proof:
     symmetry: tuple[Ints, ...]
     weights: tuple[Fraction, ...]
     fixed: Fraction
+    patterns: tuple[PatternWeights, ...] = ()
+    unit: Fraction = Fraction(1)
+
+    @property
+    def pattern_cuts(self) -> tuple[PatternCuts, ...]:
+        """The sets and prices of every pattern of copies."""
+        return tuple(
+            PatternCuts(
+                tuple(self.names[node] for node in one.copying),
+                tuple(
+                    Cut(frozenset(self.names[node] for node in inside), False, weight)
+                    for values in one.potentials
+                    for inside, weight in _level_sets(values)
+                ),
+                {self.names[node]: price for node, price in one.prices.items() if price},
+            )
+            for one in self.patterns
+        )
 
     def named(self, names: tuple[NodeId, ...]) -> "Proof":
         """Return the proof with other names of the nodes, in the same order."""
@@ -84,17 +115,39 @@ class Proof:
         """All sets, including those of equivalent receivers."""
         found: dict[tuple[frozenset[int], bool], Fraction] = defaultdict(Fraction)
         for potential in self.potentials:
-            levels = sorted({Fraction(0), *potential.values})
             values = potential.values
-            for low, high in pairwise(levels):
-                inside = np.array([node for node, value in enumerate(values) if value >= high])
+            for inside, weight in _level_sets(values):
                 for image in _images(potential.receiver, len(values), self.symmetry):
                     key = frozenset(image[inside].tolist()), potential.inward
-                    found[key] += high - low
+                    found[key] += weight
         return tuple(
             Cut(frozenset(self.names[node] for node in nodes), inward, weight)
             for (nodes, inward), weight in found.items()
         )
+
+
+def _level_sets(values: Sequence[Fraction]) -> Iterator[tuple[list[int], Fraction]]:
+    """Yield the sets of nodes above each value of a potential, with their weights."""
+    for low, high in pairwise(sorted({Fraction(0), *values})):
+        yield [node for node, value in enumerate(values) if value >= high], high - low
+
+
+def pattern_proof(network: Network, division: PatternDivision) -> Proof:
+    """Return the proof that no patterns of copies are faster than a division."""
+    nodes = tuple(range(network.node_count))
+    return Proof(
+        division.rate,
+        (),
+        {},
+        {},
+        {},
+        nodes,
+        (),
+        division.weights,
+        Fraction(0),
+        division.proof,
+        network.unit,
+    )
 
 
 def proof_of(

@@ -21,7 +21,7 @@ from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.problem import DivisionProblem, Solution
 
-_DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
+DENOMINATORS = (12, 64, 1024, 10**4, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _rounded(program: FlowProgram, solution: Solution, rate: Fraction) -> Iterat
     """Yield divisions close to a solution, with growing denominators."""
     question = program.question
     units = (Fraction(1), rate / question.network.data)
-    for most in _DENOMINATORS:
+    for most in DENOMINATORS:
         for unit in units:
             shares = _fractions(solution.shares, unit, most)
             if not question.free:

@@ -21,7 +21,6 @@ from topoloom.schedules.errors import TookTooLong, TooLarge
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import demand_of, require_paths
 from topoloom.schedules.trees.flow.network import Network, copying_nodes, network_of
-from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.linear_program.certificate import Cut, Proof, proof_of, simple_proof
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.link_division import Division, exact_division
@@ -153,9 +152,8 @@ def _question(
 def sequential_rate(network: Network, copying: tuple[int, ...] = ()) -> Fraction:
     """Return the rate of passes in sequence, with equal shares, in the topology's unit."""
     turned = replace(network, tail=network.head, head=network.tail)
-    both = [usable_network(one, copying) for one in (network, turned)]
-    inverse = sum((best_rate(one.network).inverse / one.network.unit for one in both), Fraction(0))
-    return network.data / inverse
+    rates = (usable_network(one, copying).rate for one in (network, turned))
+    return 1 / sum((1 / rate for rate in rates), Fraction(0))
 
 
 def _divided(

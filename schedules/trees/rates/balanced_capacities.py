@@ -8,7 +8,8 @@ pass).  Trees packed in b are optimal in c; the dual is the proof.  Limits share
 links are constraints of the same program.
 
 A switch that copies may send more than it receives.  If it receives all data, it is a rank without
-data.  Trees that also span the switch are packed, and then pass through it.
+data.  Trees that also span the switch are packed, and then pass through it.  Where that misses the
+bound, some trees are copied at some switches and others at others (`copy_patterns`).
 """
 
 from dataclasses import dataclass, replace
@@ -17,10 +18,11 @@ from math import gcd, lcm
 
 import numpy as np
 
-from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.errors import NoSchedule, TookTooLong
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate, tree_capacities
-from topoloom.schedules.trees.linear_program.certificate import Proof, proof_of
+from topoloom.schedules.trees.linear_program.certificate import Proof, pattern_proof, proof_of
+from topoloom.schedules.trees.linear_program.copy_patterns import PatternPart, pattern_division
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.link_division import exact_division, reaches
 from topoloom.schedules.trees.linear_program.problem import DivisionProblem
@@ -35,12 +37,23 @@ class UsableNetwork:
     ``proof`` is the proof of optimality where no cut of the given network is.  Trees also span the
     switches of ``copying``, which are terminals of the network.  ``bound`` is an upper bound on the
     rate where the optimum is unknown; the proof, or the best cut, then refers to the bound.
+    ``parts`` are networks whose trees together reach the best rate, where those of ``network``
+    alone do not.
     """
 
     network: Network
     proof: Proof | None = None
     copying: tuple[int, ...] = ()
     bound: Fraction | None = None
+    parts: tuple[PatternPart, ...] = ()
+
+    @property
+    def rate(self) -> Fraction:
+        """The best rate of all data, in the topology's unit."""
+        if self.parts:
+            assert self.proof is not None
+            return self.proof.rate * self.proof.unit
+        return _rate(self.network)
 
 
 def usable_network(network: Network, copying: tuple[int, ...] = ()) -> UsableNetwork:
@@ -89,11 +102,30 @@ def usable_network(network: Network, copying: tuple[int, ...] = ()) -> UsableNet
     best = plain
     for switches in dict.fromkeys(helping):
         within = _receiving(network, switches)
-        if within is not None and _rate(within.network) > _rate(best.network):
+        if within is not None and within.rate > best.rate:
             best = replace(within, copying=switches)
     proof = proof if bound < network.data / cut.inverse else None
-    reached = _rate(best.network) == bound * network.unit
-    return replace(best, proof=proof, bound=None if reached else bound)
+    if best.rate == bound * network.unit:
+        return replace(best, proof=proof)
+    return _by_patterns(network, copying, best) or replace(best, proof=proof, bound=bound)
+
+
+def _by_patterns(
+    network: Network, copying: tuple[int, ...], best: UsableNetwork
+) -> UsableNetwork | None:
+    """Return the optimum over all patterns of copies, or None if it is not found.
+
+    ``best`` is the best network of one pattern.
+    """
+    try:
+        found = None if network.shared else pattern_division(network, copying)
+    except TookTooLong:
+        return None
+    if found is None:
+        return None
+    proof = pattern_proof(network, found)
+    reached = best.rate == found.rate * network.unit
+    return replace(best, proof=proof, parts=() if reached else found.parts)
 
 
 def _rate(network: Network) -> Fraction:

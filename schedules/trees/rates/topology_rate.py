@@ -14,6 +14,7 @@ from topoloom.schedules.trees.flow.optimality import Rate, best_rate, best_rate_
 from topoloom.schedules.trees.linear_program.certificate import Proof
 from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.fewest_trees import fewest_trees, least_trees
+from topoloom.schedules.trees.rates.pattern_counts import pattern_counts
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
@@ -41,7 +42,8 @@ class Optimum:
     Where a forwarding node can send more than it receives, all values refer to the capacities that
     such nodes can use (``trimmed``; `balanced_capacities`).  Without a ``proof``, the bottleneck of
     any number of trees is still a cut of all links.  With a proof, the exits of the bottleneck are
-    the usable capacities, and the proof shows that no others are better.
+    the usable capacities, and the proof shows that no others are better.  With a proof by patterns
+    of copies, the bottleneck is the worst cut of all links, which allows more.
 
     ``least`` states, without a requested number or gap, whether the number of trees is minimal:
     cuts exclude every smaller number.  Otherwise the search exceeded its limit, or a number that
@@ -159,24 +161,30 @@ def optimum(
     whole = network_of(topology.transpose() if inward else topology, demand)
     within = usable_network(whole, copying_nodes(topology))
     network, trimmed = within.network, within.network is not whole
-    rate, best, proven = rates(network, trees_per_root, max_gap)
+    rate, _, proven = rates(network, trees_per_root, max_gap)
+    inverse, trees = rate.inverse / network.unit, rate.trees_per_root
     inside, counted = rate.inside, network
     free = trees_per_root is None and max_gap is None
-    if trimmed and within.proof is None and (free or within.copying):
+    if free and within.parts:
+        each = within.rate / whole.data
+        inverse, proven = 1 / each, False
+        trees = pattern_counts(within.parts, each / whole.unit).trees_per_root
+    by_patterns = within.proof is not None and bool(within.proof.patterns)
+    if trimmed and (by_patterns or (within.proof is None and (free or within.copying))):
         # A cut of all links is also a proof.
         inside, counted = best_rate(whole).inside, whole
     leaving = inside[counted.tail] & ~inside[counted.head]
     return Optimum(
-        inverse_rate=rate.inverse / network.unit,
-        trees_per_root=rate.trees_per_root,
-        unit_bandwidth=network.unit / rate.scale,
+        inverse_rate=inverse,
+        trees_per_root=trees,
+        unit_bandwidth=1 / (inverse * trees),
         compute_nodes=len(whole.terminals),
         bottleneck=frozenset(topology.nodes[index] for index in np.flatnonzero(inside)),
         compute_inside=int(inside[whole.terminals].sum()),
         exit_capacity=int(counted.capacity[leaving].sum()) * counted.unit,
         data=network.data,
         data_inside=data_inside(network, inside),
-        gap=rate.inverse / best.inverse - 1,
+        gap=inverse * within.rate / whole.data - 1,
         trimmed=trimmed,
         proof=None if within.proof is None else within.proof.named(topology.nodes),
         least=proven if free else None,
