@@ -1,5 +1,7 @@
 """Running jobs in the worker pool of a process."""
 
+from math import inf
+
 from topoloom.app.jobs.model import Cancelled, Perform, Reporting, Task
 from topoloom.app.jobs.worker_pool import errors
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
@@ -30,7 +32,8 @@ def perform_by(pool: WorkerPool, store: Store) -> Perform:
 
         try:
             work = Work.of(task.operation, task.body.encode(), owner_of(task.owner))
-            done = pool.run(work, _Asked(reporting), hear)
+            short_seconds = inf if reporting.is_resumed else 0.0
+            done = pool.run(work, _Asked(reporting), hear, short_seconds)
         except errors.Cancelled:
             raise Cancelled from None
         if store.settled() is not None:

@@ -111,6 +111,11 @@ class Job:
 class Reporting(Protocol):
     """Interface of a running task to its worker: progress and cancellation."""
 
+    @property
+    def is_resumed(self) -> bool:
+        """Whether a stop interrupted an earlier run of the job."""
+        ...
+
     def progress(self, done: float, phase: str) -> None:
         """Say how much is done, from 0 to 1, and what is being done; cheap, at any rate."""
 

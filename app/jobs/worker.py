@@ -69,6 +69,11 @@ class Run:
         self._end = Event()
         self._said: tuple[float, str] | None = None
 
+    @property
+    def is_resumed(self) -> bool:
+        """Whether a stop interrupted an earlier run of the job."""
+        return self.held.turn > 0
+
     def progress(self, done: float, phase: str) -> None:
         """Note how far the work is; the loop writes it down."""
         self._said = (min(1.0, max(0.0, float(done))), phase)

@@ -20,9 +20,12 @@ class Pool:
 
     def __init__(self):
         self.begun, self.finish, self.error = [], {}, None
+        self.yielding = set()
 
-    def run(self, task, cancelled, report=None):
+    def run(self, task, cancelled, report=None, short_seconds=1.0):
         self.begun.append(task.operation)
+        if not short_seconds:
+            self.yielding.add(task.operation)
         finished = self.finish.setdefault(task.operation, Event())
         while not finished.wait(0.005):
             if cancelled.is_set():
@@ -105,6 +108,19 @@ def test_an_owner_that_runs_nothing_waits_for_no_slot_of_a_greedy_owner(pool, qu
 
     asyncio.run(run())
     assert sorted(pool.begun[:4]) == ["g1", "g2", "o1", "t1"] and pool.begun[4] == "o2"
+
+
+def test_further_computations_of_an_owner_yield_to_those_of_others(pool, queue_of):
+    async def run():
+        queue = queue_of(max_working=3)
+        with ExitStack() as clients:
+            ask(clients, queue, "greedy", "g1", "g2", "g3")
+            ask(clients, queue, "other", "o1")
+            await until(lambda: len(pool.begun) == 4)
+        queue.close()
+
+    asyncio.run(run())
+    assert pool.yielding == {"g2", "g3"}
 
 
 @pytest.mark.parametrize("slots", [1, 2])

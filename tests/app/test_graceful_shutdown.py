@@ -28,7 +28,7 @@ def begun(monkeypatch):
     """Let computations run until they are cancelled; return those that began, and their flags."""
     found = {}
 
-    def run(pool, task, cancelled, report=None):
+    def run(pool, task, cancelled, report=None, **how):
         found[task.operation] = cancelled
         while not cancelled.is_set():
             time.sleep(0.01)

@@ -29,12 +29,12 @@ def computations(monkeypatch):
     """Hold every computation until the event; return it and what began."""
     release, begun, lock, run = Event(), [], Lock(), WorkerPool.run
 
-    def held(pool, task, cancelled, report=None):
+    def held(pool, task, cancelled, report=None, **how):
         with lock:
             begun.append(task.identity)
         while not release.wait(0.05) and not cancelled.is_set():
             pass
-        return run(pool, task, cancelled, report)
+        return run(pool, task, cancelled, report, **how)
 
     monkeypatch.setattr(WorkerPool, "run", held)
     yield release, begun
@@ -76,7 +76,7 @@ def test_who_waits_for_the_same_takes_no_place_from_others(client, computations)
 def test_an_error_is_the_error_of_all_who_wait(client, monkeypatch):
     calls = []
 
-    def refuse(pool, task, cancelled):
+    def refuse(pool, task, cancelled, **how):
         calls.append(task)
         time.sleep(1)
         raise TooLarge("/nodes", "must be fewer, today")

@@ -94,7 +94,7 @@ def test_too_much_work_is_refused_with_when_to_come_back(settings, monkeypatch):
     app = create_app(settings.model_copy(update=few))
     release, begun = Event(), []
 
-    def held(pool, task, cancelled):
+    def held(pool, task, cancelled, **how):
         begun.append(task)
         release.wait(300)
         raise TooLarge("/nodes", "must be fewer")

@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from tests.app.jobs.work import until
 from tests.cases import for_every
 from tests.patience import slowdown
+from topoloom.app.jobs.worker_pool import pool
 from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.error_pickling import packed, unpacked
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
@@ -134,6 +135,18 @@ def test_a_worker_that_dies_is_named_with_its_signal(pool_of):
 
 def suicidal(connection, settings, task):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_yields_has_the_lowest_priority(pool_of):
+    pool_of(work=waiting_to_be_nice).run(QUICK, Event(), short_seconds=0)
+
+
+def waiting_to_be_nice(connection, settings, task):
+    from topoloom.app.jobs.worker_pool import worker_process as child
+
+    while os.getpriority(os.PRIO_PROCESS, 0) < pool.LONG_NICENESS:
+        time.sleep(0.01)
+    child.work(connection, settings, task)
 
 
 def test_a_worker_may_ask_for_nothing_but_documents(pool_of):

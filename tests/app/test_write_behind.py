@@ -79,9 +79,9 @@ def test_what_takes_longer_is_waited_for_where_no_job_can_be_noted(
 ):
     run, engine = WorkerPool.run, client.app.state.engine
 
-    def held(*given):
+    def held(*given, **how):
         until(lambda: "no job can be noted" in caplog.text)
-        return run(*given)
+        return run(*given, **how)
 
     monkeypatch.setattr(WorkerPool, "run", held)
     with read_only(engine, settings.database_url.removeprefix("sqlite:///")):

@@ -33,7 +33,11 @@ TICK = 0.1
 """Seconds between two checks of the deadline and of the cancellation flag."""
 
 SHORT_SECONDS = 1.0
-"""Seconds after which a computation yields the processor to computations that begin."""
+"""Seconds after which a computation yields the processor to computations that begin.
+
+Jobs and further computations of an owner yield from their beginning, for no client waits for them
+in the first place.  A job that a restart interrupted never yields, and so ends before the next.
+"""
 
 LONG_NICENESS = 19
 """Niceness of a worker from then on; a worker begins with `worker_process.NICENESS`."""
@@ -92,11 +96,18 @@ class WorkerPool:
         settings = self._settings.model_copy(update=limits)
         return WorkerPool(self._store, self._claims, settings, self._work, self._timed)
 
-    def run(self, task: Task, cancelled: CancelFlag, report: Listener | None = None) -> Done:
+    def run(
+        self,
+        task: Task,
+        cancelled: CancelFlag,
+        report: Listener | None = None,
+        short_seconds: float = SHORT_SECONDS,
+    ) -> Done:
         """Return the answer to a piece of work, done in a process of its own.
 
         The thread that calls waits, serves what the worker looks up and computes, and ends it
-        when ``cancelled`` is set or its time is over.
+        when ``cancelled`` is set or its time is over.  The worker yields the processor to others
+        after ``short_seconds``.
 
         Raises
         ------
@@ -120,7 +131,7 @@ class WorkerPool:
             process.start()
             theirs.close()
             with span(f"run {task.operation}"):
-                return self._attend(ours, served, watch, process)
+                return self._attend(ours, served, watch, process, short_seconds)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             # The worker was never started if the fork server is dead.
             if process.pid is not None:
@@ -134,10 +145,15 @@ class WorkerPool:
             served.close()
 
     def _attend(
-        self, connection: Any, served: StoreServer, watch: "_Watch", process: BaseProcess
+        self,
+        connection: Any,
+        served: StoreServer,
+        watch: "_Watch",
+        process: BaseProcess,
+        short_seconds: float,
     ) -> Done:
         """Answer the calls of a worker until it reports its end."""
-        long_at = time.monotonic() + SHORT_SECONDS
+        long_at = time.monotonic() + short_seconds
         while True:
             watch.look()
             if time.monotonic() >= long_at and process.pid is not None:

@@ -23,6 +23,8 @@ def test_a_worker_that_stops_hands_its_jobs_back_and_another_ends_them(jobs, sta
     started()
     assert jobs.wait(job, 100).state is State.DONE
     assert len(work.begun) == 2
+    # The second run has the priority of a job that was interrupted.
+    assert work.resumed == [False, True]
 
 
 def test_a_worker_that_was_given_up_changes_nothing_any_more(engine, jobs):

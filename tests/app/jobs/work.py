@@ -14,11 +14,13 @@ class Work:
 
     def __init__(self):
         self.begun, self.lock, self.release = [], Lock(), Event()
+        self.resumed = []
         self.error = None
 
     def __call__(self, task, reporting):
         with self.lock:
             self.begun.append(task)
+            self.resumed.append(reporting.is_resumed)
         reporting.progress(0.5, "half way")
         while not self.release.wait(0.02):
             if reporting.cancelled():
