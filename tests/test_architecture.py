@@ -73,7 +73,8 @@ SHARED_ROOMS = {"inspection", "lowering", "targets"}
 BESIDE_ROOMS = {
     "schedule": {"binary", "fields"},
     "msccl": {"program_builder", "thread_blocks", "xml_elements"},
-    "mscclpp": {"semaphores", "switch_channels", "thread_blocks"},
+    "mscclpp": {"load_plans", "semaphores", "switch_channels", "thread_blocks"},
+    "nccl": {"hops"},
     "chakra": {"nodes", "order_checks", "protobuf_schema", "replay_all_to_all", "run_nodes"},
 }
 """By format: modules of one idea of its own each."""
