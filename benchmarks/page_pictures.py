@@ -29,6 +29,15 @@ PORT = 18777
 PATIENCE = 300_000
 """Milliseconds that a view waits for its content."""
 
+SETTLED = 700
+"""Milliseconds in which charts and graphs take a new size."""
+
+_START = """(top) => {
+  const { y } = document.querySelector(top).getBoundingClientRect();
+  const above = document.querySelector("header").offsetHeight + 8;
+  return top === "header" ? 0 : Math.round(y + scrollY) - above;
+}"""
+
 COLORS = 128
 """Colors of a picture: text and lines look the same, and files have a third of the bytes."""
 
@@ -63,18 +72,13 @@ def tab(name: str, ready: str) -> Callable[[Page], None]:
     return act
 
 
-def scrolled(selector: str) -> Callable[[Page], None]:
-    """Return the action that scrolls to an element."""
-    scroll = "(element) => scrollTo(0, element.getBoundingClientRect().top + scrollY - 60)"
-    return lambda page: page.eval_on_selector(selector, scroll)
-
-
 class View(NamedTuple):
-    """A view: its address, what it waits for, and what is done before the picture."""
+    """A view: its address, what it waits for, what is done then, and what is at the top."""
 
     address: str
     ready: str
     actions: tuple[Callable[[Page], None], ...] = ()
+    top: str = "header"
 
 
 def _steps(page: Page) -> None:
@@ -93,24 +97,30 @@ def _near(page: Page) -> None:
 
 def _search(page: Page) -> None:
     page.keyboard.press("/")
-    page.keyboard.type("torus")
+    page.keyboard.type("boxes")
     page.wait_for_selector("#hits li:has-text('guide')")
 
 
 def _observe(page: Page) -> None:
     plan = page.url.rpartition("plan=")[2]
     steps = page.evaluate(f"fetch('/v1/patch-plans/{plan}').then((answer) => answer.json())")
-    done = [{"a": op["a"], "b": op["b"]} for op in steps["stages"][0]["ops"] if op["op"] == "add"]
-    seen = {"panels": {"panel-0": [*done[:3], {"a": "7A", "b": "5B"}]}}
+    moves = [op for stage in steps["stages"] for op in stage["ops"]]
+    pairs = {(pair["a"], pair["b"]) for pair in steps["final"]["panel-0"]["pairs"]}
+    pairs -= {(op["a"], op["b"]) for op in moves if op["op"] == "add"}
+    # The first stage is under way: four pairs are missing, and one pair is wrong.
+    added = [(op["a"], op["b"]) for op in steps["stages"][0]["ops"] if op["op"] == "add"]
+    pairs |= {*added[:-4], (added[-1][0], added[-2][1])}
+    seen = {"panels": {"panel-0": [{"a": a, "b": b} for a, b in sorted(pairs)]}}
     page.click("summary:has-text('Report what the panels show')")
     page.fill("#observed", json.dumps(seen))
     page.click("text=Compare with the plan")
     page.wait_for_selector("text=mis-patched")
+    page.click("summary:has-text('Report what the panels show')")
 
 
 HOSTS = "#/design?nodes={}&degree=4&collective=allreduce&bytes=1MB"
 TWELVE, THOUSAND = HOSTS.format(12), HOSTS.format(1024)
-DETAILS = scrolled(".tabs")
+DETAILS = ".tabs"
 
 
 def views(stored: dict[str, str]) -> dict[str, View]:
@@ -125,29 +135,26 @@ def views(stored: dict[str, str]) -> dict[str, View]:
     return {
         "first": View("", f"{slider} >> visible=true"),
         "design": View(THOUSAND, slider, (lambda page: page.wait_for_selector("canvas.graph"),)),
-        "schedule": View(THOUSAND, slider, (_steps, DETAILS)),
-        "cables": View(TWELVE, slider, (tab("Wiring", "text=moves wire"), DETAILS)),
-        "algorithms": View(THOUSAND, slider, (tab("Algorithms", ".chart"), DETAILS)),
-        "alternatives": View(THOUSAND, slider, (tab("Alternatives", "td >> nth=0"), DETAILS)),
-        "files": View(TWELVE, slider, (tab("Files", "text=in any format"), DETAILS)),
-        "api": View(TWELVE, slider, (tab("API", "text=curl >> nth=0"), DETAILS)),
+        "schedule": View(THOUSAND, slider, (_steps,), DETAILS),
+        "cables": View(TWELVE, slider, (tab("Wiring", "text=moves wire"),), DETAILS),
+        "algorithms": View(HOSTS.format(64), slider, (tab("Algorithms", ".chart"),), DETAILS),
+        "alternatives": View(THOUSAND, slider, (tab("Alternatives", "td >> nth=0"),), DETAILS),
+        "files": View(TWELVE, slider, (tab("Files", "text=in any format"),), DETAILS),
+        "api": View(TWELVE, slider, (tab("API", "text=curl >> nth=0"),), DETAILS),
         "error": View(
             "#/design?nodes=31&degree=3&links=bidirectional&collective=allreduce&bytes=1MB",
             ".refusal",
         ),
-        "working": View(
-            "#/design?nodes=16384&degree=16&collective=allreduce&bytes=1MB", "#answer progress"
-        ),
         "boxes": View(boxes, ".figures"),
-        "boxes-topology": View(boxes, ".figures", (tab("Topology", "canvas"), DETAILS)),
+        "boxes-topology": View(boxes, ".figures", (tab("Topology", "canvas"),), DETAILS),
         "fabric": View(fabric, "canvas.graph"),
-        "trees": View(fabric, ".figures", (tab("Trees", "text=depth 1 of"), DETAILS)),
-        "values": View(fabric, ".figures", (tab("Link values", "td >> nth=0"), DETAILS)),
-        "faults": View(fabric, ".figures", (tab("Faults", "canvas"), DETAILS)),
-        "latencies": View(f"#/fabric?{text}", "canvas.graph", (_near, DETAILS)),
+        "trees": View(fabric, ".figures", (tab("Trees", "text=depth 1 of"),), DETAILS),
+        "values": View(fabric, ".figures", (tab("Link values", "td >> nth=0"),), DETAILS),
+        "faults": View(fabric, ".figures", (tab("Faults", "canvas"),), DETAILS),
+        "latencies": View(f"#/fabric?{text}", "canvas.graph", (_near,), DETAILS),
         "groups": View(groups, ".figures, .tabs", (tab("Schedules", "td >> nth=0"),)),
-        "wiring": View("#/wiring", ".patch >> nth=0", (scrolled("h1"),)),
-        "progress": View(f"#/wiring?plan={stored['plan']}", ".observe >> visible=false", ()),
+        "wiring": View("#/wiring", ".patch >> nth=0"),
+        "progress": View(f"#/wiring?plan={stored['plan']}", ".observe", (_observe,)),
         "failures": View(
             "#/wiring",
             ".patch >> nth=0",
@@ -155,12 +162,12 @@ def views(stored: dict[str, str]) -> dict[str, View]:
                 lambda page: page.click("summary:has-text('If a host')"),
                 lambda page: page.click("button:has-text('Repairs') >> nth=0"),
                 lambda page: page.wait_for_selector("text=Repairs after"),
-                lambda page: page.wait_for_selector("td:has-text('re-patch') >> nth=0"),
-                scrolled("h2:has-text('Failures')"),
+                lambda page: page.wait_for_selector("text=leave the part out"),
             ),
+            "#answer details.behind",
         ),
         "training": View(iteration, ".figures"),
-        "phases": View(iteration, ".figures", (tab("Phases", "td >> nth=0"), DETAILS)),
+        "phases": View(iteration, ".figures", (tab("Phases", "td >> nth=0"),), DETAILS),
         "rates": View(f"#/rates?session={stored['session']}", ".chart >> nth=1"),
         "library": View("#/library", "td >> nth=0"),
         "hosts": View("#/library?list=best", ".chart a >> nth=0"),
@@ -169,6 +176,9 @@ def views(stored: dict[str, str]) -> dict[str, View]:
         "search": View("#/library", "td >> nth=0", (_search,)),
         "help": View("#/help", "dd >> nth=0"),
         "documentation": View("documentation/how-to/boxes.md", "article h1"),
+        "working": View(
+            "#/design?nodes=16384&degree=16&collective=allreduce&bytes=1MB", "#answer progress"
+        ),
     }
 
 
@@ -186,9 +196,8 @@ def main() -> None:
         stored = prepared(service.url, Path(folder))
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for name, view in views(stored).items():
-            for ending in SIZES if not names or name in names else ():
-                draw(browser, service.url, f"{name}{ending}", ending, view)
-                print(f"{name}{ending}.png", flush=True)
+            if not names or name in names:
+                draw(browser, service.url, name, view)
         browser.close()
 
 
@@ -220,39 +229,31 @@ def prepared(url: str, folder: Path) -> dict[str, str]:
     }
 
 
-def draw(browser: Browser, url: str, name: str, ending: str, view: View) -> None:
-    """Write the picture of a view."""
-    width, most = SIZES[ending]
-    scheme = "dark" if ending == "-dark" else "light"
-    context = browser.new_context(
-        viewport={"width": width, "height": 844 if ending == "-phone" else 720},
-        color_scheme=scheme,
-        reduced_motion="reduce",
-        is_mobile=ending == "-phone",
-        bypass_csp=True,
-    )
-    page = context.new_page()
+def draw(browser: Browser, url: str, name: str, view: View) -> None:
+    """Write the pictures of a view: the page is loaded once."""
+    page = browser.new_page(reduced_motion="reduce", bypass_csp=True, color_scheme="light")
     page.set_default_timeout(PATIENCE)
     page.goto(f"{url}/{view.address}")
     # No bar to scroll is drawn, so its place is needless.
     page.add_style_tag(content="html { scrollbar-gutter: auto !important; }")
     page.wait_for_selector(view.ready, state="attached")
-    if "plan=" in view.address:
-        _observe(page)
     for act in view.actions:
         act(page)
-    page.wait_for_timeout(500)
-    start = page.evaluate("scrollY")
-    left = page.evaluate("document.documentElement.scrollHeight") - start
-    height = int(max(480, min(most, left)))
-    page.set_viewport_size({"width": width, "height": height})
-    page.evaluate(f"scrollTo(0, {start})")
-    page.wait_for_timeout(500)
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    small = picture.quantize(COLORS, dither=Image.Dither.NONE)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    small.save(FOLDER / f"{name}.png", optimize=True)
-    context.close()
+    for ending, (width, most) in SIZES.items():
+        page.emulate_media(color_scheme="dark" if ending == "-dark" else "light")
+        page.set_viewport_size({"width": width, "height": 720})
+        page.wait_for_timeout(SETTLED)
+        start = page.evaluate(_START, view.top)
+        height = page.evaluate("document.documentElement.scrollHeight") - start
+        page.set_viewport_size({"width": width, "height": int(max(480, min(most, height)))})
+        page.evaluate(f"scrollTo(0, {start})")
+        page.wait_for_timeout(SETTLED)
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        small = picture.quantize(COLORS, dither=Image.Dither.NONE)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        small.save(FOLDER / f"{name}{ending}.png", optimize=True)
+        print(f"{name}{ending}.png", flush=True)
+    page.close()
 
 
 if __name__ == "__main__":

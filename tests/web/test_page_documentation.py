@@ -65,7 +65,7 @@ def is_dead(address, base):
     """Return whether an address of a page names no file of the service, or no heading."""
     path, _, anchor = address.partition("#")
     target = posixpath.normpath(posixpath.join("documentation", base, "..", path)) if path else None
-    if target in (".", "docs"):
+    if target in (".", "docs", "documentation"):
         return False
     if target and target.startswith("page/"):
         return target.rpartition("/")[2] not in assets()

@@ -12,7 +12,7 @@ export function algorithmsView(request) {
 }
 
 function view({ fabric: { sizes, algorithms, switch_over: over } }) {
-  const plain = (name) => name.replace(/ --max-gap (\S+)/, " (gap $1)");
+  const plain = (name) => name.replace(/ --max-gap (\S+)/, " (gap $1)").replace(/ --max-height (\S+)/, " (height $1)").replace(/ --steps (\S+)/, " ($1 steps)");
   const series = algorithms.map(({ name }) => ({ name: plain(name), times: sizes.map((row) => row.times.find((one) => one.name === name)?.seconds) }));
   return [h("p", { class: "lead" }, `Fastest: ${over.map((one, index) => `${plain(one.name)}${index ? ` from ${bytes(one.from_bytes)}` : ""}`).join(", ")}.`),
     h("div", { class: "charts one" }, seriesChart(sizes.map((row) => row.bytes), series))];

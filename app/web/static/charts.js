@@ -47,14 +47,27 @@ export function chart(title, draw, behind, height = 300) {
   return { figure, redraw };
 }
 
+const APART = 14; // Least pixels between two labels of the y axis.
+
+/** Return the ticks whose labels do not touch the label below. */
+function spaced(ticks, y) {
+  let last = Infinity;
+  return ticks.filter(([value]) => {
+    const free = last - y(value) >= APART;
+    if (free) last = y(value);
+    return free;
+  });
+}
+
 /** Return axes with grid lines, ticks `[value, label]` and names. */
 export function axes(width, height, box, { x, y, xTicks, yTicks, xName, yName, title }, ...marks) {
+  const rows = spaced(yTicks, y);
   return drawing(width, height, title,
     s("g", { class: "grid" },
-      yTicks.map(([value]) => s("line", { x1: box.left, x2: box.right, y1: y(value), y2: y(value) }))),
+      rows.map(([value]) => s("line", { x1: box.left, x2: box.right, y1: y(value), y2: y(value) }))),
     s("g", { class: "axis" },
       xTicks.map(([value, label]) => s("text", { x: x(value), y: box.bottom + 18, "text-anchor": "middle" }, label)),
-      yTicks.map(([value, label]) => s("text", { x: box.left - 8, y: y(value) + 4, "text-anchor": "end" }, label)),
+      rows.map(([value, label]) => s("text", { x: box.left - 8, y: y(value) + 4, "text-anchor": "end" }, label)),
       s("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }),
       s("text", { x: box.right, y: box.bottom + 36, "text-anchor": "end", class: "name" }, xName),
       s("text", { x: box.left - 8, y: box.top - 12, "text-anchor": "start", class: "name" }, yName)),

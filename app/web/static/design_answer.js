@@ -119,7 +119,7 @@ async function scheduleView(topology, id, tell, { bytes: size, alpha_us, node_gb
   if (!size) return player;
   const speed = { bytes: size, alpha_us, node_gbps: node_gbps ?? port_gbps * degree };
   return h("div", {}, player, followed("Simulates the schedule …", (extra) => post(`/v1/schedules/${id}/simulation`, speed, extra), ({ seconds: time, utilisation: use }) =>
-    h("p", {}, "Simulated message by message, ", h("strong", {}, `${bytes(size)} take ${seconds(time)}`), `; links carry data for ${share(use.mean)} of this time.`)));
+    h("p", {}, "Simulated message by message, ", h("strong", {}, `${bytes(size)} take ${seconds(time)}`), `: no host waits for the end of a step. Links carry data for ${share(use.mean)} of this time.`)));
 }
 
 /** Return the cost of a point, and why no topology costs less. */
@@ -141,7 +141,7 @@ function tradeOff({ trade_off: rows, best }) {
     { head: "topology", cell: (row) => h("span", { class: row.topology_id === best.topology_id ? "accent" : "", title: row.recipe }, nameOf(row)) },
     { head: "time", number: true, cell: (row) => seconds(row.seconds) },
     { head: "moves", number: true, cell: (row) => h("span", { title: `no plan has fewer than ${row.lower_bound}` }, row.moves.toLocaleString("en-US")) },
-    { head: "by the panels", number: true, cell: (row) => seconds(row.rewiring_seconds) },
+    { head: "by the panels", number: true, cell: (row) => (row.rewiring_seconds ? seconds(row.rewiring_seconds) : "–") },
     { head: "hosts that lose a link", number: true, cell: (row) => row.drained },
   ], rows);
 }
@@ -182,7 +182,7 @@ function fileList({ id, request }, topology, schedule) {
   const timed = { ...hosts, collective, alpha_us, ...(port_gbps ? { port_gbps } : { node_gbps }) };
   return answerFiles(["Design (JSON)", `/v1/designs/${id}`, `${stem}.design.json`, "this answer, with exact numbers"], topology.id, schedule, stem, [
     ["Traces (Chakra)", `/v1/schedules/${schedule}?format=chakra-et&bytes=${request.bytes || 1048576}`, `${stem}.chakra.zip`, "one trace for each rank, for ASTRA-sim"],
-    ...["msccl-xml", "mscclpp-json"].map((format) => [`Set of programs (${format.split("-")[0]})`, `/v1/designs/${id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
+    ...[["msccl-xml", "MSCCL"], ["mscclpp-json", "MSCCL++"]].map(([format, runtime]) => [`Programs (${runtime})`, `/v1/designs/${id}?format=${format}`, `${stem}.${format}.zip`, "programs that together serve all message sizes"]),
     ["Frontier (SVG)", "/v1/plots/frontier", `${stem}.frontier.svg`, "a picture for a report", hosts],
     collective && ["Times over size (SVG)", "/v1/plots/sizes", `${stem}.sizes.svg`, "a picture for a report", timed],
     ["Load of the links (SVG)", "/v1/plots/load", `${stem}.load.svg`, "a picture of the schedule, up to 512 nodes", { schedule_id: schedule }],

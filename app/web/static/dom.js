@@ -71,7 +71,9 @@ export function tabs(label, entries, chosen = 0) {
       if (step) open((index + step + entries.length) % entries.length).focus();
     },
   }, name));
+  const list = h("div", { role: "tablist", "aria-label": label }, buttons);
   function open(index) {
+    list.scrollLeft = buttons[index].offsetLeft - list.offsetLeft - 40; // On a phone not all tabs are in view.
     buttons.forEach((button, other) => {
       button.setAttribute("aria-selected", String(other === index));
       button.tabIndex = other === index ? 0 : -1;
@@ -84,7 +86,7 @@ export function tabs(label, entries, chosen = 0) {
     return buttons[index];
   }
   open(chosen);
-  return h("section", { class: "tabs" }, h("div", { role: "tablist", "aria-label": label }, buttons), panels);
+  return h("section", { class: "tabs" }, list, panels);
 }
 
 /** Return an element that shows the elements of `work`, a promise or a function, once they are there, or the error. */

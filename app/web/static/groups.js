@@ -28,9 +28,15 @@ export function groupsView(found, body) {
   ];
 }
 
-/** Return the verified schedules of all groups at once, and a file of each; a kind at a time without traffic. */
-function schedulesView(found, { topology, collective, groups, group, traffic }, name) {
-  const request = { topology, groups, ...(traffic ? { traffic } : { collective, group: group ?? found.kinds[0].kind }) };
+/** Return the verified schedules of all groups at once; without traffic, those of each kind by themselves. */
+function schedulesView(found, { topology, collective, groups, traffic }, name) {
+  const given = { topology, groups };
+  if (traffic) return schedulesOf({ ...given, traffic }, name);
+  return h("div", {}, found.kinds.map(({ kind }) => [h("h3", {}, `Groups of kind ${kind}`), schedulesOf({ ...given, collective, ...(typeof groups === "string" && { group: kind }) }, name)]));
+}
+
+/** Return the schedules for a request, and a file of each. */
+function schedulesOf(request, name) {
   return followed("Makes and verifies the schedules of all groups …", (options) => post("/v1/group-schedules", request, options), ({ kinds, seconds: time }) => {
     const rows = kinds.flatMap((one) => one.groups.map((own, index) => ({ ...own, ...one, index })));
     return [h("p", { class: "lead" }, `${plural(rows.length, "schedule")}, verified, run at once${time === undefined ? "" : ` and end after ${seconds(time)}`}.`),

@@ -98,7 +98,7 @@ function topologies({ topologies: found, baselines, best }) {
     { head: "iteration", number: true, cell: (row) => seconds(row.seconds) },
     { head: "exposed", number: true, cell: (row) => share(row.exposed_share) },
     { head: "from", cell: (row) => row.source },
-    { head: "order of ranks", cell: (row) => h("span", { class: "wrap" }, row.parallel) },
+    { head: "order of ranks", cell: (row) => h("span", { class: "wrap" }, row.parallel.replaceAll(",", ", ")) },
   ], rows), baselines.filter((row) => row.assumption).map((row) => h("p", { class: "quiet" }, `${row.topology}: ${row.assumption}.`))];
 }
 

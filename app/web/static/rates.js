@@ -65,7 +65,7 @@ function sessionView(session, text) {
       figure("Rate", session.action.lr ? session.action.lr.toExponential(2) : "–", `next: ${session.action.type.replace("_", " ")}`),
       figure("Steps in all", session.spent.toLocaleString("en-US"), `${plural(session.spent - session.step, "step")} of trials discarded`)),
     rows.length > 1 && h("div", { class: "charts" }, curves("Loss of the kept run, and of the trials", rows, (row) => row.loss, "loss"), curves("Learning rate", rows, (row) => row.rate, "rate")),
-    session.stages.length > 0 && [h("h2", {}, "Stages"), h("div", { class: "charts" }, session.stages.map(candidates).filter(Boolean).slice(-2)), stages(session.stages)],
+    session.stages.length > 0 && [h("h2", {}, "Stages"), h("div", { class: "charts low" }, session.stages.map(candidates).filter(Boolean).slice(-2)), stages(session.stages)],
     h("h2", {}, "Files"),
     files([["History (CSV)", `/v1/lr-sessions/${session.id}/history?format=csv`, "history.csv", "one line for each step"], ["Session (JSON)", `/v1/lr-sessions/${session.id}`, "session.json", "lr-session/1"], ["Plot (SVG)", `/v1/lr-sessions/${session.id}/history?format=svg`, "history.svg", "loss and rate, for papers"]]),
     h("h2", {}, "The same elsewhere"),
@@ -111,7 +111,10 @@ function candidates(stage) {
       yTicks: logTicks(Math.min(...losses), Math.max(...losses)).map((value) => [value, tick(value)]),
     }, tried.map((one) => s("g", { class: isChosen(one) ? "point best" : "point" }, s("title", {}, `${one.rate.toExponential(2)}: ${digits(one.forecast)}, ${one.status}`),
       isChosen(one) && s("circle", { class: "ring", cx: x(one.rate), cy: y(one.forecast), r: 9 }), s("circle", { cx: x(one.rate), cy: y(one.forecast), r: 4.5 }),
-      isChosen(one) && s("text", { x: x(one.rate), y: y(one.forecast) - 14, "text-anchor": "middle" }, "chosen"))));
+      isChosen(one) && s("text", { x: x(one.rate), y: y(one.forecast) - 14, "text-anchor": "middle" }, "chosen"))),
+    // The chosen rate may lie between those that were tried.
+    stage.rate && !tried.some(isChosen) && [s("line", { class: "cursor", x1: x(stage.rate), x2: x(stage.rate), y1: box.top, y2: box.bottom }),
+      s("text", { class: "ours", x: x(stage.rate) + 8, y: box.top + 8 }, `chosen ${stage.rate.toExponential(2)}`)]);
   };
   return chart(title, draw, { columns: [
     { head: "rate", number: true, cell: (one) => one.rate.toExponential(2) },
@@ -125,6 +128,6 @@ function stages(list) {
     { head: "first step", number: true, cell: (stage) => stage.start },
     { head: "steps", number: true, cell: (stage) => stage.tau },
     { head: "chosen", number: true, cell: (stage) => (stage.rate ? stage.rate.toExponential(2) : "–") },
-    { head: "tried", number: true, cell: (stage) => plural(stage.attempts.length, "rate") },
+    { head: "tried", number: true, cell: (stage) => (stage.attempts.length ? plural(stage.attempts.length, "rate") : "–") },
   ], list);
 }

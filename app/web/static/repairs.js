@@ -42,7 +42,7 @@ function repairsOf(path, kind, name) {
     followed("Compares the repairs …", (options) => post(`${path}/repairs`, body, options), ({ repairs }) => (repairs.length ? table("Repairs, fewest moves first", [
       { head: "repair", cell: (row) => NAMES[row.repair] },
       { head: "moves", number: true, cell: (row) => row.moves },
-      { head: "by the panels", number: true, cell: (row) => seconds(row.seconds) },
+      { head: "by the panels", number: true, cell: (row) => (row.seconds ? seconds(row.seconds) : "–") },
       { head: "hosts that lose a pair", number: true, cell: (row) => row.hosts_drained },
       { head: "links dropped", number: true, cell: (row) => row.lost_links },
       { head: "rate left", number: true, cell: (row) => (row.schedule ? share(number(row.schedule.share)) : "–") },

@@ -45,7 +45,7 @@ function drawn(scene, shape, around, apart) {
   const faint = few ? 0.45 : isGrid ? 0.4 : Math.max(0.1, Math.min(0.5, 300 / graph.links.length));
   return {
     ...scene, pathsOf,
-    nodes: places.map(([x, y], node) => ({ x, y, radius, kind: graph.nodes[node].kind, label: labelOf(graph.nodes[node], roomy) })),
+    nodes: places.map(([x, y], node) => ({ x, y, radius, kind: graph.nodes[node].kind, label: labelOf(graph.nodes[node], roomy, shape.frames) })),
     strokes: [
       around && { paths: Array.from({ length: around.farthest }, (_, hop) => orbit(size, (0.46 * (hop + 1)) / around.farthest)), tone: "line" },
       { paths: frames.map((frame) => box(at([frame.x, frame.y]), at([frame.x + frame.width, frame.y + frame.height]))), tone: "line" },
@@ -115,9 +115,9 @@ function closest(places) {
   return least;
 }
 
-/** Return the label of a node: "0.gpu12" -> "12", 7 -> "7"; `roomy` switches have their names. */
-function labelOf(node, roomy) {
-  const own = String(node.id).split(".").at(-1);
+/** Return the label of a node: in a frame "0.gpu12" -> "12", else 7 -> "7"; `roomy` switches have their names. */
+function labelOf(node, roomy, frames) {
+  const own = frames ? String(node.id).split(".").at(-1) : String(node.id);
   if (node.kind === "switch") return roomy ? own.slice(0, 9) : null;
   const short = own.replace(/^[a-z]+(?=\d+$)/i, "");
   return short.length <= 4 ? short : null;

@@ -17,7 +17,7 @@ function view(values, now, unit) {
   const rows = [...values].sort((one, other) => gained(other) - gained(one));
   const exact = (text) => (text === undefined ? "–" : h("span", { title: text }, digits(number(text))));
   const best = rows[0];
-  const lead = gained(best) > 0 ? `Doubling ${plural(best.equivalent_pairs ?? 1, "pair")} of nodes such as ${best.ends.join(" – ")} raises the rate from ${digits(now)} to ${digits(now + gained(best))} ${rate}.`
+  const lead = gained(best) > 0 ? `Twice the links between ${plural(best.equivalent_pairs ?? 1, "pair")} of nodes such as ${best.ends.join(" – ")} raise the rate from ${digits(now)} to ${digits(now + gained(best))} ${rate}.`
     : "No doubled links between equivalent pairs of nodes raise the rate.";
   return [h("p", { class: "lead" }, lead), table("Values of the links, most useful first", [
     { head: "links between", cell: (row) => row.ends.join(" – ") },

@@ -35,7 +35,7 @@ export function followed(waiting, send, render) {
 }
 
 function refusal(error) {
-  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), h("p", {}, error.errors?.length ? "The form marks what to change." : error.message),
+  return h("div", { class: "refusal", role: "status" }, h("h1", {}, error.title || "This question has no answer"), error.errors?.length ? [h("p", {}, "The form marks what to change:"), h("ul", {}, error.errors.map(({ detail }) => h("li", {}, detail)))] : h("p", {}, error.message),
     error.denied && h("p", {}, "Stored answers that a key may read are in the ", h("a", { href: "#/library" }, "library"), "."),
     error.type && h("p", { class: "quiet" }, h("a", { href: error.type }, "What this problem means")));
 }

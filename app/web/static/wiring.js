@@ -71,7 +71,7 @@ export async function create({ go }) {
 /** Return the wiring of a topology on new panels, one for each port. */
 export function uniformWiring(topology) {
   const body = { topology };
-  return later(post("/v1/patch-plans", body).then((plan) => h("div", {}, summary(plan, "h3"), h("p", {}, h("a", { href: addressOf(plan) }, "Stages and progress of this plan")), panelsView(plan), planFiles(plan))));
+  return later(post("/v1/patch-plans", body).then((plan) => h("div", {}, summary(plan, "h3"), h("p", { class: "lead" }, h("a", { href: addressOf(plan) }, "Stages and progress of this plan")), panelsView(plan), planFiles(plan))));
 }
 
 const addressOf = (plan) => `#/wiring?plan=${plan.id}`;
