@@ -49,6 +49,7 @@ _PRINTED = (
         "nvidia-smi",
         re.compile("^[ \t]{0,99}GPU0[ \t]+X(?![ \t]+(OK|NS|CNS|GNS|TNS|DR|U)\\b)", re.M),
     ),
+    ("npu-smi", re.compile(r"^[ \t]{0,99}(?:NPU|Phy-ID)[0-9]+[ \t]+(?:NPU|Phy-ID)[0-9]+\b", re.M)),
     ("nvidia-smi-nvlink", re.compile(r"^\s*GPU [0-9]+: .*\n\s*Link [0-9]+: ", re.M)),
 )
 """Formats that a terminal printed, pasted with quotes, prompts or fences."""
@@ -173,7 +174,7 @@ def _by_sign(text: str, head: str) -> str | None:
         root = _ROOT.match(head)
         return None if root is None else _ROOTS[root[1]]
     text = text.lstrip("\ufeff")
-    if any(word in text for word in ("GPU0", "GPU 0:", "Link Type", "LINK TYPE")):
+    if any(word in text for word in ("GPU0", "GPU 0:", "Link Type", "LINK TYPE", "NPU", "Phy-ID")):
         plain = "\n".join(console_lines(text))
         if form := next((form for form, sign in _PRINTED if sign.search(plain)), None):
             return form

@@ -32,6 +32,7 @@ from topoloom.synth.formats.machines.cluster_plan import PCIE_TAKEN, ClusterPlan
 from topoloom.synth.formats.machines.host_path import pcie_rate
 from topoloom.synth.formats.machines.hwloc_xml import hwloc_xml
 from topoloom.synth.formats.machines.nccl_xml import nccl_xml
+from topoloom.synth.formats.machines.npu_smi import npu_smi
 from topoloom.synth.formats.machines.nvidia_smi import nvidia_smi
 from topoloom.synth.formats.machines.nvlink_status import nvlink_status
 from topoloom.synth.formats.machines.rocm_smi import rocm_smi
@@ -55,6 +56,7 @@ DUMPS: Mapping[str, Callable[..., Box]] = MappingProxyType(
         "hwloc-xml": hwloc_xml,
         "rocm-smi": rocm_smi,
         "amd-smi": rocm_smi,
+        "npu-smi": npu_smi,
     }
 )
 """Readers of machine descriptions, by the name of the format."""

@@ -52,6 +52,7 @@ FILES = {
     "subnet.ibnetdiscover.txt": "ibnetdiscover",
     "quad.nvlink-status.txt": "nvidia-smi-nvlink",
     "pairs.hwloc.xml": "hwloc-xml",
+    "mesh.npu-smi.txt": "npu-smi",
     "ndv2.teccl.json": "teccl",
     "ring.sccl.json": "msccl-tools",
     "weighted.multiline-adjlist.txt": "multiline-adjlist",

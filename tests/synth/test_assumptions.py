@@ -194,6 +194,7 @@ SILENT = {
         "</object></object></topology>",
         {"pcie_bandwidth", "cpu_bandwidth"},
     ),
+    "npu-smi": ("  NPU0 NPU1\nNPU0 X HCCS\nNPU1 HCCS X\n", {"link_bandwidth"}),
     "nvidia-smi-nvlink": ("GPU 0: a\n Link 0: 25 GB/s\nGPU 1: a\n Link 0: 25 GB/s\n", {"nvlink"}),
     "slurm-yaml": (
         "- topology: t\n  tree:\n    switches:\n    - {switch: leaf, nodes: 'a,b'}",

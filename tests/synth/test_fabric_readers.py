@@ -215,6 +215,11 @@ BAD = {
         "<indexes>1 2</indexes><u64values>0</u64values></distances2></topology>",
         "/line/2", "4 values",
     ),
+    "NPUs over PCIe": ("npu-smi", "NPU0 NPU1\nNPU0 X SYS\nNPU1 SYS X", "", "no rates"),
+    "a row too few": ("npu-smi", "NPU0 NPU1\nNPU0 X HCCS", "/line/2", "a row for NPU1"),
+    "two cells of a pair": (
+        "npu-smi", "NPU0 NPU1\nNPU0 X HCCS\nNPU1 SIO X", "/line/3", "both ways",
+    ),
     "a link of nobody": ("nvidia-smi-nvlink", " Link 0: 25 GB/s", "/line/1", "a GPU"),
     "a GPU twice": ("nvidia-smi-nvlink", "GPU 0: a\nGPU 0: a\n", "/line/2", "once"),
     "a machine of TE-CCL": ("teccl", '{"TopologyParams": {"name": "AMD"}}',

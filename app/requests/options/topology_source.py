@@ -40,6 +40,7 @@ FormatName: TypeAlias = Literal[
     "hwloc-xml",
     "rocm-smi",
     "amd-smi",
+    "npu-smi",
 ]
 AttributeName: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
 UnitName: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]

@@ -88,7 +88,7 @@ def program_violations(
     Examples
     --------
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
-    >>> print(program_violations("mscclpp-json", [b"{}"], pair)[0])
+    >>> print(program_violations("mscclpp-json", [b'{"gpus": []}'], pair)[0])
     /name: must be a text
     """
     try:
