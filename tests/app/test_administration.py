@@ -150,6 +150,7 @@ def wait_until(condition):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_the_store_is_evicted_soon_after_a_write_beyond_its_limit(ready_url):
     app = create_app(Settings(database_url=ready_url, cache_bytes=3_000))
     with TestClient(app, base_url="http://localhost") as client:

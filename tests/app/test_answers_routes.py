@@ -353,6 +353,7 @@ def test_what_is_known_by_name_is_what_the_commands_list(client, topoloom):
         assert all(item["name"] in "\n".join(rows) for item in items)
 
 
+@pytest.mark.slow
 def test_documents_of_before_are_found_by_what_they_are(database_url):
     """Rows of the revision before get their facts when the tables are brought up to date."""
     engine = open_engine(database_url)

@@ -7,6 +7,7 @@ from topoloom.synth.families import FAMILIES
 from topoloom.synth.recipes.operators import OPERATORS
 
 
+@pytest.mark.slow
 def test_finds_are_printed_and_kept_and_a_later_run_goes_on(topoloom, tmp_path):
     path = tmp_path / "finds.tsv"
     command = (

@@ -30,6 +30,7 @@ def read(client, form="json", **query):
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("query", [{}, SOME, {"links": "bidirectional", "degree": 3}])
 def test_the_tab_separated_form_is_an_atlas_whose_digest_anyone_can_compute(client, query):

@@ -81,6 +81,7 @@ def test_no_route_states_two_scopes():
         assert is_open(route.path) == (scope_of(route) is None), route.path
 
 
+@pytest.mark.slow
 @for_every(("method", "path", "operation"), WITH_SCOPE)
 def test_every_route_is_closed_to_strangers_and_to_keys_of_less(guarded, method, path, operation):
     client, bearer = guarded

@@ -253,6 +253,7 @@ def test_a_command_that_is_nearly_one_is_suggested(topoloom):
     require_one_line(topoloom("desing"), "did you mean 'design'?")
 
 
+@pytest.mark.slow
 def test_a_hundred_megabytes_are_refused_before_they_are_parsed(client, topoloom, tmp_path):
     content = b"[" + b"1," * 50_000_000 + b"1]"
     start = time.process_time()

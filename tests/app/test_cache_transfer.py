@@ -167,6 +167,7 @@ def test_documents_of_other_kernels_are_told_apart(full, tmp_path, monkeypatch):
     assert found.other_kernels == found.stored > 0
 
 
+@pytest.mark.slow
 def test_the_commands_take_a_cache_along(topoloom, tmp_path):
     assert topoloom("measure", "BiRing(5)").code == 0
     path = tmp_path / "cache.jsonl.gz"

@@ -56,6 +56,7 @@ def test_serve_refuses_a_database_it_cannot_use(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_is_no_error(tmp_path):
     command = f"{sys.executable} -m app topology 'Hypercube(10)' | head -c 10"
     done = subprocess.run(
@@ -69,6 +70,7 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path):
     assert (done.stdout, done.stderr) == ('{"schema":', "")
 
 
+@pytest.mark.slow
 def test_starting_takes_no_kernels_and_no_web_framework(tmp_path):
     code = (
         "import sys; from topoloom.app.cli import run; run(['catalog', 'fabrics']); "

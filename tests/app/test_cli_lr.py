@@ -82,6 +82,7 @@ def test_sessions_are_shown_cancelled_attached_to_and_deleted(lr):
     assert json.loads(lr("list", "--json").out) == {"items": [], "next_cursor": None}
 
 
+@pytest.mark.slow
 def test_the_length_of_a_run_changes_from_a_shell(lr):
     document = created(lr)
     mine = (document["id"], "--lease", document["lease"])

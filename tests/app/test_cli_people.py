@@ -146,6 +146,7 @@ def test_a_piped_table_is_neither_folded_nor_cut_and_has_no_colours(
     assert "\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("columns", [60, 90])
 def test_a_table_fits_the_terminal_and_its_headings_are_bold(settings, topoloom, columns):
@@ -160,6 +161,7 @@ def test_a_table_fits_the_terminal_and_its_headings_are_bold(settings, topoloom,
     assert plain.splitlines() == lines
 
 
+@pytest.mark.slow
 def test_a_design_fits_eighty_columns_without_a_broken_name(settings, topoloom):
     hosts = ("--nodes", "62", "--degree", "3")
     asked = ("design", *hosts, "--collective", "allreduce", "--bytes", "1MB")

@@ -70,6 +70,7 @@ def test_what_needs_no_answer_loads_nothing_heavy(settings, arguments):
     assert loaded == "[]"
 
 
+@pytest.mark.slow
 def test_commands_about_topologies_are_served_without_the_others_and_alike():
     names = {one.name or one.callback.__name__ for one in topologies.app.registered_commands}
     assert names == ABOUT_TOPOLOGIES

@@ -399,6 +399,7 @@ def test_what_can_be_no_key_is_refused(key):
         Client(key=key)
 
 
+@pytest.mark.slow
 def test_the_programs_of_the_documentation_run(client):
     page = (DOCS / "how-to" / "use-the-client.md").read_text()
     programs = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)

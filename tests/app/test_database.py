@@ -59,6 +59,7 @@ def test_migrating_what_is_at_head_changes_nothing(database_url):
     engine.dispose()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 def test_many_processes_may_migrate_at_the_same_time(database_url):
     code = (

@@ -23,6 +23,7 @@ def job(client):
     return Job(client)
 
 
+@pytest.mark.slow
 def test_two_trainers_on_one_session_are_refused(job):
     job.train(5)
 

@@ -103,6 +103,7 @@ def extended_in_process(after, length):
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [900, None])
 def test_an_extended_session_is_the_extended_tuner_in_process(job, length):
     job.train(40)

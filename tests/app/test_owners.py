@@ -122,6 +122,7 @@ def standing(ask, made):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 def test_no_route_gives_a_key_what_another_key_made(serve):
     service = serve()

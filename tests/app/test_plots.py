@@ -53,6 +53,7 @@ def test_every_kind_of_plot_is_tested():
     assert set(get_command(app).commands["plot"].commands) == set(COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("kind", COMMANDS)

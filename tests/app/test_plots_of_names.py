@@ -75,6 +75,7 @@ def test_every_name_is_drawn_by_the_service_letter_by_letter(pictures):
     assert any("$" in text for text in texts(pictures["survey"].text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 @settings(max_examples=5)
 @given(

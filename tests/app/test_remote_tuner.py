@@ -206,6 +206,7 @@ def test_a_cancelled_session_is_an_error_for_its_trainer(service):
         tuner.observe(losses)
 
 
+@pytest.mark.slow
 def test_what_is_no_state_is_refused(service):
     tuner = RemoteTuner(Client(service.url))
     with pytest.raises(InvalidState, match="no options"):

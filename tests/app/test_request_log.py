@@ -234,6 +234,7 @@ def test_seconds_are_counted_by_kind_of_what_was_computed(client):
     assert counted == {"topology": 1, "cost": 1}
 
 
+@pytest.mark.slow
 def test_strangers_cannot_make_labels(client):
     def series():
         named = ("topoloom_request_seconds", "topoloom_refusals", "topoloom_answers")

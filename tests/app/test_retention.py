@@ -184,6 +184,7 @@ def test_the_least_lately_used_goes_first_and_no_more_than_must(client, engine):
     assert ids(client, "costs") >= {place.split("/")[-1] for place in costs[:2]}
 
 
+@pytest.mark.slow
 def test_reads_go_on_while_documents_are_let_go(client, engine, monkeypatch):
     monkeypatch.setattr("topoloom.app.store.eviction.BATCH", 1)
     monkeypatch.setattr("topoloom.app.store.eviction.PAUSE_SECONDS", 0.01)

@@ -68,6 +68,7 @@ def test_tracing_that_is_asked_for_and_not_installed_is_said_before_the_start(mo
         listen(Settings(database_url="sqlite://"))
 
 
+@pytest.mark.slow
 def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant():
     refused = serve(TOPOLOOM_MAX_SECOND="3")
     assert refused.returncode == 2
@@ -143,6 +144,7 @@ print([name for name in ("numba", "scipy", "networkx", "matplotlib") if name in 
 """
 
 
+@pytest.mark.slow
 def test_a_service_is_ready_before_anything_that_computes_is_loaded():
     # Workers compute; what reads stored answers shall not wait seconds for kernels.
     found = subprocess.run(

@@ -21,6 +21,7 @@ PATHS = openapi()["paths"]
 READ = [path for path, methods in PATHS.items() if "get" in methods and "{" not in path]
 
 
+@pytest.mark.slow
 @for_every("path", READ)
 def test_head_is_get_without_a_body(still, path):
     whole, head = still.get(path), still.head(path)

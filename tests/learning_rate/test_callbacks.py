@@ -84,6 +84,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("on_disk", [False, True], ids=["memory", "disk"])

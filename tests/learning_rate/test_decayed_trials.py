@@ -177,6 +177,7 @@ def test_the_allowance_is_kept_whatever_is_seen(steps, overhead, limit, tau, at_
         assert counted_as_run or toy.position == steps
 
 
+@pytest.mark.slow
 def test_a_run_begun_before_trials_decayed_goes_on_without():
     asked = options({"look_above": False}, 4000)
     require_same_from(3, asked, 60, "look_above", "looking")

@@ -103,6 +103,7 @@ def test_noise_and_one_odd_batch_are_no_rise(seed):
     assert not course([*losses, *rise[:-WINDOW]])
 
 
+@pytest.mark.slow
 def test_noise_of_a_flat_run_is_hardly_ever_a_rise():
     seen = 0
     for seed in range(60):

@@ -78,6 +78,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_forks_give_the_schedule_and_the_parameters_of_one_after_the_other(way):
@@ -103,6 +104,7 @@ def test_curves_are_the_trainers_and_have_the_steps_of_forks():
     assert own_steps < len(alone) / 2
 
 
+@pytest.mark.slow
 def test_what_a_fork_that_died_would_have_told_the_trainer_finds_itself():
     trainer, whole = os.getpid(), Training().run(1)
 

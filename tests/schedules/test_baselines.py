@@ -141,6 +141,7 @@ def test_behind_a_switch_no_host_uses_more_ports_at_a_time_than_it_has(name, nod
             assert sum(width[link[:2]] for link in used if link[1] == host) <= degree
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 24), st.integers(1, 8), sizes, FIXED)
 def test_no_baseline_is_billed_more_for_all_to_all_than_its_routes_take(

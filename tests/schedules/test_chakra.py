@@ -40,6 +40,7 @@ def test_every_set_of_traces_does_its_collective(name, collective):
     assert len(traces.ranks) == len(topology.compute_nodes)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(direct_topologies(6), st.data())
 def test_traces_of_any_graph_and_any_size_do_their_collective(topology, data):

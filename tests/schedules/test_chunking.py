@@ -94,6 +94,7 @@ def test_whole_loads_are_those_of_the_integer_programs(text, chunks):
     assert chunking.whole_loads(loads, chunks) == found
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("text", SMALL)
 def test_fewer_chunks_always_cost_more(text):

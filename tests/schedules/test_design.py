@@ -89,6 +89,7 @@ def test_a_design_is_the_best_of_its_frontier_and_nothing_undercuts_its_bounds(h
             assert choice.floor_seconds <= choice.seconds
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(HOSTS, WORKLOADS)
 def test_every_algorithm_in_use_has_a_schedule_at_the_cost_it_was_chosen_for(hosts, workload):
@@ -115,6 +116,7 @@ def test_every_algorithm_in_use_has_a_schedule_at_the_cost_it_was_chosen_for(hos
             assert (used.facts.steps, used.facts.bandwidth) == (steps, bandwidth)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(HOSTS, WORKLOADS)
 def test_baselines_take_the_sum_of_their_tasks_or_the_rings_time_for_what_they_cannot(

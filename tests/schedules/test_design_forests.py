@@ -73,6 +73,7 @@ HOSTS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(HOSTS, st.data(), TIMES, TIMES, TIMES, st.integers(1, 10**9))
 def test_no_forest_is_faster_than_its_bound(hosts, data, alpha, overhead, chunk, size):
@@ -95,6 +96,7 @@ def test_no_forest_is_faster_than_its_bound(hosts, data, alpha, overhead, chunk,
     assert bound.seconds(1) <= made.seconds(1)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(HOSTS, st.data(), TIMES, st.integers(1, 10**9), st.integers(1, 40))
 def test_no_forest_runs_faster_than_its_bound(hosts, data, alpha, size, chunks):

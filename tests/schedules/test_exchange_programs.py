@@ -208,6 +208,7 @@ def test_the_result_of_traces_is_for_all_to_all_only():
     refused("chakra-et", [write_messages([head, *nodes]) for head, nodes in opened])
 
 
+@pytest.mark.slow
 def test_a_transcript_that_sends_what_a_rank_has_not_is_not_executed():
     sent = transcript_of("msccl-xml", files_of("msccl-xml", make(RING, "all-to-all", "mcf"), RING))
     early = replace(sent, messages=tuple(m._replace(needs=()) for m in sent.messages[::-1]))

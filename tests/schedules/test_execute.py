@@ -138,6 +138,7 @@ def test_a_sequence_without_parts_is_refused():
         execute(SequenceSchedule(Collective.ALLREDUCE, "", ()))
 
 
+@pytest.mark.slow
 def test_a_team_that_is_too_small_is_refused(team):
     huge = StepSchedule(Collective.ALLGATHER, "", tuple(range(17)), 1, ())
     with pytest.raises(ExecutionFailed, match="17"):

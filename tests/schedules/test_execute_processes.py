@@ -38,6 +38,7 @@ def gone(processes, seconds=100):
 LONG = {"size_bytes": 1 << 22, "repeat": 1000}
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_rank_that_dies_ends_all_with_its_name(blow):

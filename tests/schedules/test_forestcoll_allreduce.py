@@ -79,6 +79,7 @@ def proven(bound: AllreduceBound, topology: Topology, members: tuple[NodeId, ...
     return total
 
 
+@pytest.mark.slow
 @for_every("seed", range(60))
 def test_the_bound_is_the_optimum_of_the_whole_program_and_is_proven(seed: int) -> None:
     rng = random.Random(seed)

@@ -28,6 +28,7 @@ def least_flow(topology: Topology, root: NodeId) -> Fraction:
     return min(nx.maximum_flow_value(graph, root, node) for node in others)
 
 
+@pytest.mark.slow
 @for_every("seed", range(100))
 def test_the_best_broadcast_rate_is_the_least_flow_to_any_node(seed: int) -> None:
     topology = random_topology(random.Random(seed))
@@ -62,6 +63,7 @@ def test_the_bottleneck_holds_the_root_and_is_the_tightest_of_all_cuts(seed: int
     assert (best.data, best.data_inside) == (1, 1)
 
 
+@pytest.mark.slow
 @for_every("seed", range(100))
 def test_every_balanced_network_gets_an_optimal_broadcast(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)

@@ -123,6 +123,7 @@ def test_hosts_with_too_little_room_or_two_leaves_are_in_no_rack() -> None:
     assert [rack.hosts for rack in found.racks] == [(1, 2), (5, 6)]
 
 
+@pytest.mark.slow
 def test_five_hundred_hosts_in_uneven_racks_are_packed_in_seconds() -> None:
     topology = uneven_racks(512, 3)
     start = time.process_time()

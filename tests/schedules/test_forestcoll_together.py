@@ -119,6 +119,7 @@ def test_a_copying_switch_that_one_tree_reaches_is_used_for_more_than_one_rank()
     assert algbw(schedule, topology) == bound.feasible <= bound.rate
 
 
+@pytest.mark.slow
 def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
     kautz = build(parse("GeneralizedKautz(4, 64)"))
     found = collective_optimum(kautz, Collective.ALLREDUCE, Options()).together

@@ -71,6 +71,7 @@ def test_every_height_has_the_forest_that_it_says(seed: int) -> None:
     require_curve(random_topology(random.Random(seed), balanced=bool(seed % 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [900188, 900848, 900964, 901140, 901248])
 @pytest.mark.one_in(3)
 def test_other_orders_are_packed_in_the_same_capacities_of_unbalanced_switches(seed: int) -> None:

@@ -100,6 +100,7 @@ def _small(recipe):
     return nodes <= MOST and degree <= 12
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     st.recursive(st.sampled_from(BASES).map(parse), _grown, max_leaves=4).filter(_small),

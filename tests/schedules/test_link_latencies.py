@@ -101,6 +101,7 @@ def latest(schedule, topology):
     return worst
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(with_latencies(direct_topologies() | st.just(two_boxes())))
 def test_empty_trees_take_the_largest_sum_of_latencies_along_a_path(topology):
@@ -111,6 +112,7 @@ def test_empty_trees_take_the_largest_sum_of_latencies_along_a_path(topology):
         assert Judge(trees, topology, OWN).time(0).seconds == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(direct_topologies(), st.integers(1, 4), networks, sizes, st.integers(1, 5), st.booleans())
 def test_equal_latencies_are_one_latency_of_all_hops(
@@ -178,6 +180,7 @@ def test_a_chain_forwards_every_piece_when_it_has_arrived(hops, size, data):
     assert found.seconds == there[-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     with_latencies(direct_topologies(5) | st.just(two_boxes())),

@@ -91,6 +91,7 @@ def test_a_link_is_worth_what_solving_anew_with_it_changed_tells(seed: int) -> N
         assert_true(topology, collective, value, root)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_so_it_is_of_an_allreduce_whose_passes_share_the_links(seed: int) -> None:

@@ -240,6 +240,7 @@ def test_comments_are_skipped():
     assert replay("<!-- a ring -->\n" + text.replace("<gpu", "<!-- gpu --><gpu"), "azure")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_refused_or_replayed_but_never_crashes_the_reader(data):

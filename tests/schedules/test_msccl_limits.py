@@ -49,6 +49,7 @@ def test_blocks_that_grow_too_long_are_spread_over_channels():
     assert len(schedule.steps) == 39
 
 
+@pytest.mark.slow
 def test_no_gpu_has_more_than_32_peers_on_a_channel_and_blocks_are_shared_if_they_must():
     topology = complete(40)
     schedule = shortest_steps(topology)

@@ -43,6 +43,7 @@ def test_every_plan_does_its_collective(name, collective, per_node, inplace):
     assert len(program.gpus) == len(topology.compute_nodes)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(direct_topologies(6), st.data())
 def test_plans_of_any_graph_and_any_weights_do_their_collective(topology, data):

@@ -41,6 +41,7 @@ def test_a_plan_that_loses_any_one_operation_is_found(kind, per_node):
             assert found(damaged)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("inplace", [False, True])
 def test_a_nop_that_changes_places_with_its_neighbour_is_found(inplace):

@@ -75,6 +75,7 @@ def slow_loads(schedule: TreeSchedule, topology: Topology) -> dict:
     return dict(load)
 
 
+@pytest.mark.slow
 @for_every("collective", ["allgather", "reduce-scatter"])
 @for_every("seed", range(60))
 def test_what_shares_a_way_to_a_copying_switch_is_counted_once(seed: int, collective: str) -> None:

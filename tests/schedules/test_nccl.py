@@ -146,6 +146,7 @@ def test_trees_take_their_lock_step(name, chunks):
     assert found.seconds == closed.seconds(chunks)
 
 
+@pytest.mark.slow
 def test_switches_that_add_up_and_copy_carry_every_shard_once_each_way():
     """Every rank sends and gets N shards; a ring sends and gets 2 (N - 1)."""
     topology, size = fabric("gb200-nvl72-sharp"), 72 * 900 * 10**6

@@ -121,6 +121,7 @@ def test_long_sums_go_on_in_a_next_block():
     assert len(local) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("inplace", [False, True])
 @pytest.mark.parametrize("name", ["azure", "mscclpp-v100"])

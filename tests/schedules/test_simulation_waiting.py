@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from topoloom.schedules.simulate.run_messages import (
 from topoloom.synth.topology.topology import Topology
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(direct_topologies(), st.integers(1, 4), networks, sizes, st.integers(1, 5))
 def test_nobody_is_slower_for_not_waiting(topology, chunks, network, size, pieces):

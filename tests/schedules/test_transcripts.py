@@ -219,6 +219,7 @@ def test_sums_that_need_what_was_complete_are_sent_as_early_as_they_can():
     assert message_rounds(Transcript(Collective.ALLREDUCE, (0, 1, 2), messages)) == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["nccl-tuner-csv", "json", "dot"])
 def test_what_sends_nothing_is_refused(form):
     with pytest.raises(InvalidProgram) as caught:

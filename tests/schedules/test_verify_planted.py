@@ -113,6 +113,7 @@ STEP_FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @for_every("name", ["steps-allgather", "steps-reduce-scatter"])
 @for_every("fault", STEP_FAULTS)
 def test_every_planted_fault_in_steps_is_found_wherever_it_is(fault, name):

@@ -236,6 +236,7 @@ def test_a_number_that_the_ports_divide_is_reached_from_the_next_smaller_one_too
     assert asked == [93]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "most"), [(331, 1.08), (701, 1.02)])
 def test_primes_of_3_ports_are_near_the_bandwidth_bound_one_step_above_the_bound(nodes, most):
     found = frontier(nodes, 3)

@@ -24,6 +24,7 @@ def collectives(found: Entry | Point) -> tuple[Cost, Cost, Cost]:
     return there, back, both
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(36)
 @pytest.mark.parametrize(("nodes", "degree", "links"), MARKED)
 def test_a_marked_size_loses_nothing_that_sampling_there_would_find(
@@ -46,6 +47,7 @@ def test_sizes_are_marked_that_were_searched_for_bases_not_those_swept_by_labels
     assert searched_sizes(atlas) == [(40, 3, ONE_WAY)]
 
 
+@pytest.mark.slow
 def test_what_no_entry_is_as_good_as_is_overlooked_and_curated_sizes_overlook_nothing() -> None:
     marks = Atlas()
     marks.rounds[Search(60, 4, ONE_WAY, 5)] = 1

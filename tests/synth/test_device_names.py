@@ -105,6 +105,7 @@ def test_a_reader_stands_beside_every_renderer():
     assert NAMES.keys() == RENDERERS.keys()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=80)
 @given(plants())
 def test_hostile_names_are_refused_by_name_or_come_back_as_they_are(plant):

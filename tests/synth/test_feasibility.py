@@ -95,6 +95,7 @@ def test_sizes_named_for_a_family_are_those_it_has(wanted, nodes, degree, near):
         assert frontier(*size, families=wanted["families"]).points
 
 
+@pytest.mark.slow
 def test_too_few_steps_say_the_least_there_is_and_the_bound():
     with pytest.raises(ImpossibleRequest) as caught:
         frontier(256, 4, max_steps=1)

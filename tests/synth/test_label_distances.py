@@ -56,6 +56,7 @@ def test_distances_and_heights_are_those_of_walks_at_random_sizes(seed):
         assert (found == right).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "recipe, pieces",
     [

@@ -124,6 +124,7 @@ def test_a_topology_refuses_latencies_that_are_not_those_of_its_links(latencies)
         Topology("abc", ["ab", "ba"], latencies=latencies)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_latencies_follow_their_links_through_every_change(data):
     pairs = [(a, b) for a in range(4) for b in range(4) if a != b]

@@ -60,6 +60,7 @@ def shuffled(topology: Topology, seed: int) -> Topology:
     return Topology(range(len(names)), links)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(graphs, st.integers(0, 2))
 def test_labels_of_a_line_graph_take_a_step_and_a_share_more_at_most(drawn, slack: int) -> None:

@@ -34,6 +34,7 @@ def asked(found, nodes: int, degree: int, wanted: Wanted = Wanted()):  # noqa: B
     return sizes
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("nodes", "degree", "ratio"), BEFORE)
 def test_one_step_above_the_bound_frontiers_are_nearer_the_bandwidth_bound(

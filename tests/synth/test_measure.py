@@ -130,6 +130,7 @@ def test_work_shared_among_threads_gives_the_same_loads() -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.integers(40, 120),
@@ -167,6 +168,7 @@ def test_a_destination_out_of_reach_is_named_whichever_way_they_are_measured() -
         measure(Topology(range(51), [*links, (0, 50)]))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("in_degrees", [(8, 9), (5, 20), (16, 17), (2, 8, 12, 18)])
 def test_nodes_of_few_and_of_many_links_are_measured_in_one_graph(

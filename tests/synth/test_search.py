@@ -177,6 +177,7 @@ def checked(point: Point) -> tuple[Cost, Cost]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("nodes", "degree", "links", "rows"), FLOOR)
 def test_what_random_search_reaches_in_a_minute_is_reached_over_all_destinations(

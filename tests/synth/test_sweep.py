@@ -69,6 +69,7 @@ def test_every_find_is_built_again_from_its_recipe_and_proved(
             require_proved(entry)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "degree", "links"), [(23, 3, ONE_WAY), (26, 3, TWO_WAY)])
 def test_a_sweep_never_knows_less_than_a_frontier_finds(
     nodes: int, degree: int, links: Links
@@ -232,6 +233,7 @@ def find(within: int = 4, found: str = "sweep 1 round 1", recipe: str = FIND) ->
     return Entry(61, 4, ONE_WAY, cost, cost, recipe, found, within)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("restored")
 def test_a_frontier_takes_what_a_sweep_found_and_draws_nothing_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -309,6 +311,7 @@ def test_labels_of_today_are_told_anew_and_what_they_make_needless_is_dropped() 
     assert (set(told), told.rounds) == ({find(), eager}, stale.rounds)
 
 
+@pytest.mark.slow
 def test_curating_a_file_that_is_not_there_says_so_and_writes_nothing(tmp_path: Path) -> None:
     there, missing = tmp_path / "atlas.tsv", tmp_path / "missing.tsv"
     stale = Atlas()
@@ -334,6 +337,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", SHARES, ids=range(len(SHARES)))
 def test_frontiers_are_no_worse_than_every_find_of_a_sweep_and_every_find_is_proved(share) -> None:
     for nodes, degree, links in share:

@@ -132,6 +132,7 @@ def test_fit_and_what_is_least_are_those_of_trying_everything(objective, data):
     assert bound == best == value
 
 
+@pytest.mark.slow
 @given(st.data(), meshes())
 def test_a_shuffle_panel_on_the_way_changes_nothing_but_the_way(data, plant):
     through_glass = data.draw(shuffled(plant))

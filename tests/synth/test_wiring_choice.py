@@ -293,6 +293,7 @@ def one_way_demands(draw, channels):
     return Demand(size, sources, targets, sending, receiving, shared, False, tuple(joined))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(one_way_demands(channels=2))
 def test_flows_over_two_panels_keep_as_many_links_as_an_integer_program(question):

@@ -157,6 +157,7 @@ ENTRIES = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("applied", [on_sonic, by_the_standard])
 @settings(deadline=None, max_examples=60)
 @given(script=SIDED, data=st.data())

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,6 +8,7 @@ from topoloom.synth.wiring import Present
 from topoloom.synth.wiring.operations.observed_state import compared
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(scripts(), st.data())
 def test_the_repair_leads_from_what_was_seen_to_what_is_wanted(script, data):

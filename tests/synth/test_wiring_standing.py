@@ -218,6 +218,7 @@ def test_every_panel_is_after_the_stages_that_were_carried_out_and_backwards_too
         assert back == known[::-1]
 
 
+@pytest.mark.slow
 @given(scripts())
 def test_a_plan_that_moves_pairs_twice_counts_them_twice(script):
     back = replace(script, steps=script.steps + undone(script).steps, final=script.base)
