@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topoloom.synth.errors import InvalidRecipe, SynthError
 from topoloom.synth.families import Base, family
+from topoloom.synth.naming.paper_names import as_recipe
 from topoloom.synth.naming.suggestions import did_you_mean
 from topoloom.synth.recipes.operators import (
     MAX_DEPTH,
@@ -181,8 +182,10 @@ class _Parser:
         try:
             return family(name)
         except InvalidRecipe as unknown:
-            operator = did_you_mean(name, _OPERATORS)
+            operator, written = did_you_mean(name, _OPERATORS), as_recipe(name)
             rule = f"no operator is called {name!r}{operator}" if operator else unknown.rule
+            if written:
+                rule = f"no family is called {name!r}{written}"
             raise InvalidRecipe("recipe", f"column {column + 1}: {rule}") from None
 
     def _integers(self) -> list[int]:
