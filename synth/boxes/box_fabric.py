@@ -7,10 +7,12 @@ compute node for each box and one link for each direction of a cable; its switch
 from collections import defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
+from fractions import Fraction
 
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.limits import MAX_LINKS, MAX_NODES
 from topoloom.synth.topology.assumptions import Assumption
+from topoloom.synth.topology.latencies import Pair
 from topoloom.synth.topology.topology import Capacity, Link, NodeId, Topology
 
 
@@ -42,6 +44,7 @@ def box_fabric(
     *,
     cable: Capacity = 1,
     ports: Ports = Ports.EVEN,
+    latency: Fraction | None = None,
     name: str = "",
 ) -> Topology:
     """Return copies of a box, joined by the cables of a topology between boxes.
@@ -57,6 +60,10 @@ def box_fabric(
         Rate of one cable in each direction, in the bandwidth unit of the box.
     ports : Ports
         The rule that assigns the ports of a box to its accelerators.
+    latency : Fraction, optional
+        Latency of a hop between boxes in seconds, where links have latencies: of a cable, or of
+        the two cables to and from switches.  None: the result states no latencies, unless both
+        topologies state theirs.
     name : str
         Name of the result.
 
@@ -99,6 +106,13 @@ def box_fabric(
     switches = [f"{b}.{inner[node]}" for b in range(len(boxes)) for node in _switches(box)]
     outer = _switches(between)
     used = [inner[box.compute_nodes[at]] for at in _accelerators(box, between, ports)]
+    cables = list(_cables(between, used, cable))
+    latencies = {
+        (f"{b}.{inner[source]}", f"{b}.{inner[target]}"): seconds
+        for b in range(len(boxes))
+        for (source, target), seconds in box.latencies.items()
+    }
+    of_cables = _cable_latencies(between, cables, latency)
     return Topology(
         [
             *(f"{b}.{inner[node]}" for b in range(len(boxes)) for node in box.compute_nodes),
@@ -111,7 +125,7 @@ def box_fabric(
                 for b in range(len(boxes))
                 for link in box.links
             ),
-            *_cables(between, used, cable),
+            *cables,
         ],
         switches=[*switches, *outer],
         multicast=[
@@ -126,6 +140,7 @@ def box_fabric(
         name=name,
         bandwidth_unit=box.bandwidth_unit,
         assumed=[*box.assumed, *between.assumed, _port_rule(box, between, ports)],
+        latencies=latencies | of_cables if latencies and of_cables else None,
     )
 
 
@@ -166,6 +181,20 @@ def _cables(between: Topology, used: list[str], cable: Capacity) -> Iterator[Lin
     for link, (source, target) in enumerate(ends):
         capacity = between.capacities[link] * cable
         yield Link(end(source, sending, link), end(target, receiving, link), capacity)
+
+
+def _cable_latencies(
+    between: Topology, cables: list[Link], latency: Fraction | None
+) -> dict[Pair, Fraction]:
+    """Return the latency of each cable; empty where it is unknown."""
+    if between.latencies:
+        stated = (between.latencies[link[:2]] for link in between.links)
+    elif latency is not None:
+        ends = ([node in between.switches for node in link[:2]] for link in between.links)
+        stated = (latency * (2 - sum(switched)) / 2 for switched in ends)
+    else:
+        return {}
+    return {cable[:2]: seconds for cable, seconds in zip(cables, stated, strict=True)}
 
 
 def _ports(ends: list[tuple[int, int]], nodes: int, boxes: dict[int, int]) -> dict[int, int]:

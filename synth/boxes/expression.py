@@ -4,11 +4,12 @@ The grammar::
 
     boxes  = "Boxes(" part "," part { "," option } ")"
     part   = FABRIC | recipe | "@" NAME | boxes
-    option = "cable=" RATE | "ports=" RULE
+    option = "cable=" RATE | "ports=" RULE | "latency=" RATE
 
 The first part is one box, the second the topology between boxes.  ``dgx-h100`` means
 ``dgx-h100-1``.  RATE is the rate of a cable in the unit of the box, such as 50, 12.5 or 25/2; its
-default is the rate of the box's NIC in the catalogue of fabrics.  RULE is a value of `Ports`.
+default is the rate of the box's NIC in the catalogue of fabrics.  RULE is a value of `Ports`.  The
+latency of a hop between boxes is in microseconds; its default is that of the catalogue.
 """
 
 import re
@@ -19,6 +20,7 @@ from fractions import Fraction
 from topoloom.synth.boxes.box_fabric import Ports, box_fabric
 from topoloom.synth.errors import InvalidRecipe, SynthError
 from topoloom.synth.fabrics import FABRICS, fabric
+from topoloom.synth.fabrics.latencies import published_hops
 from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import MAX_TEXT, parse
@@ -27,6 +29,7 @@ from topoloom.synth.topology.topology import Capacity, Topology
 
 HEAD = "Boxes("
 MAX_DEPTH = 4
+_OPTIONS = ("cable", "ports", "latency")
 _RATE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?")
 
 
@@ -34,18 +37,20 @@ _RATE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}|/[1-9][0-9]{0,8})?")
 class Boxes:
     """The parts of a text: a box, the topology between boxes, a cable's rate, the rule of ports.
 
-    ``cable`` is None for the rate of the catalogue.
+    ``cable`` and ``latency``, in microseconds, are None for those of the catalogue.
     """
 
     box: str
     between: str
     cable: Fraction | None = None
     ports: Ports = Ports.EVEN
+    latency: Fraction | None = None
 
     def __str__(self) -> str:
         """Return the canonical text; defaults are omitted."""
         options = [] if self.cable is None else [f"cable={self.cable}"]
         options += [] if self.ports is Ports.EVEN else [f"ports={self.ports}"]
+        options += [] if self.latency is None else [f"latency={self.latency}"]
         return f"{HEAD}{', '.join([self.box, self.between, *options])})"
 
 
@@ -87,8 +92,10 @@ def parse_boxes(text: str, depth: int = 0) -> Boxes:
         raise InvalidRecipe("recipe", "Boxes must have a box and a topology between boxes")
     box, between = (_canonical(part, depth) for part in parts[:2])
     options = _options(parts[2:])
-    cable = _rate(options["cable"]) if "cable" in options else None
-    return Boxes(box, between, cable, _rule(options.get("ports", Ports.EVEN)))
+    cable, latency = (
+        _positive(name, options[name]) if name in options else None for name in ("cable", "latency")
+    )
+    return Boxes(box, between, cable, _rule(options.get("ports", Ports.EVEN)), latency)
 
 
 def topology_of_boxes(text: str, graphs: Mapping[str, Topology] | None = None) -> Topology:
@@ -125,7 +132,10 @@ def topology_of_boxes(text: str, graphs: Mapping[str, Topology] | None = None) -
 def _composed(boxes: Boxes, graphs: Mapping[str, Topology] | None) -> Topology:
     box, between = (part_topology(part, graphs) for part in (boxes.box, boxes.between))
     cable, assumed = _cable(boxes, box, between)
-    found = box_fabric(box, between, cable=cable, ports=boxes.ports, name=str(boxes))
+    latency = _latency(boxes, box, between)
+    found = box_fabric(
+        box, between, cable=cable, ports=boxes.ports, latency=latency, name=str(boxes)
+    )
     return found.with_assumed([*assumed, *found.assumed])
 
 
@@ -148,6 +158,20 @@ def _cable(boxes: Boxes, box: Topology, between: Topology) -> tuple[Capacity, li
         raise InvalidRecipe("recipe", rule)
     text = f"Each cable carries {nic} {box.bandwidth_unit} each way: a NIC of {boxes.box}."
     return nic, [Assumption(text, "cable")]
+
+
+def _latency(boxes: Boxes, box: Topology, between: Topology) -> Fraction | None:
+    """Return the latency of a hop between boxes in seconds; None if it is unknown."""
+    if boxes.latency is None:
+        hops = published_hops(boxes.box)
+        return None if hops is None else hops.between / 10**6
+    if between.latencies:
+        rule = f"latency must be absent: {boxes.between} states its latencies"
+        raise InvalidRecipe("recipe", rule)
+    if not box.latencies:
+        rule = f"latency must be absent: the links of {boxes.box} state no latencies"
+        raise InvalidRecipe("recipe", rule)
+    return boxes.latency / 10**6
 
 
 def nic_rate(box: str) -> Capacity | None:
@@ -219,18 +243,19 @@ def _options(parts: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in parts:
         name, _, value = (piece.strip() for piece in part.partition("="))
-        if name not in ("cable", "ports"):
-            raise InvalidRecipe("recipe", f"an option of Boxes {one_of(name, ('cable', 'ports'))}")
+        if name not in _OPTIONS:
+            raise InvalidRecipe("recipe", f"an option of Boxes {one_of(name, _OPTIONS)}")
         if name in found:
             raise InvalidRecipe("recipe", f"{name} of Boxes must be given once")
         found[name] = value
     return found
 
 
-def _rate(text: str) -> Fraction:
+def _positive(name: str, text: str) -> Fraction:
     rate = Fraction(text) if _RATE.fullmatch(text) else Fraction(0)
     if rate <= 0:
-        rule = f"cable of Boxes must be a positive rate such as 50, 12.5 or 25/2; not {text!r}"
+        kind = "rate" if name == "cable" else "number of microseconds"
+        rule = f"{name} of Boxes must be a positive {kind} such as 50, 12.5 or 25/2; not {text!r}"
         raise InvalidRecipe("recipe", rule)
     return rate
 

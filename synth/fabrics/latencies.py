@@ -55,6 +55,15 @@ HOPS: dict[str, HopLatencies] = {
 """Latencies by the beginning of a fabric's name."""
 
 
+def published_hops(family: str) -> HopLatencies | None:
+    """Return the latencies of the hops of a fabric, by the beginning of its name.
+
+    >>> str(published_hops("dgx-h100-N").between), published_hops("tpu-v4")
+    ('5', None)
+    """
+    return next((HOPS[name] for name in HOPS if f"{family}-".startswith(f"{name}-")), None)
+
+
 def with_published_latencies(topology: Topology, family: str) -> Topology:
     """Return a fabric of the catalogue with the published latencies of its family, if any.
 
@@ -63,7 +72,7 @@ def with_published_latencies(topology: Topology, family: str) -> Topology:
     >>> found["0.gpu0", "0.nvswitch"] * 10**6, found["plane1", "1.gpu3"] * 10**6
     (Fraction(3, 10), Fraction(5, 2))
     """
-    hops = next((HOPS[name] for name in HOPS if f"{family}-".startswith(f"{name}-")), None)
+    hops = published_hops(family)
     if hops is None:
         return topology
     pairs = dict.fromkeys(link[:2] for link in topology.links)

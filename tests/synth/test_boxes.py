@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -196,6 +196,7 @@ def test_racks_of_no_boxes_are_refused() -> None:
         "Boxes(dgx-h100, Circulant(16, 1, 2, 3, 4))",
         "Boxes(Boxes(Complete(4), Complete(8)), Complete(9), cable=25/2, ports=round-robin)",
         "Boxes(@box.json, Torus(4, 4), cable=50)",
+        "Boxes(dgx-h100, Torus(4, 4), latency=7/2)",
     ],
 )
 def test_the_text_of_parsed_boxes_is_canonical(text: str) -> None:
@@ -210,11 +211,13 @@ def test_the_text_of_parsed_boxes_is_canonical(text: str) -> None:
         ("Boxes(, BiRing(4))", "must have a box and a topology between boxes"),
         ("Boxes(dgx-h100, BiRing(4)", "must match"),
         ("Boxes(dgx-h100, BiRing(4)))", "must match"),
-        ("Boxes(dgx-h100, BiRing(4), 50)", "must be one of cable, ports; not '50'"),
+        ("Boxes(dgx-h100, BiRing(4), 50)", "must be one of cable, ports, latency; not '50'"),
         ("Boxes(dgx-h100, BiRing(4), cable=-1)", "cable of Boxes must be a positive rate"),
         ("Boxes(dgx-h100, BiRing(4), cable=1/0)", "cable of Boxes must be a positive rate"),
         ("Boxes(dgx-h100, BiRing(4), ports=any)", "must be one of even, round-robin; not 'any'"),
         ("Boxes(dgx-h100, BiRing(4), cable=5, cable=6)", "cable of Boxes must be given once"),
+        ("Boxes(dgx-h100, BiRing(4), latency=0)", "latency of Boxes must be a positive number"),
+        ("Boxes(Complete(4), BiRing(4), latency=5)", "the links of Complete(4) state no latencies"),
         ("Boxes(dgx-1v, BiRing(4))", "must state cable=RATE: the catalogue states no NIC"),
         ("Boxes(dgx-z100, BiRing(4))", "did you mean"),
         ("Boxes(dgx-h100, mac-studio-ring-4, cable=9)", "cable must be absent"),
@@ -227,6 +230,36 @@ def test_a_text_that_breaks_the_grammar_is_refused_with_the_rule(text: str, rule
     with pytest.raises(InvalidRecipe) as refused:
         topology_of_boxes(text)
     assert rule in refused.value.rule
+
+
+def hop_us(text: str, source: str, target: str, **graphs: Topology) -> Fraction:
+    """Return the latency of a hop along given nodes."""
+    latencies = topology_of_boxes(text, graphs).latencies
+    path = [source, *target.split()]
+    return sum((latencies[pair] for pair in pairwise(path)), Fraction(0)) * 10**6
+
+
+def test_boxes_of_the_catalogue_have_the_latencies_of_its_hops() -> None:
+    nccl, rccl = "Boxes(dgx-h100, BiRing(4))", "Boxes(mi300x, BiRing(4))"
+    assert hop_us(nccl, "0.gpu0", "0.nvswitch 0.gpu1") == Fraction("0.6")
+    assert hop_us(nccl, "0.gpu0", "1.gpu4") == 5
+    assert hop_us(rccl, "1.gpu0", "1.gpu1") == Fraction("0.9")
+    assert hop_us(rccl, "0.gpu0", "1.gpu4") == Fraction("10.5")
+    # A hop over a switch between boxes has the same latency, half on each cable.
+    assert hop_us("Boxes(dgx-h100, switch-4-2)", "0.gpu0", "switch 3.gpu4") == 5
+    assert hop_us("Boxes(dgx-h100, BiRing(4), latency=3.5)", "0.gpu0", "1.gpu4") == Fraction(7, 2)
+
+
+def test_latencies_of_files_are_those_of_the_links() -> None:
+    pairs = [("a", "b"), ("b", "a")]
+    fast = Topology("ab", pairs, latencies=dict.fromkeys(pairs, Fraction(1, 10**6)))
+    slow = Topology("ab", pairs, latencies=dict.fromkeys(pairs, Fraction(9, 10**6)))
+    given = {"box": fast, "far": slow}
+    assert hop_us("Boxes(@box, @far)", "0.a", "0.b", **given) == 1
+    assert hop_us("Boxes(@box, @far)", "0.a", "1.a", **given) == 9
+    # The latency of the cables is unknown, and all links state a latency, or none does.
+    assert topology_of_boxes("Boxes(@box, BiRing(3))", given).latencies == {}
+    assert hop_us("Boxes(@box, BiRing(3), latency=4)", "0.a", "1.b", **given) == 4
 
 
 def test_boxes_that_cannot_reach_each_other_are_refused() -> None:
