@@ -23,7 +23,7 @@ def iteration(
     accelerators_per_host: int | None = None,
     inside_gbps: Rate | None = None,
     node_gbps: Rate | None = None,
-    alpha_us: Rate = 10,
+    alpha_us: Rate | None = None,
     microbatches: int | None = None,
 ) -> "IterationDesign":
     """Return the topology and placement of least time for one training iteration of a job.
@@ -31,7 +31,8 @@ def iteration(
     Parameters
     ----------
     job : str or dict
-        The name of a preset, such as ``"llama3-405b"``, or a model as in a model file.
+        The name of a preset, such as ``"llama3-405b"``; a model as in a model file; or the text of
+        an AICB workload file.
     nodes, degree : int
         Hosts, and ports of each host.
     parallel : str, optional
@@ -47,8 +48,8 @@ def iteration(
     inside_gbps, node_gbps : number, optional
         Gbit/s of an accelerator inside its host, and of a host over all ports.  Default: those of
         the accelerator.
-    alpha_us : number
-        Latency of a hop, microseconds.
+    alpha_us : number, optional
+        Latency of a hop, microseconds.  Default: the latencies that the topology states, else 10.
     microbatches : int, optional
         Microbatches of each replica, instead of those of the job.
 
@@ -65,6 +66,7 @@ def iteration(
     >>> str(found.best.placement.processes), found.limit.resource
     ('pipeline=2,data=4', 'computation')
     """
+    from topoloom.schedules.formats.aicb_workload import aicb_model, is_workload
     from topoloom.schedules.formats.model_file import read_model
     from topoloom.schedules.iterations.iteration_design import iteration_design
     from topoloom.schedules.iterations.job_request import HostRates, planned_job
@@ -73,12 +75,14 @@ def iteration(
     def exact(value: Rate | None, name: str) -> Any:
         return None if value is None else number(value, name)
 
+    if isinstance(job, str) and is_workload(job):
+        job = aicb_model(job, "")
     if number(efficiency, "efficiency") > 1:
         raise ValueError(f"efficiency: must be at most 1, not {efficiency!r}")
     planned = planned_job(
         nodes,
         HostRates(
-            number(alpha_us, "alpha_us") / 10**6,
+            None if alpha_us is None else number(alpha_us, "alpha_us") / 10**6,
             number(efficiency, "efficiency"),
             accelerator,
             accelerators_per_host,

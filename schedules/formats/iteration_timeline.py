@@ -13,6 +13,7 @@ from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, SEND, VE
 from topoloom.schedules.formats.chakra.protobuf_schema import GlobalMetadata, Node, write_messages
 from topoloom.schedules.iterations.communications import Traffic
 from topoloom.schedules.iterations.iteration import Iteration
+from topoloom.schedules.iterations.job_operations import JobPlan
 
 COLLECTIVE = 7
 """The value of `NodeType` for a collective."""
@@ -81,10 +82,29 @@ def timeline_traces(iteration: Iteration) -> Iterator[tuple[str, bytes]]:
         )
 
 
+def _receive(plan: JobPlan, index: int, stage: int) -> Any:
+    """Return the node of a stage that receives a message; its number follows all operations."""
+    source, message = plan.operations[index].stage, plan.messages[index]
+    assert message is not None
+    values = {"comm_src": source, "comm_dst": stage, "comm_tag": index}
+    size = int(message.size_bytes)
+    return Node(
+        id=len(plan.operations) + index,
+        name=f"receive from stage {source}",
+        type=RECEIVE,
+        attr=attributes({"is_cpu_op": False, **values, "comm_size": size}),
+    )
+
+
 def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterator[Any]:
     """Yield the nodes of a stage; receives have the numbers after those of all operations."""
     plan, timeline = iteration.plan, iteration.timeline
     operations, count = plan.operations, len(plan.operations)
+    mirror = plan.job.stages - 1 - stage
+    for index, (one, message) in enumerate(zip(operations, plan.messages, strict=True)):
+        # No operation waits for these messages.
+        if message and message.traffic is Traffic.SEND_MIRROR and one.stage == mirror:
+            yield _receive(plan, index, stage)
     for index, one in enumerate(operations):
         if one.stage != stage:
             continue
@@ -93,17 +113,8 @@ def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterato
             if operations[other].stage == stage:
                 deps.append(other)
                 continue
-            number, message = count + other, plan.messages[other]
-            assert message is not None
-            values = {"comm_src": operations[other].stage, "comm_dst": stage, "comm_tag": other}
-            size = int(message.size_bytes)
-            yield Node(
-                id=number,
-                name=f"receive from stage {operations[other].stage}",
-                type=RECEIVE,
-                attr=attributes({"is_cpu_op": False, **values, "comm_size": size}),
-            )
-            deps.append(number)
+            yield _receive(plan, other, stage)
+            deps.append(count + other)
         message = plan.messages[index]
         values = {"is_cpu_op": False}
         kind = COMPUTE
@@ -112,8 +123,7 @@ def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterato
             values |= {"comm_type": COMM_TYPES[message.traffic], "pg_name": message.kind}
             values |= {"comm_size": int(message.size_bytes * message.runs)}
         elif message is not None:
-            kind, step = SEND, 1 if message.traffic is Traffic.SEND_NEXT else -1
-            target = (stage + step) % plan.job.stages
+            kind, target = SEND, message.traffic.target(stage, plan.job.stages)
             values |= {"comm_src": stage, "comm_dst": target, "comm_tag": index}
             values |= {"comm_size": int(message.size_bytes)}
         length = timeline.end(index) - timeline.start(index)

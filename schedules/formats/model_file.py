@@ -12,7 +12,10 @@ from itertools import repeat
 from typing import Any
 
 from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.groups.process_groups import DIMENSIONS
+from topoloom.schedules.iterations.communications import Traffic
 from topoloom.schedules.iterations.training_job import (
+    GroupTraffic,
     Layer,
     PipelineOrder,
     Sharding,
@@ -24,8 +27,11 @@ from topoloom.synth.naming.suggestions import one_of
 
 MAX_LAYERS = 10_000
 _MAX = 10**18
-_FRACTIONS = ("forward_flops", "forward_seconds", "backward_seconds")
+_FRACTIONS = ("forward_flops", "forward_seconds", "backward_seconds", "weight_share")
 _LISTS = ("expert_bytes", "expert_backward_bytes")
+_TRAFFIC = ("forward_traffic", "backward_traffic", "gradient_traffic")
+_DIMENSIONS = tuple(name for name in DIMENSIONS if name != "pipeline")
+_COLLECTIVES = tuple(one for one in Traffic if not one.startswith("send"))
 _TEXTS = ("name",)
 _WHOLE = (
     *("microbatches", "samples", "width", "element_bytes", "gradient_bytes", "chunks"),
@@ -105,13 +111,32 @@ def _layer(value: Any, place: str, name: str) -> tuple[Layer, int]:
             read[key] = _text(one, where)
         elif key in _FRACTIONS:
             read[key] = _fraction(one, where)
+            if key == "weight_share" and read[key] > 1:
+                raise NoSchedule(where, "must be at most 1")
         elif key in _LISTS:
             if not isinstance(one, list) or len(one) > 8:
                 raise NoSchedule(where, "must be a list of at most 8 sizes in bytes")
             read[key] = tuple(_whole(part, f"{where}/{at}") for at, part in enumerate(one))
+        elif key in _TRAFFIC:
+            if not isinstance(one, list) or len(one) > 8:
+                raise NoSchedule(where, "must be a list of at most 8 collectives")
+            read[key] = tuple(_traffic(part, f"{where}/{at}") for at, part in enumerate(one))
         elif key != "count":
             read[key] = _whole(one, where, least=1 if key == "tensor_runs" else 0)
     return Layer(**read), _whole(members.get("count", 1), f"{place}/count", 1, MAX_LAYERS)
+
+
+def _traffic(value: Any, place: str) -> GroupTraffic:
+    """Return a collective of the groups over dimensions such as ``expert+data``."""
+    members = _object(value, place, ("group", "collective", "bytes"))
+    dimensions = tuple(_text(members.get("group"), f"{place}/group").split("+"))
+    for name in dimensions:
+        if name not in _DIMENSIONS:
+            raise NoSchedule(f"{place}/group", one_of(name, _DIMENSIONS))
+    if (text := members.get("collective")) not in _COLLECTIVES:
+        raise NoSchedule(f"{place}/collective", one_of(text, _COLLECTIVES))
+    size = _whole(members.get("bytes"), f"{place}/bytes")
+    return GroupTraffic(dimensions, Traffic(text), size)
 
 
 def _object(value: Any, place: str, known: tuple[str, ...]) -> Mapping[str, Any]:

@@ -1,4 +1,19 @@
-"""Accelerators by name: peak rate, rate inside a host, rate of the network card, memory."""
+"""Accelerators by name: peak rate, rate inside a host, rate of the network card, memory.
+
+Sources, checked in November 2026.  Vendors state peaks with sparsity; a dense peak is half of it.
+
+- A100: data sheet nvidia-a100-datasheet-us-nvidia-1758950-r4: 312 Tflop/s in BF16, NVLink 600 GB/s
+  both ways.
+- H100: data sheet: 1,979 Tflop/s in BF16 with sparsity, NVLink 900 GB/s both ways; architecture
+  white paper: 989.4 without sparsity.
+- H800: data sheet: NVLink 400 GB/s both ways; its tensor cores are those of the H100.
+- B200: Blackwell architecture brief: 2,250 Tflop/s in BF16 for HGX, NVLink 2 x 900 GB/s;
+  docs.nvidia.com/dgx/dgxb200-user-guide: 1,440 GB for 8, one 400 Gbit/s card for each.
+- MI300X: data sheet: 1,307.4 Tflop/s in BF16, 192 GB; 7 links of 64 GB/s each way in a host of 8.
+
+The network cards of A100 and H100 are those of NVIDIA's DGX systems with 8 cards for 8
+accelerators.  A card of 400 Gbit/s for each H800 and MI300X is an assumption.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,8 +57,8 @@ ACCELERATORS = {
     for one in (
         _of("a100", "312", 300, 200, 80, "NVIDIA A100 80GB SXM data sheet; DGX A100 data sheet"),
         _of("h100", "989.4", 450, 400, 80, "NVIDIA H100 SXM data sheet; DGX H100 data sheet"),
-        _of("h800", "989.4", 200, 400, 80, "arXiv:2412.19437, section 3.1; H100 data sheet"),
-        _of("b200", "2250", 900, 400, 180, "NVIDIA DGX B200 data sheet"),
+        _of("h800", "989.4", 200, 400, 80, "NVIDIA H800 data sheet; H100 data sheet"),
+        _of("b200", "2250", 900, 400, 180, "NVIDIA Blackwell brief; DGX B200 user guide"),
         _of("mi300x", "1307.4", 448, 400, 192, "AMD Instinct MI300X data sheet"),
     )
 }

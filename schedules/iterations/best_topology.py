@@ -15,6 +15,8 @@ from topoloom.schedules.iterations.job_operations import JobPlan, job_plan
 from topoloom.schedules.iterations.path_loads import ShortestPaths
 from topoloom.schedules.iterations.training_job import Sharding
 from topoloom.synth.progress import report_progress
+from topoloom.synth.topology.hops import hop_seconds
+from topoloom.synth.topology.rates import UNITS
 from topoloom.synth.topology.topology import Topology
 
 SIMULATED = 2
@@ -25,20 +27,23 @@ SIMULATED = 2
 class Speeds:
     """Speeds of hosts, for any topology: the rate of a host over all ports, and latency.
 
-    See `fabric.Fabric` for the others.
+    A topology that states rates has these.  ``alpha_seconds`` is the latency of every hop; None
+    for the latencies that a topology states, else `synth.topology.hops.DEFAULT_ALPHA_US`.  See
+    `fabric.Fabric` for the others.
     """
 
     host_bytes_per_second: Fraction
-    alpha_seconds: Fraction
+    alpha_seconds: Fraction | None
     accelerators: int = 1
     inside_bytes_per_second: Fraction | None = None
 
     def fabric(self, topology: Topology, ports: int) -> Fabric:
         """Return the fabric of a topology whose unit of capacity is one of the ports."""
+        alpha = self.alpha_seconds
         return Fabric(
             topology,
-            self.host_bytes_per_second / ports,
-            self.alpha_seconds,
+            UNITS.get(topology.bandwidth_unit) or self.host_bytes_per_second / ports,
+            hop_seconds(topology, None if alpha is None else alpha * 10**6),
             self.accelerators,
             self.inside_bytes_per_second,
         )
@@ -65,9 +70,9 @@ def placed_iteration(
     """Return the iteration on a fabric, with the fastest placement of those simulated.
 
     Placements differ in the order of the dimensions beyond tensor and context groups.  If there are
-    more than `SIMULATED`, simulations with as many microbatches as stages select them.
+    more than `SIMULATED`, simulations with fewer microbatches select them.
     """
-    paths = ShortestPaths(fabric.topology)
+    paths = ShortestPaths(fabric.topology, fabric.delays[0])
     tried = [RoutedGroups(fabric, one, paths) for one in placements(plan.job.processes, fabric)]
     if len(tried) > SIMULATED:
         short = _shortened(plan)
@@ -90,12 +95,12 @@ def placed_iteration(
 
 
 def _shortened(plan: JobPlan) -> JobPlan:
-    """Return the plan with at most as many microbatches as stages, and two at least.
+    """Return the plan with the fewest microbatches that pass all phases of its pipeline.
 
     Gradients and gathered parameters, which an iteration sends once, shrink in proportion.
     """
     job = plan.job
-    count = min(job.microbatches, max(job.stages, 2))
+    count = min(job.microbatches, job.least_microbatches)
     if count == job.microbatches:
         return plan
     full = job.sharding is Sharding.FULL

@@ -122,7 +122,12 @@ def several_cables(topology: Topology, cables: int) -> Topology:
     """
     links = [link for link in topology.links for _ in range(cables)]
     name = f"{cables} x {topology.recipe or topology.name}"
-    return Topology(topology.nodes, links, switches=topology.switches, name=name)
+    return Topology(
+        *(topology.nodes, links),
+        switches=topology.switches,
+        name=name,
+        latencies=topology.latencies,
+    )
 
 
 def baselines(hosts: int, ports: int) -> Iterator[Candidate]:

@@ -16,6 +16,20 @@ class Traffic(StrEnum):
     ALL_TO_ALL = "all-to-all"
     SEND_NEXT = "send-next"
     SEND_PREVIOUS = "send-previous"
+    SEND_MIRROR = "send-mirror"
+
+    def target(self, stage: int, stages: int) -> int | None:
+        """Return the stage that receives a message; None for a collective.
+
+        >>> Traffic.SEND_MIRROR.target(0, 4), Traffic.ALLREDUCE.target(0, 4)
+        (3, None)
+        """
+        targets = {
+            Traffic.SEND_NEXT: (stage + 1) % stages,
+            Traffic.SEND_PREVIOUS: (stage - 1) % stages,
+            Traffic.SEND_MIRROR: stages - 1 - stage,
+        }
+        return targets.get(self)
 
 
 class Cost(NamedTuple):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,9 @@ class Fabric:
         Hosts, and switches between them.  Hosts relay.
     unit_bytes_per_second : Fraction
         Rate of one unit of capacity.
-    alpha_seconds : Fraction
-        Latency of a hop from host to host; a switch between them adds none.
+    alpha_seconds : Fraction or None
+        Latency of a hop from host to host; a switch between them adds none.  None: every link has
+        the latency that the topology states.
     accelerators : int
         Accelerators of a host.
     inside_bytes_per_second : Fraction or None
@@ -35,9 +37,28 @@ class Fabric:
 
     topology: Topology
     unit_bytes_per_second: Fraction
-    alpha_seconds: Fraction
+    alpha_seconds: Fraction | None
     accelerators: int = 1
     inside_bytes_per_second: Fraction | None = None
+
+    @property
+    def delays(self) -> tuple[Positions | None, Fraction]:
+        """The delay of every link as a multiple of a unit, and the seconds of the unit.
+
+        None with one latency for all hops, whose unit is a hop.
+
+        >>> links, us = [("a", "b"), ("b", "a")], Fraction(1, 10**6)
+        >>> pair = Topology("ab", links, latencies={links[0]: 2 * us, links[1]: 3 * us})
+        >>> Fabric(pair, Fraction(1), None).delays
+        (array([2, 3]), Fraction(1, 1000000))
+        """
+        if self.alpha_seconds is not None:
+            return None, self.alpha_seconds
+        stated = [self.topology.latencies[link[:2]] for link in self.topology.links]
+        scale = lcm(*(latency.denominator for latency in stated))
+        ticks = [int(latency * scale) for latency in stated]
+        unit = gcd(*ticks) or 1
+        return np.array(ticks, np.int64) // unit, Fraction(unit, scale)
 
     @property
     def hosts(self) -> int:
@@ -104,13 +125,13 @@ class RankPlacement:
         order = np.argsort(key, kind="stable")
         return ranks[order].reshape(len(np.unique(key)), -1)
 
-    def neighbours(self, stage: int, step: int) -> Positions:
-        """Return (rank, peer) rows: every rank of a stage, and its peer ``step`` stages on."""
+    def peers(self, stage: int, other: int) -> Positions:
+        """Return (rank, peer) rows: every rank of a stage, and its peer in another stage."""
         weight = 1
         for name, size in self.processes.sizes:
             if name == "pipeline":
                 ranks = np.flatnonzero(self.coordinates[name] == stage)
-                return np.stack([ranks, ranks + ((stage + step) % size - stage) * weight], axis=1)
+                return np.stack([ranks, ranks + (other - stage) * weight], axis=1)
             weight *= size
         raise NoSchedule("/parallel", "must have pipeline stages to send between")
 

@@ -3,13 +3,13 @@
 Two algorithms serve allgathers, reduce-scatters and allreduces, and the faster one runs:
 
 - ``trees``: every member broadcasts its shard along trees of shortest paths through any hosts; a
-  reduce-scatter runs on the transpose, in reverse.  The time has one latency per hop, and for
-  every step the largest load of a link.
+  reduce-scatter runs on the transpose, in reverse.  The time has the latencies of the deepest path,
+  and for every step the largest load of a link.
 - ``ring``: members in rank order, half of the data each way, consecutive members by shortest
   paths.  The time has the latency of size - 1 steps, and the largest load of a link.
 
-All-to-alls and sends go along shortest paths, evenly divided.  Members in the same host use the
-network inside the host, beside the links between hosts.
+All-to-alls and sends go along shortest paths, divided by capacity.  Members in the same host use
+the network inside the host, beside the links between hosts.
 """
 
 from collections import Counter
@@ -40,15 +40,15 @@ class Pattern(NamedTuple):
     """An algorithm for all groups at once, by its loads.
 
     The loads follow one after another.  ``share`` is the part of the data that one message
-    carries, ``inside`` the part that one accelerator exchanges within its host, ``hops`` the
-    latencies on the longest path.
+    carries, ``inside`` the part that one accelerator exchanges within its host, ``delay`` the
+    units of latency on the longest path.
     """
 
     algorithm: str
     loads: tuple[Loads, ...]
     share: Fraction
     inside: Fraction
-    hops: int
+    delay: int
 
 
 class Rated(NamedTuple):
@@ -107,6 +107,7 @@ class RoutedGroups:
 
     def _rate(self, fabric: Fabric) -> None:
         self.fabric = fabric
+        self._delay_seconds = fabric.delays[1]
         capacities = [Fraction(one) for one in fabric.topology.capacities]
         common = lcm(*(one.numerator for one in capacities)) if capacities else 1
         # Seconds per byte of arc e: weights[e] * unit.
@@ -130,8 +131,9 @@ class RoutedGroups:
         return min(costs, key=lambda cost: cost.seconds)
 
     def _made(self, kind: str, traffic: Traffic, stage: int) -> Iterable[Pattern]:
-        if traffic in (Traffic.SEND_NEXT, Traffic.SEND_PREVIOUS):
-            yield self._sends(stage, 1 if traffic is Traffic.SEND_NEXT else -1)
+        stages = dict(self.placement.processes.sizes).get("pipeline", 1)
+        if (other := traffic.target(stage, stages)) is not None:
+            yield self._sends(stage, other)
             return
         groups = self._groups(kind, stage)
         if traffic is Traffic.ALL_TO_ALL:
@@ -176,11 +178,11 @@ class RoutedGroups:
             loads = turned.broadcasts(sources, weights, goals)
             here = np.zeros_like(loads.steps)
             here[:, place] = loads.steps
-            steps.append(Loads(here, loads.unit, loads.hops))
+            steps.append(Loads(here, loads.unit, loads.delay))
         passes = gather + scatter
         inside = passes * Fraction(groups.members - 1, groups.members) if groups.inside else 0
-        share, hops = Fraction(1, groups.members), sum(part.hops for part in steps)
-        return Pattern(TREES, tuple(steps), share, Fraction(inside), hops)
+        share, delay = Fraction(1, groups.members), sum(part.delay for part in steps)
+        return Pattern(TREES, tuple(steps), share, Fraction(inside), delay)
 
     def _ring(self, groups: _Groups, passes: int) -> Pattern:
         nodes = self.fabric.topology.node_count
@@ -194,7 +196,7 @@ class RoutedGroups:
         size = groups.members
         share = passes * Fraction(size - 1, size)
         inside = share if groups.inside else Fraction(0)
-        return Pattern(RING, (loads,), share / 2, inside, passes * (size - 1) * loads.hops)
+        return Pattern(RING, (loads,), share / 2, inside, passes * (size - 1) * loads.delay)
 
     def _all_to_all(self, groups: _Groups) -> Pattern:
         nodes = self.fabric.topology.node_count
@@ -204,17 +206,17 @@ class RoutedGroups:
             demand[np.ix_(places, places)] += count * np.outer(number, number)
         np.fill_diagonal(demand, 0)
         loads = self.paths.unicasts(demand)
-        return Pattern(PATHS, (loads,), Fraction(1, groups.members), groups.inside, loads.hops)
+        return Pattern(PATHS, (loads,), Fraction(1, groups.members), groups.inside, loads.delay)
 
-    def _sends(self, stage: int, step: int) -> Pattern:
+    def _sends(self, stage: int, other: int) -> Pattern:
         nodes = self.fabric.topology.node_count
-        hosts = self._host[self.placement.neighbours(stage, step) // self.placement.accelerators]
+        hosts = self._host[self.placement.peers(stage, other) // self.placement.accelerators]
         demand = np.zeros((nodes, nodes), np.int64)
         np.add.at(demand, (hosts[:, 0], hosts[:, 1]), 1)
         inside = Fraction(int(demand.diagonal().any()))
         np.fill_diagonal(demand, 0)
         loads = self.paths.unicasts(demand)
-        return Pattern(PATHS, (loads,), Fraction(1), inside, loads.hops)
+        return Pattern(PATHS, (loads,), Fraction(1), inside, loads.delay)
 
     def _at_rate(self, pattern: Pattern, stage: int) -> Rated:
         """Return the pattern at the rates of the fabric."""
@@ -229,7 +231,7 @@ class RoutedGroups:
         within = pattern.inside / rate if rate else Fraction(0)
         return Rated(
             pattern.algorithm,
-            pattern.hops * self.fabric.alpha_seconds,
+            pattern.delay * self._delay_seconds,
             max(between, within),
             _row(total, peak, between, within, stage),
         )

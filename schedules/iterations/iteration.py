@@ -161,8 +161,9 @@ def free_iteration_seconds(plan: JobPlan) -> Fraction:
 def layer_seconds(job: TrainingJob, flops_per_second: Fraction | None = None) -> LayerSeconds:
     """Return the seconds of passes: as measured, or from operations at a rate per accelerator.
 
-    Tensor and context parallelism divide the operations of a layer.  The backward pass takes
-    twice the time of the forward pass, unless measured.
+    The three numbers are those of the forward pass, of the backward pass, and of the gradients of
+    parameters within the backward pass.  Tensor and context parallelism divide the operations of
+    a layer.  The backward pass takes twice the time of the forward pass, unless measured.
 
     Raises
     ------
@@ -173,17 +174,18 @@ def layer_seconds(job: TrainingJob, flops_per_second: Fraction | None = None) ->
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
     >>> job = TrainingJob("job", (layer,), ProcessGroups.parse("tensor=2"), samples=2)
     >>> layer_seconds(job, Fraction(100))(layer)
-    (Fraction(6, 1), Fraction(12, 1))
+    (Fraction(6, 1), Fraction(12, 1), Fraction(6, 1))
     """
     share = Fraction(job.samples, job.size("tensor", "context"))
 
-    def seconds(layer: Layer) -> tuple[Fraction, Fraction]:
+    def seconds(layer: Layer) -> tuple[Fraction, Fraction, Fraction]:
         forward = layer.forward_seconds
         if forward is None:
             if layer.forward_flops and not flops_per_second:
                 raise NoSchedule("/accelerator", f"must be given: {layer.name} states no seconds")
             forward = layer.forward_flops * share / (flops_per_second or 1)
         backward = layer.backward_seconds
-        return forward, BACKWARD_FACTOR * forward if backward is None else backward
+        backward = BACKWARD_FACTOR * forward if backward is None else backward
+        return forward, backward, backward * layer.weight_share
 
     return seconds

@@ -23,10 +23,13 @@ from topoloom.schedules.iterations.iteration import (
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.sensitivity import Gain, sensitivity
 from topoloom.schedules.iterations.training_job import Sharding, TrainingJob
+from topoloom.synth.boxes.expression import is_boxes, topology_of_boxes
 from topoloom.synth.errors import InvalidRecipe, SynthError
 from topoloom.synth.evaluation.cost import Links
-from topoloom.synth.recipes.build import build
+from topoloom.synth.fabrics import fabric
+from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import Recipe, parse
+from topoloom.synth.topology.hops import DEFAULT_ALPHA_US, latency_assumptions
 from topoloom.synth.topology.topology import Topology
 
 PARALLEL = re.compile(r"([1-9][0-9]?) x (.+)", re.ASCII)
@@ -76,9 +79,9 @@ def iteration_design(
         Operations of one accelerator per second, for layers without seconds.
     links : Links
         Whether the two fibers of a port may lead to different hosts.
-    topology : Topology, recipe or text of a recipe, optional
-        The topology, instead of the best of `candidates.candidates`.  A text such as
-        ``2 x Torus(4, 4)`` has several cables for each link.
+    topology : Topology, recipe or text, optional
+        The topology, instead of the best of `candidates.candidates`.  A text is a recipe, boxes,
+        or the name of a fabric; ``2 x Torus(4, 4)`` has several cables for each link.
     compared : bool
         Whether to simulate the baselines, too.
 
@@ -113,34 +116,79 @@ def iteration_design(
     best = found[0]
     gains = sensitivity(best.iteration, best.network)
     return IterationDesign(
-        best, tuple(found), tuple(beside), gains, (*job.notes, *_notes(job, speeds))
+        best, tuple(found), tuple(beside), gains, (*job.notes, *_notes(job, speeds, best))
     )
+
+
+def host_count(topology: str) -> int:
+    """Return the number of hosts of the text of a topology, without its construction.
+
+    Raises
+    ------
+    InvalidRecipe
+        The text is no recipe.
+
+    >>> host_count("2 x Torus(4, 4)")
+    16
+    """
+    return size(_read(topology)[0])[0]
+
+
+def _read(text: str) -> tuple[Recipe, int]:
+    """Return the recipe of a text, and the cables of each link."""
+    several = PARALLEL.fullmatch(text)
+    try:
+        recipe = parse(several[2] if several else text)
+        size(recipe)
+    except SynthError as error:
+        raise InvalidRecipe("/topology", error.rule) from None
+    return recipe, int(several[1]) if several else 1
+
+
+def _topology(source: str | Recipe) -> Topology:
+    """Return the topology of a recipe, of boxes, or of the name of a fabric."""
+    cables = 1
+    try:
+        if isinstance(source, str):
+            if is_boxes(source):
+                return topology_of_boxes(source)
+            if "(" not in source:
+                return fabric(source)
+            source, cables = _read(source)
+        topology = build(source)
+    except SynthError as error:
+        raise InvalidRecipe("/topology", error.rule) from None
+    return several_cables(topology, cables) if cables > 1 else topology
 
 
 def _given(source: str | Recipe | Topology, hosts: int, ports: int) -> Candidate:
     """Return the topology of a request."""
-    name, cables = "", 1
-    try:
-        if isinstance(source, str):
-            several = PARALLEL.fullmatch(source)
-            name, cables = source, int(several[1]) if several else 1
-            source = parse(several[2] if several else source)
-        topology = source if isinstance(source, Topology) else build(source)
-    except SynthError as error:
-        raise InvalidRecipe("/topology", error.rule) from None
-    topology = several_cables(topology, cables) if cables > 1 else topology
+    topology = source if isinstance(source, Topology) else _topology(source)
     if (count := len(topology.compute_nodes)) != hosts:
         raise NoSchedule("/topology", f"must have the {hosts} hosts of the request; it has {count}")
-    if topology.degree > ports and not topology.switches:
+    if topology.degree > ports and not topology.switches and topology.bandwidth_unit == "link":
         rule = f"must have at most the {ports} ports of a host; it has {topology.degree}"
         raise NoSchedule("/topology", rule)
     own = topology.name if topology.recipe is None else str(topology.recipe)
-    return Candidate(name or own or "topology", topology, "given")
+    name = source if isinstance(source, str) else own
+    return Candidate(name or "topology", topology, "given")
 
 
-def _notes(job: TrainingJob, speeds: Speeds) -> list[str]:
+def _latency_notes(best: PlacedIteration, speeds: Speeds) -> list[str]:
+    """Return which latencies count where none is stated for all hops."""
+    if speeds.alpha_seconds is not None:
+        return []
+    stated = latency_assumptions(best.candidate.topology, None)
+    other = f"takes {float(DEFAULT_ALPHA_US):g} us; --alpha-us changes this."
+    if not stated:
+        return [f"A hop {other}"]
+    return [*(fact.text for fact in stated), f"A hop of the baselines {other}"]
+
+
+def _notes(job: TrainingJob, speeds: Speeds, best: PlacedIteration) -> list[str]:
     """Return what the simulation takes for granted, as sentences."""
     notes = [
+        *_latency_notes(best, speeds),
         "Communications that share links get max-min fair speeds.",
         "All ranks of a pipeline stage run in step, and computations do not slow down beside "
         "communications.",

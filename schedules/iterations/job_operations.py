@@ -23,7 +23,7 @@ from topoloom.schedules.iterations.messages import (
     Message,
 )
 from topoloom.schedules.iterations.operations import Operation, Order, order_of
-from topoloom.schedules.iterations.pipeline_schedules import Pass, overlapped_pairs, stage_passes
+from topoloom.schedules.iterations.pipeline_schedules import Pass, Work, stage_groups
 from topoloom.schedules.iterations.training_job import (
     Layer,
     PipelineOrder,
@@ -31,8 +31,8 @@ from topoloom.schedules.iterations.training_job import (
     TrainingJob,
 )
 
-LayerSeconds = Callable[[Layer], tuple[Fraction, Fraction]]
-"""Seconds of the forward and of the backward pass of a layer, for one microbatch."""
+LayerSeconds = Callable[[Layer], tuple[Fraction, Fraction, Fraction]]
+"""Seconds of a layer for one microbatch; see `iteration.layer_seconds`."""
 
 
 class Routed(NamedTuple):
@@ -90,9 +90,9 @@ def job_plan(job: TrainingJob, seconds: LayerSeconds) -> JobPlan:
     """Return the operations of one iteration.
 
     Communications of tensor, context and expert groups stop the computations of their stage;
-    with the overlapped order, those of expert groups do not.  Gradients, gathered parameters and
-    activations between stages travel beside computations.  A stage sends a bucket of gradients as
-    soon as the last microbatch has passed its layers.
+    with the orders that overlap passes, those of expert groups do not.  Gradients, gathered
+    parameters and activations between stages travel beside computations.  A stage sends a bucket
+    of gradients as soon as the last microbatch has passed its layers.
     """
     built = _Builder(job, seconds)
     for stage in range(job.stages):
@@ -104,7 +104,7 @@ class _LayerPlan(NamedTuple):
     """Times and sizes of a layer, computed once."""
 
     layer: Layer
-    seconds: dict[bool, Fraction]
+    seconds: dict[Work, Fraction]
     before: list[Message]
     after: dict[bool, list[Message]]
     exchanged: dict[bool, list[Message]]
@@ -117,29 +117,21 @@ class _Thread:
     """A pass in progress: the operations that its next layer waits for."""
 
     one: Pass
-    first: int
-    last: int
+    numbers: range
     after: list[int] = field(default_factory=list[int])
-
-
-class _Step(NamedTuple):
-    """One layer of a pass, by its number in the chunk."""
-
-    thread: _Thread
-    number: int
 
 
 class _Stage:
     """The state of a stage while its operations are built."""
 
-    def __init__(self, stage: int, passes: list[Pass]) -> None:
+    def __init__(self, stage: int, passes: Iterable[Pass]) -> None:
         self.stage = stage
-        self.last_backward = {one.chunk: one for one in passes if not one.forward}
+        self.last_backward = {one.chunk: one for one in passes if one.has_gradients}
         self.blocked: list[int] = []
         self.computed: list[int] = []
         self.gathered: dict[tuple[int, int], int] = {}
         self.bucket = {REDUCE: Fraction(0), REDUCE_EXPERTS: Fraction(0)}
-        self.full: list[tuple[str, Fraction, int]] = []
+        self.full: list[tuple[list[Message], int]] = []
 
 
 class _Builder:
@@ -148,17 +140,20 @@ class _Builder:
     def __init__(self, job: TrainingJob, seconds: LayerSeconds) -> None:
         self.job, self.seconds, self.of = job, seconds, LayerMessages(job)
         self.chunks = [[self._planned(layer, seconds) for layer in c] for c in job.chunk_layers()]
-        self.handed_on = {forward: self.of.handed_on(forward) for forward in (True, False)}
+        self.handed_on = {later: self.of.handed_on(later) for later in (True, False)}
         self.made: list[Operation] = []
         self.messages: list[Message | None] = []
-        self.sent: dict[Pass, int] = {}
-        self.received: list[tuple[int, Pass]] = []
+        # By chunk, microbatch and direction: the operations after which the result is there.
+        self.sent: dict[tuple[int, int, bool], list[int]] = {}
+        self.received: list[tuple[int, tuple[int, int, bool]]] = []
 
     def _planned(self, layer: Layer, seconds: LayerSeconds) -> _LayerPlan:
         of, passes = self.of, (True, False)
+        forward, backward, weights = seconds(layer)
+        parts = {Work.INPUTS: backward - weights, Work.WEIGHTS: weights}
         return _LayerPlan(
             layer,
-            dict(zip(passes, seconds(layer), strict=True)),
+            {Work.FORWARD: forward, Work.BACKWARD: backward, **parts},
             of.before(layer),
             {forward: of.after(layer, forward) for forward in passes},
             {forward: of.exchanged(layer, forward) for forward in passes},
@@ -169,69 +164,90 @@ class _Builder:
     def finished(self) -> JobPlan:
         for index, source in self.received:
             one, sent = self.made[index], self.sent[source]
-            self.made[index] = one._replace(after=(*one.after, sent))
+            self.made[index] = one._replace(after=(*one.after, *sent))
         return JobPlan(self.job, self.seconds, self.made, self.messages)
 
     def add_stage(self, stage: int) -> None:
         """Add all operations of a stage."""
         job = self.job
-        passes = stage_passes(job.order, stage, job.stages, job.microbatches, job.chunks)
-        state = _Stage(stage, passes)
+        groups = stage_groups(job.order, stage, job.stages, job.microbatches, job.chunks)
+        state = _Stage(stage, chain.from_iterable(groups))
         if job.sharding is Sharding.OPTIMIZER:
             self._gather_once(state)
-        paired = job.order is PipelineOrder.OVERLAPPED
-        ahead = job.stages - stage
-        for group in overlapped_pairs(passes, ahead) if paired else ([one] for one in passes):
-            rounds: Iterable[tuple[_Step | None, ...]] = zip_longest(*map(self._thread, group))
-            for step in chain.from_iterable(rounds):
-                if step is not None:
-                    self._layer(state, step.thread, step.number)
+        for group in groups:
+            self._group(state, [self._thread(one) for one in group])
         self._send_gradients(state)
 
-    def _thread(self, one: Pass) -> list[_Step]:
-        numbers = list(range(len(self.chunks[one.chunk])))
-        if not one.forward:
-            numbers.reverse()
-        thread = _Thread(one, numbers[0], numbers[-1])
-        return [_Step(thread, number) for number in numbers]
+    def _thread(self, one: Pass) -> _Thread:
+        numbers = range(len(self.chunks[one.chunk]))
+        return _Thread(one, numbers if one.forward else numbers[::-1])
+
+    def _group(self, state: _Stage, threads: list[_Thread]) -> None:
+        """Add passes, layer by layer in turn; in DualPipe, send the results of both together."""
+        for numbers in zip_longest(*(thread.numbers for thread in threads)):
+            for thread, number in zip(threads, numbers, strict=True):
+                if number is not None:
+                    self._layer(state, thread, number)
+        ends = [end for thread in threads for end in thread.after]
+        together = self.job.order is PipelineOrder.DUALPIPE
+        for thread in threads:
+            if thread.one.work is not Work.WEIGHTS:
+                self._hand_on(state, thread.one, ends if together else thread.after)
 
     def _layer(self, state: _Stage, thread: _Thread, number: int) -> None:
         """Add one layer of a pass: gathers, the computation, what follows the computation."""
-        one, forward = thread.one, thread.one.forward
+        one = thread.one
         plan = self.chunks[one.chunk][number]
+        if one.work is Work.WEIGHTS:
+            last = self._compute(state, one, plan, state.blocked)
+        else:
+            last = self._travel(state, thread, plan, number)
+        thread.after = [last]
+        if one.has_gradients:
+            self._gradients(state, one, plan, last, number == thread.numbers[-1])
+
+    def _travel(self, state: _Stage, thread: _Thread, plan: _LayerPlan, number: int) -> int:
+        """Add a layer of a pass that crosses stages; return its last operation."""
+        one, forward = thread.one, thread.one.forward
         after = [*thread.after, *state.blocked, *self._gathered(state, one, number)]
         for message in plan.before:
             after = [self._send(state, message, after)]
-        name = f"{plan.layer.name} of microbatch {one.microbatch}"
-        kind = FORWARD if forward else BACKWARD
-        stream, seconds = f"compute/{state.stage}", plan.seconds[forward]
-        last = self._add(
-            Operation(stream, name, seconds, tuple(after), kind=kind, stage=state.stage), None
-        )
-        if number == thread.first and 0 <= (other := one.chunk - _step(one)) < len(self.chunks):
-            self.received.append((last, one._replace(chunk=other)))
-        state.computed.append(last)
-        state.blocked = []
-        overlapped = self.job.order is PipelineOrder.OVERLAPPED
-        for stops, messages in (
-            (True, plan.after[forward]),
-            (not overlapped, plan.exchanged[forward]),
-        ):
+        last = self._compute(state, one, plan, after)
+        before = one.chunk - _step(one)
+        if number == thread.numbers[0] and 0 <= before < len(self.chunks):
+            self.received.append((last, (before, one.microbatch, forward)))
+        stopping = not self.job.order.hides_exchanges
+        for stops, messages in ((True, plan.after[forward]), (stopping, plan.exchanged[forward])):
             for message in messages:
                 last = self._send(state, message, [last])
                 if stops:
                     state.blocked = [last]
-        thread.after = [last]
-        if not forward:
-            self._gradients(state, one, plan, last, number == thread.last)
-        if number == thread.last and 0 <= one.chunk + _step(one) < len(self.chunks):
-            for message in self.handed_on[forward]:
-                last = self._send(state, message, [last])
-            self.sent[one] = last
+        return last
+
+    def _compute(self, state: _Stage, one: Pass, plan: _LayerPlan, after: Iterable[int]) -> int:
+        """Add the computation of a layer; return its index."""
+        name = f"{plan.layer.name} of microbatch {one.microbatch}"
+        stream, seconds = f"compute/{state.stage}", plan.seconds[one.work]
+        kind = FORWARD if one.forward else BACKWARD
+        added = self._add(
+            Operation(stream, name, seconds, tuple(after), kind=kind, stage=state.stage), None
+        )
+        state.computed.append(added)
+        state.blocked = []
+        return added
+
+    def _hand_on(self, state: _Stage, one: Pass, ends: list[int]) -> None:
+        """Send the result of a pass to the stage of the next chunk, after the ends of passes."""
+        if not 0 <= one.chunk + _step(one) < len(self.chunks):
+            return
+        reverse = one.chunk % self.job.stages != state.stage
+        for message in self.handed_on[one.forward is not reverse]:
+            ends = [self._send(state, message, ends)]
+        self.sent[one.chunk, one.microbatch, one.forward] = ends
 
     def _gather_once(self, state: _Stage) -> None:
         """Add the gathers of updated parameters, in the order of their first use."""
-        for chunk in range(state.stage, len(self.chunks), self.job.stages):
+        for chunk in self.job.own_chunks(state.stage):
             for number, plan in enumerate(self.chunks[chunk]):
                 for message in plan.gathered:
                     state.gathered[chunk, number] = self._send(state, message, [])
@@ -259,16 +275,18 @@ class _Builder:
         for phase, size in plan.gradients.items():
             state.bucket[phase] += size
             if full or ends or state.bucket[phase] >= self.job.bucket_bytes:
-                state.full.append((phase, state.bucket[phase], after))
+                state.full.append((self.of.reduced(phase, state.bucket[phase]), after))
                 state.bucket[phase] = Fraction(0)
+        if state.last_backward[one.chunk] == one:
+            state.full.append((self.of.stated_gradients(plan.layer), after))
         if self.job.overlap:
             self._send_gradients(state)
 
     def _send_gradients(self, state: _Stage) -> None:
         """Send all full buckets; without overlap, after the computations of the stage."""
-        for phase, size, after in state.full:
+        for messages, after in state.full:
             before = [after] if self.job.overlap else [state.computed[-1], *state.blocked]
-            for message in self.of.reduced(phase, size):
+            for message in messages:
                 self._send(state, message, before)
         state.full.clear()
 

@@ -20,10 +20,11 @@ MAX_PASSES = 200_000
 class HostRates:
     """Rates as a user states them; None for a value that the accelerator gives.
 
+    ``alpha_seconds`` is None for the latencies that a topology states, or the default.
     ``efficiency`` is the share of the accelerator's peak that computations reach.
     """
 
-    alpha_seconds: Fraction
+    alpha_seconds: Fraction | None
     efficiency: Fraction
     accelerator: str | None = None
     accelerators: int | None = None

@@ -4,11 +4,18 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from topoloom.schedules.iterations.communications import Traffic
-from topoloom.schedules.iterations.training_job import Layer, Sharding, TrainingJob
+from topoloom.schedules.iterations.training_job import (
+    GroupTraffic,
+    Layer,
+    PipelineOrder,
+    Sharding,
+    TrainingJob,
+)
 
 FORWARD, BACKWARD = "forward", "backward"
 TENSOR, CONTEXT, EXPERT, PIPELINE = "tensor", "context", "expert", "pipeline"
 GATHER, REDUCE, REDUCE_EXPERTS = "gather", "reduce", "reduce-experts"
+STOPPING = (TENSOR, CONTEXT, EXPERT)
 PHASES = (
     *(FORWARD, BACKWARD, TENSOR, CONTEXT, EXPERT, PIPELINE),
     *(GATHER, REDUCE, REDUCE_EXPERTS),
@@ -58,7 +65,22 @@ class LayerMessages:
         if layer.tensor_width and (kind := job.kind(TENSOR)):
             size = layer.tensor_width * self.samples * job.element_bytes / layer.tensor_runs
             found.append(Message(TENSOR, kind, Traffic.ALLREDUCE, size, layer.tensor_runs))
+        for one in layer.forward_traffic if forward else layer.backward_traffic:
+            phase = next((name for name in STOPPING if name in one.dimensions), GATHER)
+            found += self._stated(phase, one)
         return found
+
+    def stated_gradients(self, layer: Layer) -> list[Message]:
+        """Return the collectives of a layer's gradients that the layer states."""
+        found = list[Message]()
+        for one in layer.gradient_traffic:
+            own = self.job.size(EXPERT) > 1 and EXPERT not in one.dimensions
+            found += self._stated(REDUCE_EXPERTS if own else REDUCE, one)
+        return found
+
+    def _stated(self, phase: str, one: GroupTraffic) -> list[Message]:
+        kind = self.job.kind(*one.dimensions)
+        return [Message(phase, kind, one.traffic, Fraction(one.size_bytes))] if kind else []
 
     def exchanged(self, layer: Layer, forward: bool) -> list[Message]:
         """Return the all-to-alls of a layer with experts."""
@@ -86,18 +108,23 @@ class LayerMessages:
         return {REDUCE: layer.parameters * share, REDUCE_EXPERTS: self._own(layer) * share}
 
     def reduced(self, phase: str, size_bytes: Fraction) -> list[Message]:
-        """Return the message of a bucket of gradients."""
+        """Return the messages of a bucket of gradients."""
         kind = self.dense if phase == REDUCE else self.sparse
         whole = self.job.sharding is Sharding.NONE
         traffic = Traffic.ALLREDUCE if whole else Traffic.REDUCE_SCATTER
-        return [Message(phase, kind, traffic, size_bytes)] if kind and size_bytes else []
+        found = [Message(phase, kind, traffic, size_bytes)] if kind and size_bytes else []
+        if size_bytes and self.job.order is PipelineOrder.DUALPIPE:
+            # The two stages of a chunk add their reduced gradients.
+            own = size_bytes if whole else size_bytes / self.job.size(*kind.split("+"))
+            found.append(Message(phase, PIPELINE, Traffic.SEND_MIRROR, own))
+        return found
 
-    def handed_on(self, forward: bool) -> list[Message]:
-        """Return the message of activations, or of their gradients, to another stage."""
+    def handed_on(self, later: bool) -> list[Message]:
+        """Return the message of activations, or of their gradients, to the later stage or back."""
         job = self.job
         if not (kind := job.kind(PIPELINE)):
             return []
-        traffic = Traffic.SEND_NEXT if forward else Traffic.SEND_PREVIOUS
+        traffic = Traffic.SEND_NEXT if later else Traffic.SEND_PREVIOUS
         size = job.width * self.samples * job.element_bytes / self.tensor
         return [Message(PIPELINE, kind, traffic, size)]
 

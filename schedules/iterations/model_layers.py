@@ -53,6 +53,7 @@ def _layer(
     flops = Fraction(0 if part.lookup else 2 * dense)
     if model.experts and sparse:
         flops += Fraction(2 * sparse * model.experts_per_token, model.experts)
+    weighted = flops
     attends = part.layer and model.attention > 0
     if attends:
         flops += 4 * sequence * model.attention
@@ -63,6 +64,8 @@ def _layer(
         sparse,
         model.experts if sparse else 0,
         flops,
+        # The backward pass takes twice the operations of the forward pass.
+        weight_share=weighted / (2 * flops) if flops else Fraction(1, 2),
         tensor_width=2 * model.hidden if attends else 0,
         tensor_runs=2,
         context_width=model.keys_values if attends else 0,

@@ -4,7 +4,9 @@ Kernels over flat arrays, compiled by Numba; `NUMBA_DISABLE_JIT=1` runs them as 
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -35,17 +37,25 @@ ROUNDS = 4
 class Loads:
     """Loads of all arcs by step: ``steps[t, e] / unit`` messages cross arc e in step t.
 
-    Unicasts have one row, because all paths are in use at once.  ``hops`` counts hops from host
-    to host on the longest path.
+    Unicasts have one row, because all paths are in use at once.  ``delay`` is the largest sum of
+    the delays of the arcs on a path.
     """
 
     steps: Integers
     unit: int
-    hops: int
+    delay: int
 
 
 class ShortestPaths:
     """All shortest paths of a topology; hosts and switches forward.
+
+    Parameters
+    ----------
+    topology : Topology
+        Topology.
+    delays : array of int64, optional
+        Delay of every arc.  By default an arc into a host has delay 1, and an arc into a switch 0:
+        the delay of a path is its number of hops from host to host.
 
     Raises
     ------
@@ -59,17 +69,19 @@ class ShortestPaths:
     >>> demand = np.zeros((4, 4), np.int64)
     >>> demand[0, 2] = 1
     >>> loads = paths.unicasts(demand)
-    >>> (loads.steps / loads.unit).tolist(), loads.hops
+    >>> (loads.steps / loads.unit).tolist(), loads.delay
     ([[0.5, 0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 0.5]], 2)
     """
 
-    def __init__(self, topology: Topology) -> None:
-        self.topology = topology
+    def __init__(self, topology: Topology, delays: Integers | None = None) -> None:
+        self.topology, self._given = topology, delays
         nodes = topology.node_count
         self.arcs: ArcIndex = arc_index(
             topology.sources.astype(np.int64), topology.targets.astype(np.int64), nodes
         )
         self.is_host = np.array([node not in topology.switches for node in topology.nodes])
+        self.delays = self.is_host[self.arcs.head].astype(np.int64) if delays is None else delays
+        self.widths = _widths(topology)
         copying = [node not in topology.switches - topology.multicast for node in topology.nodes]
         self.copies = np.array(copying)
         self._broadcast: dict[tuple[bytes, bytes, bytes], Loads] = {}
@@ -88,25 +100,27 @@ class ShortestPaths:
     @cached_property
     def reversed(self) -> "tuple[ShortestPaths, Integers]":
         """The paths of the transpose, and for every arc of the transpose its arc here."""
-        turned = self.topology.transpose()
-        return ShortestPaths(turned), np.lexsort((self.arcs.tail, self.arcs.head))
+        place = np.lexsort((self.arcs.tail, self.arcs.head))
+        delays = None if self._given is None else self._given[place]
+        return ShortestPaths(self.topology.transpose(), delays), place
 
     def unicasts(self, demand: Integers) -> Loads:
         """Return the loads of ``demand[s, t]`` messages from node s to node t.
 
-        The flow through a node divides among the arcs by which shortest paths enter, in integers
-        that differ by at most one.  O(nodes * arcs).
+        The flow through a node divides among the arcs by which shortest paths enter, in proportion
+        to their capacities, rounded to integers.  O(nodes * arcs).
         """
         load = np.zeros((1, len(self.arcs.tail)), np.int64)
-        hops = _unicasts(self.arcs, self.distance, self.order, self.is_host, demand, UNIT, load[0])
-        return Loads(load, UNIT, hops)
+        arcs = self.delays, self.widths
+        delay = _unicasts(self.arcs, self.distance, self.order, arcs, demand, UNIT, load[0])
+        return Loads(load, UNIT, delay)
 
     def broadcasts(self, sources: Integers, weights: Integers, goals: NDArray[np.bool_]) -> Loads:
         """Return the loads of broadcasts along trees of shortest paths.
 
         Entry k sends ``weights[k]`` messages from ``sources[k]`` to the nodes ``goals[k]``.  Every
-        tree prefers parents that are in the tree, then the arc of least load at its distance.
-        A node that does not copy forwards one message for each child.  O(entries * arcs).
+        tree prefers parents that are in the tree, then the arc of least load over capacity at its
+        distance.  A node that does not copy forwards one message per child.  O(entries * arcs).
         """
         key = sources.tobytes(), weights.tobytes(), np.packbits(goals).tobytes()
         if (known := self._broadcast.get(key)) is not None:
@@ -114,17 +128,25 @@ class ShortestPaths:
         trees = TREES if len(sources) <= MANY_ENTRIES else FEW_TREES
         most = self.diameter + 1
         load = np.zeros((most, len(self.arcs.tail)), np.int64)
-        hops = _broadcasts(
+        hops, delay = _broadcasts(
             self.arcs,
             self.distance,
             self.order,
-            (self.is_host, self.copies),
+            (self.is_host, self.copies, self.delays, self.widths),
             (sources, weights, goals),
             (trees, ROUNDS),
             load,
         )
-        found = self._broadcast[key] = Loads(load[:hops], trees, hops)
+        found = self._broadcast[key] = Loads(load[:hops], trees, delay)
         return found
+
+
+def _widths(topology: Topology) -> Integers:
+    """Return the capacity of every arc as an integer without a common divisor."""
+    capacities = [Fraction(one) for one in topology.capacities]
+    scale = lcm(*(one.denominator for one in capacities))
+    found = [int(one * scale) for one in capacities]
+    return np.array(found, np.int64) // max(gcd(*found), 1)
 
 
 @njit(cache=True, nogil=True)
@@ -151,11 +173,12 @@ def _search_all(arcs: Any, distance: Any, order: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _unicasts(
-    arcs: Any, distance: Any, order: Any, is_host: Any, demand: Any, unit: int, load: Any
+    arcs: Any, distance: Any, order: Any, of_arcs: Any, demand: Any, unit: int, load: Any
 ) -> int:
-    """Add the loads of all demands; return the most hops from host to host."""
+    """Add the loads of all demands; return the largest delay of a path."""
+    delays, widths = of_arcs
     nodes = len(arcs.leaving) - 1
-    amount, hops = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    amount, late = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     most = 0
     for source in range(nodes):
         last = -1
@@ -174,45 +197,46 @@ def _unicasts(
             near, parts = distance[source, node] - 1, 0
             for at in range(arcs.entering[node], arcs.entering[node + 1]):
                 if distance[source, arcs.tail[arcs.into[at]]] == near:
-                    parts += 1
+                    parts += widths[arcs.into[at]]
             for at in range(arcs.entering[node], arcs.entering[node + 1]):
                 arc = arcs.into[at]
                 if distance[source, arcs.tail[arc]] == near:
-                    share = left // parts
-                    parts -= 1
+                    share = left * widths[arc] // parts
+                    parts -= widths[arc]
                     left -= share
                     load[arc] += share
                     amount[arcs.tail[arc]] += share
-        hops[source] = 0
+        late[source] = 0
         for place in range(1, last + 1):
             node = order[source, place]
-            hops[node] = 0
+            late[node] = 0
             near = distance[source, node] - 1
             for at in range(arcs.entering[node], arcs.entering[node + 1]):
-                tail = arcs.tail[arcs.into[at]]
-                if distance[source, tail] == near:
-                    hops[node] = max(hops[node], hops[tail] + is_host[node])
+                arc = arcs.into[at]
+                if distance[source, arcs.tail[arc]] == near:
+                    late[node] = max(late[node], late[arcs.tail[arc]] + delays[arc])
             if demand[source, node]:
-                most = max(most, hops[node])
+                most = max(most, late[node])
     return int(most)
 
 
 @njit(cache=True, nogil=True)
 def _broadcasts(
-    arcs: Any, distance: Any, order: Any, nodes_are: Any, entries: Any, effort: Any, load: Any
-) -> int:
-    """Add the loads of all trees; return the most hops from host to host.
+    arcs: Any, distance: Any, order: Any, parts: Any, entries: Any, effort: Any, load: Any
+) -> tuple[int, int]:
+    """Add the loads of all trees; return the most hops from host to host, and the largest delay.
 
     Later rounds remove a tree and grow it again, beside all others.
     """
-    is_host, copies = nodes_are
+    is_host, copies, delays, widths = parts
     sources, weights, goals = entries
     trees, rounds = effort
     nodes = len(arcs.leaving) - 1
     level = np.zeros(load.shape, np.int64)
     parents = np.full((len(sources), trees, nodes), -1, np.int32)
     needed, depth = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    most = 0
+    late = np.empty(nodes, np.int64)
+    most, latest = 0, 0
     for turn in range(rounds):
         for entry in range(len(sources)):
             source, weight = sources[entry], weights[entry]
@@ -225,17 +249,20 @@ def _broadcasts(
                         node = seen[place]
                         if node >= 0 and parent[node] >= 0:
                             level[near[node] - 1, parent[node]] -= needed[node] * weight
-                _grow(arcs, source, near, seen, copies, goals[entry], weight, level, needed, parent)
+                shape = copies, widths
+                _grow(arcs, source, near, seen, shape, goals[entry], weight, level, needed, parent)
                 if turn == rounds - 1:
-                    depth[source] = 0
+                    depth[source], late[source] = 0, 0
                     for place in range(1, nodes):
                         node = seen[place]
                         if node >= 0 and parent[node] >= 0:
-                            above = depth[arcs.tail[parent[node]]]
+                            tail = arcs.tail[parent[node]]
+                            above = depth[tail]
                             depth[node] = above + is_host[node]
+                            late[node] = late[tail] + delays[parent[node]]
                             load[above, parent[node]] += needed[node] * weight
-                            most = max(most, depth[node])
-    return int(most)
+                            most, latest = max(most, depth[node]), max(latest, late[node])
+    return int(most), int(latest)
 
 
 @njit(cache=True, nogil=True)
@@ -256,7 +283,7 @@ def _grow(
     source: int,
     distance: Any,
     order: Any,
-    copies: Any,
+    shape: Any,
     goals: Any,
     weight: int,
     level: Any,
@@ -264,6 +291,7 @@ def _grow(
     parent: Any,
 ) -> None:
     """Grow a tree to all goals, from the farthest back; add its loads to ``level``."""
+    copies, widths = shape
     for node in range(len(goals)):
         needed[node] = 1 if goals[node] else 0
         parent[node] = -1
@@ -282,7 +310,10 @@ def _grow(
             if (
                 best < 0
                 or joined > best_joined
-                or (joined == best_joined and level[near, arc] < level[near, best])
+                or (
+                    joined == best_joined
+                    and level[near, arc] * widths[best] < level[near, best] * widths[arc]
+                )
             ):
                 best, best_joined = arc, joined
         parent[node] = best

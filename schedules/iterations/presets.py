@@ -1,4 +1,16 @@
-"""Training iterations of public models with their public layouts, for any number of ranks."""
+"""Training iterations of public models with their public layouts, for any number of ranks.
+
+Sources, checked in November 2026.  A note of a preset names what its source does not state.
+
+- Llama 3 405B: arXiv:2407.21783, table 4: 16,384 GPUs in 8 x 16 x 128 tensor, pipeline and data
+  ranks, 16 M tokens in sequences of 8,192: 16 sequences for each replica.
+- DeepSeek-V3: arXiv:2412.19437, section 3.2: 16 pipeline stages, 64 expert ranks over 8 hosts,
+  ZeRO-1, DualPipe; section 4.2: 15,360 sequences of 4,096 tokens.
+- Mixtral: NVIDIA/Megatron-LM, megatron/core/transformer/moe/README.md, reference mappings: 64 GPUs,
+  8 expert ranks, 4 stages of 8 chunks, 256 sequences of 4,096 tokens.
+- DLRM: MLPerf Training, recommendation_v2: 65,536 records, 26 tables and their lookups.
+- ViT-22B: arXiv:2302.05442, table 1.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +25,7 @@ from topoloom.schedules.iterations.training_job import (
     processes_of,
 )
 from topoloom.schedules.workloads.models import DLRM_LOOKUPS, DLRM_ROWS, MODELS
+from topoloom.schedules.workloads.presets import PRESETS
 from topoloom.synth.naming.suggestions import one_of
 
 
@@ -54,6 +67,9 @@ def job_preset(name: str) -> JobPreset:
     ...
     topoloom.schedules.errors.UnknownPreset: /preset: must be one of llama3-405b, ...
     """
+    if name in PRESETS:
+        rule = f"must be a job; {name} is a list of collectives: `topoloom design --preset {name}`"
+        raise UnknownPreset("/preset", rule)
     if name not in JOB_PRESETS:
         raise UnknownPreset("/preset", one_of(name, JOB_PRESETS))
     return JOB_PRESETS[name]
@@ -91,14 +107,14 @@ def _deepseek_v3(ranks: int) -> TrainingJob:
         samples=4096,
         width=7168,
         sharding=Sharding.OPTIMIZER,
-        order=PipelineOrder.OVERLAPPED,
+        order=PipelineOrder.DUALPIPE,
         source="arXiv:2412.19437, sections 2.1.2, 3.2, 3.3 and 4.2",
         notes=(
             "A replica has 120 microbatches of one sequence of 4,096 tokens: 15,360 sequences on "
             "2,048 GPUs; another number of ranks changes the global batch.",
             "A token travels to at most 4 hosts, in FP8 to the experts and in BF16 back.",
-            "The overlapped order pairs a forward with a backward pass, as DualPipe does; "
-            "microbatches enter at one end of the pipeline alone.",
+            "Assumed: the chunks of the pipeline have equal numbers of layers.",
+            "The two stages of a layer in DualPipe exchange their reduced gradients.",
             "Computations run at the BF16 peak, not at that of FP8.",
         ),
     )
@@ -132,10 +148,10 @@ def _dlrm(ranks: int) -> TrainingJob:
         ProcessGroups((("expert", ranks),)),
         samples=512,
         element_bytes=4,
-        source="MLPerf Training, recommendation_v2 README; batch: arXiv:2104.05158, section 5",
+        source="MLPerf Training, recommendation_v2 README",
         notes=(
-            "A rank has 512 records: 65,536 on 128 GPUs; another number of ranks changes the "
-            "global batch.",
+            "Assumed: a rank has 512 records, the 65,536 of the source on 128 GPUs; another number "
+            "of ranks changes the global batch.",
             "The rows of every table are divided evenly among all ranks.",
         ),
     )
@@ -148,11 +164,11 @@ def _vit(ranks: int) -> TrainingJob:
         ProcessGroups((("data", ranks),)),
         samples=64 * 256,
         sharding=Sharding.FULL,
-        source="arXiv:2302.05442, table 1 and section 4.1",
+        source="arXiv:2302.05442, table 1",
         notes=(
-            "A rank has 64 images of 256 patches: 65,536 images on 1,024 chips; another number "
-            "of ranks changes the global batch.",
-            "Parameters are fully sharded over all ranks; the paper's layout divides layers, too.",
+            "Assumed: a rank has 64 images of 256 patches, 65,536 images on 1,024 chips; another "
+            "number of ranks changes the global batch.",
+            "Assumed: parameters are fully sharded over all ranks; the paper divides layers, too.",
         ),
     )
 

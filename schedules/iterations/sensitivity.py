@@ -31,7 +31,7 @@ def sensitivity(iteration: Iteration, network: RoutedGroups) -> tuple[Gain, ...]
     """
     fabric = network.fabric
     times = {COMPUTE: _with_computation(iteration)}
-    changed = {LATENCY: replace(fabric, alpha_seconds=fabric.alpha_seconds * (2 - MORE))}
+    changed = {LATENCY: _with_latency(fabric, 2 - MORE)}
     if fabric.inside_bytes_per_second:
         faster = fabric.inside_bytes_per_second * MORE
         changed[INSIDE] = replace(fabric, inside_bytes_per_second=faster)
@@ -59,6 +59,14 @@ def _with_computation(iteration: Iteration) -> Fraction:
     return simulate(faster, iteration.routed.shares, iteration.plan.order).seconds
 
 
+def _with_latency(fabric: Fabric, factor: Fraction) -> Fabric:
+    """Return the fabric with a multiple of all latencies."""
+    if fabric.alpha_seconds is not None:
+        return replace(fabric, alpha_seconds=fabric.alpha_seconds * factor)
+    latencies = {pair: latency * factor for pair, latency in fabric.topology.latencies.items()}
+    return replace(fabric, topology=fabric.topology.with_latencies(latencies))
+
+
 def _widened(fabric: Fabric, capacity: Capacity) -> Topology:
     """Return the topology with 10 % more of every link of a capacity."""
     topology = fabric.topology
@@ -72,4 +80,5 @@ def _widened(fabric: Fabric, capacity: Capacity) -> Topology:
         ],
         switches=topology.switches,
         multicast=topology.multicast,
+        latencies=topology.latencies,
     )

@@ -5,9 +5,11 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import prod
+from typing import NamedTuple
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.groups.process_groups import ProcessGroups
+from topoloom.schedules.iterations.communications import Traffic
 from topoloom.synth.naming.suggestions import one_of
 
 
@@ -25,12 +27,27 @@ class Sharding(StrEnum):
 
 
 class PipelineOrder(StrEnum):
-    """Orders of microbatches in a stage; see `pipeline_schedules.stage_passes`."""
+    """Orders of microbatches in a stage; see `pipeline_schedules.stage_groups`."""
 
     GPIPE = "gpipe"
     ONE_F_ONE_B = "1f1b"
     INTERLEAVED = "interleaved"
     OVERLAPPED = "overlapped"
+    ZERO_BUBBLE = "zero-bubble"
+    DUALPIPE = "dualpipe"
+
+    @property
+    def hides_exchanges(self) -> bool:
+        """Whether the exchanges of experts run beside another microbatch."""
+        return self in (PipelineOrder.OVERLAPPED, PipelineOrder.DUALPIPE)
+
+
+class GroupTraffic(NamedTuple):
+    """A collective of the groups over some dimensions; bytes as in `communications.Network`."""
+
+    dimensions: tuple[str, ...]
+    traffic: Traffic
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +65,8 @@ class Layer:
         language model, an image, or a record.
     forward_seconds, backward_seconds : Fraction or None
         Seconds of one microbatch on one accelerator, as measured, instead of ``forward_flops``.
+    weight_share : Fraction
+        Share of the backward pass that computes the gradients of parameters.
     tensor_width, tensor_runs : int
         Elements per sample that the tensor group allreduces in the forward pass, and again in the
         backward pass; the allreduces that these elements take.
@@ -57,6 +76,9 @@ class Layer:
     expert_bytes, expert_backward_bytes : tuple of int
         Bytes per sample of every all-to-all of the expert group in the forward pass, and in the
         backward pass.
+    forward_traffic, backward_traffic, gradient_traffic : tuple of GroupTraffic
+        Further collectives: after the forward and the backward pass of every microbatch, which stop
+        the stage, and once per iteration after the gradients of the layer, which do not.
     """
 
     name: str
@@ -66,11 +88,21 @@ class Layer:
     forward_flops: Fraction = Fraction(0)
     forward_seconds: Fraction | None = None
     backward_seconds: Fraction | None = None
+    weight_share: Fraction = Fraction(1, 2)
     tensor_width: int = 0
     tensor_runs: int = 1
     context_width: int = 0
     expert_bytes: tuple[int, ...] = ()
     expert_backward_bytes: tuple[int, ...] = ()
+    forward_traffic: tuple[GroupTraffic, ...] = ()
+    backward_traffic: tuple[GroupTraffic, ...] = ()
+    gradient_traffic: tuple[GroupTraffic, ...] = ()
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether the layer sends to groups of experts."""
+        stated = (*self.forward_traffic, *self.backward_traffic)
+        return bool(self.expert_bytes) or any("expert" in one.dimensions for one in stated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +170,17 @@ class TrainingJob:
         """Stages of the pipeline."""
         return self.size("pipeline")
 
+    @property
+    def least_microbatches(self) -> int:
+        """The fewest microbatches that the order of the pipeline takes in all its phases."""
+        return 2 * self.stages if self.order is PipelineOrder.DUALPIPE else max(self.stages, 2)
+
+    def own_chunks(self, stage: int) -> tuple[int, ...]:
+        """Return the model chunks of a stage; in DualPipe, a chunk has two stages."""
+        if self.order is PipelineOrder.DUALPIPE:
+            return stage, self.stages - 1 - stage
+        return tuple(range(stage, self.stages * self.chunks, self.stages))
+
     def kind(self, *dimensions: str) -> str:
         """Return the kind of group over those dimensions that have more than one rank; or ''."""
         return "+".join(name for name in dimensions if self.size(name) > 1)
@@ -189,6 +232,12 @@ class TrainingJob:
                 "/microbatches",
                 f"must be a multiple of the {stages} pipeline stages in the interleaved order",
             )
+        if self.order is PipelineOrder.DUALPIPE:
+            if stages % 2:
+                raise NoSchedule("/parallel", f"must have an even pipeline, not {stages} stages")
+            if self.microbatches % 2 or self.microbatches < 2 * stages:
+                rule = f"must be even and at least {2 * stages}, twice the stages, in DualPipe"
+                raise NoSchedule("/microbatches", rule)
 
     def _require_experts(self) -> None:
         expert = self.size("expert")
@@ -198,7 +247,7 @@ class TrainingJob:
                 raise NoSchedule(
                     "/parallel", f"expert={expert} must divide the {count} experts of a layer"
                 )
-        if expert > 1 and not any(layer.expert_bytes for layer in self.layers):
+        if expert > 1 and not any(layer.exchanges for layer in self.layers):
             raise NoSchedule("/parallel", f"expert={expert} must be 1 for a model without experts")
 
 

@@ -23,6 +23,8 @@ from topoloom.schedules.iterations.model_layers import layers_of
 from topoloom.schedules.iterations.presets import JOB_PRESETS, job_preset
 from topoloom.schedules.iterations.training_job import Layer, TrainingJob
 from topoloom.schedules.workloads.models import MODELS
+from topoloom.synth.errors import InvalidRecipe
+from topoloom.synth.topology.topology import Topology
 
 F = Fraction
 RATES = HostRates(F(1, 10**5), F(1, 2))
@@ -62,6 +64,35 @@ def test_messages_travel_over_links_as_in_the_closed_form_of_a_ring_of_two():
     found = iteration_design(job, 1, speeds, topology="UniRing(2)", compared=False)
     assert found.best.seconds == 3 + F(4 * 10**8, 10**9) + 2 * F(1, 100)
     assert found.best.iteration.exposed_seconds == F(42, 100)
+
+
+def test_an_iteration_takes_the_latencies_of_the_links():
+    latencies = {(0, 1): F(1, 100), (1, 0): F(3, 100)}
+    near = Topology(range(2), latencies, latencies=latencies)
+    job = data_job(2, parameters=10**8, layers=1)
+    own = iteration_design(job, 1, Speeds(F(10**9), None), topology=near)
+    # Both passes of the allreduce take the slower direction.
+    assert own.best.iteration.exposed_seconds == F(4 * 10**8, 10**9) + 2 * F(3, 100)
+    assert any(note.startswith("Every link has the latency that the topo") for note in own.notes)
+    latency = next(gain for gain in own.gains if gain.resource == "latency")
+    assert own.best.seconds - latency.seconds == F(1, 10) * 2 * F(3, 100)
+    stated = iteration_design(job, 1, Speeds(F(10**9), F(0)), topology=near)
+    assert stated.best.iteration.exposed_seconds == F(4 * 10**8, 10**9)
+    assert not any("latency that" in note for note in stated.notes)
+
+
+def test_an_iteration_runs_on_a_fabric_at_the_rates_and_latencies_that_the_fabric_states():
+    job = TrainingJob(
+        "job", (Layer("layer", 10**9, **SECOND),), ProcessGroups.parse("tensor=8,data=2")
+    )
+    found = iteration_design(job, 4, Speeds(F(10**9), None), topology="dgx-a100-2", compared=False)
+    # 2 GB of each of 8 tensor shards over 25 GB/s per accelerator, and 5 us for either pass.
+    assert found.best.iteration.exposed_seconds == F(4 * 10**9, 8 * 25 * 10**9) + F(10, 10**6)
+    boxes = "Boxes(dgx-a100, CompleteBipartite(1), cable=25)"
+    joined = iteration_design(job, 4, Speeds(F(10**9), None), topology=boxes, compared=False)
+    assert joined.best.seconds > found.best.seconds
+    with pytest.raises(InvalidRecipe, match=r"/topology: .*did you mean dgx-a100"):
+        iteration_design(job, 4, Speeds(F(10**9), None), topology="dgx-a10-2")
 
 
 def test_a_switch_with_enough_rate_hides_all_but_the_last_bucket():
@@ -156,6 +187,7 @@ def test_a_model_file_takes_every_documented_member():
         "experts": 4,
         "forward_flops": 1e9,
         "backward_seconds": 0.5,
+        "weight_share": "1/4",
         "tensor_width": 8,
         "tensor_runs": 2,
         "context_width": 4,
@@ -175,7 +207,7 @@ def test_a_model_file_takes_every_documented_member():
     }
     job = read_model(json.loads(json.dumps(document)), 8)
     assert (len(job.layers), str(job.processes)) == (2, "tensor=2,expert=2,data=2")
-    assert layer_seconds(job, F(10**9))(job.layers[0]) == (2, F(1, 2))
+    assert layer_seconds(job, F(10**9))(job.layers[0]) == (2, F(1, 2), F(1, 8))
     assert job_plan(job, layer_seconds(job, F(10**9))).operations
 
 

@@ -1,6 +1,7 @@
 """Collectives of groups on real links: hand-checked times, conservation of messages, placements."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
 from topoloom.schedules.iterations.group_loads import RoutedGroups
 from topoloom.schedules.iterations.link_sharing import LinkShares
 from topoloom.schedules.iterations.path_loads import TREES, UNIT, ShortestPaths
+from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.topology.topology import Topology
@@ -31,11 +33,12 @@ def star(hosts, capacity=1):
 
 
 def network(topology, parallel, alpha=0, accelerators=1, inside=None, hosts=None):
-    fabric = Fabric(topology, F(1), F(alpha), accelerators, inside and F(inside))
+    hop = None if alpha is None else F(alpha)
+    fabric = Fabric(topology, F(1), hop, accelerators, inside and F(inside))
     placed = RankPlacement(
         ProcessGroups.parse(parallel), hosts or topology.compute_nodes, accelerators
     )
-    return RoutedGroups(fabric, placed, ShortestPaths(topology))
+    return RoutedGroups(fabric, placed, ShortestPaths(topology, fabric.delays[0]))
 
 
 def recipe(text):
@@ -129,7 +132,7 @@ def test_unicasts_follow_shortest_paths_and_conserve_messages(graph, data):
     for source, target in pairs:
         demand[source, target] += 1
     loads = ShortestPaths(topology).unicasts(demand)
-    assert loads.hops == max((far[s][t] for s, t in pairs), default=0)
+    assert loads.delay == max((far[s][t] for s, t in pairs), default=0)
     # The total load is that of shortest paths, and every node passes on what is not its own.
     assert loads.steps.sum() == UNIT * sum(far[s][t] for s, t in pairs)
     into, out = np.zeros(nodes), np.zeros(nodes)
@@ -149,10 +152,78 @@ def test_broadcasts_reach_every_member_once(graph):
     loads = ShortestPaths(topology).broadcasts(
         everyone, np.ones(nodes, np.int64), ~np.eye(nodes, dtype=bool)
     )
-    assert loads.hops == nx.diameter(drawn)
+    assert loads.delay == nx.diameter(drawn)
     into = np.zeros(nodes, np.int64)
     np.add.at(into, topology.targets, loads.steps.sum(axis=0))
     assert into.tolist() == [TREES * (nodes - 1)] * nodes
+
+
+@given(graphs, st.data())
+def test_a_path_has_the_latencies_of_its_links(graph, data):
+    nodes, degree, seed = graph
+    drawn = nx.random_regular_graph(degree, nodes, seed)
+    if not nx.is_connected(drawn):
+        return
+    topology = Topology(range(nodes), [(a, b) for a, b in nx.DiGraph(drawn).edges])
+    delays = data.draw(
+        st.lists(st.integers(0, 9), min_size=topology.link_count, max_size=topology.link_count)
+    )
+    late = dict(zip([link[:2] for link in topology.links], delays, strict=True))
+    demand = np.zeros((nodes, nodes), np.int64)
+    source, target = data.draw(st.permutations(range(nodes)))[:2]
+    demand[source, target] = 1
+    paths = ShortestPaths(topology, np.array(delays))
+    slowest = max(
+        sum(late[pair] for pair in pairwise(path))
+        for path in nx.all_shortest_paths(drawn, source, target)
+    )
+    assert paths.unicasts(demand).delay == slowest
+    goals = demand[[source]] > 0
+    ends = np.array([source]), np.ones(1, np.int64), goals
+    assert paths.broadcasts(*ends).delay <= slowest
+    turned, place = paths.reversed
+    assert turned.delays.tolist() == [delays[at] for at in place]
+
+
+def test_messages_divide_in_proportion_to_capacities():
+    """Two links of capacities 3 and 1 from a to b, and ways of capacities 1 and 2 to c."""
+    links = [
+        ("a", "b", 3),
+        ("a", "b", 1),
+        ("b", "c", 1),
+        ("a", "d", 2),
+        ("d", "c", 2),
+        ("c", "a", 9),
+    ]
+    paths = ShortestPaths(Topology("abcd", [*links, ("b", "a", 1), ("d", "a", 1)]))
+    demand = np.zeros((4, 4), np.int64)
+    demand[0, 1], demand[0, 2] = 4, 3
+    loads = paths.unicasts(demand)
+    found = dict(zip(paths.topology.links, loads.steps[0] / loads.unit, strict=True))
+    # Of 5 messages to b the wide link takes 3/4; of 3 messages to c the wide way takes 2.
+    assert [found[link] for link in map(tuple, links)] == [3.75, 1.25, 1, 2, 2, 0]
+
+
+@pytest.mark.parametrize("traffic", [one for one in Traffic if not one.startswith("send")])
+@pytest.mark.parametrize("text", ["Torus(3, 4)", "UniRing(6)", "Kautz(2, 2)"])
+def test_equal_latencies_of_links_are_one_latency_of_hops(text, traffic):
+    plain = recipe(text)
+    stated = plain.with_latencies({link[:2]: F(1, 100) for link in plain.links})
+    sizes = f"tensor=2,data={plain.node_count // 2}"
+    for kind in ("tensor", "data"):
+        one = network(plain, sizes, alpha=F(1, 100)).cost(kind, traffic, 0, F(1, 10))
+        other = network(stated, sizes, alpha=None).cost(kind, traffic, 0, F(1, 10))
+        assert (one.algorithm, one.latency) == (other.algorithm, other.latency)
+        assert one.transfer == other.transfer
+
+
+def test_groups_of_a_fabric_have_its_published_latencies():
+    both = network(fabric("mi300x-2"), "tensor=8,data=2", alpha=None)
+    nothing = F(0)
+    for kind, microseconds in (("tensor", F("0.9")), ("data", F("10.5"))):
+        gathered = both.cost(kind, Traffic.ALLGATHER, 0, nothing)
+        assert gathered.latency * 10**6 == microseconds
+        assert both.cost(kind, Traffic.ALLREDUCE, 0, nothing).latency == 2 * gathered.latency
 
 
 def test_a_switch_that_does_not_copy_takes_one_message_per_member():
@@ -165,6 +236,6 @@ def test_a_placement_states_the_coordinates_of_every_host():
     placed = RankPlacement(ProcessGroups.parse("tensor=2,pipeline=2"), ("a", "b", "c", "d"))
     assert placed.table() == [("a", 0, 0, 0), ("b", 1, 0, 1), ("c", 0, 1, 2), ("d", 1, 1, 3)]
     assert placed.groups("tensor", 1).tolist() == [[2, 3]]
-    assert placed.neighbours(0, 1).tolist() == [[0, 2], [1, 3]]
+    assert placed.peers(0, 1).tolist() == [[0, 2], [1, 3]]
     with pytest.raises(NoSchedule, match="must multiply to the 4 ranks; tensor=3 has 3"):
         RankPlacement(ProcessGroups.parse("tensor=3"), ("a", "b", "c", "d"))

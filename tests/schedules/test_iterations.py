@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.groups.process_groups import ProcessGroups
-from topoloom.schedules.iterations.communications import Cost, FreeNetwork
+from topoloom.schedules.iterations.communications import Cost, FreeNetwork, Traffic
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.link_sharing import LinkShares, Row
 from topoloom.schedules.iterations.operations import Operation
+from topoloom.schedules.iterations.pipeline_schedules import Work, stage_groups
 from topoloom.schedules.iterations.training_job import (
     Layer,
     PipelineOrder,
@@ -63,6 +64,81 @@ def test_a_pipeline_takes_its_microbatches_and_p_minus_1_more(forward, backward,
         )
         assert found.seconds == (count + stages - 1) * (forward + backward)
         assert found.bubble_seconds / found.compute_seconds == F(stages - 1, count)
+
+
+shares = st.fractions(0, 1, max_denominator=6)
+
+
+@given(seconds, seconds, shares, st.integers(1, 5), st.integers(0, 6))
+def test_zero_bubble_has_the_bubble_of_zb_h1(forward, inputs, share, stages, more):
+    """Qi et al., arXiv:2401.10241, table 2: (p - 1)(F + B - W) for inputs' gradients B."""
+    weights = min(forward, inputs) * share
+    one = layer(forward, inputs + weights, weight_share=weights / (inputs + weights))
+    found = run(
+        job(
+            [one] * stages,
+            f"pipeline={stages}",
+            microbatches=stages + more,
+            order=PipelineOrder.ZERO_BUBBLE,
+        )
+    )
+    assert found.bubble_seconds == (stages - 1) * (forward + inputs - weights)
+
+
+@given(seconds, shares, st.integers(1, 4), st.integers(0, 3))
+def test_dualpipe_has_the_bubble_of_its_paper(forward, share, half, more):
+    """arXiv:2412.19437, table 2: (p/2 - 1)(F&B + B - 3W), where inputs' gradients take F, too."""
+    weights = forward * share
+    backward = forward + weights
+    one = layer(forward, backward, weight_share=weights / backward)
+    found = run(
+        job(
+            [one] * 2 * half,
+            f"pipeline={2 * half}",
+            microbatches=4 * half + 2 * more,
+            order=PipelineOrder.DUALPIPE,
+        )
+    )
+    assert found.bubble_seconds == (half - 1) * (forward + backward + backward - 3 * weights)
+
+
+@pytest.mark.parametrize("order", PipelineOrder)
+def test_every_microbatch_passes_every_chunk_once_each_way(order):
+    chunks = 3 if order is PipelineOrder.INTERLEAVED else 1
+    seen = [
+        one
+        for stage in range(4)
+        for group in stage_groups(order, stage, 4, 12, chunks)
+        for one in group
+    ]
+    assert len(seen) == len(set(seen))
+    forward = {(one.chunk, one.microbatch) for one in seen if one.forward}
+    assert forward == {(chunk, count) for chunk in range(4 * chunks) for count in range(12)}
+    gradients = [(one.chunk, one.microbatch) for one in seen if one.has_gradients]
+    assert sorted(gradients) == sorted(forward)
+    split = {
+        work: {(one.chunk, one.microbatch) for one in seen if one.work is work}
+        for work in (Work.INPUTS, Work.WEIGHTS)
+    }
+    assert split[Work.INPUTS] == split[Work.WEIGHTS]
+
+
+def test_gradients_follow_the_weights_of_a_split_pass():
+    layers = [layer(parameters=100)] * 2
+    split = job(layers, "pipeline=2,data=2", microbatches=2, order=PipelineOrder.ZERO_BUBBLE)
+    # Two microbatches of 3 s and a bubble of 1 s; a bucket of 400 bytes follows the last pass.
+    assert run(split).seconds == 2 * 3 + 1
+    assert run(split, OneLink(400)).seconds == 2 * 3 + 1 + 1
+
+
+def test_both_stages_of_a_chunk_exchange_their_gradients_in_dualpipe():
+    members = {"microbatches": 4, "order": PipelineOrder.DUALPIPE, "gradient_bytes": 1}
+    members |= {"sharding": Sharding.OPTIMIZER}
+    for parallel, size in (("pipeline=2", 100), ("pipeline=2,data=2", 50)):
+        found = run(job([layer(parameters=100)] * 2, parallel, **members))
+        sent = [one for one in found.plan.messages if one and one.traffic is Traffic.SEND_MIRROR]
+        # Two stages with two chunks each, and a bucket for each chunk.
+        assert [one.size_bytes for one in sent] == [size] * 4
 
 
 @given(seconds, st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
@@ -220,6 +296,12 @@ REFUSED = {
     ),
     "/microbatches: must be a multiple of the 2 pipeline stages": lambda: job(
         [layer()] * 2, "pipeline=2", order=PipelineOrder.INTERLEAVED, microbatches=3
+    ),
+    "/microbatches: must be even and at least 4, twice the stages": lambda: job(
+        [layer()] * 2, "pipeline=2", order=PipelineOrder.DUALPIPE, microbatches=5
+    ),
+    "/parallel: must have an even pipeline, not 3 stages": lambda: job(
+        [layer()] * 3, "pipeline=3", order=PipelineOrder.DUALPIPE, microbatches=6
     ),
     "/chunks: must be 1 unless": lambda: job([layer()] * 2, "data=2", chunks=2),
     "/layers: must not be empty": lambda: job([], "data=2"),
