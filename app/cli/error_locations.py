@@ -127,7 +127,8 @@ class Typed:
             return self.options[of_setting[0]]
         if self._source is not None and first not in self.values:
             return _within(self._source, parts)
-        lists = [value for value in self.values.values() if isinstance(value, list | tuple)]
+        named = [self.values[first]] if first in self.values else self.values.values()
+        lists = [value for value in named if isinstance(value, list | tuple)]
         if rest and rest[0].isdigit() and len(lists) == 1 and int(rest[0]) < len(lists[0]):
             return str(lists[0][int(rest[0])])
         return str(self.values.get(first) or " ".join(parts))

@@ -149,6 +149,11 @@ class Questions(Transport):
         """Return the effect of every single fault as SVG: POST /v1/plots/fault-analysis."""
         return self._post("/v1/plots/fault-analysis", worded(question))
 
+    @operation("drawIterations")
+    def draw_iterations(self, **question: Any) -> bytes:
+        """Return the times of a sweep of iterations as SVG: POST /v1/plots/iterations."""
+        return self._post("/v1/plots/iterations", worded(question))
+
     @operation("drawTree")
     def draw_tree(self, **question: Any) -> bytes:
         """Return a tree of a stored schedule as SVG: POST /v1/plots/tree."""

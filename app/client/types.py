@@ -194,7 +194,7 @@ class AskedSimulation(TypedDict):
 class AskedSweep(TypedDict):
     """The request of a stored sweep."""
 
-    kind: Literal["sizes", "workload", "fault-analysis"]
+    kind: Literal["sizes", "workload", "iteration", "fault-analysis"]
     nodes: NotRequired[list[int]]
     degrees: NotRequired[list[int]]
     topology_id: NotRequired[str]
@@ -1291,11 +1291,17 @@ class IterationPage(TypedDict):
     total: NotRequired[int]
 
 
+class IterationPlotRequest(TypedDict):
+    """Stored sweep of iterations to draw."""
+
+    sweep_id: str
+
+
 class IterationRequest(TypedDict):
     """A job, given as a preset or as a model, and the hosts that it runs on."""
 
     preset: NotRequired[str]
-    model: NotRequired[dict[str, Any]]
+    model: NotRequired[dict[str, Any] | str]
     nodes: int
     degree: int
     links: NotRequired[Literal["unidirectional", "bidirectional"]]
@@ -1374,6 +1380,16 @@ class JobParts(TypedDict):
 
     total: int
     ended: int
+
+
+class JobPresetDocument(TypedDict):
+    """A named job, for whole iterations."""
+
+    name: str
+    title: str
+    source: str
+    accelerator: str
+    accelerators_per_host: int
 
 
 class KindUsage(TypedDict):
@@ -1947,6 +1963,14 @@ class PatchProgress(TypedDict):
     unseen: list[str]
 
 
+class PatternDocument(TypedDict):
+    """The part of a proof for the trees that are copied at some switches alone."""
+
+    copying: list[int | str]
+    sets: list[SetDocument]
+    prices: list[PriceDocument]
+
+
 class PhaseDocument(TypedDict):
     """All operations of a kind, in the stage where they take longest."""
 
@@ -2097,10 +2121,11 @@ class PresetDocument(TypedDict):
 
 
 class PresetList(TypedDict):
-    """All presets."""
+    """All presets: of designs, and of iterations."""
 
     items: list[PresetDocument]
     total: int
+    iterations: list[JobPresetDocument]
 
 
 class PriceDocument(TypedDict):
@@ -2141,6 +2166,7 @@ class ProofDocument(TypedDict):
     sets: list[SetDocument]
     prices: list[PriceDocument]
     sharing: NotRequired[list[LimitPriceDocument]]
+    patterns: NotRequired[list[PatternDocument]]
 
 
 class RepairDocument(TypedDict):
@@ -2536,13 +2562,14 @@ class SweepDocument(TypedDict):
 
     schema: Literal["sweep/1"]
     id: str
-    kind: NotRequired[Literal["sizes", "workload", "fault-analysis"]]
+    kind: NotRequired[Literal["sizes", "workload", "iteration", "fault-analysis"]]
     topology_id: NotRequired[str]
     lost: NotRequired[list[Literal["link", "host", "switch"]]]
     template: NotRequired[dict[str, Any]]
     over: NotRequired[str]
     question: NotRequired[dict[str, Any]]
     rows: list[SweepRowDocument]
+    notes: NotRequired[list[str]]
 
 
 class SweepEntry(TypedDict):
@@ -2575,21 +2602,24 @@ class SweepPoint(TypedDict):
 
 
 class SweepRequest(TypedDict):
-    """Sweep over sizes, over times by size, or over single faults."""
+    """Sweep over sizes, over times by size, over jobs, or over single faults."""
 
-    kind: Literal["sizes", "workload", "fault-analysis"]
+    kind: Literal["sizes", "workload", "iteration", "fault-analysis"]
     nodes: NotRequired[list[int | str]]
     degrees: NotRequired[list[int | str]]
+    jobs: NotRequired[list[str | dict[str, Any]]]
+    topologies: NotRequired[list[str]]
     topology: NotRequired[TopologySource]
     lost: NotRequired[list[Literal["link", "host", "switch"]]]
     template: NotRequired[dict[str, Any]]
-    over: NotRequired[Literal["sizes", "workload", "fault-analysis"]]
+    over: NotRequired[Literal["sizes", "workload", "iteration", "fault-analysis"]]
     question: NotRequired[dict[str, Any]]
 
 
 class SweepRowDocument(TypedDict):
     """One request with its answer, or with the reason of its absence."""
 
+    job: NotRequired[str]
     nodes: NotRequired[int]
     degree: NotRequired[int]
     part: NotRequired[Literal["link", "host", "switch"]]
@@ -2602,6 +2632,12 @@ class SweepRowDocument(TypedDict):
     name: NotRequired[str]
     topology_id: NotRequired[str]
     seconds: NotRequired[float]
+    parallel: NotRequired[str]
+    exposed_share: NotRequired[float]
+    limit: NotRequired[str]
+    torus_seconds: NotRequired[float]
+    rings_seconds: NotRequired[float]
+    switch_seconds: NotRequired[float]
     bound_seconds: NotRequired[float]
     inverse_rate: NotRequired[str]
     algbw: NotRequired[float]
@@ -2612,7 +2648,7 @@ class SweepRowDocument(TypedDict):
 class SweepSummary(TypedDict):
     """Summary of a sweep in lists."""
 
-    kind: NotRequired[Literal["sizes", "workload", "fault-analysis"]]
+    kind: NotRequired[Literal["sizes", "workload", "iteration", "fault-analysis"]]
     over: NotRequired[str]
     rows: int
     without_answer: int

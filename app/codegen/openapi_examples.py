@@ -33,6 +33,9 @@ SIZES = {"nodes": 6, "degree": 2}
 DESIGN = SIZES | {"collective": "allreduce", "bytes": "1MiB"}
 BOXES = {"box": "mi300x", "nodes": 4, "degree": 4, "collective": "allreduce", "bytes": "1GB"}
 ITERATION = {"preset": "mixtral-8x7b", "nodes": 8, "degree": 2, "topology": "BiRing(8)"}
+ITERATIONS = {"kind": "iteration", "jobs": ["mixtral-8x7b"], "topologies": ["BiRing(8)"]} | {
+    "degrees": [2]
+}
 GROUPS = {
     "topology": {"recipe": "BiRing(4)"},
     "groups": "tensor=2,data=2",
@@ -153,7 +156,8 @@ def recorded() -> dict[str, Any]:
 
 def _computed(record: Recorder) -> dict[str, str]:
     """Record the computations; return kind -> id."""
-    made = {name: record(name, body) for name, body in BODIES.items()}
+    made = {"Iterations": record("createSweep", ITERATIONS)}
+    made |= {name: record(name, body) for name, body in BODIES.items()}
     topology, schedule = made["createTopology"]["id"], made["createSchedule"]["id"]
     made["createVerification"] = record("createVerification", {"schedule_id": schedule})
     timed = {"schedule_id": schedule, "bytes": "1MiB"}
@@ -195,6 +199,7 @@ def _plots(record: Recorder, made: dict[str, str]) -> None:
     for name, question in plots.items():
         record(f"draw{name}", question)
         record(f"get{name}Plot", query=question)
+    record("drawIterations", {"sweep_id": made["Iterations"]})
     made["Plot"] = record("listPlots", query={"limit": 1})["items"][0]["id"]
 
 

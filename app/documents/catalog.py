@@ -9,6 +9,7 @@ from topoloom.app.documents.base import Document
 from topoloom.app.documents.co_design import TaskDocument
 
 if TYPE_CHECKING:
+    from topoloom.schedules.iterations.presets import JobPreset
     from topoloom.schedules.workloads.presets import Preset
     from topoloom.synth.families import Base
     from topoloom.synth.recipes.operators import Operator
@@ -53,11 +54,22 @@ class PresetDocument(Document):
     tasks: list[TaskDocument] = Field(description="collectives of one training step")
 
 
-class PresetList(Document):
-    """All presets."""
+class JobPresetDocument(Document):
+    """A named job, for whole iterations."""
 
-    items: list[PresetDocument] = Field(description="presets")
-    total: int = Field(description="number of entries", ge=0)
+    name: str = Field(description="name for the member preset of an iteration")
+    title: str = Field(description="title")
+    source: str = Field(description="source of the layout")
+    accelerator: str = Field(description="accelerator of the source")
+    accelerators_per_host: int = Field(description="accelerators of each host", ge=1)
+
+
+class PresetList(Document):
+    """All presets: of designs, and of iterations."""
+
+    items: list[PresetDocument] = Field(description="presets of designs")
+    total: int = Field(description="number of presets of designs", ge=0)
+    iterations: list[JobPresetDocument] = Field(description="presets of iterations")
 
 
 def families(bases: "Iterable[type[Base]]", operators: "Iterable[type[Operator]]") -> FamilyList:
@@ -82,8 +94,8 @@ def fabrics(names: Iterable[str]) -> FabricList:
     return FabricList(items=items, total=len(items))
 
 
-def presets(known: "Iterable[tuple[str, Preset]]") -> PresetList:
-    """Return presets as a list."""
+def presets(known: "Iterable[tuple[str, Preset]]", jobs: "Iterable[JobPreset]") -> PresetList:
+    """Return presets as lists."""
     items = [
         PresetDocument(
             name=name,
@@ -98,4 +110,14 @@ def presets(known: "Iterable[tuple[str, Preset]]") -> PresetList:
         )
         for name, one in known
     ]
-    return PresetList(items=items, total=len(items))
+    iterations = [
+        JobPresetDocument(
+            name=one.name,
+            title=one.title,
+            source=one.source,
+            accelerator=one.accelerator,
+            accelerators_per_host=one.per_host,
+        )
+        for one in jobs
+    ]
+    return PresetList(items=items, total=len(items), iterations=iterations)

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 class SweepPart:
     """One request of a sweep, by hosts or by fault, with its answer.
 
-    Without an answer, ``rule`` is the reason.
+    ``job`` and ``topology`` belong to an iteration: the job, and the topology if the sweep gives
+    some.  Without an answer, ``rule`` is the reason.
     """
 
+    job: str = ""
+    topology: str = ""
     nodes: int | None = None
     degree: int | None = None
     fault: "FaultKind | None" = None
@@ -50,8 +53,9 @@ class SweepPoint(Document):
 class SweepRowDocument(Document):
     """One request with its answer, or with the reason of its absence."""
 
-    nodes: int = omitted("sizes, workload: number of hosts", ge=2)
-    degree: int = omitted("sizes, workload: ports of each host", ge=1)
+    job: str = omitted("iteration: name of the preset or of the model")
+    nodes: int = omitted("sizes, workload, iteration: number of hosts", ge=2)
+    degree: int = omitted("sizes, workload, iteration: ports of each host", ge=1)
     part: PartName = omitted(
         "fault-analysis: kind of the lost part: all links between two nodes, or a node"
     )
@@ -63,9 +67,17 @@ class SweepRowDocument(Document):
     alike: int = renamed_to("equivalent_faults")
     answer_id: Identity = omitted("id of the complete answer")
     points: list[SweepPoint] = omitted("sizes: the frontier, sorted by steps")
-    name: str = omitted("workload: short name of the best topology")
+    name: str = omitted(
+        "workload: short name of the best topology; iteration: recipe of the topology"
+    )
     topology_id: Identity = omitted("id of the topology")
-    seconds: float = omitted("workload: time of the workload on the best topology")
+    seconds: float = omitted("workload, iteration: time on the best or given topology")
+    parallel: str = omitted("iteration: sizes of parallelism in the order of ranks")
+    exposed_share: float = omitted("iteration: share that is exposed communication")
+    limit: str = omitted("iteration: resource of which 10 % more saves the most time")
+    torus_seconds: float = omitted("iteration: time on the fastest torus")
+    rings_seconds: float = omitted("iteration: time on rings on all ports")
+    switch_seconds: float = omitted("iteration: time on an ideal switch")
     bound_seconds: float = omitted("workload: lower bound for all topologies of these hosts")
     inverse_rate: Exact = omitted("fault-analysis: time of a unit of data, exact")
     algbw: float = omitted("fault-analysis: algorithm bandwidth, in the unit of the topology")
@@ -85,6 +97,7 @@ class SweepDocument(Document):
     over: str = renamed_to("kind")
     question: dict[str, Any] = renamed_to("template")
     rows: list[SweepRowDocument] = Field(description="one row per request")
+    notes: list[str] = omitted("iteration: what the requests do not state")
 
 
 class SweepSummary(Document):
@@ -104,6 +117,8 @@ def kind_of(document: Mapping[str, Any]) -> SweepKind:
 def _row(part: SweepPart) -> SweepRowDocument:
     """Return a part as a row."""
     place: dict[str, Any] = {"nodes": part.nodes, "degree": part.degree}
+    if part.job:
+        place |= {"job": part.job} | ({"name": part.topology} if part.topology else {})
     if part.fault is not None:
         kind, lost, alike = part.fault
         part_id = {"link": list(lost)} if kind == "link" else {"node": lost[0]}
@@ -111,7 +126,13 @@ def _row(part: SweepPart) -> SweepRowDocument:
     if part.answer is None:
         return SweepRowDocument(**place, problem=part.rule)
     figures = _FIGURES[part.answer.kind](part.answer.document())
-    return SweepRowDocument(**place, answer_id=part.answer.id, **figures)
+    return SweepRowDocument(**place | figures, answer_id=part.answer.id)
+
+
+def _notes(parts: Sequence[SweepPart]) -> list[str]:
+    """Return the notes of all answers, each once."""
+    answers = (part.answer.document() for part in parts if part.answer is not None)
+    return list(dict.fromkeys(note for answer in answers for note in answer["notes"]))
 
 
 def _frontier(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,19 +147,36 @@ def _design(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**figures, "bound_seconds": document["bounds"]["seconds"]}
 
 
+def _iteration(document: Mapping[str, Any]) -> dict[str, Any]:
+    best = document["best"]
+    found = {name: best[name] for name in ("seconds", "parallel", "exposed_share")}
+    for kind in ("torus", "rings", "switch"):
+        beside = document["baselines"]
+        times = [row["seconds"] for row in beside if kind in row["topology"].split()]
+        found |= {f"{kind}_seconds": min(times)} if times else {}
+    return {**found, "name": best["topology"], "limit": document["limit"]}
+
+
 def _optimum(document: Mapping[str, Any]) -> dict[str, Any]:
     figures = {name: document[name] for name in ("topology_id", "inverse_rate", "algbw")}
     return {**figures, "left": document["healthy"]["ratio"]}
 
 
-_FIGURES = {"frontier": _frontier, "design": _design, "optimum": _optimum}
+_FIGURES = {
+    "frontier": _frontier,
+    "design": _design,
+    "iteration": _iteration,
+    "optimum": _optimum,
+}
 
 
 def _encode(answer: SweepAnswer, identity: str) -> Computed:
     asked = both_names(answer.asked, SweepRequest.former)
-    head = {name: asked[name] for name in asked if name not in ("nodes", "degrees")}
+    axes = ("nodes", "degrees", "jobs", "topologies")
+    head = {name: asked[name] for name in asked if name not in axes}
     rows = [_row(part) for part in answer.parts]
-    document = SweepDocument(schema="sweep/1", id=identity, **head, rows=rows)
+    notes = {"notes": _notes(answer.parts)} if asked["kind"] == "iteration" else {}
+    document = SweepDocument(schema="sweep/1", id=identity, **head, rows=rows, **notes)
     missing = sum(part.answer is None for part in answer.parts)
     summary = SweepSummary(
         kind=asked["kind"], over=asked["over"], rows=len(rows), without_answer=missing

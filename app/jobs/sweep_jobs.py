@@ -19,7 +19,7 @@ def task_and_parts(context: Context, request: SweepRequest) -> tuple[Task, list[
     except CacheMiss as missing:
         identity = missing.identity
     parts = [_task(question) for question in questions]
-    kinds = {"design", "frontier"}
+    kinds = {"design", "frontier", "iteration"}
     missing = [
         part
         for part in parts

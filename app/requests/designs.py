@@ -22,6 +22,7 @@ from topoloom.app.requests.plant_source import PlantSource
 
 if TYPE_CHECKING:
     from topoloom.schedules.design import Speed
+    from topoloom.schedules.workloads.presets import Preset
     from topoloom.schedules.workloads.tasks import Workload
     from topoloom.synth.search.hosts import Hosts
 
@@ -44,6 +45,31 @@ def put_node_rate(request: Any) -> None:
     if rate > MOST:
         raise PlacedError("/port_gbps", f"times degree must be at most {MOST}")
     request.replace(node_gbps=Decimal(repr(float(rate))), port_gbps=None)
+
+
+def workload_preset(name: str) -> "Preset":
+    """Return the preset of a workload.
+
+    Raises
+    ------
+    UnknownPreset
+        No preset of a workload has this name; the rule for a job names its command.
+    """
+    from topoloom.schedules.errors import UnknownPreset
+    from topoloom.schedules.workloads.presets import preset
+
+    try:
+        return preset(name)
+    except UnknownPreset:
+        from topoloom.schedules.iterations.presets import JOB_PRESETS
+
+        if name not in JOB_PRESETS:
+            raise
+        rule = (
+            f"must list collectives; {name} is a whole job: `topoloom iteration {name}` and "
+            "POST /v1/iterations find its topology of least time"
+        )
+        raise UnknownPreset("/preset", rule) from None
 
 
 class FrontierRequest(Request):
@@ -257,11 +283,10 @@ class DesignRequest(TimedRequest):
             No preset has this name.
         """
         from topoloom.schedules.model.schedule import Collective
-        from topoloom.schedules.workloads.presets import preset
         from topoloom.schedules.workloads.tasks import Task, Workload, merged
 
         if self.preset is not None:
-            return preset(self.preset).workload
+            return workload_preset(self.preset).workload
         if self.workload is not None:
             tasks = (
                 Task(Collective.of(task.collective), task.bytes, task.count)

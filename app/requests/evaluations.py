@@ -193,6 +193,14 @@ class FaultPlotRequest(Request):
     )
 
 
+class IterationPlotRequest(Request):
+    """Stored sweep of iterations to draw."""
+
+    sweep_id: IdPrefix = Field(
+        description="id of a stored sweep of iterations, or its first 6 or more characters"
+    )
+
+
 class TreePlotRequest(LoadPlotRequest):
     """Stored schedule and rank whose tree or shard path is drawn."""
 

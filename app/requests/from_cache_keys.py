@@ -95,6 +95,7 @@ _RESTORED: Mapping[str, Callable[[Json], Json | None]] = MappingProxyType(
         "plot-sizes": lambda key: key["request"],
         "plot-load": _plot,
         "plot-survey": _plot,
+        "plot-iterations": _plot,
         "plot-tree": _plot,
     }
 )

@@ -2,13 +2,42 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, StrictInt, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    WithJsonSchema,
+    model_validator,
+)
 
 from topoloom.app.requests.base import Positive, Request, Share, optional
 from topoloom.app.requests.options import cluster, iterations
 from topoloom.app.requests.options.cluster import LinkKind
 
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+def _model(value: Any) -> Any:
+    """Return the model file of a text in AICB's format; return other values as they are."""
+    if not isinstance(value, str):
+        return value
+    from topoloom.schedules.errors import NoSchedule
+    from topoloom.schedules.formats.aicb_workload import aicb_model
+
+    try:
+        return aicb_model(value)
+    except NoSchedule as error:
+        raise ValueError(error.rule) from None
+
+
+_FILE = {"type": "object", "title": "Model"}
+Model = Annotated[
+    dict[str, Any],
+    BeforeValidator(_model),
+    WithJsonSchema({"anyOf": [_FILE, {"type": "string", "maxLength": 200_000}]}),
+]
+"""A model file as an object, or an AICB workload file as text."""
 
 
 class IterationRequest(Request):
@@ -26,7 +55,7 @@ class IterationRequest(Request):
     preset: Annotated[str, Field(min_length=1, max_length=100)] = optional(
         "job of a public model: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2 or vit-22b"
     )
-    model: dict[str, Any] = optional("instead of a preset: a model file")
+    model: Model = optional("instead of a preset: a model file, or the text of an AICB workload")
     nodes: StrictInt = cluster.NODES.field()
     degree: StrictInt = cluster.DEGREE.field()
     links: LinkKind = cluster.LINKS.field()
@@ -39,7 +68,7 @@ class IterationRequest(Request):
     accelerators_per_host: StrictInt = iterations.ACCELERATORS_PER_HOST.field()
     inside_gbps: Positive = iterations.INSIDE_GBPS.field()
     node_gbps: Positive = iterations.ITERATION_NODE_GBPS.field()
-    alpha_us: Positive = cluster.ALPHA_US.field()
+    alpha_us: Positive = iterations.ITERATION_ALPHA_US.field()
     microbatches: StrictInt = iterations.MICROBATCHES.field()
 
     @model_validator(mode="after")
@@ -47,3 +76,12 @@ class IterationRequest(Request):
         if (self.preset is None) == (self.model is None):
             raise ValueError("must have exactly one of preset and model")
         return self
+
+    @property
+    def job(self) -> str:
+        """The name of the preset or of the model.
+
+        >>> IterationRequest(model={"layers": []}, nodes=2, degree=1).job
+        'the model'
+        """
+        return self.preset or str(self.model.get("name") or "the model")

@@ -7,12 +7,16 @@ from typing import Any
 from pydantic import model_validator
 
 from topoloom.app.requests.base import Bytes
-from topoloom.app.requests.designs import FrontierRequest, TaskRequest, TimedRequest
+from topoloom.app.requests.designs import (
+    FrontierRequest,
+    TaskRequest,
+    TimedRequest,
+    workload_preset,
+)
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 from topoloom.app.requests.options.collectives import CollectiveName
 from topoloom.schedules.errors import UnknownPreset
 from topoloom.schedules.model.schedule import Collective
-from topoloom.schedules.workloads.presets import preset
 from topoloom.schedules.workloads.tasks import Task, merged
 
 _STEPS_PER_DOUBLING = 4
@@ -50,7 +54,7 @@ class SizesRequest(TimedRequest):
     def tasks(self) -> tuple[Task, ...]:
         """The tasks of the workload; a single collective has size 1 and is scaled to each size."""
         if self.preset is not None:
-            return preset(self.preset).tasks
+            return workload_preset(self.preset).tasks
         if self.workload is not None:
             return merged(
                 Task(Collective.of(task.collective), task.bytes, task.count)

@@ -20,7 +20,8 @@ def fabrics() -> FabricList:
 
 
 def presets() -> PresetList:
-    """Return the named workloads."""
+    """Return the named workloads and jobs."""
+    from topoloom.schedules.iterations.presets import JOB_PRESETS
     from topoloom.schedules.workloads.presets import PRESETS
 
-    return catalog.presets(PRESETS.items())
+    return catalog.presets(PRESETS.items(), JOB_PRESETS.values())

@@ -43,8 +43,9 @@ def design(context: Context, request: IterationRequest) -> "IterationDesign":
         value = getattr(request, name)
         return None if value is None else Fraction(value)
 
+    alpha_us = exact("alpha_us")
     rates = HostRates(
-        Fraction(request.alpha_us) / 10**6,
+        None if alpha_us is None else alpha_us / 10**6,
         Fraction(request.efficiency),
         request.accelerator,
         request.accelerators_per_host,

@@ -8,8 +8,14 @@ from topoloom.app.documents.schedule import SCHEDULE, Kept
 from topoloom.app.documents.sweep import kind_of
 from topoloom.app.extras import require_extra
 from topoloom.app.requests.designs import FrontierRequest
-from topoloom.app.requests.evaluations import FaultPlotRequest, LoadPlotRequest, TreePlotRequest
+from topoloom.app.requests.evaluations import (
+    FaultPlotRequest,
+    IterationPlotRequest,
+    LoadPlotRequest,
+    TreePlotRequest,
+)
 from topoloom.app.requests.message_sizes import SizesRequest, sizes
+from topoloom.app.requests.sweeps import SweepKind
 from topoloom.app.services import frontiers, topologies
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Answer, Artefact, Asked
@@ -81,17 +87,44 @@ def draw_faults(context: Context, request: FaultPlotRequest) -> Artefact:
     NoSchedule
         The sweep is no fault analysis.
     """
-    found = context.read("sweep", request.sweep_id)
-    document = found.document()
-    if (kind := kind_of(document)) != "fault-analysis":
-        raise NoSchedule("/sweep_id", f"must be of a fault analysis; not of a sweep over {kind}")
+    found = _sweep(context, request.sweep_id, "fault-analysis", "a fault analysis")
 
     def compute() -> Drawing:
         from topoloom.app.plots import faults as plot
 
+        document = found.document()
         return _drawn("survey", lambda figure: plot.draw(figure, document), *plot.size(document))
 
     return _kept(context, {"plot": "survey", "of": {"sweep": [found.id]}}, compute)
+
+
+def draw_iterations(context: Context, request: IterationPlotRequest) -> Artefact:
+    """Return the stored drawing of a stored sweep of iterations.
+
+    Raises
+    ------
+    NoSchedule
+        The sweep is over something else.
+    """
+    found = _sweep(context, request.sweep_id, "iteration", "a sweep of iterations")
+
+    def compute() -> Drawing:
+        from topoloom.app.plots import iteration_sweep as plot
+
+        document = found.document()
+        return _drawn(
+            "iterations", lambda figure: plot.draw(figure, document), *plot.size(document)
+        )
+
+    return _kept(context, {"plot": "iterations", "of": {"sweep": [found.id]}}, compute)
+
+
+def _sweep(context: Context, identity: str, kind: SweepKind, what: str) -> Artefact:
+    """Return a stored sweep of a kind."""
+    found = context.read("sweep", identity)
+    if (other := kind_of(found.document())) != kind:
+        raise NoSchedule("/sweep_id", f"must be of {what}; not of a sweep over {other}")
+    return found
 
 
 def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:

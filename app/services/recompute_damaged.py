@@ -12,6 +12,7 @@ from topoloom.app.requests.evaluations import (
     ComparisonRequest,
     CostRequest,
     FaultPlotRequest,
+    IterationPlotRequest,
     LoadPlotRequest,
     TimedScheduleRequest,
     TopologyOptimumRequest,
@@ -102,6 +103,7 @@ _REQUESTS = MappingProxyType(
         "plot-sizes": (SizesRequest, plots.draw_sizes),
         "plot-load": (LoadPlotRequest, plots.draw_load),
         "plot-survey": (FaultPlotRequest, plots.draw_faults),
+        "plot-iterations": (IterationPlotRequest, plots.draw_iterations),
         "plot-tree": (TreePlotRequest, plots.draw_tree),
     }
 )

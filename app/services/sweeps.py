@@ -1,4 +1,4 @@
-"""Sweeps: one request over many sizes or faults, with each answer stored separately.
+"""Sweeps: one request over many sizes, jobs or faults, with each answer stored separately.
 
 A sweep computes the missing answers.  `parts` lists its requests, which can run earlier, on any
 machine, in any order.
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents.sweep import SWEEP, SweepAnswer, SweepPart
 from topoloom.app.requests.designs import DesignRequest, FrontierRequest
+from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.options.sweeps_and_jobs import PartName
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.sweeps import MAX_PARTS, SweepRequest
 from topoloom.app.requests.topology_source import TopologyChanges, TopologySource
-from topoloom.app.services import costs, designs, frontiers, topologies
+from topoloom.app.services import costs, designs, frontiers, iterations, topologies
 from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.app.store.artifacts import Artefact, Asked
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 class Question:
     """One request of a sweep; for an optimum also the fault and the topology with it."""
 
-    request: FrontierRequest | DesignRequest | OptimumRequest
+    request: FrontierRequest | DesignRequest | IterationRequest | OptimumRequest
     topology: TopologySource | None = None
     fault: "FaultKind | None" = None
 
@@ -40,7 +41,10 @@ class Question:
         """Return the size or the fault of the question, without an answer."""
         if isinstance(self.request, OptimumRequest):
             return SweepPart(fault=self.fault)
-        return SweepPart(nodes=self.request.nodes, degree=self.request.degree)
+        part = SweepPart(nodes=self.request.nodes, degree=self.request.degree)
+        if not isinstance(self.request, IterationRequest):
+            return part
+        return replace(part, job=self.request.job, topology=self.request.topology or "")
 
     @property
     def operation(self) -> str:
@@ -60,12 +64,18 @@ class Question:
 
 
 _OPERATIONS: Mapping[type, str] = MappingProxyType(
-    {FrontierRequest: "frontier", DesignRequest: "design", OptimumRequest: "optimum"}
+    {
+        FrontierRequest: "frontier",
+        DesignRequest: "design",
+        IterationRequest: "iteration",
+        OptimumRequest: "optimum",
+    }
 )
 _ANSWERS: Mapping[str, Callable[[Context, Any], Artefact]] = MappingProxyType(
     {
         "frontier": lambda context, asked: frontiers.frontier(context, asked.request),
         "design": lambda context, asked: designs.create(context, asked.request),
+        "iteration": lambda context, asked: iterations.create(context, asked.request),
         "optimum": lambda context, asked: costs.optimum(context, asked.topology, asked.request),
     }
 )

@@ -57,6 +57,7 @@ EXAMPLES = {
     "/v1/plots/load": {"schedule_id": "abcdef"},
     "/v1/plots/tree": {"schedule_id": "abcdef", "root": "0"},
     "/v1/plots/fault-analysis": {"sweep_id": "abcdef"},
+    "/v1/plots/iterations": {"sweep_id": "abcdef"},
     "/v1/sweeps": {"kind": "sizes", "nodes": [6], "degrees": [2]},
     "/v1/keys": {"name": "ci", "scopes": ["read"]},
     "/api/oxc/allreduce": {

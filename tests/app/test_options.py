@@ -216,6 +216,7 @@ def test_every_command_with_a_request_is_looked_at():
         "jobs list",
     }
     assert asking - set(REQUESTS) == others | {
+        "sweep iteration",
         "sweep sizes",
         "sweep workload",
         "faults",

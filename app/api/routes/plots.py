@@ -21,6 +21,7 @@ from topoloom.app.documents.plot import SVG
 from topoloom.app.jobs.worker_pool.operations import (
     FAULT_PLOT,
     FRONTIER_PLOT,
+    ITERATION_PLOT,
     LOAD_PLOT,
     SIZES_PLOT,
     TREE_PLOT,
@@ -70,8 +71,10 @@ async def _created(request: Request, artefact: Artefact) -> Response:
     return await created(request, artefact, media_type=SVG, collection=router.prefix)
 
 
-def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., Any]) -> None:
-    """Add the routes of a plot."""
+def _plot(
+    name: str, does: str, operation: Operation[Any], asked: Callable[..., Any] | None = None
+) -> None:
+    """Add the route of a plot; with ``asked``, also the former route with a query."""
     title = name.title().replace("-", "")
     create_route(
         router,
@@ -88,6 +91,8 @@ def _plot(name: str, does: str, operation: Operation[Any], asked: Callable[..., 
         shown=_created,
         response_class=Response,
     )
+    if asked is None:
+        return
 
     @router.get(
         f"/{name}",
@@ -141,6 +146,7 @@ _plot(
     FAULT_PLOT,
     asked_by_query(FaultPlotRequest, _SWEEP),
 )
+_plot("iterations", "Draw the times of a stored sweep of iterations", ITERATION_PLOT)
 _plot(
     "tree",
     "Draw a tree of a stored schedule",

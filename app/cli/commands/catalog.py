@@ -31,14 +31,16 @@ def fabrics(as_csv: AsCsv = False) -> None:
 
 @app.command()
 def presets(as_csv: AsCsv = False) -> None:
-    """List the workloads for --preset."""
+    """List the workloads for --preset, and the jobs for `topoloom iteration`."""
     from topoloom.app.services import catalog
 
+    known = catalog.presets()
     rows = [
-        {"name": known.name, "title": known.title, "source": known.source}
-        for known in catalog.presets().items
+        {"name": one.name, "command": command, "title": one.title, "source": one.source}
+        for command, kind in (("--preset", known.items), ("iteration", known.iterations))
+        for one in kind
     ]
-    _print(rows, "{name}: {title}; {source}", as_csv)
+    _print(rows, "{name} ({command}): {title}; {source}", as_csv)
 
 
 def _print(rows: list[dict[str, str]], line: str, as_csv: bool) -> None:

@@ -1,17 +1,14 @@
 """`topoloom sweep gaps`: gaps between frontiers and lower bounds, by number of hosts."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from topoloom.app.cli.commands.sweeps import app
+from topoloom.app.cli.commands.sweeps import Plot, app
 from topoloom.app.cli.common import opened
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
-
-Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
 
 
 @app.command()

@@ -21,16 +21,8 @@ app = typer.Typer()
 @request_options(
     cluster.NODES,
     cluster.DEGREE,
-    cluster.LINKS,
-    iterations.PARALLEL,
     iterations.TOPOLOGY,
-    iterations.ACCELERATOR,
-    iterations.EFFICIENCY,
-    iterations.ACCELERATORS_PER_HOST,
-    iterations.INSIDE_GBPS,
-    iterations.ITERATION_NODE_GBPS,
-    cluster.ALPHA_US,
-    iterations.MICROBATCHES,
+    *iterations.OF_SWEEPS,
 )
 def iteration(
     model: Annotated[
@@ -38,7 +30,7 @@ def iteration(
         typer.Argument(
             metavar="JOB",
             help="preset: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2, vit-22b, or a model "
-            "file",
+            "file: JSON, or a workload file of AICB",
         ),
     ],
     fields: dict[str, Any],
@@ -54,7 +46,7 @@ def iteration(
 ) -> None:
     """Simulate a training iteration; find the topology and placement of least time."""
     from topoloom.app.cli.output.iteration import show_iteration, topology_table
-    from topoloom.app.files.local_files import read_json
+    from topoloom.app.files.model_files import read_model_file
     from topoloom.app.requests.iterations import IterationRequest
     from topoloom.app.services.iterations import create, design
 
@@ -63,7 +55,7 @@ def iteration(
         _require_writable(timeline)
     with opened() as context:
         if is_file(model):
-            fields["model"] = read_json(Path(model), context.settings)
+            fields["model"] = read_model_file(Path(model), context.settings)
         else:
             fields["preset"] = model
         request = IterationRequest.model_validate(fields)

@@ -1,18 +1,22 @@
-"""`topoloom sweep`: frontiers or designs for many numbers of hosts and ports."""
+"""`topoloom sweep`: frontiers, designs or iterations for many numbers of hosts and ports."""
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from topoloom.app.cli import cache_lookup
-from topoloom.app.cli.common import opened, require_one_form, show, with_tasks
+from topoloom.app.cli.common import is_file, opened, require_one_form, show, with_tasks
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
-from topoloom.app.requests.options import cluster, sweeps_and_jobs
+from topoloom.app.requests.options import cluster, iterations, sweeps_and_jobs
 
 app = typer.Typer(
-    no_args_is_help=True, help="Compute frontiers, designs or gaps for many sizes at once."
+    no_args_is_help=True,
+    help="Compute frontiers, designs, iterations or gaps for many sizes at once.",
 )
+
+Plot = Annotated[Path | None, typer.Option(help="also draw a plot: .png or .svg file")]
 
 _SIZES = (sweeps_and_jobs.SWEEP_NODES, sweeps_and_jobs.SWEEP_DEGREES)
 _SEARCH = (
@@ -36,7 +40,7 @@ _RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRES
 @request_options(*_SIZES, *_SEARCH, cluster.ALL_TO_ALL)
 def sizes(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the frontier for each number of hosts and ports."""
-    _of_hosts("sizes", fields, as_json, as_csv)
+    _swept("sizes", fields, as_json, as_csv)
 
 
 @app.command()
@@ -45,14 +49,52 @@ def workload(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fa
     """Find the best design for a workload, for each number of hosts and ports."""
     from topoloom.app.config import Settings
 
-    _of_hosts("workload", with_tasks(fields, Settings()), as_json, as_csv)
+    _swept("workload", with_tasks(fields, Settings()), as_json, as_csv)
 
 
-def _of_hosts(kind: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> None:
+@app.command()
+@request_options(*_SIZES, sweeps_and_jobs.SWEEP_TOPOLOGIES, *iterations.OF_SWEEPS)
+def iteration(
+    jobs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="JOB...", help="presets of `topoloom catalog presets`, or model files"
+        ),
+    ],
+    fields: dict[str, Any],
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    plot: Plot = None,
+) -> None:
+    """Simulate the training iteration of each job, for each number of hosts and ports."""
+    from topoloom.app.config import Settings
+    from topoloom.app.files.model_files import read_model_file
+    from topoloom.app.plots import canvas
+
+    if plot is not None:
+        canvas.require_drawable(plot, beside=True)
+    settings = Settings()
+    fields["jobs"] = [read_model_file(Path(job), settings) if is_file(job) else job for job in jobs]
+    document = _swept("iteration", fields, as_json, as_csv)
+    for note in document["notes"]:
+        typer.echo(f"note: {note}", err=True)
+    if plot is not None:
+        from topoloom.app.plots import iteration_sweep
+
+        with canvas.drawn(plot, *iteration_sweep.size(document)) as figure:
+            iteration_sweep.draw(figure, document)
+        typer.echo(f"plot: written to {plot}", err=True)
+
+
+_AXES = ("nodes", "degrees", "jobs", "topologies")
+
+
+def _swept(kind: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> dict[str, Any]:
+    """Print the sweep of a kind, and return its document."""
     from topoloom.app.requests.sweeps import SweepRequest
 
     require_one_form(as_json, as_csv)
-    chosen = {name: fields.pop(name) for name in ("nodes", "degrees") if name in fields}
+    chosen = {name: fields.pop(name) for name in _AXES if name in fields}
     request = SweepRequest.model_validate({"kind": kind, **chosen, "template": fields})
     answer = cache_lookup.answer("sweep", request.canonical())
     if answer is None:
@@ -61,3 +103,4 @@ def _of_hosts(kind: str, fields: dict[str, Any], as_json: bool, as_csv: bool) ->
         with opened() as context:
             answer = sweeps.create(context, request)
     show(answer, as_json, as_csv)
+    return answer.document()

@@ -81,7 +81,8 @@ def _design_request(fields: dict[str, Any]) -> "DesignRequest":
 def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with verified schedules.
 
-    With --box, each host is a box of accelerators.
+    With --box, each host is a box of accelerators.  `topoloom iteration` finds the topology of
+    least time for a whole training iteration.
     """
     require_one_form(as_json, as_csv)
     if design_boxes(fields, as_json, as_csv):

@@ -8,6 +8,13 @@ from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.documents.fault_rows import lost_of, worst_first
 from topoloom.app.requests.renamed import both_names
 
+_LONGEST = 44
+
+
+def _short(recipe: str) -> str:
+    return recipe if len(recipe) <= _LONGEST else f"{recipe[: _LONGEST - 1]}…"
+
+
 _HOSTS = (Column("nodes", "nodes"), Column("degree", "degree"))
 _TOPOLOGY = (
     Column("topology", "name", left=True),
@@ -21,6 +28,18 @@ _COLUMNS = {
         *_TOPOLOGY,
         Column("time", "seconds", seconds),
         Column("bound", "bound_seconds", seconds),
+    ),
+    "iteration": (
+        Column("job", "job", left=True),
+        *_HOSTS,
+        Column("topology", "name", _short, left=True, drop=2),
+        Column("ranks", "parallel", left=True, drop=1),
+        Column("time", "seconds", seconds),
+        Column("exposed", "exposed_share", "{:.1%}".format),
+        Column("limited by", "limit", left=True, drop=6),
+        Column("torus", "torus_seconds", seconds, drop=5),
+        Column("rings", "rings_seconds", seconds, drop=4),
+        Column("switch", "switch_seconds", seconds, drop=3),
     ),
     "fault-analysis": (
         Column("lost", "lost", left=True),

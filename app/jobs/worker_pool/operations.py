@@ -11,6 +11,7 @@ from topoloom.app.requests.evaluations import (
     ComparisonRequest,
     CostRequest,
     FaultPlotRequest,
+    IterationPlotRequest,
     LoadPlotRequest,
     TimedScheduleRequest,
     TopologyOptimumRequest,
@@ -83,6 +84,7 @@ FRONTIER_PLOT = Operation("plot-frontier", FrontierRequest, plots.draw_frontier)
 SIZES_PLOT = Operation("plot-sizes", SizesRequest, plots.draw_sizes)
 LOAD_PLOT = Operation("plot-load", LoadPlotRequest, plots.draw_load)
 FAULT_PLOT = Operation("plot-survey", FaultPlotRequest, plots.draw_faults)
+ITERATION_PLOT = Operation("plot-iterations", IterationPlotRequest, plots.draw_iterations)
 TREE_PLOT = Operation("plot-tree", TreePlotRequest, plots.draw_tree)
 EXPORT = Operation("export", ExportQuestion, exports.export)
 SWEEP = Operation("sweep", SweepRequest, sweeps.create)

@@ -100,7 +100,7 @@ WORKLOAD = Option(
 PRESET = Option(
     name="preset",
     type=str,
-    help="one training step of a known model, instead of a collective; `topoloom catalog presets` "
-    "lists all",
+    help="collectives of one training step of a known model, instead of a collective; `topoloom "
+    "catalog presets` lists all; `topoloom iteration` designs for whole iterations",
     metavar="NAME",
 )

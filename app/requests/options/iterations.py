@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from topoloom.app.requests.base import LEAST_POSITIVE, Share
+from topoloom.app.requests.options import cluster
 from topoloom.app.requests.options.factories import number, whole
 from topoloom.app.requests.options.option import Option
 
@@ -17,8 +18,8 @@ PARALLEL = Option(
 TOPOLOGY = Option(
     name="topology",
     type=str,
-    help="topology between the hosts, as a recipe, instead of the best",
-    metavar="RECIPE",
+    help="topology between the hosts, as a recipe, boxes or a fabric's name, instead of the best",
+    metavar="RECIPE_OR_FABRIC",
     typed="2 x RECIPE has two cables for each link",
 )
 ACCELERATOR = Option(
@@ -53,6 +54,11 @@ ITERATION_NODE_GBPS = number(
     "send rate of one host over all its ports; default: one network card per accelerator",
     "Gbit/s",
 )
+ITERATION_ALPHA_US = number(
+    "alpha_us",
+    "latency of one hop; default: the latencies that the topology states, else 10",
+    "microseconds",
+)
 MICROBATCHES = whole(
     "microbatches",
     "microbatches of each replica; default: those of the preset or of the file",
@@ -60,3 +66,16 @@ MICROBATCHES = whole(
     4096,
     metavar="M",
 )
+
+OF_SWEEPS: tuple[Option, ...] = (
+    cluster.LINKS,
+    PARALLEL,
+    ACCELERATOR,
+    EFFICIENCY,
+    ACCELERATORS_PER_HOST,
+    INSIDE_GBPS,
+    ITERATION_NODE_GBPS,
+    ITERATION_ALPHA_US,
+    MICROBATCHES,
+)
+"""Options of `topoloom sweep iteration`; `topoloom iteration` has a size and a topology, too."""

@@ -22,6 +22,17 @@ SWEEP_DEGREES = Option(
     metavar="D",
     typed=_RANGES,
 )
+SWEEP_TOPOLOGIES = Option(
+    name="topologies",
+    type=list[str],
+    help="topologies between the hosts, as recipes, instead of numbers of hosts and the best "
+    "topology of each",
+    least=1,
+    most=100,
+    flag="--topology",
+    metavar="RECIPE",
+    typed=f"2 x RECIPE has two cables for each link; {MANY}",
+)
 PartName: TypeAlias = Literal["link", "host", "switch"]
 LOST = Option(
     name="lost",
