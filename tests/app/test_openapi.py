@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.app.described import openapi
 from topoloom.app.api import openapi_document
 from topoloom.app.api.main import create_app
 from topoloom.app.api.problems import PROBLEMS
@@ -38,7 +39,7 @@ app = create_app(
 )
 # Labels and pins are the same code for every kind of document: those of designs stand for all.
 MARKS = r"^/v1/(?!designs/)[a-z-]+/\{id\}/(labels|pin)"
-DOCUMENT = app.openapi()
+DOCUMENT = openapi()
 OPERATIONS = [
     (path, method)
     for path, operations in DOCUMENT["paths"].items()
@@ -107,13 +108,13 @@ def test_whatever_is_sent_the_answer_is_as_described(path, method, data, running
 
 def test_every_operation_has_an_id_a_summary_and_says_how_it_fails():
     seen = set()
-    for path, operations in app.openapi()["paths"].items():
+    for path, operations in DOCUMENT["paths"].items():
         for operation in operations.values():
             seen.add(operation["operationId"])
             assert operation["summary"]
             if path.startswith("/v1"):
                 assert "422" in operation["responses"]
-    assert len(seen) == sum(len(operations) for operations in app.openapi()["paths"].values())
+    assert len(seen) == sum(len(operations) for operations in DOCUMENT["paths"].values())
 
 
 def test_the_document_is_valid_and_its_names_are_plain():
@@ -177,10 +178,9 @@ def test_the_headers_of_answers_are_described():
 
 
 def test_every_problem_has_the_schema_of_problems():
-    document = app.openapi()
-    kind = document["components"]["schemas"]["ProblemType"]
+    kind = DOCUMENT["components"]["schemas"]["ProblemType"]
     assert {problem.type for problem in PROBLEMS.values()} < set(kind["enum"])
-    for operations in document["paths"].values():
+    for operations in DOCUMENT["paths"].values():
         for operation in operations.values():
             for status, answer in operation["responses"].items():
                 if int(status) >= 400:
