@@ -194,6 +194,18 @@ def test_a_phone_shows_the_answer_without_scrolling_sideways(visit, address):
         page.wait_for_selector("#field-nodes")
 
 
+@pytest.mark.parametrize("page_of", ["reference/rest.md", "how-to/boxes.md"])
+def test_a_phone_shows_the_documentation_without_scrolling_sideways(visit, address, page_of):
+    with visit(
+        f"{address}/documentation/{page_of}", viewport={"width": 390, "height": 700}
+    ) as page:
+        page.wait_for_selector("article h1")
+        widths = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        inner, outer = page.evaluate(widths)
+        assert inner <= outer
+        assert not page.is_visible(".pages a")
+
+
 def test_a_fabric_shows_its_bottleneck(visit, address):
     with visit(f"{address}/#/fabric?fabric=dgx-a100-2&collective=allgather") as page:
         page.wait_for_selector(f"{ANSWER}:has-text('347')")
