@@ -18,6 +18,7 @@ from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Network, simulate
 from topoloom.schedules.simulate.joint_simulation import simulate_together
 from topoloom.schedules.verify.groups import group_violations, joint_time
+from topoloom.synth.fabrics import fabric
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 
@@ -92,6 +93,22 @@ def test_the_size_decides_how_kinds_share_the_links():
         alone = [next(iter(times(TORUS, [one]))) for one in traffic]
         assert max(alone) <= time <= sum(alone)
         assert joint_time(sized_schedules(TORUS, traffic), TORUS) == time
+
+
+@pytest.mark.slow
+def test_the_joint_workload_of_eight_boxes_is_as_fast_as_a_box_receives():
+    traffic = traffic_of(
+        fabric("dgx-a100-8"),
+        "tensor=8,expert=4,data=2",
+        tensor=(Collective.ALL_TO_ALL, 64),
+        expert=(Collective.ALLGATHER, 64),
+        data=(Collective.ALL_TO_ALL, 32),
+    )
+    rates = traffic_rates(fabric("dgx-a100-8"), traffic)
+    # A box of 8 receives 3 * 16 and 16 GB for every GPU, at 25 GB/s for every GPU.
+    limit = Fraction(3 * 16 + 16, 25)
+    for one, rate in zip(traffic, rates, strict=True):
+        assert one.size_bytes / rate.algbw == one.size_bytes / rate.bound == limit
 
 
 @pytest.mark.slow
