@@ -37,32 +37,31 @@ def evened(
 
     The added graphs are those of an atlas build, resized graphs of fewer steps than any good
     candidate, and a random graph unless a good candidate takes at most one step more than the
-    bound.  All are judged by breadth-first broadcast.  Up to `limits.MAX_LARGE_CELLS` cells slack
-    schedules are judged, too; those of the random graph only where no candidate reaches
-    `limits.EVEN_BANDWIDTH` in few steps.  Nothing is added at sizes where
-    `synth.search.sampled_candidates` serves.
+    bound.  All are judged by breadth-first broadcast and by slack schedules; the random graph by
+    slack schedules only where no candidate reaches `limits.EVEN_BANDWIDTH` in few steps.  Nothing
+    is added at sizes where `synth.search.sampled_candidates` serves.
     """
     if not takes_more(wanted, nodes, degree):
         return found
     links = Links.BIDIRECTIONAL if wanted.bidirectional else Links.UNIDIRECTIONAL
     least = lower_bound(nodes, degree, links).steps
-    few, labels = least + limits.EVEN_STEPS[links], nodes**2 <= limits.MAX_LARGE_CELLS
+    few = least + limits.EVEN_STEPS[links]
     if wanted.families is None:
         # Resized graphs are tried as well: atlas builds older than them miss some good graphs.
-        swept = swept_graphs(nodes, degree, links) if labels else ()
+        swept = swept_graphs(nodes, degree, links)
         found = undominated([*found, *labelled((), swept, nodes, degree, limits.MAX_LARGE_CELLS)])
         good = _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
         near = resized(nodes, degree, links, lambda other: (), fewer_than=good)
-        found = _with(found, near, nodes, degree, labels)
-    uneven = labels and _least_steps(found, nodes, limits.EVEN_BANDWIDTH) > few
+        found = _with(found, near, nodes, degree, labels=True)
+    uneven = _least_steps(found, nodes, limits.EVEN_BANDWIDTH) > few
     if uneven or _least_steps(found, nodes, limits.GOOD_BANDWIDTH) > least + 1:
         drawn = drawn_for(wanted, nodes, degree, links)[:1]
-        found = _with(found, drawn, nodes, degree, uneven)
+        found = _with(found, drawn, nodes, degree, labels=uneven)
     return found
 
 
 def _with(
-    found: tuple[Candidate, ...], some: Sequence[Recipe], nodes: int, degree: int, labels: bool
+    found: tuple[Candidate, ...], some: Sequence[Recipe], nodes: int, degree: int, *, labels: bool
 ) -> tuple[Candidate, ...]:
     """Return undominated candidates, with the broadcast and slack costs of further graphs."""
     # A graph that broadcast leaves dominated may be undominated with a slack schedule.

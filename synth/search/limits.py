@@ -85,9 +85,8 @@ EVEN_STEPS = {Links.UNIDIRECTIONAL: 2, Links.BIDIRECTIONAL: 3}
 """Steps above Moore's bound within which a large size should have an even candidate. Measured: with
 two steps more, 1 of 3 large frontiers loses a point, in 20 % less time."""
 
-MAX_LARGE_CELLS = 1 << 26
-"""Cells up to which large sizes have slack schedules. 8,192 nodes of degree 4 take 4 s and 1.5 GB
-for each number of steps and direction, 16,384 nodes would take four times that."""
+MAX_LARGE_CELLS = 1 << 28
+"""Cells up to which large sizes have slack schedules: all that a slack schedule may have."""
 
 LARGE_SLACK_GRAPHS, HUGE_SLACK_GRAPHS = 2, 1
 """Resized graphs of a large size with slack schedules; fewer where local search takes too long."""

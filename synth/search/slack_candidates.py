@@ -200,7 +200,7 @@ class _Graph:
             return []
         return [
             Candidate(self.eager.recipe, *point.costs, measured=True, within=point.steps)
-            for point in self.asked.points(most, moves)
+            for point in self.asked.points(most, moves, whole=False)
             if point.costs != self.eager.costs
         ]
 

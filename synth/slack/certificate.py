@@ -27,7 +27,7 @@ class SlackSchedule:
         One node of every orbit, repeated q times for q pieces per shard.
     arrival : (R, N) array of int8
         The step, from 1, after which a node holds piece r; 0 at its root.  Images of the root
-        and of the node have the same arrival step.
+        and of the node have the same arrival step.  No rows where only the loads are wanted.
     loads : tuple of Fraction
         By step, from 1: shards that a node may receive over all its links together.  A link
         carries at most its share by capacity: 1/d where links are equal.

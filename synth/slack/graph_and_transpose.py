@@ -49,15 +49,20 @@ class GraphAndTranspose:
         """Number of cells of one direction."""
         return self._gather.cells
 
-    def points(self, most_steps: int | None, moves: int | None) -> tuple[SchedulePair, ...]:
-        """Return the best schedules of both directions; see `synth.slack.schedule_pairs`."""
+    def points(
+        self, most_steps: int | None, moves: int | None, *, whole: bool = True
+    ) -> tuple[SchedulePair, ...]:
+        """Return the best schedules of both directions; see `synth.slack.schedule_pairs`.
+
+        If not ``whole``, schedules of very many cells have no arrival steps.
+        """
         if self._scatter is self._gather:
-            alike = self._gather.pareto_front(most_steps, moves)
+            alike = self._gather.pareto_front(most_steps, moves, whole=whole)
             return tuple(SchedulePair(steps, one, one) for steps, one in alike.items())
         # In parallel: both run nearly entirely in kernels that release the GIL.
         with ThreadPoolExecutor(1) as beside:
-            scattering = beside.submit(self._scatter.pareto_front, most_steps, moves)
-            gathers = self._gather.pareto_front(most_steps, moves)
+            scattering = beside.submit(self._scatter.pareto_front, most_steps, moves, whole=whole)
+            gathers = self._gather.pareto_front(most_steps, moves, whole=whole)
             scatters = scattering.result()
         # Both directions have one diameter, so both begin with the same number of steps.
         return tuple(

@@ -33,6 +33,11 @@ class _Able(NamedTuple):
     """(N, R): their priorities, urgent first."""
 
 
+def no_cells(problem: Any, steps: int) -> NDArray[np.int32]:
+    """Return the counts of cells by step, group and mask before any root is planned."""
+    return np.zeros((steps + 1, len(problem.members), problem.weight.shape[1]), np.int32)
+
+
 @njit(cache=True, nogil=True)
 def greedy(
     problem: Any,
@@ -43,6 +48,8 @@ def greedy(
     late: int,
     even: bool,
     state: Any,
+    held: Any,
+    before: Any,
 ) -> Any:
     """Return arrival steps, the load of every step in pieces, and the number of missing cells.
 
@@ -62,6 +69,10 @@ def greedy(
         Whether loads fill whole links unless deadlines force others.
     state : array of uint64
         Of `synth.kernels.splitmix`.
+    held : (steps + 1, G, 2**d) int32
+        Cells of other roots by step, group and mask, to which the new cells are added.
+    before : (steps + 1,) int64
+        The loads that the cells of other roots need.
 
     Arrival steps, (N, R) int8, are stored by node: a step then reads a few whole rows of a node.
     Loads are (steps + 1,) int64.
@@ -80,7 +91,7 @@ def greedy(
     need = np.zeros(rows, np.uint8)
     for row in range(rows):
         arrival[roots[row], row] = 0
-    loads = np.zeros(steps + 1, np.int64)
+    loads = before.copy()
     left = rows * (nodes - 1)
     count = np.zeros((ranks, full + 1), np.int32)  # By rank and mask; entry 0 is the total.
     table = np.zeros((2, groups, full + 1), np.int64)
@@ -90,19 +101,19 @@ def greedy(
         last = step == steps
         for node in range(nodes):
             _list(able, node, first, mask)
-        if rounds > 0 and not last and not _all_come(problem, able, mask, table, even):
+        if rounds > 0 and not last and not _all_come(problem, able, mask, held[step], table, even):
             plan_deadlines(problem, arrival, mask, step, rounds, shift, plans, height)
-        table[:] = 0
+        table[:] = held[step]
         for node in range(nodes):
             if not last:
                 _only_hope(problem, node, arrival, mask, need)
             until = -1 if last else steps + late - step
             _rank(able, node, until, height, need, degree, mask, table[:, group[node]])
         _sum_subsets(table, degree)
-        loads[step] = _load(problem, table, waste, even, last)
+        loads[step] = max(loads[step], _load(problem, table, waste, even, last))
         for g in range(groups):
             _count(able, members[g], mask, count)
-            _choose(problem, g, count, loads[step], degree)
+            _choose(problem, g, count, loads[step], held[step, g])
             begin = 0
             while begin < len(members[g]) and members[g, begin] < shift:
                 begin += 1
@@ -147,12 +158,12 @@ def _rank(
 
 
 @njit(cache=True, nogil=True)
-def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> bool:
-    """Return whether all available cells together fill all links exactly.
+def _all_come(problem: Any, able: Any, mask: Any, held: Any, table: Any, even: bool) -> bool:
+    """Return whether all available cells together fill all links exactly, beside those ``held``.
 
     Then all groups have equally many, and every link set has enough: no choice is needed.
     """
-    table[:] = 0
+    table[:] = held
     for node in range(len(mask)):
         here, rows, every = mask[node], able.row[node], table[0, problem.group[node]]
         for index in range(np.uint64(able.filled[node])):
@@ -253,13 +264,20 @@ def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _choose(problem: Any, g: int, count: Any, load: int, degree: int) -> None:
-    """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step."""
+def _choose(problem: Any, g: int, count: Any, load: int, held: Any) -> None:
+    """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step.
+
+    Adds them to ``held``, the cells of other roots by mask.
+    """
     none, first = np.uint64(0), np.uint64(1)
-    full = np.uint64((1 << degree) - 1)
+    full = np.uint64(len(held) - 1)
+    used = np.empty((1, 1, len(held)), np.int64)
+    used[0, 0] = held
+    _sum_subsets(used, problem.tail.shape[1])
     room = np.empty(full + first, np.int64)
     for links in range(full + first):
         room[links] = problem.weight[problem.kind[g], links] * load // problem.unit
+        room[links] -= used[0, 0, links]
     for place in range(np.uint64(len(count))):
         for links in range(first, full + first if count[place, none] else none):
             fit = np.int64(count[place, links])
@@ -274,6 +292,7 @@ def _choose(problem: Any, g: int, count: Any, load: int, degree: int) -> None:
                     break
                 more = (more - first) & rest
             count[place, links] = fit
+            held[links] += fit
             more = rest
             while fit > 0:
                 room[links | more] -= fit

@@ -1,6 +1,6 @@
 """Solver of the slack-schedule problem of one graph, for any number of steps and moves."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from threading import Lock
@@ -15,6 +15,7 @@ from topoloom.synth.slack.initial_schedules import LARGE, DraftSchedule
 from topoloom.synth.slack.line_graph_lift import LiftedSearch, root_graph_of
 from topoloom.synth.slack.load_tables import load_tables
 from topoloom.synth.slack.local_search import LocalSearch
+from topoloom.synth.slack.portions import PortionedSearch
 from topoloom.synth.slack.problem import (
     MAX_CELLS,
     Integers,
@@ -36,6 +37,9 @@ MAX_PIECES = 16
 
 MAX_SEARCHED = 1 << 24
 """Most cells for which deadlines are planned and moves tried by default; above, greedy only."""
+
+MAX_AT_ONCE = 1 << 26
+"""Most cells of one greedy run; above, the roots run in portions (`synth.slack.portions`)."""
 
 MAX_ALONE = 1 << 22
 """Schedules of line graphs with more cells are lifted, not searched for."""
@@ -75,10 +79,10 @@ class SlackSolver:
     """A problem, its search, and the schedules found so far."""
 
     problem: Problem
-    search: LocalSearch | LiftedSearch
+    search: LocalSearch | LiftedSearch | PortionedSearch
     cells: int
     seed: int
-    _known: dict[tuple[int, int], SlackSchedule] = field(default_factory=dict)
+    _known: dict[tuple[int, int, bool], SlackSchedule] = field(default_factory=dict)
     _lifted_search: list[LiftedSearch | None] = field(default_factory=list)
     _busy: Lock = field(default_factory=Lock)
 
@@ -87,10 +91,13 @@ class SlackSolver:
         """The least number of steps: the diameter."""
         return self.search.eccentricity
 
-    def pareto_front(self, most_steps: int | None, moves: int | None) -> dict[int, SlackSchedule]:
+    def pareto_front(
+        self, most_steps: int | None, moves: int | None, *, whole: bool = True
+    ) -> dict[int, SlackSchedule]:
         """Return the schedules that improve on all shorter ones, by increasing step limit.
 
-        A schedule may take fewer steps than its limit.  The first limit is the diameter.
+        A schedule may take fewer steps than its limit.  The first limit is the diameter.  If not
+        ``whole``, schedules planned in portions have no arrival steps, which take a byte a cell.
 
         Raises
         ------
@@ -102,15 +109,18 @@ class SlackSolver:
         most = self._most(most_steps)
         usual = default_moves(self.cells, self.problem.tail.shape[1])
         with self._busy:
-            return self._pareto_front(most, usual if moves is None else moves)
+            return self._pareto_front(most, usual if moves is None else moves, whole)
 
-    def _pareto_front(self, most: int, looked: int) -> dict[int, SlackSchedule]:
+    def _pareto_front(self, most: int, looked: int, whole: bool) -> dict[int, SlackSchedule]:
         within = self.eccentricity
-        front = {within: self.bfs_schedule()}
+        front = {within: self.bfs_schedule(whole=whole)}
         if self.is_optimal(front[within]):
             return front
+        if isinstance(self.search, PortionedSearch):
+            # Measured: steps to spare gain nothing in portions.
+            most = within
         for steps in range(within, most + 1):
-            schedule = self.best_schedule(steps, looked)
+            schedule = self.best_schedule(steps, looked, whole=whole)
             if schedule.cost.bandwidth < front[within].cost.bandwidth:
                 front[steps], within = schedule, steps
             if self.is_optimal(front[within]):
@@ -125,22 +135,32 @@ class SlackSolver:
             raise OutOfDomain("steps", f"must be from the diameter, {least}, to {MAX_STEPS}")
         return steps
 
-    def bfs_schedule(self) -> SlackSchedule:
+    def bfs_schedule(self, *, whole: bool = True) -> SlackSchedule:
         """Return breadth-first broadcast: arrival steps are distances, loads are exact."""
-        if _EAGER not in self._known:
-            distance = self.search.distance.astype(np.int8)
-            self._known[_EAGER] = _with_loads(self.problem, distance, whole=False)
-        return self._known[_EAGER]
+        key = *_EAGER, whole
+        if key not in self._known:
+            if isinstance(self.search, PortionedSearch) and not whole:
+                self._known[key] = _counted(self.problem, self.search.shortest, rounded=False)
+            else:
+                distance = self.search.distance.astype(np.int8)
+                self._known[key] = _with_loads(self.problem, distance, rounded=False)
+        return self._known[key]
 
-    def best_schedule(self, steps: int, moves: int) -> SlackSchedule:
+    def best_schedule(self, steps: int, moves: int, *, whole: bool = True) -> SlackSchedule:
         """Return the best schedule found within ``steps``."""
-        if (steps, moves) not in self._known:
-            arrival = _closed_up(self.search.find(steps, moves))
-            schedule = _with_loads(self.problem, arrival, whole=True)
-            if isinstance(self.search, LocalSearch) and not self.is_optimal(schedule):
-                schedule = self._better_lifted(schedule, steps, moves)
-            self._known[steps, moves] = schedule
-        return self._known[steps, moves]
+        key = steps, moves, whole
+        if key not in self._known:
+            self._known[key] = self._best_schedule(*key)
+        return self._known[key]
+
+    def _best_schedule(self, steps: int, moves: int, whole: bool) -> SlackSchedule:
+        if isinstance(self.search, PortionedSearch) and not whole:
+            return _counted(self.problem, self.search.filled(steps), rounded=True)
+        arrival = _closed_up(self.search.find(steps, moves))
+        schedule = _with_loads(self.problem, arrival, rounded=True)
+        if isinstance(self.search, LocalSearch) and not self.is_optimal(schedule):
+            schedule = self._better_lifted(schedule, steps, moves)
+        return schedule
 
     def _better_lifted(self, schedule: SlackSchedule, steps: int, moves: int) -> SlackSchedule:
         """Return the better of a schedule and the one lift_arrivals from the root graph, if any.
@@ -153,7 +173,7 @@ class SlackSolver:
         if lifting is None or steps < lifting.eccentricity:
             return schedule
         arrival = lifting.find(steps, moves).arrival
-        return min(schedule, _with_loads(self.problem, arrival, whole=True), key=_bandwidth)
+        return min(schedule, _with_loads(self.problem, arrival, rounded=True), key=_bandwidth)
 
     def within(self, steps: int, moves: int | None) -> SlackSchedule:
         """Return `best_schedule`, with `default_moves` if ``moves`` is None.  Thread-safe."""
@@ -190,7 +210,11 @@ def slack_solver(
     if known_already is not None:
         return known_already
     lifting = _lifted_search(problem, cells, seed) if cells > MAX_ALONE else None
-    search = LocalSearch(problem, seed) if lifting is None else lifting
+    search: LocalSearch | LiftedSearch | PortionedSearch
+    if lifting is not None:
+        search = lifting
+    else:
+        search = (LocalSearch if cells <= MAX_AT_ONCE else PortionedSearch)(problem, seed)
     return _recent.keep(key, SlackSolver(problem, search, cells, seed), cells)
 
 
@@ -214,23 +238,30 @@ def _closed_up(draft: DraftSchedule) -> NDArray[np.int8]:
     return renumbered[draft.arrival]
 
 
-def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, whole: bool) -> SlackSchedule:
-    """Return the schedule with the least sufficient loads, rounded up if ``whole``.
+def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, rounded: bool) -> SlackSchedule:
+    """Return the schedule with the least sufficient loads, see `_counted`."""
+    filled = load_tables(problem, arrival, np.zeros(int(arrival.max()) + 1, np.int64)).filled
+    counted = _counted(problem, filled, rounded=rounded)
+    return replace(counted, arrival=np.ascontiguousarray(arrival.T))
 
-    Whole loads count pieces over all links of a node; then q d chunks per shard suffice.
+
+def _counted(problem: Problem, filled: NDArray[np.int32], *, rounded: bool) -> SlackSchedule:
+    """Return the least sufficient loads for numbers of cells, as a schedule without arrival steps.
+
+    If ``rounded``, loads are rounded up to whole pieces over all links of a node; then q d chunks
+    per shard suffice.  Steps in which nothing arrives are left out.
     """
-    steps = int(arrival.max())
-    tables = load_tables(problem, arrival, np.zeros(steps + 1, np.int64))
-    loads = [Fraction(0)] * steps
+    loads = [Fraction(0)] * (filled.shape[1] - 1)
     for kind, weight in enumerate(problem.weight):
-        filled = tables.filled[problem.kind == kind].max(0)
-        for step in range(steps):
-            for count, capacity in zip(filled[step + 1, 1:], weight[1:], strict=True):
+        most = filled[problem.kind == kind].max(0)
+        for step in range(len(loads)):
+            for count, capacity in zip(most[step + 1, 1:], weight[1:], strict=True):
                 if capacity:
                     load = Fraction(int(count) * problem.unit, int(capacity))
-                    loads[step] = max(loads[step], Fraction(ceil(load)) if whole else load)
-    shards = tuple(load / problem.pieces for load in loads)
-    return SlackSchedule(problem.images, problem.roots, np.ascontiguousarray(arrival.T), shards)
+                    loads[step] = max(loads[step], Fraction(ceil(load)) if rounded else load)
+    shards = tuple(load / problem.pieces for load in loads if load)
+    none = np.empty((0, len(problem.tail)), np.int8)
+    return SlackSchedule(problem.images, problem.roots, none, shards)
 
 
 def _bandwidth(schedule: SlackSchedule) -> Fraction:
