@@ -175,8 +175,9 @@ def _encode(answer: SweepAnswer, identity: str) -> Computed:
     axes = ("nodes", "degrees", "jobs", "topologies")
     head = {name: asked[name] for name in asked if name not in axes}
     rows = [_row(part) for part in answer.parts]
-    notes = {"notes": _notes(answer.parts)} if asked["kind"] == "iteration" else {}
-    document = SweepDocument(schema="sweep/1", id=identity, **head, rows=rows, **notes)
+    if asked["kind"] == "iteration":
+        head["notes"] = _notes(answer.parts)
+    document = SweepDocument(schema="sweep/1", id=identity, **head, rows=rows)
     missing = sum(part.answer is None for part in answer.parts)
     summary = SweepSummary(
         kind=asked["kind"], over=asked["over"], rows=len(rows), without_answer=missing
