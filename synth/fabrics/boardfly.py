@@ -54,11 +54,8 @@ def boardfly(groups: int) -> Topology:
     for one, other in combinations(range(groups), 2):
         # Port p of a group leads to the group p + 1 further on.
         near, far = other - one - 1, one - other - 1 + groups
-        ends = (
-            chip(group, port, _OPTICAL + port // BLOCKS)
-            for group, port in ((one, near), (other, far))
-        )
-        links += two_way_links(*ends, 1)
+        source = chip(one, near, _OPTICAL + near // BLOCKS)
+        links += two_way_links(source, chip(other, far, _OPTICAL + far // BLOCKS), 1)
     names = [
         chip(group, block, at)
         for group in range(groups)

@@ -39,7 +39,7 @@ def npu_smi(text: str, *, rates: Rates | None = None) -> Box:
     """
     rates = rates or Rates()
     cells, places = _matrix(text)
-    stated, box = nvlinks(rates.nvlink), Box(dict(places))
+    stated, box = nvlinks(rates.nvlink), Box({**places})
     link = stated.link or rates.link
     if stated.whole:
         box.direct = cables(stated, box.gpus, _HUB)
