@@ -22,7 +22,7 @@ from fastapi import Request
 from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.config import Settings
 from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting
-from topoloom.app.jobs.worker_pool.pool import Done, WorkerPool
+from topoloom.app.jobs.worker_pool.pool import FURTHER_SECONDS, Done, WorkerPool
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.schedules.errors import ScheduleError, TookTooLong
 from topoloom.synth.errors import SynthError
@@ -235,9 +235,8 @@ class ComputationQueue:
         self._running.add(one)
         self._turn = max(self._turn, one.turn)
         one.started, one.cancelled = loop.time(), Event()
-        # An owner with several computations delays those of other owners little.
         alone = sum(other.owner == one.owner for other in self._in_flight.values()) <= 1
-        how = {} if alone else {"short_seconds": 0.0}
+        how = {} if alone else {"short_seconds": FURTHER_SECONDS}
         run = partial(self._pool.run, one.task, one.cancelled, **how)
         ended = loop.run_in_executor(self._threads, one.context.run, run)
         ended.add_done_callback(partial(self._ended, one))

@@ -32,8 +32,9 @@ def perform_by(pool: WorkerPool, store: Store) -> Perform:
 
         try:
             work = Work.of(task.operation, task.body.encode(), owner_of(task.owner))
-            short_seconds = inf if reporting.is_resumed else 0.0
-            done = pool.run(work, _Asked(reporting), hear, short_seconds)
+            # A job that a restart interrupted does not yield, and so ends before the next restart.
+            how = {"short_seconds": inf} if reporting.is_resumed else {}
+            done = pool.run(work, _Asked(reporting), hear, **how)
         except errors.Cancelled:
             raise Cancelled from None
         if store.settled() is not None:

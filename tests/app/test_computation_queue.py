@@ -24,7 +24,7 @@ class Pool:
 
     def run(self, task, cancelled, report=None, short_seconds=1.0):
         self.begun.append(task.operation)
-        if not short_seconds:
+        if short_seconds < 1:
             self.yielding.add(task.operation)
         finished = self.finish.setdefault(task.operation, Event())
         while not finished.wait(0.005):
