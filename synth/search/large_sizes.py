@@ -13,6 +13,7 @@ from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
+from topoloom.synth.search.random_seeds import may_be_near
 from topoloom.synth.search.recipe_enumeration import Wanted
 from topoloom.synth.search.resized_candidates import resized
 from topoloom.synth.search.sampled_candidates import drawn_for, labels_serve, swept_graphs
@@ -37,9 +38,10 @@ def evened(
 
     The added graphs are those of an atlas build, resized graphs of fewer steps than any good
     candidate, and a random graph unless a good candidate takes at most one step more than the
-    bound.  All are judged by breadth-first broadcast and by slack schedules; the random graph by
-    slack schedules only where no candidate reaches `limits.EVEN_BANDWIDTH` in few steps.  Nothing
-    is added at sizes where `synth.search.sampled_candidates` serves.
+    bound, or an even one few steps and random graphs no fewer.  All are judged by breadth-first
+    broadcast and by slack schedules; the random graph by slack schedules only where no candidate
+    reaches `limits.EVEN_BANDWIDTH` in few steps.  Nothing is added at sizes where
+    `synth.search.sampled_candidates` serves.
     """
     if not takes_more(wanted, nodes, degree):
         return found
@@ -53,8 +55,10 @@ def evened(
         good = _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
         near = resized(nodes, degree, links, lambda other: (), fewer_than=good)
         found = _with(found, near, nodes, degree, labels=True)
-    uneven = _least_steps(found, nodes, limits.EVEN_BANDWIDTH) > few
-    if uneven or _least_steps(found, nodes, limits.GOOD_BANDWIDTH) > least + 1:
+    even = _least_steps(found, nodes, limits.EVEN_BANDWIDTH)
+    uneven, good = even > few, _least_steps(found, nodes, limits.GOOD_BANDWIDTH)
+    # Beside an even candidate, broadcast on a random graph is of use in fewer steps only.
+    if uneven or (good > least + 1 and may_be_near(nodes, degree, links, even - 1)):
         drawn = drawn_for(wanted, nodes, degree, links)[:1]
         found = _with(found, drawn, nodes, degree, labels=uneven)
     return found

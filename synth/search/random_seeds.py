@@ -9,6 +9,7 @@ miss the optimum by several percent.
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from math import exp
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -45,6 +46,8 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
     wide = _widened(family, nodes, degree)
     found: list[Recipe] = []
     for depth in range(least, least + limits.SEED_STEPS + 1):
+        if not may_be_near(nodes, degree, links, depth):
+            continue
         choose = _shortest if nodes <= limits.LARGE_SEED_NODES else _fullest
         late, member = choose(wide, depth)
         if late == 0:
@@ -54,6 +57,20 @@ def drawn(nodes: int, degree: int, links: Links) -> tuple[Recipe, ...]:
             short = brought_near(member, depth, 1, limits.SEED_SWAP_WORDS)
             found += [] if short is None else [short]
     return tuple(found)
+
+
+def may_be_near(nodes: int, degree: int, links: Links, depth: int) -> bool:
+    """Return whether swaps may bring all nodes of a random graph within a depth.
+
+    Without collisions W walks of at most ``depth`` links leave a node.  In a random graph they miss
+    a share exp(-W / nodes) of the nodes; swaps that widen a graph leave at least a third of that.
+
+    >>> [may_be_near(4000, 4, Links.BIDIRECTIONAL, depth) for depth in (8, 9)]
+    [False, True]
+    """
+    branches = degree - (links is Links.BIDIRECTIONAL)
+    walks = sum(degree * branches**length for length in range(depth))
+    return nodes * exp(-walks / nodes) <= limits.MAX_EXPECTED_LATE_SHARE
 
 
 def _widened(family: type[RandomGraph], nodes: int, degree: int) -> list[_Drawn]:
