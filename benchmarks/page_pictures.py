@@ -38,7 +38,7 @@ _START = """(top) => {
   return top === "header" ? 0 : Math.round(y + scrollY) - above;
 }"""
 
-COLORS = 128
+COLORS = 80
 """Colors of a picture: text and lines look the same, and files have a third of the bytes."""
 
 SIZES = {"": (1280, 1320), "-dark": (1280, 1320), "-phone": (390, 1100)}
@@ -249,7 +249,9 @@ def draw(browser: Browser, url: str, name: str, view: View) -> None:
         page.evaluate(f"scrollTo(0, {start})")
         page.wait_for_timeout(SETTLED)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        small = picture.quantize(COLORS, dither=Image.Dither.NONE)
+        # A color of a few pixels is kept, too.
+        cover = Image.Quantize.MAXCOVERAGE
+        small = picture.quantize(COLORS, cover, dither=Image.Dither.NONE)
         FOLDER.mkdir(parents=True, exist_ok=True)
         small.save(FOLDER / f"{name}{ending}.png", optimize=True)
         print(f"{name}{ending}.png", flush=True)

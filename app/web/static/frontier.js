@@ -35,7 +35,7 @@ export function frontierChart(design, pick) {
     s("defs", {}, s("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("line", { x1: 0, y1: 0, x2: 0, y2: 7, class: "hatch" }))),
     s("path", { class: "impossible", d: `M${box.left} ${box.top}H${x(bound.steps)}V${y(bound.bandwidth)}H${box.right}V${box.bottom}H${box.left}Z`, fill: "url(#hatch)" }),
     s("path", { class: "bound", d: `M${x(bound.steps)} ${box.top}V${y(bound.bandwidth)}H${box.right}` }),
-    s("text", { class: "note", x: box.right, y: y(bound.bandwidth) + 16, "text-anchor": "end" }, width < 480 ? "lower bound" : "lower bound: nothing below or left"),
+    s("text", { class: "note", x: box.right, y: y(bound.bandwidth) + 16, "text-anchor": "end" }, width < 360 ? "lower bound" : "lower bound: nothing below or left"),
     labels.map(({ point, y: labelY }) => {
       const [px, py] = [x(point.steps), y(number(point.bandwidth))];
       const name = fit(nameOf(point), box.right - x(bound.steps) - 16);
