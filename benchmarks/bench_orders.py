@@ -1,8 +1,10 @@
 """Effect of the order of nodes and links on every named fabric: rate, trees, height and time.
 
-    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3] [--collective allreduce]
+    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3] [--collectives allreduce reduce]
 
-A fabric, whole and with its first link lost, is listed in its maker's order, and shuffled.  Orders
+A fabric, whole and with its first link lost, is listed in its maker's order, and shuffled.  The
+collectives are allgather, reduce-scatter and allreduce by default; the first rank of the listed
+order is the root of a broadcast or reduce.  Orders
 are computed by turns, three times, and the least processor time counts; kernels are warm.  *alike*:
 every order has the same optimum, trees per root and height, and a schedule that the verifier
 accepts at that rate.  *worst*: the longest time of a shuffled order over the time of the listed
@@ -31,6 +33,7 @@ LARGE = (
     *("gb200-nvl72-8", "fat-tree-8"),
 )
 REPEATS = 3
+COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,13 @@ def shuffled(topology: Topology, rng: random.Random) -> Topology:
 
 def made(orders: Sequence[Topology], collective: Collective) -> list[Made]:
     """Make, check and time a collective of a fabric in several orders, by turns."""
-    schedules = [make(topology, collective, "forestcoll") for topology in orders]
+    root = orders[0].compute_nodes[0] if collective.has_root else None
+    schedules = [make(topology, collective, "forestcoll", root=root) for topology in orders]
     seconds: list[list[float]] = [[] for _ in orders]
     for _ in range(REPEATS):
         for times, topology in zip(seconds, orders, strict=True):
             start = time.process_time()
-            make(topology, collective, "forestcoll")
+            make(topology, collective, "forestcoll", root=root)
             times.append(time.process_time() - start)
     found = []
     for schedule, topology, times in zip(schedules, orders, seconds, strict=True):
@@ -102,27 +106,34 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="fabrics whose name contains this")
     parser.add_argument("--shuffles", type=int, default=3)
-    parser.add_argument("--collective", type=Collective, default=Collective.ALLGATHER)
+    parser.add_argument("--collectives", type=Collective.of, nargs="+", default=list(COLLECTIVES))
     asked = parser.parse_args()
     print(
-        "| fabric | ranks | trees per root | height | listed, ms | shuffled, ms | worst | alike |"
+        "| fabric | collective | ranks | trees per root | height | listed, ms | shuffled, ms "
+        "| worst | alike |"
     )
-    print("|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|")
     for label, topology in cases(asked.only):
-        rng = random.Random(label)
-        try:
-            listed, *others = made(
-                [topology, *(shuffled(topology, rng) for _ in range(asked.shuffles))],
-                asked.collective,
+        for collective in asked.collectives:
+            rng = random.Random(label)
+            try:
+                listed, *others = made(
+                    [topology, *(shuffled(topology, rng) for _ in range(asked.shuffles))],
+                    collective,
+                )
+            except (ScheduleError, SynthError):
+                continue  # A rank is cut off: there is no schedule in any order.
+            print(
+                f"| `{label}` | {collective.value} | {_row(topology, listed, others)} |", flush=True
             )
-        except (ScheduleError, SynthError):
-            continue  # A rank is cut off: there is no schedule in any order.
-        times = " ".join(f"{1000 * other.seconds:.1f}" for other in others)
-        worst = max(other.seconds for other in others) / listed.seconds
-        alike = "yes" if {other.shape for other in others} == {listed.shape} else "no"
-        shape = f"{len(topology.compute_nodes)} | {listed.trees_per_root} | {listed.height}"
-        seconds = f"{1000 * listed.seconds:.1f} | {times} | {worst:.2f}"
-        print(f"| `{label}` | {shape} | {seconds} | {alike} |", flush=True)
+
+
+def _row(topology: Topology, listed: Made, others: Sequence[Made]) -> str:
+    times = " ".join(f"{1000 * other.seconds:.1f}" for other in others)
+    worst = max(other.seconds for other in others) / listed.seconds
+    alike = "yes" if {other.shape for other in others} == {listed.shape} else "no"
+    shape = f"{len(topology.compute_nodes)} | {listed.trees_per_root} | {listed.height}"
+    return f"{shape} | {1000 * listed.seconds:.1f} | {times} | {worst:.2f} | {alike}"
 
 
 if __name__ == "__main__":
