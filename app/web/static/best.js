@@ -101,6 +101,6 @@ function bestTable(candidates, filters) {
     { head: "steps", number: true, cell: (row) => h("span", { title: `bound ${row.bounds.steps}` }, row.steps) },
     { head: "T_B", number: true, cell: (row) => h("span", { title: `${row.bandwidth}, bound ${row.bounds.bandwidth}` }, fraction(row.bandwidth)) },
     { head: "algorithm", cell: (row) => row.algorithm },
-    { head: "known from", cell: (row) => [...new Set(row.known_from.map((one) => one.kind))].join(", ") },
+    { head: "from", cell: (row) => [...new Set(row.known_from.map((one) => one.kind))].join(", ") },
   ], candidates);
 }

@@ -3,5 +3,8 @@
 import { themes } from "./theme.js";
 
 themes();
-if (innerWidth < 760) document.querySelector(".sheet").open = false;
+const wide = matchMedia("(min-width: 760px)");
+const fold = () => { document.querySelector(".sheet").open = wide.matches; };
+fold();
+wide.addEventListener("change", fold);
 document.querySelector(".pages [aria-current]")?.scrollIntoView({ block: "nearest" });
