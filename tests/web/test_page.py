@@ -283,10 +283,13 @@ def test_the_latency_of_every_link_is_in_a_table(visit, address):
 
 def test_a_fabric_is_asked_for_after_a_loss(visit, address):
     about = "fabric=dgx-a100-2&collective=allgather&slow_links=0.gpu0%20plane0%201/2"
+    command = "--collective allgather --slow-link 0.gpu0,plane0=1/2"
     with visit(f"{address}/#/fabric?{about}", refusals=1) as page:
         page.wait_for_selector(f"{ANSWER}:has-text('runs an allgather at')")
         page.get_by_role("tab", name="Link values").click()
         page.wait_for_selector("[role=tabpanel]:not([hidden]) td:has-text('plane0') >> nth=0")
+        page.get_by_role("tab", name="API").click()
+        page.wait_for_selector(f"code:has-text('{command}')")
         page.fill("#field-slow_links", "0.gpu0 none 1/2")
         page.click("#question button.primary")
         page.wait_for_selector("#field-slow_links-error:has-text('none')")

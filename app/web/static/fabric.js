@@ -9,7 +9,7 @@ import { Form, fields } from "./form.js";
 import { digits, number, percent, plural } from "./numbers.js";
 import { groupsView } from "./groups.js";
 import { playerView } from "./player.js";
-import { answerFiles, keywords, quoted, sameElsewhere } from "./same.js";
+import { answerFiles, keywords, optimumCommand, sameElsewhere } from "./same.js";
 import { topologyView } from "./topology.js";
 import { valuesView } from "./values.js";
 import { ask } from "./waiting.js";
@@ -115,7 +115,7 @@ function answerOf(optimum, body) {
       ["Faults", () => later(topology.then((found) => faultsView(found, optimum.collective))), ["notes/single-faults.md", "Single faults"]],
       ["Check", () => checkView(optimum.topology_id), ["how-to/run-a-schedule.md", "Run a schedule"]],
       ["Files", () => later(schedule.then((made) => fileList(optimum, made))), ["reference/schedule-formats.md", "Schedule formats"]],
-      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, body.topology.fabric || body.topology.recipe ? `topoloom optimum ${quoted(body.topology.fabric || body.topology.recipe)} --collective ${optimum.collective}` : null)],
+      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, optimumCommand(body))],
     ]),
   ];
 }

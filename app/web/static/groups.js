@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { h, later, tabs } from "./dom.js";
 import { bytes, digits, number, plural, seconds } from "./numbers.js";
-import { fileButton, keywords, options, quoted, sameElsewhere } from "./same.js";
+import { fileButton, keywords, optimumCommand, sameElsewhere } from "./same.js";
 import { table } from "./table.js";
 import { topologyView } from "./topology.js";
 import { followed } from "./waiting.js";
@@ -22,7 +22,7 @@ export function groupsView(found, body) {
       ["Groups", () => memberTable(found)],
       ["Schedules", () => schedulesView(found, body, name), ["how-to/process-groups.md#make-the-schedules", "Make the schedules"]],
       ["Topology", () => later(get(`/v1/topologies/${found.topology_id}`).then((topology) => topologyView(topology)))],
-      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, commandOf(body),
+      ["API", () => sameElsewhere("/v1/optima", body, `client.optimum_of(${keywords(body)})`, optimumCommand(body),
         [["Rates (JSON)", `/v1/optima/${found.id}`, `${name}.groups.json`, "exact rates, bounds and proofs, group-optimum/1"]])],
     ]),
   ];
@@ -77,9 +77,4 @@ function memberTable({ kinds }) {
     { head: "group", cell: (row) => `${row.kind} ${row.index}` },
     { head: "hosts", cell: (row) => some(row.members) },
   ], rows);
-}
-
-function commandOf({ topology, ...rest }) {
-  const source = topology.fabric || topology.recipe;
-  return source ? `topoloom optimum ${quoted(source)} ${options(rest)}` : null;
 }

@@ -22,7 +22,7 @@ export function snippet(title, text) {
 
 /** Return a text as a word of a POSIX shell. */
 export function quoted(text) {
-  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w.,/:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Return a value as a Python literal. */
@@ -43,6 +43,14 @@ export function options(body) {
     const flag = `--${name.replaceAll("_", "-")}`;
     return value === true ? flag : `${flag} ${quoted(String(value))}`;
   }).join(" ");
+}
+
+/** Return the command for the optimum of a fabric or recipe with its lost and slow parts; none for a file. */
+export function optimumCommand({ topology: { fabric, recipe, changes = {} }, ...rest }) {
+  const lost = [["--without-node", changes.without_nodes, String], ["--without-link", changes.without_links, (pair) => pair.join(",")],
+    ["--slow-link", changes.slow_links, ([one, other, share]) => `${one},${other}=${share}`]]
+    .flatMap(([flag, parts = [], text]) => parts.map((part) => `${flag} ${quoted(text(part))}`));
+  return fabric || recipe ? ["topoloom optimum", quoted(fabric || recipe), options(rest), ...lost].join(" ") : null;
 }
 
 /** Return a list of downloads `[label, path, file name, what the file is for, body]`; a body is posted. */
