@@ -63,7 +63,7 @@ def test_comparison_and_baselines_have_one_judge(name, size):
     topology = fabric(name)
     found = compare_algorithms(topology, Collective.ALLREDUCE, FREE, largest_bytes=size)
     ours = {way.name: (way.seconds(size), way.judge.judged_by) for way in found.ways}
-    for run in nccl_runs(topology, Collective.ALLREDUCE, FREE, size):
+    for run in nccl_runs(topology, Collective.ALLREDUCE, FREE, size).runs:
         if run.name in ours:
             assert ours[run.name] == (run.seconds, run.judged_by)
         else:
@@ -74,7 +74,8 @@ def test_comparison_and_baselines_have_one_judge(name, size):
 def test_only_switches_that_copy_and_shared_limits_are_judged_by_full_rounds():
     copying = fabric("dgx-h100-sharp-1")
     judges = {
-        run.name: run.judged_by for run in nccl_runs(copying, Collective.ALLREDUCE, FREE, 10**6)
+        run.name: run.judged_by
+        for run in nccl_runs(copying, Collective.ALLREDUCE, FREE, 10**6).runs
     }
     assert judges["nccl-nvls"] == "full rounds"
     assert judges["nccl-ring"] == judges["nccl-tree"] == "simulation"

@@ -225,7 +225,8 @@ def test_rings_and_trees_of_nccl_take_the_hops_that_nccl_counts():
     boxes = fabric("dgx-a100-2")
     network = Network(None, Fraction(10**9))
     empty = {
-        run.name: run.seconds * 10**6 for run in nccl_runs(boxes, Collective.ALLREDUCE, network, 0)
+        run.name: run.seconds * 10**6
+        for run in nccl_runs(boxes, Collective.ALLREDUCE, network, 0).runs
     }
     # Each of two passes: 15 hops of a ring, two of them between boxes; or 7 hops and one.
     assert empty["nccl-ring"] == 2 * (13 * Fraction("0.6") + 2 * 5)

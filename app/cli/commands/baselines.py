@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Any
 from topoloom.app.cli.output.formatting import seconds
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.assumptions import assumed_members
 from topoloom.synth.topology.hops import latency_assumptions
 
 if TYPE_CHECKING:
-    from topoloom.schedules.baselines.nccl import NcclRun
+    from topoloom.schedules.baselines.nccl import NcclRuns
     from topoloom.synth.topology.topology import Topology
 
 
-def baselines_on(
-    topology: "Topology", collective: str, request: SimulationRequest
-) -> "tuple[NcclRun, ...]":
+def baselines_on(topology: "Topology", collective: str, request: SimulationRequest) -> "NcclRuns":
     """Return the baselines that run on a topology, fastest first.
 
     Raises
@@ -36,7 +34,7 @@ def document_of(
     topology: "Topology",
     collective: str,
     request: SimulationRequest,
-    baselines: "tuple[NcclRun, ...]",
+    baselines: "NcclRuns",
 ) -> dict[str, Any]:
     """Return the opponents/1 document."""
     return {
@@ -53,9 +51,14 @@ def document_of(
                 "chunks": entry.chunks,
                 "judged_by": entry.judged_by,
             }
-            for entry in baselines
+            for entry in baselines.runs
         ],
+        **({"left_out": _left_out(baselines)} if baselines.left_out else {}),
     }
+
+
+def _left_out(baselines: "NcclRuns") -> list[dict[str, str]]:
+    return [{"name": name, "reason": reason} for name, reason in baselines.left_out.items()]
 
 
 def table_of(document: dict[str, Any]) -> Table:
@@ -69,17 +72,21 @@ def table_of(document: dict[str, Any]) -> Table:
     return Table(columns, document["opponents"])
 
 
-def schedule_text(baselines: "tuple[NcclRun, ...]", name: str) -> Iterator[str]:
+def schedule_text(baselines: "NcclRuns", name: str) -> Iterator[str]:
     """Return the schedule of a baseline as a schedule/1 document.
 
     Raises
     ------
     NoSchedule
         No baseline with this name runs on the topology.
+    TooLarge
+        Its schedule is too large.
     """
     from topoloom.schedules.formats.schedule.write import write
 
-    by_name = {entry.name: entry for entry in baselines}
+    by_name = {entry.name: entry for entry in baselines.runs}
+    if name in baselines.left_out:
+        raise TooLarge("/topology", baselines.left_out[name])
     if name not in by_name:
         names = ", ".join(by_name) or "no baseline runs on this topology"
         raise NoSchedule("/opponent", f"must be one of these: {names}; not {name!r}")

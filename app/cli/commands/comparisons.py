@@ -148,3 +148,5 @@ def baselines(
         if not as_csv:
             for line in judge_notes(document["opponents"]):
                 typer.echo(line)
+            for one in document.get("left_out", ()):
+                typer.echo(f"not {one['name']}: {one['reason']}")

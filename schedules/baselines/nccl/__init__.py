@@ -17,7 +17,7 @@ from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.simulate import Judge, JudgedBy, Network
 from topoloom.synth.topology.topology import Topology
 
-__all__ = ["MAX_HOPS", "NCCL_ALGORITHMS", "NcclRun", "nccl_runs"]
+__all__ = ["MAX_HOPS", "NCCL_ALGORITHMS", "NcclRun", "NcclRuns", "nccl_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,14 @@ class NcclRun:
     judged_by: JudgedBy
 
 
+@dataclass(frozen=True, slots=True)
+class NcclRuns:
+    """The runs on a fabric, the fastest first, and the reason for each algorithm left out."""
+
+    runs: tuple[NcclRun, ...]
+    left_out: dict[str, str]
+
+
 NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule | None]] = {
     ring.NAME: ring.ring_schedule,
     tree.NAME: tree.tree_schedule,
@@ -42,31 +50,40 @@ NCCL_ALGORITHMS: dict[str, Callable[[Topology, Collective], Schedule | None]] = 
 
 def nccl_runs(
     topology: Topology, collective: Collective, network: Network, size_bytes: int
-) -> tuple[NcclRun, ...]:
+) -> NcclRuns:
     """Return NCCL's schedules on a fabric, the fastest first, with the best number of pieces.
+
+    Rings of more than `MAX_HOPS` hops are left out.
 
     Raises
     ------
     TooLarge
-        N^2 hops of a channel, or those of all rings, exceed `MAX_HOPS`.
+        N^2 hops of a channel exceed `MAX_HOPS`, or no other algorithm runs beside such rings.
 
     Examples
     --------
     >>> from topoloom.synth.fabrics import fabric
     >>> network = Network(Fraction(1, 10**6), 10**9)
-    >>> for one in nccl_runs(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30):
+    >>> for one in nccl_runs(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30).runs:
     ...     print(one.name, round(float(one.seconds) * 1e3, 2))
     nccl-tree 6.28
     nccl-ring 10.07
     """
     if len(topology.compute_nodes) ** 2 > MAX_HOPS:
         raise TooLarge("/topology", f"must have at most {isqrt(MAX_HOPS)} ranks here")
-    found = []
+    found, left_out = list[NcclRun](), dict[str, TooLarge]()
     for name, run in NCCL_ALGORITHMS.items():
-        schedule = run(topology, collective)
+        try:
+            schedule = run(topology, collective)
+        except TooLarge as error:
+            left_out[name] = error
+            continue
         if schedule is None:
             continue
         judge = Judge(schedule, topology, network)
         timed = judge.time(size_bytes)
         found.append(NcclRun(name, schedule, timed.seconds, timed.chunks, judge.judged_by))
-    return tuple(sorted(found, key=lambda one: (one.seconds, one.name)))
+    if left_out and not found:
+        raise next(iter(left_out.values()))
+    found.sort(key=lambda one: (one.seconds, one.name))
+    return NcclRuns(tuple(found), {name: error.rule for name, error in left_out.items()})
