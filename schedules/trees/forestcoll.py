@@ -32,7 +32,7 @@ from topoloom.schedules.trees.forests.forest_at_rate import (
     symmetric,
 )
 from topoloom.schedules.trees.forests.forests_by_height import lowest_forest
-from topoloom.schedules.trees.linear_program.copy_patterns import PatternPart
+from topoloom.schedules.trees.linear_program.pattern_parts import PatternPart
 from topoloom.schedules.trees.multicast import spliced_tree
 from topoloom.schedules.trees.rates.balanced_capacities import usable_network
 from topoloom.schedules.trees.rates.fewest_trees import is_least

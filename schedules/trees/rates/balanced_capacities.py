@@ -22,9 +22,10 @@ from topoloom.schedules.errors import NoSchedule, TookTooLong
 from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate, tree_capacities
 from topoloom.schedules.trees.linear_program.certificate import Proof, pattern_proof, proof_of
-from topoloom.schedules.trees.linear_program.copy_patterns import PatternPart, pattern_division
+from topoloom.schedules.trees.linear_program.copy_patterns import pattern_division
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.link_division import exact_division, reaches
+from topoloom.schedules.trees.linear_program.pattern_parts import PatternPart
 from topoloom.schedules.trees.linear_program.problem import DivisionProblem
 from topoloom.schedules.trees.switch_removal.edge_splitting import Splitter
 from topoloom.schedules.trees.symmetry.neighbor_order import canonical_orders, renumbered

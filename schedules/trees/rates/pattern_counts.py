@@ -10,7 +10,7 @@ from math import gcd, lcm
 from typing import NamedTuple
 
 from topoloom.schedules.trees.flow.optimality import Rate, best_rate
-from topoloom.schedules.trees.linear_program.copy_patterns import PatternPart
+from topoloom.schedules.trees.linear_program.pattern_parts import PatternPart
 from topoloom.schedules.trees.rates.fewest_trees import least_trees
 
 
