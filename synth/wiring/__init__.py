@@ -1,6 +1,5 @@
 """From a topology to cables: plants of hosts and panels, fewest moves, work orders."""
 
-from topoloom.synth.wiring.assignment.link_wiring import Wiring, violations
 from topoloom.synth.wiring.ilp.objective import Objective
 from topoloom.synth.wiring.plans.document_writer import apply, revert, to_document
 from topoloom.synth.wiring.plans.fewest_moves import assign_ports, plan_moves
@@ -17,6 +16,7 @@ from topoloom.synth.wiring.plant import (
     uniform,
 )
 from topoloom.synth.wiring.plant.current_wiring import read_present, read_present_csv
+from topoloom.synth.wiring.routes.link_wiring import Wiring, violations
 
 __all__ = [
     "Layout",

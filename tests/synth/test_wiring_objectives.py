@@ -13,12 +13,12 @@ from tests.synth.plants import plants, topologies
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import apply, plan_moves, to_document, violations
-from topoloom.synth.wiring.assignment.link_wiring import Wiring
-from topoloom.synth.wiring.assignment.realize import edges_of
 from topoloom.synth.wiring.ilp.objective import Objective, worth
 from topoloom.synth.wiring.placement.host_placement import plan_placed
 from topoloom.synth.wiring.plans.stages import staged
 from topoloom.synth.wiring.plant import Present, uniform
+from topoloom.synth.wiring.routes.lead_links import edges_of
+from topoloom.synth.wiring.routes.link_wiring import Wiring
 
 OTHERS = [Objective.SECONDS, Objective.DRAINED]
 

@@ -7,25 +7,11 @@ import numpy as np
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring.assignment.channels import Channel, Supply
 from topoloom.synth.wiring.assignment.demand import Choice, Demand
+from topoloom.synth.wiring.routes.lead_links import edges_of
 from topoloom.synth.wiring.routes.paths import Led, Path
 from topoloom.synth.wiring.routes.resources import End, Resources, Site, strands
 
 Joined = dict[tuple[int, int], list[tuple[Site, Site]]]
-
-
-def edges_of(topology: Topology) -> list[tuple[int, int]]:
-    """Return the links of a bidirectional topology two by two: one there, one back.
-
-    Of parallel links the first there belongs to the first back, and so on.
-
-    >>> edges_of(Topology(range(2), [(0, 1), (1, 0)]))
-    [(0, 1)]
-    """
-    back: dict[tuple[int, int], list[int]] = defaultdict(list)
-    ends = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
-    for index in reversed(range(len(ends))):
-        back[ends[index]].append(index)
-    return [(index, back[v, u].pop()) for index, (u, v) in enumerate(ends) if u < v]
 
 
 def demand_of(topology: Topology, found: Supply) -> Demand:

@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 from topoloom.synth.errors import DoesNotFit, InvalidPlant, Unreachable
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring.assignment.link_wiring import Wiring
 from topoloom.synth.wiring.plans.fewest_moves import plan_moves
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Pair, Plant, Port, State
 from topoloom.synth.wiring.plant.light_paths import links_of
+from topoloom.synth.wiring.routes.link_wiring import Wiring
 
 
 class Way(StrEnum):

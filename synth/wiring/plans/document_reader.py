@@ -7,10 +7,10 @@ from typing import Any
 
 from topoloom.synth.errors import InvalidTopology, InvalidWiring
 from topoloom.synth.topology.topology import Link, Topology
-from topoloom.synth.wiring.assignment.link_wiring import Wiring, violations
 from topoloom.synth.wiring.plans.panel_actions import Script, read_script
 from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plant import Mode, Pair, Plant
+from topoloom.synth.wiring.routes.link_wiring import Wiring, violations
 
 
 def read_plan(

@@ -15,7 +15,6 @@ from topoloom.synth.wiring.assignment.assign_channels import choose
 from topoloom.synth.wiring.assignment.channel_swaps import exchanged
 from topoloom.synth.wiring.assignment.channels import Supply, supply
 from topoloom.synth.wiring.assignment.demand import Demand
-from topoloom.synth.wiring.assignment.link_wiring import Wiring
 from topoloom.synth.wiring.assignment.realize import demand_of, plugged
 from topoloom.synth.wiring.assignment.secondary_objective import aim_of
 from topoloom.synth.wiring.ilp.objective import Objective
@@ -25,6 +24,7 @@ from topoloom.synth.wiring.plans.patch_plan import PatchPlan
 from topoloom.synth.wiring.plans.spare_port import SparePort, with_spare_port
 from topoloom.synth.wiring.plant import Plant, Present, State
 from topoloom.synth.wiring.routes.lead_links import LedWiring, LinkLeader
+from topoloom.synth.wiring.routes.link_wiring import Wiring
 from topoloom.synth.wiring.routes.resources import Resources, resources_of
 from topoloom.synth.wiring.routes.route_program import TooLarge
 

@@ -13,12 +13,12 @@ from functools import cached_property
 
 from topoloom.synth.topology.notebook import html_table
 from topoloom.synth.topology.topology import Topology
-from topoloom.synth.wiring.assignment.link_wiring import Wiring
 from topoloom.synth.wiring.ilp.objective import Goal, Objective, worth
 from topoloom.synth.wiring.ilp.objective_rows import Stakes, at_least
 from topoloom.synth.wiring.plans.spare_port import SparePort
 from topoloom.synth.wiring.plant import Pair, Plant, Present
 from topoloom.synth.wiring.plant.free_ports import ours
+from topoloom.synth.wiring.routes.link_wiring import Wiring
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,11 @@ from typing import NamedTuple
 from topoloom.synth.errors import DoesNotFit
 from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import limits
-from topoloom.synth.wiring.assignment.link_wiring import Route, Wiring
-from topoloom.synth.wiring.assignment.realize import edges_of
 from topoloom.synth.wiring.ilp.objective import Objective, worth
 from topoloom.synth.wiring.ilp.objective_rows import PRECISION, Stakes, Use, least
 from topoloom.synth.wiring.plant import Pair
 from topoloom.synth.wiring.plant.light_paths import ways
+from topoloom.synth.wiring.routes.link_wiring import Route, Wiring
 from topoloom.synth.wiring.routes.paths import Led, PathFinder
 from topoloom.synth.wiring.routes.resources import Resources
 from topoloom.synth.wiring.routes.route_program import (
@@ -53,6 +52,21 @@ class _Solved(NamedTuple):
     links: list[Led] | None
     proven: bool
     bound: Fraction = Fraction(0)
+
+
+def edges_of(topology: Topology) -> list[tuple[int, int]]:
+    """Return the links of a bidirectional topology two by two: one there, one back.
+
+    Of parallel links the first there belongs to the first back, and so on.
+
+    >>> edges_of(Topology(range(2), [(0, 1), (1, 0)]))
+    [(0, 1)]
+    """
+    back: dict[tuple[int, int], list[int]] = defaultdict(list)
+    ends = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+    for index in reversed(range(len(ends))):
+        back[ends[index]].append(index)
+    return [(index, back[v, u].pop()) for index, (u, v) in enumerate(ends) if u < v]
 
 
 @dataclass(frozen=True)
