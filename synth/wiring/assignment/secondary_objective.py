@@ -1,4 +1,4 @@
-"""What a choice of channels of least time, or of fewest drained hosts, is measured by."""
+"""The measure of choices of channels, for least time or fewest drained hosts."""
 
 from collections import Counter
 from dataclasses import dataclass
