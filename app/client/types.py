@@ -1307,6 +1307,7 @@ class IterationRequest(TypedDict):
     links: NotRequired[Literal["unidirectional", "bidirectional"]]
     parallel: NotRequired[str]
     topology: NotRequired[str]
+    graphs: NotRequired[dict[str, Any]]
     accelerator: NotRequired[str]
     efficiency: NotRequired[float]
     accelerators_per_host: NotRequired[int]

@@ -14,6 +14,7 @@ from pydantic import (
 from topoloom.app.requests.base import Positive, Request, Share, optional
 from topoloom.app.requests.options import cluster, iterations
 from topoloom.app.requests.options.cluster import LinkKind
+from topoloom.app.requests.topology_source import MAX_GRAPHS, GraphName, GraphSource
 
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 
@@ -61,6 +62,9 @@ class IterationRequest(Request):
     links: LinkKind = cluster.LINKS.field()
     parallel: Text = iterations.PARALLEL.field()
     topology: Text = iterations.TOPOLOGY.field()
+    graphs: Annotated[dict[GraphName, GraphSource], Field(min_length=1, max_length=MAX_GRAPHS)] = (
+        optional(f"topologies of the names after @ in the topology, at most {MAX_GRAPHS}")
+    )
     accelerator: Annotated[str, Field(min_length=1, max_length=100)] = (
         iterations.ACCELERATOR.field()
     )

@@ -1,11 +1,14 @@
 """Training iterations: the best topology and placement of a job."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from topoloom.app.documents.iteration import ITERATION, IterationAnswer
 from topoloom.app.requests.iterations import IterationRequest
+from topoloom.app.services import topologies
 from topoloom.app.services.context import Context
+from topoloom.app.services.topologies import StoredTopology
 from topoloom.app.store.artifacts import Artefact
 
 if TYPE_CHECKING:
@@ -14,15 +17,19 @@ if TYPE_CHECKING:
 
 def create(context: Context, request: IterationRequest) -> Artefact:
     """Return the stored iteration/1 document of a request; errors as `design`."""
+    stored = _graphs(context, request)
+    asked = request.canonical()
+    if stored:
+        asked["graphs"] = {name: {"id": one.id} for name, one in stored.items()}
 
     def compute() -> IterationAnswer:
-        return IterationAnswer(request, design(context, request))
+        return IterationAnswer(request, _designed(context, request, stored))
 
-    return context.answer(ITERATION, request.canonical(), compute).artefact
+    return context.answer(ITERATION, asked, compute).artefact
 
 
 def design(context: Context, request: IterationRequest) -> "IterationDesign":
-    """Return the design of an iteration.
+    """Return the design of an iteration, with its operations.
 
     Raises
     ------
@@ -33,6 +40,20 @@ def design(context: Context, request: IterationRequest) -> "IterationDesign":
     InvalidRecipe, ImpossibleRequest
         The topology is no recipe of these hosts, or none exists.
     """
+    return _designed(context, request, _graphs(context, request))
+
+
+def _graphs(context: Context, request: IterationRequest) -> dict[str, StoredTopology]:
+    """Return the stored topologies that the topology names after @."""
+    return {
+        name: topologies.load(context, graph, field=f"/graphs/{name}")
+        for name, graph in (request.graphs or {}).items()
+    }
+
+
+def _designed(
+    context: Context, request: IterationRequest, graphs: Mapping[str, StoredTopology]
+) -> "IterationDesign":
     from topoloom.schedules.formats.model_file import read_model
     from topoloom.schedules.iterations.iteration_design import iteration_design
     from topoloom.schedules.iterations.job_request import HostRates, planned_job
@@ -68,4 +89,5 @@ def design(context: Context, request: IterationRequest) -> "IterationDesign":
             planned.flops_per_second,
             links=Links(request.links),
             topology=request.topology,
+            graphs={name: one.topology for name, one in graphs.items()},
         )

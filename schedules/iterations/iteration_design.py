@@ -1,6 +1,7 @@
 """The design of an iteration: best topology, placement, baselines, what limits, notes."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -63,6 +64,7 @@ def iteration_design(
     *,
     links: Links = Links.UNIDIRECTIONAL,
     topology: str | Recipe | Topology | None = None,
+    graphs: Mapping[str, Topology] | None = None,
     compared: bool = True,
 ) -> IterationDesign:
     """Return the topology and placement of least iteration time, beside the baselines.
@@ -82,6 +84,8 @@ def iteration_design(
     topology : Topology, recipe or text, optional
         The topology, instead of the best of `candidates.candidates`.  A text is a recipe, boxes,
         or the name of a fabric; ``2 x Torus(4, 4)`` has several cables for each link.
+    graphs : mapping of str to Topology, optional
+        Topologies of the names after ``@`` in the text; ``@name`` alone is one of them.
     compared : bool
         Whether to simulate the baselines, too.
 
@@ -107,7 +111,7 @@ def iteration_design(
     if topology is None:
         offered = candidates(job, hosts, ports, speeds.accelerators, links)
     else:
-        offered = [_given(topology, hosts, ports)]
+        offered = [_given(topology, hosts, ports, graphs or {})]
     found = best_iterations(plan, offered, speeds, ports, free)
     beside = [
         best_iterations(plan, [one], speeds, ports, free)[0]
@@ -134,36 +138,40 @@ def host_count(topology: str) -> int:
     return size(_read(topology)[0])[0]
 
 
-def _read(text: str) -> tuple[Recipe, int]:
+def _read(text: str, graphs: Mapping[str, Topology] | None = None) -> tuple[Recipe, int]:
     """Return the recipe of a text, and the cables of each link."""
     several = PARALLEL.fullmatch(text)
     try:
-        recipe = parse(several[2] if several else text)
+        recipe = parse(several[2] if several else text, graphs)
         size(recipe)
     except SynthError as error:
         raise InvalidRecipe("/topology", error.rule) from None
     return recipe, int(several[1]) if several else 1
 
 
-def _topology(source: str | Recipe) -> Topology:
-    """Return the topology of a recipe, of boxes, or of the name of a fabric."""
+def _topology(source: str | Recipe, graphs: Mapping[str, Topology]) -> Topology:
+    """Return the topology of a recipe, of boxes, of a fabric's name, or of a graph's name."""
     cables = 1
     try:
         if isinstance(source, str):
             if is_boxes(source):
-                return topology_of_boxes(source)
-            if "(" not in source:
+                return topology_of_boxes(source, graphs)
+            if source.startswith("@") and source[1:] in graphs:
+                return graphs[source[1:]]
+            if "(" not in source and "@" not in source:
                 return fabric(source)
-            source, cables = _read(source)
+            source, cables = _read(source, graphs)
         topology = build(source)
     except SynthError as error:
         raise InvalidRecipe("/topology", error.rule) from None
     return several_cables(topology, cables) if cables > 1 else topology
 
 
-def _given(source: str | Recipe | Topology, hosts: int, ports: int) -> Candidate:
+def _given(
+    source: str | Recipe | Topology, hosts: int, ports: int, graphs: Mapping[str, Topology]
+) -> Candidate:
     """Return the topology of a request."""
-    topology = source if isinstance(source, Topology) else _topology(source)
+    topology = source if isinstance(source, Topology) else _topology(source, graphs)
     if (count := len(topology.compute_nodes)) != hosts:
         raise NoSchedule("/topology", f"must have the {hosts} hosts of the request; it has {count}")
     if topology.degree > ports and not topology.switches and topology.bandwidth_unit == "link":

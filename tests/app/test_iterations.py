@@ -82,6 +82,8 @@ def test_an_iteration_is_a_job_and_a_stored_document(still):
         ({"efficiency": 1.5}, "/efficiency"),
         ({"topology": "BiRing(4)"}, "/topology"),
         ({"topology": "Ring(4)"}, "/topology"),
+        ({"topology": "@ring"}, "/topology"),
+        ({"topology": "@r", "graphs": {"r": {"recipe": "Ring(4)"}}}, "/graphs/r/recipe"),
         ({"nodes": 1}, "/nodes"),
         ({"nodes": 1025}, "/nodes"),
         ({"accelerators_per_host": 0}, "/accelerators_per_host"),
@@ -94,6 +96,31 @@ def test_a_bad_member_is_named_by_its_pointer(still, changes, pointer):
     answer = still.post("/v1/iterations", json=ASKED | changes)
     assert answer.status_code == 422, answer.text
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_a_topology_of_the_client_takes_the_time_of_the_same_recipe(still):
+    def seconds(**topology):
+        answer = still.post("/v1/iterations", json=ASKED | topology, headers={"Prefer": "wait=60"})
+        assert answer.status_code in (200, 201), answer.text
+        return answer.json()["seconds"]
+
+    ring = still.post("/v1/topologies", json={"recipe": "BiRing(8)"}).json()
+    of_recipe = seconds(topology="BiRing(8)")
+    assert seconds(topology="@r", graphs={"r": {"id": ring["id"]}}) == of_recipe
+    assert seconds(topology="@r", graphs={"r": ring}) == of_recipe
+    slow = {"recipe": "BiRing(8)", "changes": {"slow_links": [[0, 1, "1/2"]]}}
+    assert seconds(topology="@r", graphs={"r": slow}) > of_recipe
+
+
+def test_the_command_takes_the_file_of_a_topology(database, model, tmp_path, capsys):
+    ring = str(tmp_path / "ring.json")
+    assert run(["topology", "BiRing(8)", "--out", ring]) == 0
+    times = []
+    for topology in ("BiRing(8)", ring, f"1 x @{ring}"):
+        capsys.readouterr()
+        assert run(["iteration", model, *OPTIONS, "--topology", topology, "--json"]) == 0
+        times.append(json.loads(capsys.readouterr().out)["seconds"])
+    assert len(set(times)) == 1
 
 
 def test_an_unknown_preset_is_refused(still):

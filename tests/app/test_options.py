@@ -85,8 +85,8 @@ UNSAID = {
     "compare algorithms": {"designs", "schedules"},
     # A set of files is timed as its design is, and is of no one size.
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
-    # The job is the argument.
-    "iteration": {"preset", "model"},
+    # The job is the argument, and the topology names files.
+    "iteration": {"preset", "model", "graphs"},
     # The command makes the schedules of all groups.
     "schedule": {"number"},
 }

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import is_file, opened, require_one_form
+from topoloom.app.cli.common import is_file, named_graphs, opened, require_one_form
 from topoloom.app.cli.option_parameters import request_options
-from topoloom.app.cli.shared_options import AsCsv, AsJson
+from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, given
 from topoloom.app.requests.options import cluster, iterations
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ def iteration(
             fields["model"] = read_model_file(Path(model), context.settings)
         else:
             fields["preset"] = model
+        topology = fields.get("topology", "")
+        if topology and is_file(topology):
+            topology = fields["topology"] = f"@{topology}"
+        fields |= given(graphs=named_graphs(topology, Reading(), context) or None)
         request = IterationRequest.model_validate(fields)
         if timeline is not None:
             # The stored document has no operations.

@@ -18,8 +18,9 @@ PARALLEL = Option(
 TOPOLOGY = Option(
     name="topology",
     type=str,
-    help="topology between the hosts, as a recipe, boxes or a fabric's name, instead of the best",
-    metavar="RECIPE_OR_FABRIC",
+    help="topology between the hosts, as a recipe, boxes, a fabric's name or a file, instead of "
+    "the best",
+    metavar="TOPOLOGY",
     typed="2 x RECIPE has two cables for each link",
 )
 ACCELERATOR = Option(
