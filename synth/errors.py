@@ -111,3 +111,13 @@ class InvalidWiring(SynthError):
 
 class InvalidAtlas(SynthError):
     """A file of discovered bases breaks a rule of its format."""
+
+
+def quoted(value: object) -> str:
+    """Return a value of the input as an error shows it, in at most 80 characters.
+
+    >>> quoted("panel-0"), len(quoted("f" * 1000))
+    ("'panel-0'", 80)
+    """
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -84,5 +84,7 @@ def test_too_many_hosts_for_routes_are_refused(client):
 
 def test_presets_are_listed_with_their_sources(topoloom):
     lines = topoloom("catalog", "presets").out.splitlines()
-    assert any(line.startswith("gpt2-xl-ddp: gpt2-xl, 1,557,611,200 param") for line in lines)
-    assert all("arXiv:" in line or "2019" in line for line in lines)
+    start = "gpt2-xl-ddp (--preset): gpt2-xl, 1,557,611,200 param"
+    assert any(line.startswith(start) for line in lines)
+    sources = ("arXiv:", "2019", "MLPerf", "NVIDIA/")
+    assert all(any(source in line for source in sources) for line in lines)

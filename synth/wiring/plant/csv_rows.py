@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from topoloom.synth.errors import InvalidPlant
+from topoloom.synth.errors import InvalidPlant, quoted
 
 _DELIMITERS = ",;\t|"
 
@@ -59,7 +59,7 @@ def read_rows(text: str) -> list[Row]:
     columns = read_header(text)
     for column in columns:
         if columns.count(column) > 1:
-            raise InvalidPlant("", f"has the column {column!r} twice")
+            raise InvalidPlant("", f"has the column {quoted(column)} twice")
     return [
         Row(line, dict(zip(columns, (cell.strip() for cell in cells), strict=False)))
         for line, cells in _read(text, len(columns))

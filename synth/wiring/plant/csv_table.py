@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from topoloom.synth.errors import InvalidPlant
+from topoloom.synth.errors import InvalidPlant, quoted
 from topoloom.synth.wiring.plant.csv_rows import Origin, named_origin, read_header, read_rows
 from topoloom.synth.wiring.plant.csv_rows import Row as CsvRow
 from topoloom.synth.wiring.plant.document_reader import read_plant
@@ -77,7 +77,9 @@ def _add(
     """Add the parts of a row; return their JSON pointers."""
     item = row["item"]
     if item not in _ITEMS:
-        raise InvalidPlant(f"{field}/item", f"must be one of {', '.join(_ITEMS)}; not {item!r}")
+        raise InvalidPlant(
+            f"{field}/item", f"must be one of {', '.join(_ITEMS)}; not {quoted(item)}"
+        )
     if item == "panel":
         name = _needed(row, "panel", field)
         if name in panels:
@@ -141,7 +143,9 @@ def _cable(hosts: dict[str, Row], row: Cells, field: str) -> tuple[str, ...]:
     host = _host(hosts, row, field)
     name, fibre = _needed(row, "host_port", field), row.get("fibre")
     if fibre not in _FIBRES:
-        raise InvalidPlant(f"{field}/fibre", f"must be one of {', '.join(_FIBRES)}; not {fibre!r}")
+        raise InvalidPlant(
+            f"{field}/fibre", f"must be one of {', '.join(_FIBRES)}; not {quoted(fibre)}"
+        )
     port = host["ports"].setdefault(name, {"id": name})
     lanes = port.setdefault(fibre, [])
     lanes.append(f"{_needed(row, 'panel', field)}/{_needed(row, 'port', field)}")
