@@ -87,6 +87,7 @@ def test_exactly_the_points_that_are_asked_for_are_there(query):
         assert wanted == ((one.recipe, one.within, one.links) in chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_client_that_has_it_is_told_so(client, form):

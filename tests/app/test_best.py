@@ -49,6 +49,7 @@ KNOWN = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(KNOWN)
 def test_nothing_that_is_named_is_dominated_and_all_else_is(known):
     named = [one.known for one in best_topologies(known, Links.UNIDIRECTIONAL)]

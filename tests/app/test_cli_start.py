@@ -62,6 +62,7 @@ def test_a_known_answer_is_given_before_anything_heavy_is_loaded(topoloom, setti
     assert loaded == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", LIGHT, ids=" ".join)
 @pytest.mark.one_in(3)
 def test_what_needs_no_answer_loads_nothing_heavy(settings, arguments):

@@ -37,6 +37,7 @@ def test_migrations_make_exactly_the_tables_of_the_models(database_url):
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_migrations_go_up_and_down_and_up_again(database_url):
     engine = open_engine(database_url)
     assert current_revision(engine) is None
@@ -146,6 +147,7 @@ def test_a_new_embedded_database_has_the_tables_that_migrations_make(tmp_path):
         engine.dispose()
 
 
+@pytest.mark.slow
 def test_a_new_embedded_database_can_be_migrated_down_and_up(tmp_path):
     engine = open_database(f"sqlite:///{tmp_path / 'x.db'}")
     before = described(engine)

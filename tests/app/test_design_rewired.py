@@ -119,6 +119,7 @@ def test_a_mistake_in_what_is_plugged_is_named(client, more, pointer):
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
+@pytest.mark.slow
 def test_the_command_line_reads_files_and_shows_moves_beside_times(client, plugged, tmp_path):
     _, plan = plugged
     (tmp_path / "today.json").write_text(json.dumps(plan))

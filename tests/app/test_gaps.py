@@ -54,6 +54,7 @@ def test_broadcast_alone_is_never_nearer_than_labels_too(topoloom):
                 assert Fraction(one[f"gap_{more}"]) <= Fraction(other[f"gap_{more}"])
 
 
+@pytest.mark.slow
 def test_it_is_drawn_and_a_bad_name_of_the_file_is_refused_first(topoloom, tmp_path):
     pytest.importorskip("matplotlib")
     plot = tmp_path / "gaps.svg"

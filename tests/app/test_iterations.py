@@ -164,6 +164,7 @@ def test_the_command_writes_the_timeline(database, model, tmp_path, capsys):
     assert "must end in .csv, .svg or .png, or have no suffix" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @for_every(
     ("arguments", "line"),
     [

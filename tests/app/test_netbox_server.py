@@ -124,6 +124,7 @@ def test_a_new_branch_that_cannot_be_filled_is_deleted(netbox, topoloom, plan, r
     assert netbox.jumpers() == before
 
 
+@pytest.mark.slow
 def test_an_earlier_branch_that_cannot_be_filled_is_named_and_filled_by_the_next_push(
     netbox, topoloom, plan
 ):

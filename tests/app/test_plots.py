@@ -88,6 +88,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path, own, context):
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("nodes", "degree", "links"),
     [(12, 4, "unidirectional"), (1024, 4, "unidirectional"), (1000, 3, "bidirectional"),
@@ -108,6 +109,7 @@ def test_a_frontier_shows_and_names_every_point(context, tmp_path, nodes, degree
     assert [at[0] for at in dots] == [entry["steps"] for entry in document["frontier"]]
 
 
+@pytest.mark.slow
 def test_a_long_frontier_is_cut_below_not_squeezed(tmp_path):
     entry = {"recipe": "LineGraph(2, Diamond())", "status": "best-known", "algorithm": "bfb"}
     costs = [{"steps": 5 + step, "bandwidth": f"{90 - step}/16"} for step in range(20)]
@@ -173,6 +175,7 @@ WORKLOAD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [{"preset": "gpt2-xl-ddp"}, {"workload": WORKLOAD}], ids=str)
 def test_a_workload_takes_at_its_own_size_what_its_design_says(context, tmp_path, run):
     request = SizesRequest.model_validate({"nodes": 8, "degree": 2} | run)

@@ -175,6 +175,7 @@ def test_a_loss_of_nan_in_training_is_survived():
     assert training.tuner.action.do == "stop"
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_cannot_be_restored_leaves_everything_as_it_was(tmp_path):
     training = Training().run(50)
     before, told = training.parameters(), training.tuner.state.to_json()

@@ -11,6 +11,7 @@ from topoloom.learning_rate.errors import InvalidObservation
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 
+@pytest.mark.slow
 def test_divergence_of_the_kept_branch_goes_back_and_halves_the_rate():
     calm, _ = trained(options({}, 2000))
     state, toy = trained(options({}, 2000), Toy(bad_steps=range(1500, 1503)))
@@ -36,6 +37,7 @@ def test_divergence_without_steps_left_ends_the_run():
         observe(state, [1.0])
 
 
+@pytest.mark.slow
 def test_one_odd_batch_is_no_divergence():
     calm, _ = trained(options({}, 2000))
     state, _ = trained(options({}, 2000), Toy(bad_steps=[1500]))

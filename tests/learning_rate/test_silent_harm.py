@@ -130,6 +130,7 @@ def test_a_loop_as_long_as_the_longest_run_is_taken():
     assert Training(loop_steps=312).callback.running
 
 
+@pytest.mark.slow
 def test_the_longest_run_of_the_paper_counts_every_trial():
     options = Options(1e-4, 0.3, 180, method="paper", tau_min=60, tau_max=60, validation="never")
     training = Training(options=options).run()
@@ -246,6 +247,7 @@ def test_data_that_cannot_go_back_is_refused():
         next(iter(callback))
 
 
+@pytest.mark.slow
 def test_several_optimizers_keep_the_ratio_of_their_rates_and_resume(tmp_path):
     whole = Training(optimizers=2)
     rates = set()

@@ -24,6 +24,7 @@ def test_the_published_course_of_a_stage():
     assert evaluated > kinds.index(("set_lr", 200)), "training loss early, validation later"
 
 
+@pytest.mark.slow
 def test_defaults_of_the_paper_are_the_published_ones():
     given_ = Options(1e-3, 0.1, 100_000, method="paper").settled()
     assert (given_.tau_min, given_.tau_max, given_.candidates) == (1000, 8000, 10)

@@ -83,6 +83,7 @@ def test_the_checker_finds_nothing_wrong_and_derives_the_measured_cost(text: str
     assert step_cost(schedule, topology) == measure(topology)
 
 
+@pytest.mark.slow
 @for_every("family", FAMILIES)
 def test_every_family_of_the_catalogue_gets_a_valid_schedule(family) -> None:
     members = [base for base in [*MATCHED, *LARGER] if type(base) is family]

@@ -36,6 +36,7 @@ networks = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     topology=direct_topologies(),

@@ -63,6 +63,7 @@ def test_every_format_carries_an_all_to_all_that_executes_bit_for_bit(name, form
     assert execute(schedule, size_bytes=4 * 997, team=team).exact
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(direct_topologies(6), st.sampled_from(sorted(TRANSCRIBED)), st.booleans())
 def test_programs_of_any_graph_bring_every_block_to_its_rank(topology, form, nearest):

@@ -64,6 +64,7 @@ def test_every_balanced_network_gets_an_optimal_forest(seed: int) -> None:
     assert faults(random_topology(random.Random(seed), balanced=True), None) == []
 
 
+@pytest.mark.slow
 @for_every("trees", [1, 2, 3, 5])
 @for_every("seed", range(25))
 def test_networks_of_cables_get_a_forest_for_any_given_number_of_trees(
@@ -84,6 +85,7 @@ def test_networks_without_switches_need_no_balance(seed: int) -> None:
     assert faults(Topology(ring, links), None) == []
 
 
+@pytest.mark.slow
 @for_every("seed", range(100))
 def test_an_unbalanced_network_gets_an_optimal_forest_too(seed: int) -> None:
     assert faults(random_topology(random.Random(3000 + seed)), None) == []
@@ -199,6 +201,7 @@ def test_drawing_prefers_one_path_that_has_room() -> None:
     assert routes.draw([(0, 1)], 3) == [(3, [(0, 9, 1)])]
 
 
+@pytest.mark.slow
 @for_every("seed", range(25))
 def test_networks_of_uneven_capacities_get_optimal_forests_of_many_trees(seed: int) -> None:
     rng = random.Random(seed)

@@ -71,6 +71,7 @@ def test_on_balanced_networks_trees_reach_it_whoever_brings_what(
         assert tree_inverse_rate(schedule, topology) == worst_data_ratio(topology, sizes)
 
 
+@pytest.mark.slow
 @for_every("seed", range(40))
 def test_equal_sizes_are_equal_shards_and_all_ranks_are_no_group(seed: int) -> None:
     topology = random_topology(random.Random(seed), balanced=True)

@@ -74,6 +74,7 @@ def check_forest(topology):
     assert tree_inverse_rate(both, topology) <= in_turn
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("links", list(Links))
 @pytest.mark.parametrize("nodes", SAMPLE)

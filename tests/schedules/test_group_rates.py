@@ -193,6 +193,7 @@ def test_joint_rates_equal_those_of_a_slow_linear_program(collective, case):
     assert float(found.algbw) == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(case=grouped(), collective=st.sampled_from(COLLECTIVES))
 def test_own_links_and_all_at_once_are_never_faster_than_one_group_alone(case, collective):

@@ -78,6 +78,7 @@ def test_other_orders_are_packed_in_the_same_capacities_of_unbalanced_switches(s
     require_curve(random_topology(random.Random(seed)))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["dgx-1v", "mi250-1", "dgx-a100-2"])
 def test_some_forest_is_as_low_as_the_farthest_rank_and_one_is_optimal(name: str) -> None:

@@ -141,6 +141,7 @@ def test_equal_latencies_through_one_switch_are_one_latency_of_all_hops(size, ch
     assert own == simulate(trees, topology, replace(OWN, alpha_seconds=latency), **asked)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(with_latencies(direct_topologies(5)), networks, sizes, st.integers(1, 4), st.integers(1, 4))
 def test_a_stated_latency_counts_for_every_hop_whatever_the_links_state(
@@ -204,6 +205,7 @@ def test_no_time_is_below_the_busiest_link_or_the_latest_path(
             assert found.seconds <= bound or not synchronous
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(with_latencies(direct_topologies(5) | st.just(two_boxes())), sizes)
 def test_the_floor_of_the_judge_is_no_more_than_its_time(topology, size):

@@ -30,6 +30,7 @@ def of_a_square(collective="allgather", **options):
     return square, make(square, collective, "forestcoll", participants=(0, 2), **root, **options)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(direct_topologies(6), st.data())
 def test_plans_of_any_root_group_and_shards_do_their_collective(topology, data):

@@ -58,6 +58,7 @@ def test_whatever_runs_on_a_graph_is_valid(topology):
                 assert violations(schedule, topology) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FABRICS)
 def test_rings_take_no_more_of_a_link_than_there_is(name):
     topology = fabric(name)

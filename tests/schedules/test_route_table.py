@@ -83,6 +83,7 @@ def plain_verdict(schedule, topology):
     return said
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(direct_topologies(5), st.data())
 def test_the_checker_says_of_damaged_routes_what_it_says_route_by_route(topology, data):

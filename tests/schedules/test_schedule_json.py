@@ -290,6 +290,7 @@ def test_damaged_bytes_are_refused(name):
             unpack(broken)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 255))
 def test_packed_bytes_with_a_right_checksum_but_wrong_content_never_crash(at, value):

@@ -103,6 +103,7 @@ def longest_path(schedule, topology, network, size, chunks=1):
     return nx.dag_longest_path_length(graph, weight="weight") + network.alpha_seconds
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(direct_topologies(5), st.integers(1, 3), networks, sizes)
 def test_steps_take_the_longest_chain_of_waiting(topology, chunks, network, size):

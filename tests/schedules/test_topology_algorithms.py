@@ -41,6 +41,7 @@ PARTIAL_SUMS = {"torus-rings", "recursive-doubling", "single-tree", "full-mesh-2
 """Baselines whose allreduce in one pass sends partial sums; ours sends whole contributions."""
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("links", Links)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5, 8])

@@ -114,6 +114,7 @@ def test_what_programs_send_makes_every_bit_right(team, form, options, name, col
     assert done.ranks == tuple(range(len(topology_of(name).compute_nodes)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(direct_topologies(6), st.data())
 def test_rounds_of_any_program_of_any_graph_end_with_the_result(topology, data):

@@ -48,6 +48,7 @@ def test_what_is_wrong_with_a_part_is_said_of_the_part():
     assert [violation.place for violation in violations(sequence, RING)] == ["/parts/0/steps/0/0"]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(direct_topologies(5), st.data())
 def test_a_damaged_schedule_is_accepted_only_if_it_still_works(topology, data):

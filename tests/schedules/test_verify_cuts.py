@@ -45,6 +45,7 @@ def switched(draw):
     return Topology(nodes, links, switches=range(count, count + switches))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(topology=switched(), trees_per_root=st.none() | st.integers(1, 5))
 def test_no_other_cut_proves_more(topology, trees_per_root):

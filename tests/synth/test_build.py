@@ -162,6 +162,7 @@ def test_vertex_transitivity_is_stated_only_where_it_is_proved(text, known):
 arguments = st.lists(st.integers(0, 20) | st.integers(0, HUGE), max_size=4).map(tuple)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(st.sampled_from(FAMILIES), arguments)
 def test_any_arguments_make_a_member_that_is_built_or_are_refused_with_a_reason(family, arguments):

@@ -122,6 +122,7 @@ def test_few_cells_are_urgent_where_shortest_paths_make_nearly_all_so():
     assert 0 < 2 * urgent < by_paths
 
 
+@pytest.mark.slow
 @given(problems(80), st.integers(1, 3), st.integers(0, 2))
 @settings(max_examples=30)
 def test_greedy_labels_by_plans_lack_nothing_and_keep_the_theorem(problem, rounds, more):

@@ -62,6 +62,7 @@ def test_every_distance_regular_graph_of_degree_four_is_in_the_catalogue(text, n
     assert claimed.cost == optimum
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("text", "nodes", "diameter"), OF_DEGREE_FOUR)
 def test_the_search_finds_every_distance_regular_graph_of_degree_four_or_better(

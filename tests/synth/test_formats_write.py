@@ -127,6 +127,7 @@ def test_the_same_topology_gives_the_same_bytes_whatever_the_order_of_its_links(
     assert WRITERS[name](one).endswith("\n")
 
 
+@pytest.mark.slow
 @given(topologies())
 def test_networkx_reads_the_gml_with_every_id_kind_and_link(topology):
     graph = nx.parse_gml(WRITERS["gml"](topology))
@@ -146,6 +147,7 @@ def test_networkx_reads_the_gexf_with_every_node_kind_and_link(topology):
     assert Counter((s, t, str(c)) for s, t, c in graph.edges(data="capacity")) == as_text(topology)
 
 
+@pytest.mark.slow
 @given(topologies())
 def test_networkx_reads_the_node_link_json_with_every_node_kind_and_link(topology):
     graph = nx.node_link_graph(json.loads(WRITERS["node-link"](topology)), edges="edges")

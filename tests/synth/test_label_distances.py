@@ -72,6 +72,7 @@ def test_of_long_ways_and_of_several_pieces_they_are_the_same(recipe, pieces):
         assert (found == right).all()
 
 
+@pytest.mark.slow
 def test_a_root_from_which_the_way_is_longer_than_from_the_first_is_no_different():
     # A tail of 70 links hangs on a random graph of 300 nodes, its first and last end two-way.
     graph = random_regular(300, 3, 1)

@@ -91,6 +91,7 @@ def test_the_bottleneck_is_that_of_every_message_followed_over_shortest_paths(na
     assert ring_load(graph, order).bottleneck == widest_path_rate(topology, hosts)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     st.integers(3, 6).flatmap(

@@ -154,6 +154,7 @@ def proved(graph: Topology, found: SlackSchedule) -> Cost:
     return Cost(*proved_cost(ends, by_node.T.tolist(), found.loads))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "degree", "rows"), PUBLISHED)
 @pytest.mark.one_in(3)
 def test_the_published_frontier_is_reached(nodes, degree, rows) -> None:

@@ -124,6 +124,7 @@ def test_large_primes_have_the_least_bandwidth_in_few_steps_by_labels(nodes, deg
     assert check_slack_schedule(topology, made) == made.cost
 
 
+@pytest.mark.slow
 def test_sizes_beyond_the_atlas_are_sampled_for_both_kinds_of_links():
     for links in Links:
         costs = [measure_both(build(one), [0]) for one in sampled(4608, 4, links)]

@@ -40,6 +40,7 @@ def test_there_are_as_many_solvable_groups_of_an_order_as_are_known(order: int) 
     assert len(solvable_groups(order)) == KNOWN[order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "count"), [(32, 51), (48, 52), (60, 12), (66, 4), (68, 5), (75, 3), (100, 16)]
 )

@@ -86,6 +86,7 @@ def test_links_are_sorted_and_the_arrays_follow_them(topology):
     assert topology.link_count == len(named)
 
 
+@pytest.mark.slow
 @given(topologies())
 def test_degrees_agree_with_networkx(topology):
     graph = topology.to_networkx()

@@ -91,6 +91,7 @@ def least(objective, topology, plant):
     )
 
 
+@pytest.mark.slow
 @given(st.data(), meshes())
 def test_a_plan_over_trunks_keeps_the_laws(data, plant):
     topology = data.draw(topologies(plant))
@@ -150,6 +151,7 @@ def ends_of(trunk):
     return trunk.source, trunk.target
 
 
+@pytest.mark.slow
 @given(st.data(), meshes())
 def test_plants_of_glass_are_written_and_read_back(data, plant):
     plant = data.draw(shuffled(plant))

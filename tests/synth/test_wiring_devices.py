@@ -211,6 +211,7 @@ def test_patches_of_more_entries_than_a_device_has_are_refused(monkeypatch):
         FORMATS["sonic-patch"].write(script)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", COMMANDS)
 @settings(deadline=None, max_examples=20)
 @given(script=SIDED)

@@ -107,6 +107,7 @@ def test_from_another_topology_what_a_plan_takes_is_the_least_of_trying_everythi
     assert plan.goal.value == plan.goal.lower_bound == least(objective, topology, plant)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(data=st.data(), objective=st.sampled_from(OTHERS))
 def test_no_placing_takes_less_than_the_bound_of_all_placings(data, objective):
