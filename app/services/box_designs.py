@@ -25,13 +25,8 @@ def create(context: Context, request: BoxDesignRequest) -> Artefact:
     TooLarge
         The accelerators exceed the limit of forests here.
     """
-    stored = {
-        name: topologies.load(context, graph, field=f"/graphs/{name}")
-        for name, graph in (request.graphs or {}).items()
-    }
-    asked = request.canonical()
-    if stored:
-        asked["graphs"] = {name: {"id": one.id} for name, one in stored.items()}
+    stored = topologies.load_graphs(context, request.graphs)
+    asked = topologies.with_graph_ids(request.canonical(), stored)
 
     def compute() -> BoxDesignAnswer:
         return _designed(context, request, {name: one.topology for name, one in stored.items()})

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 def create(context: Context, request: IterationRequest) -> Artefact:
     """Return the stored iteration/1 document of a request; errors as `design`."""
-    stored = _graphs(context, request)
-    asked = request.canonical()
-    if stored:
-        asked["graphs"] = {name: {"id": one.id} for name, one in stored.items()}
+    stored = topologies.load_graphs(context, request.graphs)
+    asked = topologies.with_graph_ids(request.canonical(), stored)
 
     def compute() -> IterationAnswer:
         return IterationAnswer(request, _designed(context, request, stored))
@@ -40,15 +38,7 @@ def design(context: Context, request: IterationRequest) -> "IterationDesign":
     InvalidRecipe, ImpossibleRequest
         The topology is no recipe of these hosts, or none exists.
     """
-    return _designed(context, request, _graphs(context, request))
-
-
-def _graphs(context: Context, request: IterationRequest) -> dict[str, StoredTopology]:
-    """Return the stored topologies that the topology names after @."""
-    return {
-        name: topologies.load(context, graph, field=f"/graphs/{name}")
-        for name, graph in (request.graphs or {}).items()
-    }
+    return _designed(context, request, topologies.load_graphs(context, request.graphs))
 
 
 def _designed(

@@ -1,7 +1,7 @@
 """Drawings of `topoloom plot` as SVG, cached like every other answer."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from topoloom.app.documents.plot import PLOT, Drawing
 from topoloom.app.documents.schedule import SCHEDULE, Kept
@@ -26,21 +26,28 @@ if TYPE_CHECKING:
 
     from topoloom.synth.topology.topology import Topology
 
+
+class DocumentPlot(Protocol):
+    """A module that draws a document."""
+
+    def size(self, document: Any, /) -> tuple[float, float]:
+        """Return width and height in inches."""
+        ...
+
+    def draw(self, figure: "Figure", document: Any, /) -> None:
+        """Draw the document."""
+        ...
+
+
 MAX_TIMES = 10_000
 """Most sizes times tasks of a drawing: each is timed on every topology and baseline."""
 
 
 def draw_frontier(context: Context, request: FrontierRequest) -> Artefact:
     """Return the stored drawing of a Pareto frontier."""
-    found = frontiers.frontier(context, request)
+    from topoloom.app.plots import frontier as plot
 
-    def compute() -> Drawing:
-        from topoloom.app.plots import frontier as plot
-
-        document = found.document()
-        return _drawn("frontier", lambda figure: plot.draw(figure, document), *plot.size(document))
-
-    return _kept(context, {"plot": "frontier", "of": {"frontier": [found.id]}}, compute)
+    return _of_document(context, "frontier", frontiers.frontier(context, request), plot)
 
 
 def draw_sizes(context: Context, request: SizesRequest) -> Artefact:
@@ -87,15 +94,10 @@ def draw_faults(context: Context, request: FaultPlotRequest) -> Artefact:
     NoSchedule
         The sweep is no fault analysis.
     """
+    from topoloom.app.plots import faults as plot
+
     found = _sweep(context, request.sweep_id, "fault-analysis", "a fault analysis")
-
-    def compute() -> Drawing:
-        from topoloom.app.plots import faults as plot
-
-        document = found.document()
-        return _drawn("survey", lambda figure: plot.draw(figure, document), *plot.size(document))
-
-    return _kept(context, {"plot": "survey", "of": {"sweep": [found.id]}}, compute)
+    return _of_document(context, "survey", found, plot)
 
 
 def draw_iterations(context: Context, request: IterationPlotRequest) -> Artefact:
@@ -106,17 +108,10 @@ def draw_iterations(context: Context, request: IterationPlotRequest) -> Artefact
     NoSchedule
         The sweep is over something else.
     """
+    from topoloom.app.plots import iteration_sweep as plot
+
     found = _sweep(context, request.sweep_id, "iteration", "a sweep of iterations")
-
-    def compute() -> Drawing:
-        from topoloom.app.plots import iteration_sweep as plot
-
-        document = found.document()
-        return _drawn(
-            "iterations", lambda figure: plot.draw(figure, document), *plot.size(document)
-        )
-
-    return _kept(context, {"plot": "iterations", "of": {"sweep": [found.id]}}, compute)
+    return _of_document(context, "iterations", found, plot)
 
 
 def _sweep(context: Context, identity: str, kind: SweepKind, what: str) -> Artefact:
@@ -142,6 +137,16 @@ def draw_tree(context: Context, request: TreePlotRequest) -> Artefact:
 
     said = request.canonical_part(("root", "tree", "part"))
     return _kept(context, {"plot": "tree", "of": {"schedule": [kept.id]}} | said, compute)
+
+
+def _of_document(context: Context, name: str, found: Artefact, plot: "DocumentPlot") -> Artefact:
+    """Return the stored drawing of a document by a module with its size and its drawing."""
+
+    def compute() -> Drawing:
+        document = found.document()
+        return _drawn(name, lambda figure: plot.draw(figure, document), *plot.size(document))
+
+    return _kept(context, {"plot": name, "of": {found.kind: [found.id]}}, compute)
 
 
 def _kept(context: Context, asked: Asked, compute: Callable[[], Drawing]) -> Artefact:

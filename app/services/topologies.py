@@ -131,12 +131,21 @@ def note_latencies(context: Context, topology: Topology, alpha_us: Decimal | Non
     context.note(*map(changeable, latency_assumptions(topology, stated)))
 
 
-def load_graphs(context: Context, given: Mapping[str, GraphSource] | None) -> dict[str, Topology]:
-    """Return the topologies of named graphs; errors point into ``/graphs``."""
+def load_graphs(
+    context: Context, given: Mapping[str, GraphSource] | None
+) -> dict[str, StoredTopology]:
+    """Return the stored topologies of named graphs; errors point into ``/graphs``."""
     return {
-        name: load(context, graph, field=f"/graphs/{_escaped(name)}").topology
+        name: load(context, graph, field=f"/graphs/{_escaped(name)}")
         for name, graph in (given or {}).items()
     }
+
+
+def with_graph_ids(asked: Asked, graphs: Mapping[str, StoredTopology]) -> Asked:
+    """Return a request with the ids of its named graphs in place of the graphs."""
+    if not graphs:
+        return asked
+    return {**asked, "graphs": {name: {"id": one.id} for name, one in graphs.items()}}
 
 
 def asked_options(request: "ForestRequest", loaded: StoredTopology) -> "Options":
@@ -193,7 +202,7 @@ def _from_recipe(context: Context, source: GraphSource) -> Answer[Registered]:
     from topoloom.synth.recipes.recipe import parse
 
     given = source.graphs if isinstance(source, TopologySource) else None
-    graphs = load_graphs(context, given)
+    graphs = {name: one.topology for name, one in load_graphs(context, given).items()}
     try:
         if is_boxes(source.recipe):
             return _from_boxes(context, source.recipe, graphs)

@@ -272,7 +272,7 @@ def _open_sqlite(url: URL) -> Engine:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DatabaseNotReady(f"database_url: {folder}: {error.strerror}") from None
-        # No limit of connections: reads go on while many threads wait to write.
+        # No limit of connections: threads that wait to write leave reads a connection.
         engine = create_engine(url, max_overflow=-1, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     return engine

@@ -143,7 +143,7 @@ class _Builder:
         self.handed_on = {later: self.of.handed_on(later) for later in (True, False)}
         self.made: list[Operation] = []
         self.messages: list[Message | None] = []
-        # By chunk, microbatch and direction: the operations after which the result is there.
+        # By chunk, microbatch and direction: the operations that complete the result.
         self.sent: dict[tuple[int, int, bool], list[int]] = {}
         self.received: list[tuple[int, tuple[int, int, bool]]] = []
 

@@ -1,4 +1,4 @@
-"""While another process holds locks of the database, requests wait once, and reads go on."""
+"""A request waits once for the locks of another process; reads need no lock."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

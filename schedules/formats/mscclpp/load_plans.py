@@ -32,7 +32,7 @@ GATHERED, SCATTERED = "allgather", "reducescatter"
 
 @dataclass(frozen=True)
 class Plan:
-    """What a plan states about the calls that it serves.
+    """The calls that a plan serves.
 
     ``chunks`` are the input and output chunks of the ranks, ``joined`` the pairs of ranks that must
     share a machine, ``root`` the root of a broadcast.

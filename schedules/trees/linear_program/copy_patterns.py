@@ -37,7 +37,7 @@ from topoloom.schedules.trees.linear_program.pattern_parts import (
     PatternPart,
     exact_parts,
 )
-from topoloom.schedules.trees.linear_program.solver import Rows, solve
+from topoloom.schedules.trees.linear_program.solver import Rows, solve_rows
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -143,7 +143,7 @@ class _Program:
     def _add(self, pattern: Pattern) -> None:
         """Add the shares, the capacities, the balances and the flows of a pattern."""
         network, arcs = self.network, len(self.network.tail)
-        share = dict(zip(self.roots, range(self.columns, 1 << 62), strict=False))
+        share = {root: self.columns + place for place, root in enumerate(self.roots)}
         room = self.columns + len(share)
         self.columns = room + arcs
         self.shares.append(share)
@@ -176,14 +176,7 @@ class _Program:
     def _solved(self, goal: NDArray[np.float64], rate: tuple[float, float | None]) -> Any:
         bounds: list[tuple[float, float | None]] = [(0, None)] * self.columns
         bounds[0] = rate
-        return solve(
-            goal,
-            self._most.matrix(self.columns),
-            self._most.limits,
-            self._equal.matrix(self.columns),
-            self._equal.limits,
-            bounds,
-        )
+        return solve_rows(goal, self._most, self._equal, bounds)
 
     def proof(self) -> tuple[PatternWeights, ...]:
         """Return the dual of the best solution, rounded to fractions."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from topoloom.schedules.trees.linear_program.orbit_layout import FlowLayout
 from topoloom.schedules.trees.linear_program.problem import Potential, Prices, Solution
-from topoloom.schedules.trees.linear_program.solver import Rows, solve
+from topoloom.schedules.trees.linear_program.solver import Rows, solve, solve_rows
 
 MOST_DENOMINATOR = 10**6
 """Maximum denominator of rounded duals."""
@@ -36,7 +36,8 @@ class FlowProgram(FlowLayout):
         goal = np.zeros(self.columns)
         for rank, place in self.share_of.items():
             goal[place] -= self.part_of[rank]
-        found = self._solved(goal, [(0, None)] * self.columns)
+        found = solve_rows(goal, self._most, self._equal, [(0, None)] * self.columns)
+        assert found is not None  # the zero solution is feasible
         potentials = list(self._potentials(found.eqlin.marginals))
         return self._solution(found.x), potentials, self._prices(found.ineqlin.marginals)
 
@@ -77,18 +78,6 @@ class FlowProgram(FlowLayout):
             sums += whole.limits
         found = solve(goal, most, limits, equal, sums, bounds)
         return None if found is None else self._solution(found.x)
-
-    def _solved(self, goal: NDArray[np.float64], bounds: list[tuple[float, float | None]]):
-        found = solve(
-            goal,
-            self._most.matrix(self.columns),
-            self._most.limits,
-            self._equal.matrix(self.columns),
-            self._equal.limits,
-            bounds,
-        )
-        assert found is not None  # the zero solution is feasible
-        return found
 
     def _solution(self, values: NDArray[np.float64]) -> Solution:
         network = self.question.network

@@ -45,6 +45,16 @@ class Rows:
         return csr_array((self.values, (self.rows, self.columns)), shape=shape)
 
 
+def solve_rows(
+    goal: NDArray[np.float64], most: Rows, equal: Rows, bounds: list[tuple[float, float | None]]
+) -> Any:
+    """Minimize goal * x under rows of inequalities and of equations; see `solve`."""
+    columns = len(goal)
+    return solve(
+        goal, most.matrix(columns), most.limits, equal.matrix(columns), equal.limits, bounds
+    )
+
+
 def solve(
     goal: NDArray[np.float64],
     most: "csr_array",
