@@ -344,13 +344,9 @@ def _environment(variables: Mapping[str, str], known: set[str]) -> dict[str, str
     pydantic-settings ignores unknown variables of a prefix, so this check would remain; importing
     the package adds 0.04 s to the 0.26 s of CPU time of a cached answer on the command line.
 
-    Raises
-    ------
-    UnknownSetting
-        A variable begins with the prefix and names no setting.
+    Raises:
+        UnknownSetting: A variable begins with the prefix and names no setting.
 
-    Examples
-    --------
     >>> _environment({"TOPOLOOM_PORT": "1", "topoloom_host": "a", "X": "2"}, {"port", "host"})
     {'port': '1', 'host': 'a'}
     """

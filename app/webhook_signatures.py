@@ -30,13 +30,9 @@ def signing_keys(secrets: str) -> list[bytes]:
 
     A secret is any text, or ``whsec_`` with the key in base64.
 
-    Raises
-    ------
-    ValueError
-        There is no secret, there are more than two, or the base64 is invalid.
+    Raises:
+        ValueError: There is no secret, there are more than two, or the base64 is invalid.
 
-    Examples
-    --------
     >>> signing_keys("new-secret,whsec_b2xk")
     [b'new-secret', b'old']
     """
@@ -58,19 +54,12 @@ def _key(secret: str) -> bytes:
 def signed_headers(secrets: str, delivery: str, timestamp: int, body: bytes) -> dict[str, str]:
     """Return the headers that sign a message, with one signature for each secret.
 
-    Parameters
-    ----------
-    secrets : str
-        One or two secrets, as `signing_keys` takes them.
-    delivery : str
-        Id of the delivery, without a dot.
-    timestamp : int
-        Time of the attempt, in seconds since 1970.
-    body : bytes
-        The body as it is sent.
+    Args:
+        secrets: One or two secrets, as `signing_keys` takes them.
+        delivery: Id of the delivery, without a dot.
+        timestamp: Time of the attempt, in seconds since 1970.
+        body: The body as it is sent.
 
-    Examples
-    --------
     The example of the specification:
 
     >>> secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
@@ -103,26 +92,18 @@ def verify_webhook(
 ) -> str:
     """Return the delivery id of a genuine webhook, which is the same for every attempt.
 
-    Parameters
-    ----------
-    headers : mapping of str to str
-        Headers of the request; the case of names does not matter.
-    body : bytes
-        The body as received, before any decoding.
-    secret : str
-        The secret of the service, or two of them, separated by a space or a comma.
-    tolerance_seconds : float
-        Largest difference between the time of the attempt and the clock of this machine.
+    Args:
+        headers: Headers of the request; the case of names does not matter.
+        body: The body as received, before any decoding.
+        secret: The secret of the service, or two of them, separated by a space or a comma.
+        tolerance_seconds: Largest difference between the time of the attempt and the clock of this
+            machine.
 
-    Raises
-    ------
-    WebhookNotGenuine
-        A header is missing, the time is out of tolerance, or no signature is right.
-    ValueError
-        The secret is none.
+    Raises:
+        WebhookNotGenuine: A header is missing, the time is out of tolerance, or no signature is
+            right.
+        ValueError: The secret is none.
 
-    Examples
-    --------
     >>> import time
     >>> headers = signed_headers("secret", "b1946ac9", int(time.time()), b"{}")
     >>> verify_webhook(headers, b"{}", "secret")

@@ -28,28 +28,20 @@ def design(
 ) -> "Design":
     """Return the best topology for a collective, with its schedule, frontier and baselines.
 
-    Parameters
-    ----------
-    nodes, degree : int
-        N hosts of d ports each.
-    collective, size
-        The collective, and its size in bytes.
-    node_gbps, alpha_us : number
-        Most Gbit/s that a host sends, all ports together; latency of a hop, microseconds.
-    overhead_us, chunk_us : number
-        Microseconds that a message, and every chunk of it, occupies its link beside its bytes.
-    max_scheduled_nodes, max_routed_nodes : int
-        With more hosts than these the best point has no schedule, and the design states why.
+    Args:
+        nodes, degree: N hosts of d ports each.
+        collective, size: The collective, and its size in bytes.
+        node_gbps, alpha_us: Most Gbit/s that a host sends, all ports together; latency of a hop,
+            microseconds.
+        overhead_us, chunk_us: Microseconds that a message, and every chunk of it, occupies its link
+            beside its bytes.
+        max_scheduled_nodes, max_routed_nodes: With more hosts than these the best point has no
+            schedule, and the design states why.
 
-    Raises
-    ------
-    ImpossibleRequest
-        No such graph exists or is known.
-    UnknownCollective, TooLarge
-        As `schedules.design.design`.
+    Raises:
+        ImpossibleRequest: No such graph exists or is known.
+        UnknownCollective, TooLarge: As `schedules.design.design`.
 
-    Examples
-    --------
     >>> found = design(nodes=12, degree=4, collective="allreduce", size="1MB")
     >>> str(found.best.measured.recipe), float(found.best_seconds)
     ('Circulant(12, 2, 3)', 0.00018666666666666666)
@@ -88,32 +80,21 @@ def design_boxes(
 ) -> "BoxDesign":
     """Return the best topology between boxes of accelerators, for a collective over all of them.
 
-    Parameters
-    ----------
-    box : str or Topology
-        One box, such as ``"dgx-h100"``.
-    boxes, cables : int
-        Number of boxes, and of the cables of each.
-    collective, size
-        An allgather, reduce-scatter or allreduce, and its size in bytes.
-    links : str
-        ``"bidirectional"``, or ``"unidirectional"`` if the fibers of a port may lead to two boxes.
-    cable : number, optional
-        GB/s of a cable; default: the NIC of the box in the catalogue.
-    ports : str
-        Accelerators that the cables are on, ``"even"`` or ``"round-robin"``.
-    boxes_per_rack : int
-        Most boxes of a rack, whose cables to each other are copper.
-    alpha_us : number
-        Latency of a hop, microseconds.
+    Args:
+        box: One box, such as ``"dgx-h100"``.
+        boxes, cables: Number of boxes, and of the cables of each.
+        collective, size: An allgather, reduce-scatter or allreduce, and its size in bytes.
+        links: ``"bidirectional"``, or ``"unidirectional"`` if the fibers of a port may lead to two
+            boxes.
+        cable: GB/s of a cable; default: the NIC of the box in the catalogue.
+        ports: Accelerators that the cables are on, ``"even"`` or ``"round-robin"``.
+        boxes_per_rack: Most boxes of a rack, whose cables to each other are copper.
+        alpha_us: Latency of a hop, microseconds.
 
-    Raises
-    ------
-    ImpossibleRequest, InvalidRecipe, OutOfDomain, TooLarge, UnknownCollective
-        As `schedules.design.box_designs.box_design`.
+    Raises:
+        ImpossibleRequest, InvalidRecipe, OutOfDomain, TooLarge, UnknownCollective: As
+            `schedules.design.box_designs.box_design`.
 
-    Examples
-    --------
     >>> found = design_boxes("mi300x", boxes=5, cables=4)
     >>> found.best.text, found.best.algbw, [one.cables for one in found.more]
     ('Boxes(mi300x, Complete(5))', Fraction(125, 1), [5, 12])
@@ -139,13 +120,9 @@ def runnable(design: "Design") -> "tuple[Served, ...]":
 
     The schedules of the topology in ``design.co_design``, for every collective of its workload.
 
-    Raises
-    ------
-    TooLarge
-        The topology exceeds the limits of schedule generation.
+    Raises:
+        TooLarge: The topology exceeds the limits of schedule generation.
 
-    Examples
-    --------
     >>> for one in runnable(design(8, 2, "allreduce", "1MiB", links="bidirectional")):
     ...     print(one.schedule.collective, one.first_bytes)
     allreduce 0
@@ -177,15 +154,10 @@ def files(
     with reasons.  ``tuner`` is a table for NCCL's tuner, of ``channels`` channels, for calls that
     no program covers.  For other options see `schedules.formats.Options`.
 
-    Raises
-    ------
-    NotExportable
-        No algorithm of a collective can be written for this runtime.
-    TooLarge
-        The topology exceeds the limits of schedule generation.
+    Raises:
+        NotExportable: No algorithm of a collective can be written for this runtime.
+        TooLarge: The topology exceeds the limits of schedule generation.
 
-    Examples
-    --------
     >>> found = files(design(8, 2, "allgather", "1MiB", links="bidirectional"), runtime="azure")
     >>> [(one.algorithm, one.first_bytes, one.last_bytes) for one in found.files]
     [('bfb', 0, None)]

@@ -34,13 +34,9 @@ def schedule(
     the algorithm that fits the topology.  The other options are those of
     `schedules.generate.collectives.make`.
 
-    Raises
-    ------
-    NoSchedule, UnknownCollective, TooLarge
-        As `schedules.generate.collectives.make`.
+    Raises:
+        NoSchedule, UnknownCollective, TooLarge: As `schedules.generate.collectives.make`.
 
-    Examples
-    --------
     >>> reduce = schedule("dgx-a100-2", "reduce", root="0.gpu3")
     >>> {tree.root for tree in reduce.trees}
     {'0.gpu3'}
@@ -61,8 +57,6 @@ def verify(schedule: "Schedule", source: "Source", *, limit: int = 100) -> "list
 
     The checker follows every chunk and shares no code with the generators.
 
-    Examples
-    --------
     >>> gather = schedule("UniRing(3)", "allgather")
     >>> print(verify(gather, "BiRing(3)", limit=1)[0])
     /topology: must be the digest of the given topology
@@ -88,32 +82,22 @@ def simulate(
 ) -> "Simulation":
     """Return the time of a schedule, message by message, on an exact clock.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        A valid schedule, or the messages of an exported program, from
-        `schedules.formats.inspection.check_program.transcript_of`.
-    size : int or str
-        M, bytes: the output of an allgather, the input of a reduce-scatter, else the buffer.
-    alpha_us, overhead_us, chunk_us : number
-        Latency of a hop, and the time that a message, and every chunk of it, occupies its link
-        beside its bytes, microseconds.  The latency is by default that of each link, if the
-        topology states latencies, else 10.
-    node_gbps, link_gbps : number, optional
-        Either the most that a host sends, all ports together, or the rate of one unit of capacity,
-        Gbit/s.  By default the topology's own unit, or 100 per host if the unit counts links.
-    channels, chunks, synchronous
-        As `schedules.simulate.simulate`.
+    Args:
+        schedule: A valid schedule, or the messages of an exported program, from
+            `schedules.formats.inspection.check_program.transcript_of`.
+        size: M, bytes: the output of an allgather, the input of a reduce-scatter, else the buffer.
+        alpha_us, overhead_us, chunk_us: Latency of a hop, and the time that a message, and every
+            chunk of it, occupies its link beside its bytes, microseconds.  The latency is by
+            default that of each link, if the topology states latencies, else 10.
+        node_gbps, link_gbps: Either the most that a host sends, all ports together, or the rate of
+            one unit of capacity, Gbit/s.  By default the topology's own unit, or 100 per host if
+            the unit counts links.
+        channels, chunks, synchronous: As `schedules.simulate.simulate`.
 
-    Raises
-    ------
-    NoSchedule, InvalidSchedule, TooLarge
-        As `schedules.simulate.simulate`.
-    ValueError
-        Both rates are given, or a number is invalid.
+    Raises:
+        NoSchedule, InvalidSchedule, TooLarge: As `schedules.simulate.simulate`.
+        ValueError: Both rates are given, or a number is invalid.
 
-    Examples
-    --------
     >>> gather = schedule("Torus(4, 4)", "allgather")
     >>> simulate(gather, "Torus(4, 4)", size="1MiB", alpha_us=10, node_gbps=100).seconds
     Fraction(9269, 78125000)
@@ -157,15 +141,10 @@ def execute(
     Needs PyTorch: ``pip install 'topoloom[execute]'``.  The times are those of this machine and do
     not predict the times of a cluster.  ``size`` is a multiple of 4 bytes.
 
-    Raises
-    ------
-    ExecutionFailed
-        PyTorch is missing, a process ended, or a message did not arrive in time.
-    TooLarge, InvalidSchedule, InvalidProgram
-        As `schedules.execute.execute`.
+    Raises:
+        ExecutionFailed: PyTorch is missing, a process ended, or a message did not arrive in time.
+        TooLarge, InvalidSchedule, InvalidProgram: As `schedules.execute.execute`.
 
-    Examples
-    --------
     >>> execute(schedule("UniRing(3)", "allreduce"), size="3KiB").exact  # doctest: +SKIP
     True
     """

@@ -28,38 +28,25 @@ def iteration(
 ) -> "IterationDesign":
     """Return the topology and placement of least time for one training iteration of a job.
 
-    Parameters
-    ----------
-    job : str or dict
-        The name of a preset, such as ``"llama3-405b"``; a model as in a model file; or the text of
-        an AICB workload file.
-    nodes, degree : int
-        Hosts, and ports of each host.
-    parallel : str, optional
-        Sizes such as ``"tensor=8,pipeline=4"``; ``data`` takes the ranks that they leave.
-    topology : source, optional
-        The topology, instead of the best.
-    links : str
-        ``"unidirectional"`` or ``"bidirectional"``.
-    accelerator, efficiency : str, number
-        Accelerator that computes the layers, and the share of its peak rate that it reaches.
-    accelerators_per_host : int, optional
-        Default: those of the preset, or 1.
-    inside_gbps, node_gbps : number, optional
-        Gbit/s of an accelerator inside its host, and of a host over all ports.  Default: those of
-        the accelerator.
-    alpha_us : number, optional
-        Latency of a hop, microseconds.  Default: the latencies that the topology states, else 10.
-    microbatches : int, optional
-        Microbatches of each replica, instead of those of the job.
+    Args:
+        job: The name of a preset, such as ``"llama3-405b"``; a model as in a model file; or the
+            text of an AICB workload file.
+        nodes, degree: Hosts, and ports of each host.
+        parallel: Sizes such as ``"tensor=8,pipeline=4"``; ``data`` takes the ranks that they leave.
+        topology: The topology, instead of the best.
+        links: ``"unidirectional"`` or ``"bidirectional"``.
+        accelerator, efficiency: Accelerator that computes the layers, and the share of its peak
+            rate that it reaches.
+        accelerators_per_host: Default: those of the preset, or 1.
+        inside_gbps, node_gbps: Gbit/s of an accelerator inside its host, and of a host over all
+            ports.  Default: those of the accelerator.
+        alpha_us: Latency of a hop, microseconds.  Default: the latencies that the topology states,
+            else 10.
+        microbatches: Microbatches of each replica, instead of those of the job.
 
-    Raises
-    ------
-    UnknownPreset, NoSchedule, TooLarge
-        The job breaks a rule, or has too many passes.
+    Raises:
+        UnknownPreset, NoSchedule, TooLarge: The job breaks a rule, or has too many passes.
 
-    Examples
-    --------
     >>> layer = {"count": 4, "parameters": 10**8, "forward_seconds": 0.01}
     >>> model = {"layers": [layer], "parallel": {"pipeline": 2}, "microbatches": 4}
     >>> found = iteration(model, nodes=8, degree=2, node_gbps=400)

@@ -39,13 +39,9 @@ def frontier(
     are lower bounds for all topologies of these hosts.  ``links`` is ``"unidirectional"`` or
     ``"bidirectional"``; for the rest see `synth.search.frontier.frontier`.
 
-    Raises
-    ------
-    ImpossibleRequest
-        No such graph exists or is known.
+    Raises:
+        ImpossibleRequest: No such graph exists or is known.
 
-    Examples
-    --------
     >>> found = frontier(64, 4, links="bidirectional")
     >>> found.bounds.steps, min(point.cost.steps for point in found.points)
     (4, 4)
@@ -67,13 +63,9 @@ def frontier(
 def build(source: "Source") -> "Topology":
     """Return the topology of a recipe or of a fabric's name; return a topology as it is.
 
-    Raises
-    ------
-    InvalidRecipe, OutOfDomain
-        The text is no recipe and no name of a fabric.
+    Raises:
+        InvalidRecipe, OutOfDomain: The text is no recipe and no name of a fabric.
 
-    Examples
-    --------
     >>> build("LineGraph(2, Circulant(8, 1, 3))").node_count
     128
     >>> build("dgx-a100-2").compute_nodes[0]
@@ -90,15 +82,11 @@ def read(text: "str | Path", format: str | None = None, **options: Any) -> "Topo
     ``link_bandwidth``, ``directed``.
     ``assumed`` of the topology lists the values that the text omits, and the option for each.
 
-    Raises
-    ------
-    InvalidTopology
-        The text breaks a rule of its format, or the format does not take an option.
-    OSError, ValueError
-        The file cannot be read, or is no text.
+    Raises:
+        InvalidTopology: The text breaks a rule of its format, or the format does not take an
+            option.
+        OSError, ValueError: The file cannot be read, or is no text.
 
-    Examples
-    --------
     >>> box = read("\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV2\tX\n")
     >>> box.assumed[0].option
     'link_bandwidth'
@@ -123,13 +111,9 @@ def write(source: "Source", format: str) -> str:
     ``format`` is a name of docs/reference/fabrics.md, such as ``graphml``, or of
     docs/how-to/launch-in-wiring-order.md, such as ``mpi-hostfile``.
 
-    Raises
-    ------
-    InvalidTopology
-        The format does not exist, or cannot express the topology.
+    Raises:
+        InvalidTopology: The format does not exist, or cannot express the topology.
 
-    Examples
-    --------
     >>> print(write("UniRing(3)", "edgelist"), end="")
     0 1 1
     1 2 1
@@ -155,15 +139,10 @@ def measure(source: "Source", collective: str = "allgather") -> "Cost":
     data and B the rate of one host.  ``collective`` is allgather, reduce-scatter (the allgather of
     the transpose) or allreduce (both).
 
-    Raises
-    ------
-    NotMeasurable
-        The topology has switches or unequal links.
-    UnknownCollective
-        The collective is another.
+    Raises:
+        NotMeasurable: The topology has switches or unequal links.
+        UnknownCollective: The collective is another.
 
-    Examples
-    --------
     >>> measure("Kautz(2, 3)")
     Cost(steps=3, bandwidth=Fraction(7, 6))
     >>> measure("Kautz(2, 3)", "allreduce").steps
@@ -227,14 +206,11 @@ def optimum(
     collective and the size of each kind, where several kinds run at once: then ``all_kinds`` is a
     fourth rate.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge
-        As `schedules.optimum.collective_optimum.collective_optimum`, or for groups as
-        `schedules.groups.figures.group_figures` and `schedules.groups.request.asked_groups`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge: As
+            `schedules.optimum.collective_optimum.collective_optimum`, or for groups as
+            `schedules.groups.figures.group_figures` and `schedules.groups.request.asked_groups`.
 
-    Examples
-    --------
     >>> best = optimum("dgx-a100-2")
     >>> best.algbw, best.passes[0].bottleneck.compute_inside
     (Fraction(1040, 3), 15)
@@ -278,13 +254,9 @@ def link_values(
 
     The most valuable come first; all numbers are exact, of the ``algbw`` of `optimum`.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge
-        As `schedules.optimum.link_values.link_values`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge: As `schedules.optimum.link_values.link_values`.
 
-    Examples
-    --------
     More of one link gains nothing, more of every link to the network does:
 
     >>> value = link_values("dgx-a100-2")[1]
@@ -315,13 +287,10 @@ def compare(
     ``node_gbps`` is the most that a host sends; by default the topology's own unit, or 100 if the
     unit counts links.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge
-        As `schedules.compare.compare_algorithms.compare_algorithms`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge: As
+            `schedules.compare.compare_algorithms.compare_algorithms`.
 
-    Examples
-    --------
     >>> found = compare("Torus(4, 4)", "allreduce")
     >>> [(part.name, part.first_bytes) for part in found.ranges][:2]
     [('bfb-one-shot', 1), ('bfb', 38096)]
@@ -357,13 +326,9 @@ def from_networkx(
     ``capacity`` is the edge attribute for the capacity (1 if it is missing), ``kind`` the node
     attribute for ``"compute"`` or ``"switch"``.
 
-    Raises
-    ------
-    InvalidTopology
-        Names the node or edge and the rule that it breaks.
+    Raises:
+        InvalidTopology: Names the node or edge and the rule that it breaks.
 
-    Examples
-    --------
     >>> import networkx as nx
     >>> measure(from_networkx(nx.petersen_graph()))
     Cost(steps=2, bandwidth=Fraction(9, 10))
@@ -378,8 +343,6 @@ def to_networkx(
 ) -> "nx.MultiDiGraph[NodeId]":
     """Return a networkx multigraph; nodes carry ``kind``, links ``capacity``, or other names.
 
-    Examples
-    --------
     >>> to_networkx("UniRing(3)", capacity="weight").edges[0, 1, 0]
     {'weight': 1}
     """

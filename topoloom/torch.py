@@ -34,10 +34,8 @@ PORTS = 4
 def fabric_for(ranks: int) -> "Fabric":
     """Return the fabric that a group of this many ranks runs on.
 
-    Raises
-    ------
-    ValueError
-        ``TOPOLOOM_DESIGN`` names no design.
+    Raises:
+        ValueError: ``TOPOLOOM_DESIGN`` names no design.
     """
     given = os.environ.get("TOPOLOOM_DESIGN", "")
     if not given:

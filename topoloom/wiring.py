@@ -29,13 +29,9 @@ def plan_moves(
     ``plant`` replaces these by your own plant, from `synth.wiring.plant.read_plant_text`.
     ``present`` is the wiring of today, or the plan that led to it; by default nothing is plugged.
 
-    Raises
-    ------
-    DoesNotFit
-        The topology has switches, or too many nodes or ports.
+    Raises:
+        DoesNotFit: The topology has switches, or too many nodes or ports.
 
-    Examples
-    --------
     >>> first = plan_moves("UniRing(4)")
     >>> first.moves, plan_moves("UniRing(4)", present=first).moves
     (4, 0)
@@ -70,15 +66,10 @@ def plot(
     The plot of a schedule shows the load of every link, or with ``root`` the heaviest tree of this
     rank.  Needs matplotlib: ``pip install 'topoloom[plots]'``.  Returns the path.
 
-    Raises
-    ------
-    MissingExtra
-        matplotlib is not installed.
-    ValueError
-        The suffix is another, or a schedule is given without its topology.
+    Raises:
+        MissingExtra: matplotlib is not installed.
+        ValueError: The suffix is another, or a schedule is given without its topology.
 
-    Examples
-    --------
     >>> from tempfile import mkdtemp
     >>> plot(frontier(12, 4), f"{mkdtemp()}/frontier.svg").name  # doctest: +SKIP
     'frontier.svg'

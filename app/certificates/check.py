@@ -43,13 +43,9 @@ class CertificateFailed(ValueError):
 def checked(document: Any) -> list[str]:
     """Return the proved claims of a certificate as sentences; raise if a claim fails.
 
-    Raises
-    ------
-    CertificateFailed
-        A claim fails; the error has the pointer and the first failing node.
+    Raises:
+        CertificateFailed: A claim fails; the error has the pointer and the first failing node.
 
-    Notes
-    -----
     O(N links) for the sets of links of each shard, O(N T 2^d d) for Hall's condition.
     """
     document = _member(document, "", dict)

@@ -11,12 +11,10 @@ from topoloom.synth.topology.topology import Topology
 def document_of(topology: Topology, steps: int | None) -> dict[str, Any]:
     """Return the certificate of a graph: by slack schedules within ``steps``, or BFB if None.
 
-    Raises
-    ------
-    NotMeasurable
-        More than `MAX_NODES` nodes, or outside the domain of `synth.slack.slack_schedule`.
-    OutOfDomain
-        ``steps`` is less than the diameter, or too large.
+    Raises:
+        NotMeasurable: More than `MAX_NODES` nodes, or outside the domain of
+            `synth.slack.slack_schedule`.
+        OutOfDomain: ``steps`` is less than the diameter, or too large.
     """
     if topology.node_count > MAX_NODES:
         raise NotMeasurable("/nodes", f"must be at most {MAX_NODES} for a certificate")

@@ -20,10 +20,9 @@ _NAMES = {
 def design_boxes(fields: dict[str, Any], as_json: bool, as_csv: bool) -> bool:
     """Print the design of boxes; return False if the options name no box.
 
-    Raises
-    ------
-    typer.BadParameter
-        An option of boxes is given without a box, or an option of other designs with a box.
+    Raises:
+        typer.BadParameter: An option of boxes is given without a box, or an option of other designs
+            with a box.
     """
     if boxes.BOX.name not in fields:
         for option in boxes.OF_BOXES:

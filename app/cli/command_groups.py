@@ -66,10 +66,8 @@ def current_spelling(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     >>> current_spelling(["patch", "ring.json", "--place=free"])
     (['patch', 'ring.json', '--host-assignment=free'], ['`--place` is now `--host-assignment`'])
 
-    Raises
-    ------
-    typer.BadParameter
-        An option stands under its former and its current name.
+    Raises:
+        typer.BadParameter: An option stands under its former and its current name.
     """
     words, notes = _current_command(list(arguments))
     end = words.index("--") if "--" in words else len(words)

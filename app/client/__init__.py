@@ -45,26 +45,19 @@ class Client(Questions, Wiring, Tuning, Documents, Lists, Administration, Runnin
 
     Answers are dictionaries with types, which ``topoloom.app.client.types`` lists.
 
-    Parameters
-    ----------
-    base_url : str or sequence of str
-        URL of the service, ``http`` or ``https``; or several, which the client tries in turn.
-    key : str or None
-        API key, if the service requires one.
-    timeout_seconds : float
-        Time limit of one answer, over all attempts, pauses, and the job of the answer.
-    attempts : int
-        Limit of attempts at each URL while the service is unreachable, busy (429) or not ready
-        (502, 503, 504).  Pauses double, from a quarter of a second on, to ten seconds;
-        ``Retry-After`` sets a minimum.
+    Args:
+        base_url (str or sequence of str): URL of the service, ``http`` or ``https``; or several,
+            which the client tries in turn.
+        key (str or None): API key, if the service requires one.
+        timeout_seconds (float): Time limit of one answer, over all attempts, pauses, and the job of
+            the answer.
+        attempts (int): Limit of attempts at each URL while the service is unreachable, busy (429)
+            or not ready (502, 503, 504).  Pauses double, from a quarter of a second on, to ten
+            seconds; ``Retry-After`` sets a minimum.
 
-    Raises
-    ------
-    ValueError
-        A URL is invalid, or a number is not positive.
+    Raises:
+        ValueError: A URL is invalid, or a number is not positive.
 
-    Examples
-    --------
     >>> client = Client("http://127.0.0.1:1", timeout_seconds=1)
     >>> client.is_ready()
     False
@@ -75,22 +68,15 @@ class Client(Questions, Wiring, Tuning, Documents, Lists, Administration, Runnin
     ) -> Handle[R]:
         """Send the request of a method of this client, and do not wait for the answer.
 
-        Parameters
-        ----------
-        method : callable
-            A method of the client, such as ``client.design``.
-        *positional, **question
-            Arguments of the method.
+        Args:
+            method: A method of the client, such as ``client.design``.
+            *positional, **question: Arguments of the method.
 
-        Returns
-        -------
-        Handle
+        Returns:
             The handle of the job, whose ``result()`` is the answer of the method.
 
-        Raises
-        ------
-        Refused
-            The service refuses the request.
+        Raises:
+            Refused: The service refuses the request.
         """
         submitting = copy(self)
         submitting._submits = True

@@ -40,10 +40,8 @@ class Handle(Generic[R]):
     def job(self) -> JobDocument:
         """Return the job/1 document, as the job stands.
 
-        Raises
-        ------
-        ServiceError
-            The answer was stored already, so that there is no job.
+        Raises:
+            ServiceError: The answer was stored already, so that there is no job.
         """
         if self._job is None:
             raise ServiceError("the answer was stored already: there is no job")
@@ -59,10 +57,8 @@ class Handle(Generic[R]):
     def wait(self, timeout_seconds: float | None = None) -> str:
         """Return the state when the job has ended; by default wait as long as the client does.
 
-        Raises
-        ------
-        Unreachable
-            The job did not end in time; the job continues.
+        Raises:
+            Unreachable: The job did not end in time; the job continues.
         """
         if self._job is not None:
             self._job = self._client._ended(self.job(), self._deadline(timeout_seconds))
@@ -88,12 +84,9 @@ class Handle(Generic[R]):
     def result(self, timeout_seconds: float | None = None) -> R:
         """Return the answer when the job has ended.
 
-        Raises
-        ------
-        Refused
-            The job failed with a problem, or was cancelled.
-        Unreachable
-            The job did not end in time; the job continues.
+        Raises:
+            Refused: The job failed with a problem, or was cancelled.
+            Unreachable: The job did not end in time; the job continues.
         """
         if self._job is not None:
             self.wait(timeout_seconds)

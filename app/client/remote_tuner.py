@@ -39,29 +39,18 @@ class Report:
 class RemoteTuner:
     """A tuner with a session at a service; the first action creates the session.
 
-    Parameters
-    ----------
-    client : Client
-        Client of the service; its timeout limits one attempt.
-    options : Options, optional
-        Options of the session; without options, the tuner needs `load_state_dict`.
-    name : str
-        Name of the job.
-    patience_seconds : float
-        Time that training waits for the service before it continues.
-    retry_seconds : float
-        Time between attempts while training continues.
+    Args:
+        client: Client of the service; its timeout limits one attempt.
+        options: Options of the session; without options, the tuner needs `load_state_dict`.
+        name: Name of the job.
+        patience_seconds: Time that training waits for the service before it continues.
+        retry_seconds: Time between attempts while training continues.
 
-    Raises
-    ------
-    Refused
-        From every method: the service refuses a request, for instance because the session was
-        cancelled or another trainer took over.
-    Unreachable
-        From the first action and from `load_state_dict`: no rate is known.
+    Raises:
+        Refused: From every method: the service refuses a request, for instance because the session
+            was cancelled or another trainer took over.
+        Unreachable: From the first action and from `load_state_dict`: no rate is known.
 
-    Examples
-    --------
     >>> tuner = RemoteTuner(Client("http://127.0.0.1:1"), Options(1e-4, 1.0, 1000),
     ...                     patience_seconds=0)
     >>> tuner.action  # doctest: +ELLIPSIS
@@ -131,12 +120,9 @@ class RemoteTuner:
     def extend(self, total_steps: int | None = None) -> int:
         """Give the run another length, None begins its decay; return the length.
 
-        Raises
-        ------
-        Unreachable
-            The service does not answer, or observations are queued; the length stays.
-        Refused
-            The length cannot change now.
+        Raises:
+            Unreachable: The service does not answer, or observations are queued; the length stays.
+            Refused: The length cannot change now.
         """
         if self._action is None:
             self._begin()
@@ -165,10 +151,8 @@ class RemoteTuner:
     def load_state_dict(self, document: dict[str, Any]) -> None:
         """Return to a state, in this process or another, and discard later observations.
 
-        Raises
-        ------
-        InvalidState
-            The document is not a result of `state_dict`.
+        Raises:
+            InvalidState: The document is not a result of `state_dict`.
         """
         try:
             identity, lease, sequence, total, lr = (

@@ -42,10 +42,8 @@ def picked(value: Any, paths: Sequence[str]) -> Any:
 def check_paths(fields: str, model: Any) -> list[str]:
     """Return the comma-separated paths of a text; raise for members that the model lacks.
 
-    Raises
-    ------
-    ScheduleError
-        The error states the path and the existing members.
+    Raises:
+        ScheduleError: The error states the path and the existing members.
     """
     paths = fields.split(",")
     for path in paths:
@@ -64,10 +62,8 @@ def check_paths(fields: str, model: Any) -> list[str]:
 def parse_whole(pieces: str | bytes | Iterable[str | bytes]) -> Any:
     """Return the JSON value of a text, or of its pieces.
 
-    Raises
-    ------
-    TooLarge
-        The text has more than `MAX_PICKED` bytes.
+    Raises:
+        TooLarge: The text has more than `MAX_PICKED` bytes.
     """
     parts, size = [], 0
     for piece in [pieces] if isinstance(pieces, str | bytes) else pieces:

@@ -37,10 +37,8 @@ def is_stream(path: Path | str | None) -> bool:
 def read_json(path: Path, settings: Settings) -> Any:
     """Return the parsed content of a ``.json`` or ``.json.gz`` file.
 
-    Raises
-    ------
-    UnusableFile
-        As `read_text`, or the content is not JSON.
+    Raises:
+        UnusableFile: As `read_text`, or the content is not JSON.
     """
     return parse_json(path, read_text(path, settings))
 
@@ -58,11 +56,9 @@ def parse_json(path: Path, text: str) -> Any:
 def read_text(path: Path, settings: Settings) -> str:
     """Return the content of a text file, decompressed if gzipped.
 
-    Raises
-    ------
-    UnusableFile
-        The file is unreadable, exceeds ``max_body_bytes`` on disk or ``max_unpacked_bytes``
-        after unpacking, or is not text in UTF-8 or UTF-16.
+    Raises:
+        UnusableFile: The file is unreadable, exceeds ``max_body_bytes`` on disk or
+            ``max_unpacked_bytes`` after unpacking, or is not text in UTF-8 or UTF-16.
     """
     try:
         return decoded(read_bytes(path, settings))
@@ -73,10 +69,8 @@ def read_text(path: Path, settings: Settings) -> str:
 def read_bytes(path: Path, settings: Settings) -> bytes:
     """Return the content of a file, decompressed if gzipped.
 
-    Raises
-    ------
-    UnusableFile
-        The file is unreadable, or too large as in `read_text`.
+    Raises:
+        UnusableFile: The file is unreadable, or too large as in `read_text`.
     """
     try:
         return _read(path, settings)
@@ -131,10 +125,8 @@ def _opened_to_write(path: Path) -> Iterator[IO[bytes]]:
 def write_text(path: Path, pieces: Iterable[str]) -> None:
     """Write a text file; the suffix ``.gz`` compresses.
 
-    Raises
-    ------
-    UnusableFile
-        The file is unwritable.
+    Raises:
+        UnusableFile: The file is unwritable.
     """
     try:
         with _opened_to_write(path) as raw:
@@ -152,10 +144,8 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file.
 
-    Raises
-    ------
-    UnusableFile
-        The file is unwritable.
+    Raises:
+        UnusableFile: The file is unwritable.
     """
     try:
         with _opened_to_write(path) as file:

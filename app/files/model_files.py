@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 def read_model_file(path: Path, settings: "Settings") -> Any:
     """Return the document of a model file.
 
-    Raises
-    ------
-    UnusableFile
-        The file is neither JSON nor a workload file.
+    Raises:
+        UnusableFile: The file is neither JSON nor a workload file.
     """
     text = read_text(path, settings)
     if not is_workload(text):

@@ -22,10 +22,9 @@ def exported_files(path: Path, settings: Settings) -> tuple[str, list[bytes]]:
 
     A path to Chakra traces is a zip archive, the common prefix of the file names, or one trace.
 
-    Raises
-    ------
-    UnusableFile
-        A file is unreadable, the trace of a rank is missing, or the file is not a schedule.
+    Raises:
+        UnusableFile: A file is unreadable, the trace of a rank is missing, or the file is not a
+            schedule.
     """
     match = _TRACE.fullmatch(path.name)
     common = path.with_name(match[1]) if match else path

@@ -35,13 +35,9 @@ def decoded(data: bytes) -> str:
     >>> decoded("GPU0".encode("utf-16")), decoded(b"GPU0")
     ('GPU0', 'GPU0')
 
-    Raises
-    ------
-    NotText
-        The bytes are neither; the message names the file type, if recognized.
+    Raises:
+        NotText: The bytes are neither; the message names the file type, if recognized.
 
-    Examples
-    --------
     >>> decoded(b"\x89PNG\r\n")
     Traceback (most recent call last):
     ...

@@ -13,15 +13,12 @@ from topoloom.app.files.local_files import UnusableFile, is_stream, write_bytes
 def write_files(path: Path, files: Mapping[str, bytes]) -> None:
     """Write several files, into a ``.zip`` or with a common prefix.
 
-    Parameters
-    ----------
-    path : Path
-        ``x.zip`` contains the files ``x`` + name; ``x`` is the prefix of the files ``x`` + name.
+    Args:
+        path: ``x.zip`` contains the files ``x`` + name; ``x`` is the prefix of the files ``x`` +
+            name.
 
-    Raises
-    ------
-    UnusableFile
-        A file is unwritable.
+    Raises:
+        UnusableFile: A file is unwritable.
     """
     if path.suffix == ".zip" or is_stream(path):
         write_bytes(path, zipped({path.stem + name: data for name, data in files.items()}))
@@ -33,16 +30,12 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     """Write several files, into a ``.zip`` or into a new or empty folder.
 
-    Parameters
-    ----------
-    path : Path
-        A new or empty folder, since runtimes load all files of a folder; ``-`` writes a zip
-        archive to standard output.
+    Args:
+        path: A new or empty folder, since runtimes load all files of a folder; ``-`` writes a zip
+            archive to standard output.
 
-    Raises
-    ------
-    UnusableFile
-        The folder is not empty, or a file is unwritable.
+    Raises:
+        UnusableFile: The folder is not empty, or a file is unwritable.
     """
     if path.suffix == ".zip" or is_stream(path):
         write_bytes(path, zipped(files))
@@ -78,10 +71,8 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 def unzipped(path: Path, data: bytes, settings: Settings) -> dict[str, bytes]:
     """Return the files of a zip archive by name.
 
-    Raises
-    ------
-    UnusableFile
-        The data is no zip archive, or its content exceeds ``max_unpacked_bytes``.
+    Raises:
+        UnusableFile: The data is no zip archive, or its content exceeds ``max_unpacked_bytes``.
     """
     try:
         with ZipFile(BytesIO(data)) as archive:

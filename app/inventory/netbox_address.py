@@ -39,10 +39,8 @@ class Address:
 
         ``netbox:`` and ``netbox:?site=SLUG`` stand for the URL in ``NETBOX_URL``.
 
-        Raises
-        ------
-        NetBoxFailed
-            The text has another form, holds a login, or a variable is missing.
+        Raises:
+            NetBoxFailed: The text has another form, holds a login, or a variable is missing.
 
         >>> Address.of("netbox:https://netbox.example?site=dc1", {"NETBOX_TOKEN": "secret"})
         Address(url='https://netbox.example', sites=('dc1',))

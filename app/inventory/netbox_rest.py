@@ -34,10 +34,8 @@ class NetBox:
     ) -> Any:
         """Return the JSON answer to one request below ``/api/``; None for an empty answer.
 
-        Raises
-        ------
-        NetBoxFailed
-            NetBox is unreachable or refuses, or the answer is not JSON.
+        Raises:
+            NetBoxFailed: NetBox is unreachable or refuses, or the answer is not JSON.
         """
         head = {BRANCH_HEADER: self.branch} if self.branch else {}
         what = f"{self.address.url}: {method} /api/{path}"
@@ -69,10 +67,9 @@ class NetBox:
     def rows(self, path: str, query: Iterable[tuple[str, str]] = ()) -> list[dict[str, Any]]:
         """Return all rows of a list, page by page, in the order of their ids.
 
-        Raises
-        ------
-        NetBoxFailed
-            As for `ask`; or the answer is no list, or the list changes between two pages.
+        Raises:
+            NetBoxFailed: As for `ask`; or the answer is no list, or the list changes between two
+                pages.
         """
         found: list[dict[str, Any]] = []
         count = None

@@ -70,24 +70,17 @@ def push_plan(
     A new branch is deleted if it cannot be filled.  A branch of an earlier push is filled further;
     if this fails, the branch stays, and its description begins with `UNFINISHED`.
 
-    Parameters
-    ----------
-    script : Script
-        The moves of the plan.
-    netbox : NetBox
-        A connection outside any branch.
-    name : str
-        Name of the branch.
-    wait_seconds : float
-        Limit of the wait for the provisioning of a new branch, in seconds.
-    say : callable
-        Called with a sentence after each step.
+    Args:
+        script: The moves of the plan.
+        netbox: A connection outside any branch.
+        name: Name of the branch.
+        wait_seconds: Limit of the wait for the provisioning of a new branch, in seconds.
+        say: Called with a sentence after each step.
 
-    Raises
-    ------
-    NetBoxFailed
-        NetBox is unreachable or refuses, lacks a port of the plan, or a port of an added jumper
-        holds a cable that the plan does not remove.  The message says what becomes of the branch.
+    Raises:
+        NetBoxFailed: NetBox is unreachable or refuses, lacks a port of the plan, or a port of an
+            added jumper holds a cable that the plan does not remove.  The message says what becomes
+            of the branch.
     """
     if not _count(_changes(script, netbox)):
         return None

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 def plant_of(source: str, settings: "Settings") -> dict[str, Any]:
     """Return the plant of a file or of ``netbox:URL``, as a request value.
 
-    Raises
-    ------
-    UnusableFile, NetBoxFailed
-        The file or the NetBox is unreadable, or holds no plant.
+    Raises:
+        UnusableFile, NetBoxFailed: The file or the NetBox is unreadable, or holds no plant.
     """
     from topoloom.synth.errors import InvalidPlant
     from topoloom.synth.wiring.plant import plant_document, read_plant_values
@@ -38,10 +36,8 @@ def plant_of(source: str, settings: "Settings") -> dict[str, Any]:
 def wiring_of(source: str, settings: "Settings") -> list[Any] | dict[str, Any]:
     """Return the current wiring of a file or of ``netbox:URL``, as a request value.
 
-    Raises
-    ------
-    UnusableFile, NetBoxFailed
-        The file or the NetBox is unreadable.
+    Raises:
+        UnusableFile, NetBoxFailed: The file or the NetBox is unreadable.
     """
     if not is_netbox(source):
         return read_wiring_file(Path(source), settings)
@@ -53,12 +49,9 @@ def wiring_of(source: str, settings: "Settings") -> list[Any] | dict[str, Any]:
 def netbox(source: str) -> "Iterator[NetBox]":
     """Open the NetBox of ``netbox:URL``.
 
-    Raises
-    ------
-    NetBoxFailed
-        The address or a variable is invalid.
-    MissingExtra
-        The package for HTTP is not installed.
+    Raises:
+        NetBoxFailed: The address or a variable is invalid.
+        MissingExtra: The package for HTTP is not installed.
     """
     from topoloom.app.extras import require_extra
 

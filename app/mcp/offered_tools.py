@@ -23,8 +23,6 @@ def offered(document: Mapping[str, Any], compute: bool) -> Document:
     Every tool reads JSON.  With ``compute``, questions that the service computes and stores are
     tools as well.  No tool deletes, shares or labels, or touches keys.
 
-    Examples
-    --------
     >>> read, ask = ({"security": [{}, {"key": [scope]}], "operationId": scope,
     ...               "responses": {"200": {"content": {"application/json": {}}}}}
     ...              for scope in ("read", "design"))

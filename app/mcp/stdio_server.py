@@ -24,23 +24,15 @@ class NoService(ValueError):
 async def serve(url: str | None, key: str | None, compute: bool, settings: Settings) -> None:
     """Serve the tools on standard input and output until the client ends.
 
-    Parameters
-    ----------
-    url : str or None
-        URL of a running service; None for a service in this process, on its own database.
-    key : str or None
-        API key of the running service.
-    compute : bool
-        Whether tools may compute and store answers.
-    settings : Settings
-        Settings of the service in this process.
+    Args:
+        url: URL of a running service; None for a service in this process, on its own database.
+        key: API key of the running service.
+        compute: Whether tools may compute and store answers.
+        settings: Settings of the service in this process.
 
-    Raises
-    ------
-    NoService
-        The URL is invalid, or no service answers there.
-    DatabaseNotReady
-        The database of the service in this process cannot be used.
+    Raises:
+        NoService: The URL is invalid, or no service answers there.
+        DatabaseNotReady: The database of the service in this process cannot be used.
     """
     async with _connected(url, key, settings) as client:
         document = await _document(client)

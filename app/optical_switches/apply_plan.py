@@ -30,24 +30,15 @@ def carry_out(
 ) -> int:
     """Make the remaining moves of a plan; return their number.
 
-    Parameters
-    ----------
-    script : Script
-    switches : mapping of panel to Switch
-        One switch for every panel with moves.
-    commit : bool
-        False: the switches only check the edits.
-    seconds : int
-        Time until an unconfirmed edit rolls back.
-    say : callable
-        Called with a line for each completed operation.
+    Args:
+        switches: One switch for every panel with moves.
+        commit: False: the switches only check the edits.
+        seconds: Time until an unconfirmed edit rolls back.
+        say: Called with a line for each completed operation.
 
-    Raises
-    ------
-    BaseChanged
-        A panel matches no stage; nothing was changed.
-    PanelFailed
-        A switch refuses or is unreachable; the stage was rolled back.
+    Raises:
+        BaseChanged: A panel matches no stage; nothing was changed.
+        PanelFailed: A switch refuses or is unreachable; the stage was rolled back.
     """
     done = {panel: _completed_stages(script, panel, switch) for panel, switch in switches.items()}
     left = {panel: _left(script, panel, done[panel]) for panel in switches}

@@ -31,10 +31,8 @@ class Address:
     def of(cls, text: str) -> "Address":
         """Return the address of ``HOST``, ``HOST:PORT`` or ``[IPV6]:PORT``.
 
-        Raises
-        ------
-        ValueError
-            The text has another form.
+        Raises:
+            ValueError: The text has another form.
 
         >>> Address.of("ocs-1.lab"), Address.of("[::1]:8830").port
         (Address(host='ocs-1.lab', port=830), 8830)
@@ -68,11 +66,9 @@ class Login:
     def of(cls, environment: Mapping[str, str]) -> "Login":
         """Return the login of the environment.
 
-        Raises
-        ------
-        NoLogin
-            ``NETCONF_USERNAME`` is missing, or both ``NETCONF_PASSWORD`` and
-            ``NETCONF_KEY_FILE`` are missing, or a file does not exist.
+        Raises:
+            NoLogin: ``NETCONF_USERNAME`` is missing, or both ``NETCONF_PASSWORD`` and
+                ``NETCONF_KEY_FILE`` are missing, or a file does not exist.
 
         >>> Login.of({"NETCONF_USERNAME": "me", "NETCONF_PASSWORD": "secret"})
         Login(username='me', key_file=None, known_hosts=None)

@@ -52,10 +52,8 @@ class Switch:
     def check(self, steps: Iterable[Step]) -> None:
         """Validate edits on the switch, one after another, without a change.
 
-        Raises
-        ------
-        PanelFailed
-            The switch refuses an edit.
+        Raises:
+            PanelFailed: The switch refuses an edit.
         """
         with _naming(self.id):
             try:
@@ -100,12 +98,9 @@ class Switch:
 def opened(plant: Plant, panel: int, address: Address, login: Login) -> Iterator[Switch]:
     """Log in to the switch of a panel and lock its candidate; at the end, undo unconfirmed edits.
 
-    Raises
-    ------
-    MissingExtra
-        ncclient is not installed.
-    PanelFailed
-        The switch is unreachable or unknown, lacks a capability, or is locked.
+    Raises:
+        MissingExtra: ncclient is not installed.
+        PanelFailed: The switch is unreachable or unknown, lacks a capability, or is locked.
     """
     require_extra("ncclient", "netconf")
     name = plant.panels[panel].id

@@ -123,10 +123,8 @@ def parse_fraction(value: Any) -> Fraction:
     >>> parse_fraction("1/100"), parse_fraction("0.02"), parse_fraction(0)
     (Fraction(1, 100), Fraction(1, 50), Fraction(0, 1))
 
-    Raises
-    ------
-    ValueError
-        The value is no such number, or has a part of more than nine digits.
+    Raises:
+        ValueError: The value is no such number, or has a part of more than nine digits.
     """
     if isinstance(value, Fraction):
         value = str(value)
@@ -183,10 +181,8 @@ def parse_bytes(value: Any) -> int:
     >>> parse_bytes("1K"), parse_bytes("1g")
     (1024, 1073741824)
 
-    Raises
-    ------
-    ValueError
-        The value is no size, or not in 1 … 10**24.
+    Raises:
+        ValueError: The value is no size, or not in 1 … 10**24.
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError('must be a positive integer or a text such as "1MiB"')

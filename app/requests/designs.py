@@ -32,10 +32,8 @@ WiringValues = Annotated[dict[str, Any], Field(title="Current wiring")]
 def put_node_rate(request: Any) -> None:
     """Replace ``port_gbps`` of a request with ``node_gbps = port_gbps * degree``, in place.
 
-    Raises
-    ------
-    PlacedError
-        The request has both members, or the rate of the host exceeds the limit.
+    Raises:
+        PlacedError: The request has both members, or the rate of the host exceeds the limit.
     """
     if request.port_gbps is None:
         return
@@ -50,10 +48,8 @@ def put_node_rate(request: Any) -> None:
 def workload_preset(name: str) -> "Preset":
     """Return the preset of a workload.
 
-    Raises
-    ------
-    UnknownPreset
-        No preset of a workload has this name; the rule for a job names its command.
+    Raises:
+        UnknownPreset: No preset of a workload has this name; the rule for a job names its command.
     """
     from topoloom.schedules.errors import UnknownPreset
     from topoloom.schedules.workloads.presets import preset
@@ -277,10 +273,8 @@ class DesignRequest(TimedRequest):
     def merged_workload(self) -> "Workload":
         """The collectives to run, with the counts of equal collectives added up.
 
-        Raises
-        ------
-        UnknownPreset
-            No preset has this name.
+        Raises:
+            UnknownPreset: No preset has this name.
         """
         from topoloom.schedules.model.schedule import Collective
         from topoloom.schedules.workloads.tasks import Task, Workload, merged

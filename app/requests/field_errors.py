@@ -32,12 +32,9 @@ class FieldError(BaseModel):
 class PlacedError(ValueError):
     """A broken rule of a member inside the value that a validator checks.
 
-    Parameters
-    ----------
-    pointer : str
-        JSON pointer from the validated value to the member.
-    rule : str
-        The rule in plain words.
+    Args:
+        pointer: JSON pointer from the validated value to the member.
+        rule: The rule in plain words.
     """
 
     def __init__(self, pointer: str, rule: str) -> None:

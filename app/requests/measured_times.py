@@ -26,10 +26,8 @@ class MeasuredRow(Request):
 def fitted(rows: list[MeasuredRow], degree: int) -> dict[str, Decimal | None]:
     """Return the request members that replace a table of measured times.
 
-    Raises
-    ------
-    ValueError
-        The table does not determine the costs.
+    Raises:
+        ValueError: The table does not determine the costs.
     """
     from topoloom.schedules.errors import NoSchedule
     from topoloom.schedules.simulate.fit_link_costs import Row, fit

@@ -13,10 +13,8 @@ def printable(name: str) -> str:
     ...
     ValueError: must be printable text, without '\n'
 
-    Raises
-    ------
-    ValueError
-        `str.isprintable` is false.
+    Raises:
+        ValueError: `str.isprintable` is false.
     """
     if not name.isprintable():
         found = next(character for character in name if not character.isprintable())

@@ -59,10 +59,8 @@ def current_names(value: Mapping[str, Any], former: Iterable[str]) -> dict[str, 
     >>> current_names({"over": "time", "nodes": [8]}, ("over",))
     {'nodes': [8], 'kind': 'workload'}
 
-    Raises
-    ------
-    PlacedError
-        A member has different values under its two names.
+    Raises:
+        PlacedError: A member has different values under its two names.
     """
     members = dict(value)
     for old in former:

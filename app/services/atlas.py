@@ -8,10 +8,8 @@ from topoloom.schedules.errors import NotExportable
 def text(request: AtlasRequest, form: str) -> str:
     """Return the selected points in one of `app.documents.atlas.FORMATS`.
 
-    Raises
-    ------
-    NotExportable
-        ``form`` is not a format of the atlas.
+    Raises:
+        NotExportable: ``form`` is not a format of the atlas.
     """
     from topoloom.synth.atlas.bundled import bundled
 

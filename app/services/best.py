@@ -27,10 +27,8 @@ def find(context: Context, request: BestRequest) -> BestAnswer:
     ``search``, the design of these hosts is computed and stored first; without a workload, their
     frontier.
 
-    Raises
-    ------
-    ScheduleError
-        The workload contains an all-to-all.
+    Raises:
+        ScheduleError: The workload contains an all-to-all.
     """
     speed = workload = None
     if request.timed:

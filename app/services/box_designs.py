@@ -16,14 +16,10 @@ from topoloom.synth.topology.topology import Topology
 def create(context: Context, request: BoxDesignRequest) -> Artefact:
     """Return the stored box-design/1 document of a request; store the best topology.
 
-    Raises
-    ------
-    InvalidRecipe, OutOfDomain
-        The box is unknown, or misses a fact.
-    ImpossibleRequest
-        No topology of these boxes exists or is known.
-    TooLarge
-        The accelerators exceed the limit of forests here.
+    Raises:
+        InvalidRecipe, OutOfDomain: The box is unknown, or misses a fact.
+        ImpossibleRequest: No topology of these boxes exists or is known.
+        TooLarge: The accelerators exceed the limit of forests here.
     """
     stored = topologies.load_graphs(context, request.graphs)
     asked = topologies.with_graph_ids(request.canonical(), stored)

@@ -28,11 +28,9 @@ _SPEED = ("bytes", "alpha_us", "node_gbps", "overhead_us", "chunk_us")
 def create(context: Context, request: ComparisonRequest) -> Artefact:
     """Return the stored comparison/1 document of designs, schedules or a fabric.
 
-    Raises
-    ------
-    TooLarge
-        The fabric has more nodes than the limit of forests, or more than
-        `schedules.compare.compare_algorithms.MAX_RANKS` ranks.
+    Raises:
+        TooLarge: The fabric has more nodes than the limit of forests, or more than
+            `schedules.compare.compare_algorithms.MAX_RANKS` ranks.
     """
     if request.topology is not None:
         return _of_fabric(context, request)

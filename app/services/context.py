@@ -138,14 +138,10 @@ class Context:
     def read(self, kind: str, identity: str) -> Artefact:
         """Return the stored document of an id, or of a unique prefix.
 
-        Raises
-        ------
-        NotStored
-            No document matches.
-        Ambiguous
-            Several documents match; the error names them.
-        Damaged
-            The document is damaged and cannot be computed again.
+        Raises:
+            NotStored: No document matches.
+            Ambiguous: Several documents match; the error names them.
+            Damaged: The document is damaged and cannot be computed again.
         """
         identity = self.completed(kind, identity)
         found = self.store.get(kind, identity)

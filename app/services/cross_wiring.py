@@ -10,10 +10,8 @@ from topoloom.app.services.plants import given_plant
 def of_plant(context: Context, request: CrossWiringRequest) -> Presented:
     """Return the cross-wiring/1 document of a plant.
 
-    Raises
-    ------
-    InvalidPlant
-        The plant breaks a rule.
+    Raises:
+        InvalidPlant: The plant breaks a rule.
     """
     from topoloom.synth.wiring.plant.cross_wiring import cross_wiring
 

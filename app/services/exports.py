@@ -20,12 +20,10 @@ from topoloom.schedules.formats import FORMATS, Options
 def export(context: Context, wanted: ExportQuestion) -> Artefact:
     """Return the stored file of a document in a format; several files are one archive.
 
-    Raises
-    ------
-    NotExportable
-        The format or option does not exist, or the format cannot express this document.
-    TooLarge
-        The file would be larger than the limit of this installation.
+    Raises:
+        NotExportable: The format or option does not exist, or the format cannot express this
+            document.
+        TooLarge: The file would be larger than the limit of this installation.
     """
     kind, form = wanted.kind, wanted.format
     require_available(kind, form, wanted.options)

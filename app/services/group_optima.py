@@ -15,10 +15,9 @@ from topoloom.schedules.options import Options
 def group_optimum(context: Context, loaded: StoredTopology, request: OptimumRequest) -> Artefact:
     """Return the stored group-optimum/1 document: three rates of every kind of group.
 
-    Raises
-    ------
-    NoSchedule
-        The request has an option for all hosts, or as `schedules.groups.request.asked_groups`.
+    Raises:
+        NoSchedule: The request has an option for all hosts, or as
+            `schedules.groups.request.asked_groups`.
     """
     from topoloom.schedules.groups.rate import require_collective
 

@@ -37,11 +37,9 @@ def create(context: Context, request: GroupScheduleRequest) -> Presented:
 def joint(context: Context, request: GroupScheduleRequest, *, field: str = "") -> JointSchedules:
     """Return the stored schedules of all groups, with their time.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge
-        As `schedules.groups.joint_schedule.traffic_schedules` and
-        `schedules.groups.request.asked_traffic`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge: As `schedules.groups.joint_schedule.traffic_schedules`
+            and `schedules.groups.request.asked_traffic`.
     """
     from topoloom.schedules.simulate.joint_simulation import simulate_together
     from topoloom.schedules.verify.groups import joint_time
@@ -68,10 +66,8 @@ def joint(context: Context, request: GroupScheduleRequest, *, field: str = "") -
 def one_schedule(context: Context, loaded: StoredTopology, request: ScheduleRequest) -> Artefact:
     """Return the stored schedule of one group of a request; all groups run at once.
 
-    Raises
-    ------
-    NoSchedule
-        ``number`` is no group, or as `joint`.
+    Raises:
+        NoSchedule: ``number`` is no group, or as `joint`.
     """
     traffic = _traffic(context, loaded, request)
     kinds = [one.kind for one in traffic]

@@ -29,14 +29,10 @@ def create(context: Context, request: IterationRequest) -> Artefact:
 def design(context: Context, request: IterationRequest) -> "IterationDesign":
     """Return the design of an iteration, with its operations.
 
-    Raises
-    ------
-    UnknownPreset, NoSchedule
-        The job breaks a rule.
-    TooLarge
-        The job has too many passes through layers.
-    InvalidRecipe, ImpossibleRequest
-        The topology is no recipe of these hosts, or none exists.
+    Raises:
+        UnknownPreset, NoSchedule: The job breaks a rule.
+        TooLarge: The job has too many passes through layers.
+        InvalidRecipe, ImpossibleRequest: The topology is no recipe of these hosts, or none exists.
     """
     return _designed(context, request, topologies.load_graphs(context, request.graphs))
 

@@ -61,11 +61,9 @@ class Tuning:
 def create(tuning: Tuning, name: str, options: Options) -> tuple[Session, str]:
     """Return a new session, and the lease of its trainer.
 
-    Raises
-    ------
-    InvalidOptions, TooLarge, MissingExtra
-        An option is outside its domain, the run exceeds a limit of this installation, or
-        scikit-learn is missing.
+    Raises:
+        InvalidOptions, TooLarge, MissingExtra: An option is outside its domain, the run exceeds a
+            limit of this installation, or scikit-learn is missing.
     """
     require_extra("sklearn", "tune")
     state = first_state(options)
@@ -94,19 +92,14 @@ def attach(
 ) -> tuple[Session, str]:
     """Give a session to a trainer; return the session and its new lease.
 
-    Parameters
-    ----------
-    lease : str, optional
-        The present lease, or the previous lease until the first use of the present lease.
-        Without either, the session must have been silent for the time of the settings.
-    sequence : int, optional
-        The trainer continues after this observation; later observations become invalid.
+    Args:
+        lease: The present lease, or the previous lease until the first use of the present lease.
+            Without either, the session must have been silent for the time of the settings.
+        sequence: The trainer continues after this observation; later observations become invalid.
 
-    Raises
-    ------
-    Leased, Ended, OutOfSequence
-        Another trainer holds the session, the session is cancelled, or the observation does
-        not exist yet.
+    Raises:
+        Leased, Ended, OutOfSequence: Another trainer holds the session, the session is cancelled,
+            or the observation does not exist yet.
     """
     while True:
         session = tuning.store.for_change(identity)
@@ -131,13 +124,12 @@ def observe(
 ) -> Reply:
     """Store an observation and return the next action of the trainer.
 
-    Raises
-    ------
-    Ended, Leased, OutOfSequence, InvalidObservation
-        The session has ended, belongs to another trainer, or expects another number; or the
-        losses do not answer its action.  The session stays unchanged.
-    MustSearch
-        ``searching`` is false, and the answer may require the fit of a Gaussian process.
+    Raises:
+        Ended, Leased, OutOfSequence, InvalidObservation: The session has ended, belongs to another
+            trainer, or expects another number; or the losses do not answer its action.  The session
+            stays unchanged.
+        MustSearch: ``searching`` is false, and the answer may require the fit of a Gaussian
+            process.
     """
     while True:
         session = tuning.store.for_change(identity)
@@ -164,12 +156,10 @@ def extend(tuning: Tuning, identity: str, observation: Observation) -> Session:
 
     The log keeps the length as an observation, so later replays include the change.
 
-    Raises
-    ------
-    Ended, Leased, OutOfSequence
-        As in `observe`.
-    InvalidOptions, TooLarge
-        The length cannot change to this value now, or exceeds the limit of this installation.
+    Raises:
+        Ended, Leased, OutOfSequence: As in `observe`.
+        InvalidOptions, TooLarge: The length cannot change to this value now, or exceeds the limit
+            of this installation.
     """
     observe(tuning, identity, observation)
     return tuning.store.get(identity)
@@ -178,10 +168,8 @@ def extend(tuning: Tuning, identity: str, observation: Observation) -> Session:
 def cancel(tuning: Tuning, identity: str) -> Session:
     """End a session, which then accepts no observations.  A repeated call changes nothing.
 
-    Raises
-    ------
-    Ended
-        The session has ended otherwise.
+    Raises:
+        Ended: The session has ended otherwise.
     """
     while True:
         session = tuning.store.for_change(identity, ending=True)

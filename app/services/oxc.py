@@ -22,12 +22,9 @@ def allreduce(context: Context, request: OxcRequest) -> Presented:
 
     Domains of one size run the same schedule.
 
-    Raises
-    ------
-    NoSchedule
-        The algorithm is unknown, or does not fit the number of ranks.
-    NotExportable
-        The volume is too small, or there are too many flows.
+    Raises:
+        NoSchedule: The algorithm is unknown, or does not fit the number of ranks.
+        NotExportable: The volume is too small, or there are too many flows.
     """
     from topoloom.schedules.formats.flows import flows
     from topoloom.schedules.formats.lowering.transfers import least_messages

@@ -97,10 +97,8 @@ MOST_RATED = 64
 def export(artefact: Artefact, form: str) -> str:
     """Return a stored patch plan in one of `FORMATS`.
 
-    Raises
-    ------
-    NotExportable
-        The format does not exist, or cannot express this plan.
+    Raises:
+        NotExportable: The format does not exist, or cannot express this plan.
     """
     require_available(form)
     if form in ("json", "csv"):

@@ -30,19 +30,13 @@ def observe(
 ) -> tuple[Presented, int]:
     """Store observations of panels, and return the progress of the plan and its version.
 
-    Parameters
-    ----------
-    version : int
-        The version of the progress that the observer knows.
+    Args:
+        version: The version of the progress that the observer knows.
 
-    Raises
-    ------
-    ChangedMeanwhile
-        Another observation was stored since that version.
-    BaseTaken
-        Another plan is under way on the same plant.
-    InvalidWiring
-        The observed wiring is impossible.
+    Raises:
+        ChangedMeanwhile: Another observation was stored since that version.
+        BaseTaken: Another plan is under way on the same plant.
+        InvalidWiring: The observed wiring is impossible.
     """
     script, before = script_of(artefact), store.get(artefact.id)
     _require_version(before, version)

@@ -16,21 +16,15 @@ def plant_of(
 ) -> "Plant":
     """Return a plant with its current wiring.
 
-    Parameters
-    ----------
-    given : JSON values, PlantText or None
-        The request's ``plant``.
-    layout, hosts, ports
-        The regular plant if ``given`` is None.
-    wiring : JSON values or None
-        The request's ``current_wiring``; None for the wiring in the plant.
-    note : callable
-        Called with each sentence about what the wiring does not state.
+    Args:
+        given: The request's ``plant``.
+        layout, hosts, ports: The regular plant if ``given`` is None.
+        wiring: The request's ``current_wiring``; None for the wiring in the plant.
+        note: Called with each sentence about what the wiring does not state.
 
-    Raises
-    ------
-    InvalidPlant, InvalidWiring, OutOfDomain
-        The field of the error is a pointer into the request.
+    Raises:
+        InvalidPlant, InvalidWiring, OutOfDomain: The field of the error is a pointer into the
+            request.
     """
     from topoloom.synth.wiring import uniform
     from topoloom.synth.wiring.devices.wiring_reader import read_wiring

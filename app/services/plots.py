@@ -53,10 +53,8 @@ def draw_frontier(context: Context, request: FrontierRequest) -> Artefact:
 def draw_sizes(context: Context, request: SizesRequest) -> Artefact:
     """Return the stored drawing of times over the size of the data.
 
-    Raises
-    ------
-    TooLarge
-        There are more than `MAX_TIMES` sizes times tasks.
+    Raises:
+        TooLarge: There are more than `MAX_TIMES` sizes times tasks.
     """
     if len(sizes(*request.range)) * len(request.tasks) > MAX_TIMES:
         raise TooLarge("/workload", f"must have at most {MAX_TIMES} tasks times sizes to be drawn")
@@ -89,10 +87,8 @@ def draw_load(context: Context, request: LoadPlotRequest) -> Artefact:
 def draw_faults(context: Context, request: FaultPlotRequest) -> Artefact:
     """Return the stored drawing of a stored fault analysis.
 
-    Raises
-    ------
-    NoSchedule
-        The sweep is no fault analysis.
+    Raises:
+        NoSchedule: The sweep is no fault analysis.
     """
     from topoloom.app.plots import faults as plot
 
@@ -103,10 +99,8 @@ def draw_faults(context: Context, request: FaultPlotRequest) -> Artefact:
 def draw_iterations(context: Context, request: IterationPlotRequest) -> Artefact:
     """Return the stored drawing of a stored sweep of iterations.
 
-    Raises
-    ------
-    NoSchedule
-        The sweep is over something else.
+    Raises:
+        NoSchedule: The sweep is over something else.
     """
     from topoloom.app.plots import iteration_sweep as plot
 

@@ -34,12 +34,9 @@ def of_design(
 ) -> Mapping[str, bytes]:
     """Return the files by name: programs in a folder, an index, and a table for NCCL's tuner.
 
-    Raises
-    ------
-    NotExportable
-        The run-time cannot express any algorithm of a collective.
-    TooLarge
-        A schedule, or the total size of the files, exceeds a limit of this installation.
+    Raises:
+        NotExportable: The run-time cannot express any algorithm of a collective.
+        TooLarge: A schedule, or the total size of the files, exceeds a limit of this installation.
     """
     from topoloom.app.services.design_inputs import made
     from topoloom.schedules.design.export_files import file_set

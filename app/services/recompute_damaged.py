@@ -51,11 +51,9 @@ from topoloom.app.store.errors import Damaged
 def recomputed(context: Context, kind: str, identity: str, key: str) -> Artefact:
     """Return the document of a damaged row, computed from its canonical request ``key``.
 
-    Raises
-    ------
-    Damaged
-        ``key`` has another id, belongs to an earlier kernel version, or holds only the digest
-        of a topology or a schedule that a client sent.
+    Raises:
+        Damaged: ``key`` has another id, belongs to an earlier kernel version, or holds only the
+            digest of a topology or a schedule that a client sent.
     """
     # The id comes first: nothing is computed or stored for another request.
     if key_of(KERNEL_VERSION, kind, key) != identity:

@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 def of_stored(context: Context, question: RepairsQuestion) -> Presented:
     """Return the repairs/1 document of a stored plan.
 
-    Raises
-    ------
-    InvalidWiring
-        A fault names a part that the plant of the plan does not have.
-    DoesNotFit
-        The requested repair is not possible.
+    Raises:
+        InvalidWiring: A fault names a part that the plant of the plan does not have.
+        DoesNotFit: The requested repair is not possible.
     """
     script, plan = _carried_out(context, question.id)
     most = min(MOST_RATED, context.settings.max_optimum_nodes)
@@ -42,10 +39,8 @@ def of_stored(context: Context, question: RepairsQuestion) -> Presented:
 def fault_analysis_of_stored(context: Context, question: FaultAnalysisQuestion) -> Presented:
     """Return the survey/1 document of a stored plan.
 
-    Raises
-    ------
-    DoesNotFit
-        The number of failures exceeds the limit of an analysis.
+    Raises:
+        DoesNotFit: The number of failures exceeds the limit of an analysis.
     """
     script, plan = _carried_out(context, question.id)
     asked = question.on

@@ -42,12 +42,9 @@ def delete(context: Context, kind: str, identity: str) -> str:
     Documents that refer to it stay, and report the missing document if they need it.  The same
     request has the same id again.
 
-    Raises
-    ------
-    NotStored
-        No document matches.
-    Pinned
-        The document is pinned.
+    Raises:
+        NotStored: No document matches.
+        Pinned: The document is pinned.
     """
     whole = context.completed(kind, identity)
     if not context.whole_store.delete(kind, whole):

@@ -108,10 +108,9 @@ def check_exported(
 def read(document: Any, topology: Topology) -> Schedule:
     """Return the schedule of a schedule/1 document that is valid on a topology.
 
-    Raises
-    ------
-    InvalidSchedule
-        The document breaks a rule of the format, is for another topology, or is not valid.
+    Raises:
+        InvalidSchedule: The document breaks a rule of the format, is for another topology, or is
+            not valid.
     """
     from topoloom.schedules.formats.schedule.read import from_document
     from topoloom.schedules.verify import require_valid
@@ -129,11 +128,9 @@ def read_exported(
 ) -> "Transcript":
     """Return the transcript of an exported program, on a topology if given.
 
-    Raises
-    ------
-    InvalidProgram
-        The replay fails, the program does not fit the topology, or the file is an NCCL tuner
-        table.
+    Raises:
+        InvalidProgram: The replay fails, the program does not fit the topology, or the file is an
+            NCCL tuner table.
     """
     from topoloom.schedules.formats.inspection.check_program import require_wired, transcript_of
 
@@ -189,10 +186,9 @@ def export(
 ) -> Iterable[str] | Files:
     """Return a stored schedule in one of `FORMATS`: text in pieces, or several files.
 
-    Raises
-    ------
-    NotExportable
-        The format or option does not exist, or the format cannot express this schedule.
+    Raises:
+        NotExportable: The format or option does not exist, or the format cannot express this
+            schedule.
     """
     from topoloom.schedules.formats import write
 

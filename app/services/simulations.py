@@ -42,10 +42,9 @@ def create(context: Context, request: TimedScheduleRequest) -> Artefact:
 def of_document(document: Any, topology: Topology, request: SimulationRequest) -> Presented:
     """Return the simulation/1 document of a schedule/1 document.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology; the error names the first violations.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology; the error names the first
+            violations.
     """
     return _simulated(schedules.read(document, topology), topology, request.on(topology))
 
@@ -62,11 +61,9 @@ def of_exported(
 
     ``option`` is the user-facing name of the option that changes the dialect.
 
-    Raises
-    ------
-    InvalidProgram
-        The replay fails, the program does not fit the topology, or the file is an NCCL tuner
-        table.
+    Raises:
+        InvalidProgram: The replay fails, the program does not fit the topology, or the file is an
+            NCCL tuner table.
     """
     sent = schedules.read_exported(form, files, topology, said)
     notes = schedules.remarks_on(form, files, said, option)

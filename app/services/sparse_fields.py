@@ -13,10 +13,8 @@ from topoloom.app.store.artifacts import Artefact
 def part(context: Context, wanted: PartQuestion) -> Any:
     """Return the requested members of a stored document.
 
-    Raises
-    ------
-    TooLarge
-        The document is too large to parse.
+    Raises:
+        TooLarge: The document is too large to parse.
     """
     return part_of(context.read(wanted.kind, wanted.id), wanted.paths)
 

@@ -105,12 +105,9 @@ class Given:
 def given(context: Context, request: GivenSchedule) -> Given:
     """Return the schedule of a request on its topology; store the topology.
 
-    Raises
-    ------
-    NotStored, Ambiguous
-        No schedule or topology matches the id, or several do.
-    SynthError
-        The topology breaks a rule.
+    Raises:
+        NotStored, Ambiguous: No schedule or topology matches the id, or several do.
+        SynthError: The topology breaks a rule.
     """
     if request.schedule_id is not None:
         kept = context.stored(SCHEDULE, request.schedule_id)

@@ -17,10 +17,8 @@ def curve(
 ) -> "list[HeightPoint]":
     """Return the verified points of `schedules.compare.height_tradeoff.height_tradeoff`.
 
-    Raises
-    ------
-    TooLarge
-        The topology has more nodes than the limit of forests.
+    Raises:
+        TooLarge: The topology has more nodes than the limit of forests.
     """
     from topoloom.schedules.compare.height_tradeoff import height_tradeoff as found
 

@@ -62,38 +62,23 @@ def design(
 ) -> Design:
     """Return the best topology for a workload, with its times, schedules and baselines.
 
-    Parameters
-    ----------
-    hosts, speed : Hosts, Speed
-        N hosts of d ports, their rates and latencies.
-    workload : Workload
-        Tasks to run.
-    sources : Sources
-        Source of frontiers, schedules and routes.
-    limits : Limits
-        Larger topologies have no schedule of the best point, but a reason.
-    all_to_all : bool
-        Include all-to-all on every point, even if the workload has none.
-    today : CurrentWiring, optional
-        Today's wiring.  The design then counts the changes to reach every point, and chooses
-        the best among the points that fit within the limits.
+    Args:
+        hosts, speed: N hosts of d ports, their rates and latencies.
+        workload: Tasks to run.
+        sources: Source of frontiers, schedules and routes.
+        limits: Larger topologies have no schedule of the best point, but a reason.
+        all_to_all: Include all-to-all on every point, even if the workload has none.
+        today: Today's wiring.  The design then counts the changes to reach every point, and chooses
+            the best among the points that fit within the limits.
 
-    Raises
-    ------
-    DoesNotFit
-        No point of the frontier can be wired, or none within the limits.
-    ImpossibleRequest, InvalidRecipe, TooLarge
-        As the sources raise.
-    ClaimBroken
-        A bug: a schedule does not have the measured cost.
+    Raises:
+        DoesNotFit: No point of the frontier can be wired, or none within the limits.
+        ImpossibleRequest, InvalidRecipe, TooLarge: As the sources raise.
+        ClaimBroken: A bug: a schedule does not have the measured cost.
 
-    Notes
-    -----
     Ties in time go to fewer steps, then to the shorter recipe.  In addition to the sources,
     O(points * tasks * candidates' lines).
 
-    Examples
-    --------
     >>> work = Workload((Task(Collective.ALLREDUCE, 10**6),), single=True)
     >>> speed = Speed(Fraction(125 * 10**8), Fraction(1, 10**5))
     >>> found = design(Hosts(12, 4), speed, work, Generators(), Limits(2048, 256))

@@ -78,18 +78,14 @@ class Choice:
 class DesignPoint:
     """A point of the frontier, timed for a workload.
 
-    Attributes
-    ----------
-    exchange : AllToAllChoices or None
-        Cost of all-to-all on the point, where the workload has one.
-    usual_seconds : Fraction
-        Time of the workload in the point's steps, and of its all-to-alls by their fastest routing.
-    choices : tuple of Choice
-        The fastest algorithm of each task, in the order of the tasks.
-    candidates : tuple of tuple of Candidate
-        All algorithms of each collective, in the order of `Workload.collectives`.
-    trees_at_least : Fraction or None
-        Lower bound on the workload's time by trees, where trees were bounded but not packed.
+    Attributes:
+        exchange: Cost of all-to-all on the point, where the workload has one.
+        usual_seconds: Time of the workload in the point's steps, and of its all-to-alls by their
+            fastest routing.
+        choices: The fastest algorithm of each task, in the order of the tasks.
+        candidates: All algorithms of each collective, in the order of `Workload.collectives`.
+        trees_at_least: Lower bound on the workload's time by trees, where trees were bounded but
+            not packed.
     """
 
     measured: Measured
@@ -134,29 +130,20 @@ class ScheduleInUse:
 class Design:
     """The answer: all points of the frontier, the best, and its schedules.
 
-    Attributes
-    ----------
-    bounds : Cost
-        Lower bounds on the steps and T_B of one pass, for any topology of these hosts.
-    bound_seconds : Fraction
-        Lower bound on the workload's time for any topology, in the usual number of passes.
-    best : DesignPoint
-        The point of least time: by the usual algorithms for a single collective, by the
-        fastest algorithms for a list of tasks.
-    schedule : ScheduleInUse or None
-        For a single collective: the verified schedule on the best point.  None for a list,
-        whose schedules are in ``used``.
-    co_design : DesignPoint
-        The point of least time by the fastest algorithm for every size; ``used`` has a schedule
-        for each of these algorithms.
-    baselines : tuple of Baseline
-        Times of the whole workload on the same hosts by today's algorithms.
-    assumed : tuple of Baseline
-        The same with hardware beyond cables, such as a switch without latency.
-    changes : tuple of Change
-        Changes from today's wiring to each point, where given; else empty.
-    weighed : str
-        Objective of these changes: moves, seconds or drained hosts.
+    Attributes:
+        bounds: Lower bounds on the steps and T_B of one pass, for any topology of these hosts.
+        bound_seconds: Lower bound on the workload's time for any topology, in the usual number of
+            passes.
+        best: The point of least time: by the usual algorithms for a single collective, by the
+            fastest algorithms for a list of tasks.
+        schedule: For a single collective: the verified schedule on the best point.  None for a
+            list, whose schedules are in ``used``.
+        co_design: The point of least time by the fastest algorithm for every size; ``used`` has a
+            schedule for each of these algorithms.
+        baselines: Times of the whole workload on the same hosts by today's algorithms.
+        assumed: The same with hardware beyond cables, such as a switch without latency.
+        changes: Changes from today's wiring to each point, where given; else empty.
+        weighed: Objective of these changes: moves, seconds or drained hosts.
     """
 
     hosts: Hosts

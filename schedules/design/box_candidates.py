@@ -18,22 +18,15 @@ from topoloom.synth.topology.topology import Topology
 class BoxHosts:
     """The boxes of a design, and the cables of each.
 
-    Attributes
-    ----------
-    box : str
-        One box, as in `synth.boxes.expression`.
-    boxes, cables : int
-        Number of boxes, and of the cables of each.
-    links : Links
-        Whether both directions of a port lead to one box.
-    cable : Fraction, optional
-        Rate of a cable in the unit of the box; default: the NIC of the catalogue.
-    ports : Ports
-        Rule of the accelerators that the cables are on.
-    boxes_per_rack : int
-        Most boxes of a rack, joined by copper; the racks are chosen for the most copper.
-    graphs : mapping of str to Topology
-        Topologies of names after ``@`` in the box.
+    Attributes:
+        box: One box, as in `synth.boxes.expression`.
+        boxes, cables: Number of boxes, and of the cables of each.
+        links: Whether both directions of a port lead to one box.
+        cable: Rate of a cable in the unit of the box; default: the NIC of the catalogue.
+        ports: Rule of the accelerators that the cables are on.
+        boxes_per_rack: Most boxes of a rack, joined by copper; the racks are chosen for the most
+            copper.
+        graphs: Topologies of names after ``@`` in the box.
     """
 
     box: str
@@ -77,10 +70,8 @@ def frontier_candidates(
 ) -> tuple[list[BoxCandidate], int]:
     """Return the points of the frontier, and the least number of steps of any topology.
 
-    Raises
-    ------
-    ImpossibleRequest
-        No topology of these boxes exists or is known.
+    Raises:
+        ImpossibleRequest: No topology of these boxes exists or is known.
     """
     found = frontier(hosts.hosts)
     recipes = dict.fromkeys(str(point.recipe) for point in found.points)

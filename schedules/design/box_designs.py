@@ -116,34 +116,21 @@ def box_design(
 ) -> BoxDesign:
     """Return the best topology between boxes for a collective over all their accelerators.
 
-    Parameters
-    ----------
-    hosts : BoxHosts
-        The boxes and their cables.
-    task : Task
-        An allgather, a reduce-scatter or an allreduce; ``count`` is not used.
-    alpha_seconds : Fraction
-        Latency of a hop between accelerators, inside a box or along a cable.
-    frontier : callable, optional
-        Source of the frontier of topologies between boxes.
-    max_scheduled : int
-        With more accelerators no schedule is made, and rows are ordered by their bounds.
-    max_nodes : int
-        Maximum nodes of all boxes.
+    Args:
+        hosts: The boxes and their cables.
+        task: An allgather, a reduce-scatter or an allreduce; ``count`` is not used.
+        alpha_seconds: Latency of a hop between accelerators, inside a box or along a cable.
+        frontier: Source of the frontier of topologies between boxes.
+        max_scheduled: With more accelerators no schedule is made, and rows are ordered by their
+            bounds.
+        max_nodes: Maximum nodes of all boxes.
 
-    Raises
-    ------
-    ImpossibleRequest
-        No topology of these boxes exists or is known.
-    InvalidRecipe
-        The box is unknown, states no rates, or needs the rate of a cable.
-    UnknownCollective
-        The collective is another.
-    OutOfDomain, TooLarge
-        The result exceeds a limit.
+    Raises:
+        ImpossibleRequest: No topology of these boxes exists or is known.
+        InvalidRecipe: The box is unknown, states no rates, or needs the rate of a cable.
+        UnknownCollective: The collective is another.
+        OutOfDomain, TooLarge: The result exceeds a limit.
 
-    Examples
-    --------
     >>> found = box_design(BoxHosts("mi300x", 5, 4), Task(Collective.ALLGATHER, 10**9),
     ...                    Fraction(1, 10**5))
     >>> found.best.text, float(found.best.algbw), found.best.hops

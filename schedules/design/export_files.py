@@ -35,18 +35,13 @@ _ENDINGS = {"msccl-xml": "xml", "mscclpp-json": "json"}
 class SizedFile:
     """One file of a set.
 
-    Attributes
-    ----------
-    first_bytes, last_bytes : int
-        Sizes of data that the file serves, inclusive; None for no limit.
-    multiple : int
-        The runtime runs the file only for multiples of this number of elements (MSCCL XML) or
-        bytes (MSCCL++); else its own algorithm.
-    scheduler_multiple : int
-        The same where the msccl-scheduler library chooses the file.
-    channels : int
-        MSCCL XML: minimum value of NCCL_MIN_NCHANNELS; 0 for other formats.
-        Of MSCCL XML: NCCL_MIN_NCHANNELS must be no less; 0 of others.
+    Attributes:
+        first_bytes, last_bytes: Sizes of data that the file serves, inclusive; None for no limit.
+        multiple: The runtime runs the file only for multiples of this number of elements (MSCCL
+            XML) or bytes (MSCCL++); else its own algorithm.
+        scheduler_multiple: The same where the msccl-scheduler library chooses the file.
+        channels: MSCCL XML: minimum value of NCCL_MIN_NCHANNELS; 0 for other formats.  Of MSCCL
+            XML: NCCL_MIN_NCHANNELS must be no less; 0 of others.
     """
 
     collective: Collective
@@ -99,33 +94,23 @@ def file_set(
 ) -> FileSet:
     """Return the programs of a design that together serve all sizes.
 
-    Parameters
-    ----------
-    form : str
-        One of `formats.PROGRAMS`.
-    options : Options
-        Options of the format, and ``channels`` of the table.  ``min_bytes`` and ``max_bytes``
-        limit the sizes of the whole set.
-    make : function
-        Returns schedules; default: generates them.
-    most_bytes : int, optional
-        Maximum total bytes of all files.
+    Args:
+        form: One of `formats.PROGRAMS`.
+        options: Options of the format, and ``channels`` of the table.  ``min_bytes`` and
+            ``max_bytes`` limit the sizes of the whole set.
+        make: Returns schedules; default: generates them.
+        most_bytes: Maximum total bytes of all files.
 
-    Raises
-    ------
-    NotExportable
-        The format has no file sets, the range of sizes is empty, no algorithm of a collective is
-        expressible, or none serves a size in the range.  The error states the first reason.
-    TooLarge
-        A schedule of the point exceeds the limits of generation, or the files exceed the maximum.
+    Raises:
+        NotExportable: The format has no file sets, the range of sizes is empty, no algorithm of a
+            collective is expressible, or none serves a size in the range.  The error states the
+            first reason.
+        TooLarge: A schedule of the point exceeds the limits of generation, or the files exceed the
+            maximum.
 
-    Notes
-    -----
     A runtime that allocates scratch memory at start may limit the size of the last file;
     ``last_bytes`` is then the largest size served.  ``scratch_budget`` raises the limit.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> from topoloom.schedules.design import Generators, Hosts, Limits, Speed, Task, Workload
     >>> from topoloom.schedules.design import design as made

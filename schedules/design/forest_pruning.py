@@ -46,17 +46,11 @@ class TreeBounds(NamedTuple):
 def forest_line(reach: TreeBounds, nodes: int, degree: int, work: Operation) -> Line:
     """Return a lower bound on the time of any forest in lock step, as a line in the size.
 
-    Parameters
-    ----------
-    reach : TreeBounds
-        Of the topology; T_B may be below the optimum.
-    nodes, degree : int
-        Hosts, and links into each host.
-    work : Operation
-        The collective and the speeds; its size is not used.
+    Args:
+        reach: Of the topology; T_B may be below the optimum.
+        nodes, degree: Hosts, and links into each host.
+        work: The collective and the speeds; its size is not used.
 
-    Notes
-    -----
     A tree of height h >= ``hops`` cut into P pieces takes h + P - 1 >= ``hops`` rounds, each with
     one latency.  The link that is busiest over all rounds carries T_B M / B; each round lasts
     at least as long as its load of that round.  At least N - 1 messages reach every node, so

@@ -96,8 +96,6 @@ def best_topologies(
     Ties go to breadth-first broadcast, then to the shortest recipe.  Times are exact and those
     of the usual passes by the algorithm of each topology.  At most O(topologies of a size squared).
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> ring = KnownTopology(4, 2, *2 * [Cost(2, Fraction(3, 4))], "BiRing(4)", "biring-4x2")
     >>> worse = KnownTopology(4, 2, *2 * [Cost(2, Fraction(1))], "X(4)", "x-4x2")
@@ -125,10 +123,8 @@ def best_topologies(
 def require_timed(workload: Workload) -> None:
     """Raise unless the time of a workload follows from the known costs of a topology.
 
-    Raises
-    ------
-    ScheduleError
-        The workload has an all-to-all, whose routes must be computed.
+    Raises:
+        ScheduleError: The workload has an all-to-all, whose routes must be computed.
     """
     if workload.exchanges:
         raise ScheduleError(

@@ -125,10 +125,8 @@ def allowed_points(
 ) -> "tuple[DesignPoint, ...]":
     """Return the points to choose from: those that fit, within the given limits.
 
-    Raises
-    ------
-    DoesNotFit
-        There is no such point.
+    Raises:
+        DoesNotFit: There is no such point.
     """
     fitting = [change for change in changes if change.moves is not None]
     if not fitting:

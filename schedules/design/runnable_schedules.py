@@ -34,22 +34,15 @@ def candidate_options(point: DesignPoint, name: str, max_chunks: int | None = No
 def served_schedules(design: Design) -> tuple[Served, ...]:
     """Return the schedules that a `Runner` needs for a design, by collective and size.
 
-    Parameters
-    ----------
-    design : Design
-        Its co-design is used: the point of least time by the fastest algorithm for every size.
+    Args:
+        design: Its co-design is used: the point of least time by the fastest algorithm for every
+            size.
 
-    Raises
-    ------
-    TooLarge
-        A schedule of the point exceeds the limits of generation.
+    Raises:
+        TooLarge: A schedule of the point exceeds the limits of generation.
 
-    Notes
-    -----
     Each schedule is verified.  Trees are cut as is best at the first size of their range.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> from topoloom.schedules.model.schedule import Collective
     >>> from topoloom.schedules.design import Generators, Hosts, Limits, Speed, Task, Workload

@@ -43,20 +43,16 @@ class Sources(Protocol):
         Slack schedules have at most ``options.steps`` steps; shards have at most
         ``options.max_chunks`` chunks.
 
-        Raises
-        ------
-        TooLarge
-            The topology exceeds the limits of schedule generation.
+        Raises:
+            TooLarge: The topology exceeds the limits of schedule generation.
         """
         ...
 
     def forest(self, recipe: Recipe, collective: Collective) -> tuple[TreeSchedule, Topology]:
         """Return verified trees of highest throughput, and their topology.
 
-        Raises
-        ------
-        TooLarge, TookTooLong
-            The topology exceeds the limits of tree packing.
+        Raises:
+            TooLarge, TookTooLong: The topology exceeds the limits of tree packing.
         """
         ...
 

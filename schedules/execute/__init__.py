@@ -77,40 +77,26 @@ def execute(
 ) -> Execution:
     """Run a schedule between local processes, one per rank, and check the result.
 
-    Parameters
-    ----------
-    schedule : Schedule or Transcript
-        Any schedule, valid or not; `schedules.verify` checks validity.  A transcript holds the
-        messages of an exported program; it runs in rounds of messages that do not depend on each
-        other.
-    size_bytes : int
-        M: the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce, the data that each rank sends in an all-to-all.  A multiple of 4, since
-        elements are 32-bit integers; N times M, the data at all ranks together, is at most
-        `limits.MAX_BYTES_IN_ALL`.
-    repeat : int
-        Runs, each on new data; 1 to `limits.MAX_REPEAT`.
-    pipeline_chunks : int
-        Pieces of each tree's data, 1 to `limits.MAX_PIPELINE_CHUNKS`; messages of a transcript
-        are not cut.
-    timeout_seconds : float
-        Time limit of a rank for a message, and of the whole call.
-    team : Team, optional
-        Processes to use, at least one per rank; by default the call starts its own.
+    Args:
+        schedule: Any schedule, valid or not; `schedules.verify` checks validity.  A transcript
+            holds the messages of an exported program; it runs in rounds of messages that do not
+            depend on each other.
+        size_bytes: M: the output of an allgather, the input of a reduce-scatter, the buffer of an
+            allreduce, the data that each rank sends in an all-to-all.  A multiple of 4, since
+            elements are 32-bit integers; N times M, the data at all ranks together, is at most
+            `limits.MAX_BYTES_IN_ALL`.
+        repeat: Runs, each on new data; 1 to `limits.MAX_REPEAT`.
+        pipeline_chunks: Pieces of each tree's data, 1 to `limits.MAX_PIPELINE_CHUNKS`; messages of
+            a transcript are not cut.
+        timeout_seconds: Time limit of a rank for a message, and of the whole call.
+        team: Processes to use, at least one per rank; by default the call starts its own.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule names a node that is no rank; see `plan.plan`.
-    InvalidProgram
-        The transcript keeps several values of one part of the data at a rank.
-    TooLarge
-        A limit above is exceeded.
-    ExecutionFailed
-        PyTorch is missing, a process ended, or a message did not arrive in time.
+    Raises:
+        InvalidSchedule: The schedule names a node that is no rank; see `plan.plan`.
+        InvalidProgram: The transcript keeps several values of one part of the data at a rank.
+        TooLarge: A limit above is exceeded.
+        ExecutionFailed: PyTorch is missing, a process ended, or a message did not arrive in time.
 
-    Examples
-    --------
     >>> from topoloom.schedules.generate.collectives import make
     >>> from topoloom.synth.recipes.build import build
     >>> from topoloom.synth.recipes.recipe import parse

@@ -15,13 +15,9 @@ def infer_topology(document: Any) -> Topology:
     edge are switches.  A link joins the ends of each send or hop.  Entries that break a rule of the
     format are skipped: reading the document reports them.
 
-    Raises
-    ------
-    InvalidSchedule
-        The document sends nothing.
+    Raises:
+        InvalidSchedule: The document sends nothing.
 
-    Examples
-    --------
     >>> trees = [{"root": "a", "weight": 1, "edges": [["a", "switch", "b"]]}]
     >>> infer_topology({"trees": trees}).compute_nodes
     ('a', 'b')

@@ -43,19 +43,13 @@ def probe(repeat: int = 20, *, device: str = "cpu") -> list[Row]:
 
     All ranks must call it; only rank 0 gets rows, one for every entry of `SHAPES` and other rank.
 
-    Parameters
-    ----------
-    repeat : int
-        Round trips of each shape, from 1; the median counts.
-    device : str
-        Device of the data: ``"cpu"``, or ``"cuda"`` if the backend sends from there.
+    Args:
+        repeat: Round trips of each shape, from 1; the median counts.
+        device: Device of the data: ``"cpu"``, or ``"cuda"`` if the backend sends from there.
 
-    Raises
-    ------
-    NoSchedule
-        ``repeat`` is not positive.
-    ExecutionFailed
-        The group has only one rank.
+    Raises:
+        NoSchedule: ``repeat`` is not positive.
+        ExecutionFailed: The group has only one rank.
     """
     torch, group = import_module("torch"), import_module("torch.distributed")
     if repeat < 1:
@@ -96,16 +90,12 @@ def rows_that_grow(
 ) -> list[Row]:
     """Return one row per shape, after as many sets of round trips as the times need to grow.
 
-    Parameters
-    ----------
-    round_trips : callable
-        Makes a round trip of each of `SHAPES`; returns their seconds.
-    repeat : int
-        Round trips per set.
-    before : sequence of Row
-        Rows of other ranks; the times of all rows together must grow with the bytes.
-    tell : callable
-        Gets ``True`` after a set if another one follows; at most `MAX_ATTEMPTS` sets are made.
+    Args:
+        round_trips: Makes a round trip of each of `SHAPES`; returns their seconds.
+        repeat: Round trips per set.
+        before: Rows of other ranks; the times of all rows together must grow with the bytes.
+        tell: Gets ``True`` after a set if another one follows; at most `MAX_ATTEMPTS` sets are
+            made.
     """
     taken: list[list[float]] = []
     rows: list[Row] = []
@@ -191,12 +181,10 @@ def between_processes(
 ) -> list[Row]:
     """Return message times between processes of this machine (gloo).
 
-    Raises
-    ------
-    TooLarge, NoSchedule
-        A number is out of its range.
-    ExecutionFailed
-        PyTorch is missing, a process failed, or all took longer than ``timeout_seconds``.
+    Raises:
+        TooLarge, NoSchedule: A number is out of its range.
+        ExecutionFailed: PyTorch is missing, a process failed, or all took longer than
+            ``timeout_seconds``.
     """
     if not 2 <= ranks <= MAX_RANKS:
         raise TooLarge("/ranks", f"must lie in 2 to {MAX_RANKS}")

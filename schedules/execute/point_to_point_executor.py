@@ -109,17 +109,13 @@ class Prepared:
 class Carrier:
     """A process group of torch.distributed, as the connection of one rank to all others.
 
-    Parameters
-    ----------
-    group : ProcessGroup, optional
-        By default the default group; rank i of a program is its rank i.
-    registered : bool
-        Whether torch.distributed knows the group by a name; a back end's inner group has none.
+    Args:
+        group: By default the default group; rank i of a program is its rank i.
+        registered: Whether torch.distributed knows the group by a name; a back end's inner group
+            has none.
 
-    Attributes
-    ----------
-    timeout : timedelta, optional
-        Longest wait for one message; None is the time limit of the group.
+    Attributes:
+        timeout (timedelta): Longest wait for one message; None is the time limit of the group.
     """
 
     def __init__(self, group: Any = None, *, registered: bool = True) -> None:

@@ -51,30 +51,21 @@ class _Bound:
 class Runner:
     """Runs collectives on tensors by given schedules.
 
-    Parameters
-    ----------
-    schedules : Schedule or Served, or an iterable of them
-        At least one for each collective to run.  The largest ``first_bytes`` that the data
-        reaches selects among several.  They must be valid: they are not verified here.
-    group : ProcessGroup or Carrier, optional
-        A group with one rank for each rank of the schedules; rank i of the group is the i-th rank
-        of a schedule.  By default the default group.
+    Args:
+        schedules: At least one for each collective to run.  The largest ``first_bytes`` that the
+            data reaches selects among several.  They must be valid: they are not verified here.
+        group: A group with one rank for each rank of the schedules; rank i of the group is the i-th
+            rank of a schedule.  By default the default group.
 
-    Raises
-    ------
-    ExecutionFailed
-        PyTorch is missing or has no process group, a schedule's number of ranks differs from the
-        group's, or no schedule is given.
+    Raises:
+        ExecutionFailed: PyTorch is missing or has no process group, a schedule's number of ranks
+            differs from the group's, or no schedule is given.
 
-    Notes
-    -----
     Messages and the memory that they pass through are planned at the first call with a size, type
     and device, and kept.  Sums are in the order of the schedule: the same on every rank and in
     every call, but floating-point sums may differ in their last bits from those of other
     libraries.  Elements may have any type that the backend sends and adds.
 
-    Examples
-    --------
     >>> runner = Runner(topoloom.schedule("Circulant(8, 1, 3)", "allreduce"))  # doctest: +SKIP
     >>> runner.all_reduce(gradients)  # doctest: +SKIP
     """
@@ -109,10 +100,8 @@ class Runner:
     def schedule_for(self, collective: Collective | str, size_bytes: int) -> Schedule:
         """Return the schedule that runs this number of bytes.
 
-        Raises
-        ------
-        ExecutionFailed
-            No schedule of this collective was given.
+        Raises:
+            ExecutionFailed: No schedule of this collective was given.
         """
         return self._choice(Collective.of(collective), size_bytes).schedule
 
@@ -238,10 +227,8 @@ class Runner:
 def ranks_of(schedule: Schedule) -> tuple[Any, ...]:
     """Return the ranks that take part in a schedule.
 
-    Raises
-    ------
-    ExecutionFailed
-        Its parts have different ranks, or no ranks take part.
+    Raises:
+        ExecutionFailed: Its parts have different ranks, or no ranks take part.
     """
     if not isinstance(schedule, SequenceSchedule):
         return schedule.ranks

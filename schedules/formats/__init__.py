@@ -89,15 +89,11 @@ def write(
 ) -> Iterable[str] | Files:
     """Return a schedule in one of `FORMATS`: text in pieces, or several files.
 
-    Raises
-    ------
-    NotExportable
-        The format or option does not exist, or the format cannot express this schedule.
-    InvalidSchedule
-        The schedule is not valid on the topology.
+    Raises:
+        NotExportable: The format or option does not exist, or the format cannot express this
+            schedule.
+        InvalidSchedule: The schedule is not valid on the topology.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> from topoloom.synth.topology.topology import Topology
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])

@@ -8,9 +8,8 @@ last the nanoseconds of the update.
 Collectives of the first two columns belong to tensor groups, those of the third to data groups;
 an ending such as ``_EP`` or ``_DP_EP`` names another group.
 
-References
-----------
-github.com/aliyun/aicb, ``workload_generator/SimAI_training_workload_generator.py``.
+References:
+    github.com/aliyun/aicb, ``workload_generator/SimAI_training_workload_generator.py``.
 """
 
 import re
@@ -50,21 +49,14 @@ def is_workload(text: str) -> bool:
 def aicb_model(text: str, place: str = "/model") -> dict[str, Any]:
     r"""Return the document of a model file for a workload file; see `formats.model_file`.
 
-    Parameters
-    ----------
-    text : str
-        The file.
-    place : str
-        JSON pointer of the file in a request.
+    Args:
+        text: The file.
+        place: JSON pointer of the file in a request.
 
-    Raises
-    ------
-    NoSchedule
-        A line breaks the format, or the file states more than one pipeline stage, whose layers
-        the file does not tell apart.
+    Raises:
+        NoSchedule: A line breaks the format, or the file states more than one pipeline stage, whose
+            layers the file does not tell apart.
 
-    Examples
-    --------
     >>> layer = "mlp -1 500 ALLREDUCE 16777216 600 NONE 0 400 REDUCESCATTER 64 100"
     >>> head = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1"
     >>> model = aicb_model(f"{head}\n1\n{layer}")

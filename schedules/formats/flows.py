@@ -17,15 +17,10 @@ def flows(schedule: Schedule, topology: Topology, size_bytes: int) -> list[Flow]
 
     All data between two ranks in a step is one flow.  Chunk bounds are rounded down to bytes.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NotExportable
-        The data has fewer bytes than the schedule has chunks.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NotExportable: The data has fewer bytes than the schedule has chunks.
 
-    Examples
-    --------
     >>> from topoloom.schedules.generate.collectives import make
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> flows(make(pair, "allreduce"), pair, 100)

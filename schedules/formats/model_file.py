@@ -46,24 +46,15 @@ def read_model(
 ) -> TrainingJob:
     """Return the job of a model file.
 
-    Parameters
-    ----------
-    document : object
-        The parsed JSON.
-    ranks : int
-        Accelerators of the job; ``data`` takes those that the other sizes leave.
-    parallel : str, optional
-        Sizes such as ``tensor=8,pipeline=4``, instead of those of the file.
-    place : str
-        JSON pointer of the document in a request.
+    Args:
+        document: The parsed JSON.
+        ranks: Accelerators of the job; ``data`` takes those that the other sizes leave.
+        parallel: Sizes such as ``tensor=8,pipeline=4``, instead of those of the file.
+        place: JSON pointer of the document in a request.
 
-    Raises
-    ------
-    NoSchedule
-        A member is unknown or breaks a rule, or the job breaks a rule.
+    Raises:
+        NoSchedule: A member is unknown or breaks a rule, or the job breaks a rule.
 
-    Examples
-    --------
     >>> layers = [{"count": 2, "parameters": 10, "forward_seconds": "1/2"}]
     >>> job = read_model({"layers": layers, "parallel": {"pipeline": 2}}, 8)
     >>> len(job.layers), str(job.processes)

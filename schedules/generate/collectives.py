@@ -47,50 +47,35 @@ def make(
 ) -> Schedule:
     """Return a schedule for a collective on a topology.
 
-    Parameters
-    ----------
-    topology : Topology
-        Strongly connected.
-    collective : Collective or str
-        Reduce-scatter is the reversed allgather of the transpose.  Allreduce is a reduce-scatter
-        followed by an allgather; forestcoll runs both at once where that is faster and trees,
-        gap and shards are absent.  Reduce is the reversed broadcast of the transpose.
-    algorithm : str
-        One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
-        (highest throughput, any fabric), ``"lifted"`` (at the cost of the theorems, for
-        topologies that carry a recipe) or ``"slack"`` (the least bandwidth found within a number
-        of steps, no switches).  One of `GATHERS` for an allreduce in one pass.  One of
-        `ROUTINGS` for all-to-all.
-    trees_per_root : int, optional
-        For forestcoll only: number of trees per shard.
-    max_gap : Fraction or int, optional
-        For forestcoll only, instead of ``trees_per_root``: the fewest trees that take at most
-        1 + max_gap times the time of any number of trees.
-    root : NodeId, optional
-        For broadcast and reduce, which require forestcoll: where the data starts or ends.
-    shards : mapping, optional
-        For forestcoll only: relative sizes of the shards by compute node, integers from 0;
-        absent nodes have size 0.  Default: equal shards.
-    participants : collection, optional
-        For forestcoll only: the compute nodes with data.  All others only forward.
-    max_chunks : int, optional
-        For bfb and slack only: maximum chunks per shard; the number that loses least is chosen.
-    steps : int, optional
-        For slack only: maximum steps of one direction, at least the diameter.
-    max_height : int, optional
-        For forestcoll only: maximum height of the trees of a pass.
+    Args:
+        topology: Strongly connected.
+        collective: Reduce-scatter is the reversed allgather of the transpose.  Allreduce is a
+            reduce-scatter followed by an allgather; forestcoll runs both at once where that is
+            faster and trees, gap and shards are absent.  Reduce is the reversed broadcast of the
+            transpose.
+        algorithm: One of `ALGORITHMS`: ``"bfb"`` (fewest steps, no switches), ``"forestcoll"``
+            (highest throughput, any fabric), ``"lifted"`` (at the cost of the theorems, for
+            topologies that carry a recipe) or ``"slack"`` (the least bandwidth found within a
+            number of steps, no switches).  One of `GATHERS` for an allreduce in one pass.  One of
+            `ROUTINGS` for all-to-all.
+        trees_per_root: For forestcoll only: number of trees per shard.
+        max_gap: For forestcoll only, instead of ``trees_per_root``: the fewest trees that take at
+            most 1 + max_gap times the time of any number of trees.
+        root: For broadcast and reduce, which require forestcoll: where the data starts or ends.
+        shards: For forestcoll only: relative sizes of the shards by compute node, integers from 0;
+            absent nodes have size 0.  Default: equal shards.
+        participants: For forestcoll only: the compute nodes with data.  All others only forward.
+        max_chunks: For bfb and slack only: maximum chunks per shard; the number that loses least is
+            chosen.
+        steps: For slack only: maximum steps of one direction, at least the diameter.
+        max_height: For forestcoll only: maximum height of the trees of a pass.
 
-    Raises
-    ------
-    UnknownCollective
-        No such collective.
-    NoSchedule
-        No such algorithm, or the algorithm cannot serve this request.
-    Unreachable, InvalidTopology
-        The topology is not strongly connected or has one compute node only.
+    Raises:
+        UnknownCollective: No such collective.
+        NoSchedule: No such algorithm, or the algorithm cannot serve this request.
+        Unreachable, InvalidTopology: The topology is not strongly connected or has one compute node
+            only.
 
-    Examples
-    --------
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> make(ring, "gossip")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -183,15 +168,11 @@ def reverse(
 
     Likewise turn a broadcast into a reduce, or back.
 
-    Parameters
-    ----------
-    schedule : StepSchedule or TreeSchedule
-        An allgather, reduce-scatter, broadcast or reduce on the transpose of ``topology``.
-    topology : Topology
-        Topology of the result.
+    Args:
+        schedule: An allgather, reduce-scatter, broadcast or reduce on the transpose of
+            ``topology``.
+        topology: Topology of the result.
 
-    Notes
-    -----
     The sends that carry a chunk of an allgather form an out-tree from its owner, in order of
     time.  Reversed in time on the reversed links, they form an in-tree: each rank adds the
     received data to its own and sends the sum once.  The loads of links and steps, and thus the
@@ -200,13 +181,9 @@ def reverse(
     Parallel links keep their index, since `Topology.transpose` keeps their order.  Trees keep the
     order of their edges, breadth-first from the root.  O(sends).
 
-    Raises
-    ------
-    NoSchedule
-        The schedule is for another topology or another collective.
+    Raises:
+        NoSchedule: The schedule is for another topology or another collective.
 
-    Examples
-    --------
     >>> ring = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> gather = TreeSchedule(Collective.ALLGATHER, ring.digest, (0, 1), 1, trees)

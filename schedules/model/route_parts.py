@@ -21,13 +21,9 @@ def route_parts(schedule: RouteSchedule) -> Iterator[RoutePart]:
     Stops exclude switches.  The routes of a pair divide its block in their order.
     O(hops) time in all.
 
-    Raises
-    ------
-    InvalidSchedule
-            A route does not join two ranks, or the routes of a pair exceed its block.
+    Raises:
+        InvalidSchedule: A route does not join two ranks, or the routes of a pair exceed its block.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Route
     >>> ways = (Route((0, 1), 2), Route((0, "switch", 2, 1), 1))
     >>> schedule = RouteSchedule(Collective.ALL_TO_ALL, "sha256:0", (0, 1, 2), 3, ways)

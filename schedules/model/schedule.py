@@ -256,10 +256,8 @@ Schedule: TypeAlias = StepSchedule | TreeSchedule | RouteSchedule | SequenceSche
 def schedule_parts(schedule: Schedule) -> tuple[StepSchedule | TreeSchedule, ...]:
     """Return the parts of a sequence, or the schedule itself as its only part.
 
-    Raises
-    ------
-    NoSchedule
-        The schedule consists of routes, which move no shards.
+    Raises:
+        NoSchedule: The schedule consists of routes, which move no shards.
 
     >>> schedule_parts(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()))[0].ranks
     (0, 1)

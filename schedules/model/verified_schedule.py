@@ -22,27 +22,18 @@ class MulticastSavings:
 class ScheduleCosts:
     """The costs of a schedule, derived from its sends alone; None where a member does not apply.
 
-    Attributes
-    ----------
-    steps : int
-        Number of steps, or the largest number of hops of a route.
-    bandwidth : Fraction
-        T_B in units of M / B.
-    inverse_rate : Fraction
-        Trees: time per byte of a shard of size 1.  Routes: time in which every rank sends
-        one unit to every other.
-    ranks, data : int
-        Trees: number of participating ranks, and the total size of their shards.  Routes: number
-        of ranks, if some hosts are idle.
-    units_per_pair : int
-        Routes: units into which the data of one pair is divided.
-    parts : tuple of ScheduleCosts
-        Sequences: the parts.  Other members are sums or maxima over the parts; parts that run
-        together have one joint inverse rate.
-    together : bool
-        Sequences: whether the parts run together.
-    multicast : MulticastSavings
-        Present on topologies with multicast switches.
+    Attributes:
+        steps: Number of steps, or the largest number of hops of a route.
+        bandwidth: T_B in units of M / B.
+        inverse_rate: Trees: time per byte of a shard of size 1.  Routes: time in which every rank
+            sends one unit to every other.
+        ranks, data: Trees: number of participating ranks, and the total size of their shards.
+            Routes: number of ranks, if some hosts are idle.
+        units_per_pair: Routes: units into which the data of one pair is divided.
+        parts: Sequences: the parts.  Other members are sums or maxima over the parts; parts that
+            run together have one joint inverse rate.
+        together: Sequences: whether the parts run together.
+        multicast: Present on topologies with multicast switches.
     """
 
     collective: Collective

@@ -78,22 +78,15 @@ _found_last: LruCache[AllToAll] = LruCache(_FLOWS_KEPT)
 def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToAll:
     """Return the best all-to-all of a topology: exact, or between exact bounds.
 
-    Parameters
-    ----------
-    topology : Topology
-        Strongly connected; switches and hosts forward.
-    max_variables : int
-        Maximum size of linear programs; beyond it shortest paths are used.
+    Args:
+        topology: Strongly connected; switches and hosts forward.
+        max_variables: Maximum size of linear programs; beyond it shortest paths are used.
 
-    Raises
-    ------
-    Unreachable, InvalidTopology
-        The topology is not strongly connected, or has fewer than two compute nodes.
-    TooLarge
-        More than `MAX_FLOWS` sources times arcs, after reduction by symmetry.
+    Raises:
+        Unreachable, InvalidTopology: The topology is not strongly connected, or has fewer than two
+            compute nodes.
+        TooLarge: More than `MAX_FLOWS` sources times arcs, after reduction by symmetry.
 
-    Notes
-    -----
     First, symmetry: where a semiregular group is known (`synth.symmetry.semiregular_groups`), one
     source represents each orbit.  Second, equal shares of shortest paths, which are optimal on
     many symmetric graphs.  Third, the linear program, rounded to integers such that every
@@ -101,12 +94,9 @@ def optimum(topology: Topology, *, max_variables: int = MAX_VARIABLES) -> AllToA
     1024 nodes, one second for 64 nodes without symmetry.  Above `max_variables`, shortest paths
     under adaptive lengths (`schedules.routes.multiplicative_weights`).
 
-    References
-    ----------
-    Shahrokhi and Matula, "The maximum concurrent flow problem", J. ACM 37 (1990).
+    References:
+        Shahrokhi and Matula, "The maximum concurrent flow problem", J. ACM 37 (1990).
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.build import build
     >>> from topoloom.synth.recipes.recipe import parse
     >>> found = optimum(build(parse("GeneralizedKautz(4, 20)")))
@@ -157,13 +147,9 @@ def schedule(
 ) -> RouteSchedule:
     """Return an all-to-all by routes in the time of `optimum`, or of `shortest`.
 
-    Raises
-    ------
-    TooLarge
-        As `optimum`, or more than `MAX_HOPS` hops in all.
+    Raises:
+        TooLarge: As `optimum`, or more than `MAX_HOPS` hops in all.
 
-    Examples
-    --------
     >>> found = schedule(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
     >>> [(route.path, route.weight) for route in found.routes][:2], found.units_per_pair
     ([((0, 1), 1), ((0, 1, 2), 1)], 1)

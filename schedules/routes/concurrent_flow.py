@@ -111,8 +111,6 @@ def whole_flows(problem: AllToAllDemand, flows: NDArray[np.float64]) -> tuple[In
     The flows deliver exactly one unit to every destination.  No arc carries more of a source's
     data than the given flow, rounded up.
 
-    Notes
-    -----
     With capacities rounded up, the given flows fit except for the solver's tolerance, so
     an integer maximum flow serves all destinations.
     """

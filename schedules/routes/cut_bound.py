@@ -33,8 +33,6 @@ def cut_bound(problem: AllToAllDemand) -> Fraction:
 
     O(nodes^3 + modes * (nodes * arcs)) and one search of shortest paths from every source.
 
-    Examples
-    --------
     Two triangles joined by one link in each direction: 9 units cross it.
 
     >>> from topoloom.schedules.routes.demand import all_to_all_demand

@@ -26,22 +26,15 @@ Integers = NDArray[np.int64]
 class AllToAllDemand:
     """One source of each orbit sends a unit to every other compute node.
 
-    Attributes
-    ----------
-    tail, head : array of int64, by arc
-        Positions; arcs are sorted by (tail, head).
-    orbit : array of int64, by arc
-        Orbit of each arc.
-    capacity : array of int64, by orbit
-        Capacity of each arc of the orbit, times ``scale``.
-    scale : Fraction
-        ``capacity / scale`` is in the topology's bandwidth unit.
-    wants : array of bool, by position
-        Whether this node receives a unit from each source: true for compute nodes.
-    sources : array of int64
-        One compute node of each orbit.
-    images : array of int64, (order, nodes)
-        The group.
+    Attributes:
+        tail, head (array of int64, by arc): Positions; arcs are sorted by (tail, head).
+        orbit (array of int64, by arc): Orbit of each arc.
+        capacity (array of int64, by orbit): Capacity of each arc of the orbit, times ``scale``.
+        scale: ``capacity / scale`` is in the topology's bandwidth unit.
+        wants (array of bool, by position): Whether this node receives a unit from each source: true
+            for compute nodes.
+        sources: One compute node of each orbit.
+        images (array of int64, (order, nodes)): The group.
     """
 
     tail: Integers
@@ -83,15 +76,11 @@ class AllToAllDemand:
 def all_to_all_demand(topology: Topology) -> AllToAllDemand:
     """Return the problem on a topology, reduced by its known symmetry.
 
-    Raises
-    ------
-    Unreachable, InvalidTopology
-        The topology is not strongly connected, or has fewer than two compute nodes.
-    TooLarge
-        The capacities have too large a common denominator.
+    Raises:
+        Unreachable, InvalidTopology: The topology is not strongly connected, or has fewer than two
+            compute nodes.
+        TooLarge: The capacities have too large a common denominator.
 
-    Examples
-    --------
     >>> ring = all_to_all_demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     >>> ring.sources.tolist(), ring.orbit.tolist(), ring.receivers
     ([0], [0, 0, 0, 0], 3)

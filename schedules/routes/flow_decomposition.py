@@ -23,25 +23,18 @@ def route_schedule(
 ) -> RouteSchedule:
     """Return the schedule with the given flows of one source of each orbit.
 
-    Parameters
-    ----------
-    flows : array of int64, (sources, arcs)
-        In 1 / unit; each row delivers exactly one unit to every other compute node.
+    Args:
+        flows (array of int64, (sources, arcs)): In 1 / unit; each row delivers exactly one unit to
+            every other compute node.
 
-    Raises
-    ------
-    TooLarge
-        The routes have more than `MAX_HOPS` hops in all.
+    Raises:
+        TooLarge: The routes have more than `MAX_HOPS` hops in all.
 
-    Notes
-    -----
     A flow from one source to many destinations decomposes into paths: removal of a path to one
     destination leaves a flow to the others.  Every path removes the whole flow of some arc or the
     whole demand of some destination, so a source has at most arcs + nodes paths.  The group maps
     the paths to the other sources.  O(hops log routes).
 
-    Examples
-    --------
     >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.schedules.routes.shortest_path_bound import split_evenly
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])

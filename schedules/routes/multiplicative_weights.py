@@ -30,17 +30,11 @@ Integers = NDArray[np.int64]
 def adaptive_routing(problem: AllToAllDemand, first: PathSplit, rounds: int) -> PathSplit:
     """Return a routing with lower load than equal shares, and a bound, after ``rounds`` rounds.
 
-    Parameters
-    ----------
-    problem : AllToAllDemand
-        The demand.
-    first : PathSplit
-        Equal shares under lengths 1: the result if no better routing is found.
-    rounds : int
-        At least 1; each takes as long as a shortest-path search from every source.
+    Args:
+        problem: The demand.
+        first: Equal shares under lengths 1: the result if no better routing is found.
+        rounds: At least 1; each takes as long as a shortest-path search from every source.
 
-    Examples
-    --------
     >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.schedules.routes.shortest_path_bound import split_evenly
     >>> from topoloom.synth.recipes.build import build

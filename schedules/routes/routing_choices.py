@@ -25,15 +25,11 @@ class RoutingChoice:
 class AllToAllChoices:
     """The routings and the bound of an all-to-all on a topology of ``nodes`` compute nodes.
 
-    Attributes
-    ----------
-    lower : Fraction
-        Lower bound on the inverse rate of any routing.
-    unit : Fraction
-        Factor from an inverse rate to T_B, in units of M / B: capacity of a node over compute
-        nodes.
-    ways : tuple of RoutingChoice
-        The routing with the fewest hops, then the fastest if different.
+    Attributes:
+        lower: Lower bound on the inverse rate of any routing.
+        unit: Factor from an inverse rate to T_B, in units of M / B: capacity of a node over compute
+            nodes.
+        ways: The routing with the fewest hops, then the fastest if different.
 
     >>> direct = RoutingChoice("shortest-paths", 1, Fraction(1))
     >>> pair = AllToAllChoices(2, Fraction(1), Fraction(1, 2), (direct,))
@@ -79,12 +75,9 @@ class AllToAllChoices:
 def routing_choices(topology: Topology) -> AllToAllChoices:
     """Return the best all-to-all of a topology, and the one with the fewest hops if different.
 
-    Raises
-    ------
-    Unreachable, InvalidTopology, TooLarge
-        As `schedules.routes.all_to_all.optimum`.
-    NoSchedule
-        Links of the topology share a limit.
+    Raises:
+        Unreachable, InvalidTopology, TooLarge: As `schedules.routes.all_to_all.optimum`.
+        NoSchedule: Links of the topology share a limit.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> found = routing_choices(ring)

@@ -63,8 +63,6 @@ def length_bound(problem: AllToAllDemand, lengths: Integers) -> Fraction:
 
     O(sources * arcs log nodes).
 
-    Examples
-    --------
     >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = all_to_all_demand(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
@@ -85,27 +83,18 @@ def bound_of_distance(problem: AllToAllDemand, lengths: Integers, distance: Frac
 def split_evenly(problem: AllToAllDemand, lengths: Integers | None = None) -> PathSplit:
     """Divide the data of every source evenly among its shortest paths, hop by hop.
 
-    Parameters
-    ----------
-    problem : AllToAllDemand
-        The demand.
-    lengths : array of int64, optional
-        By orbit of arcs, from 0 to `longest_length`; default 1.
+    Args:
+        problem: The demand.
+        lengths: By orbit of arcs, from 0 to `longest_length`; default 1.
 
-    Returns
-    -------
-    PathSplit
+    Returns:
         At every node the flow is divided among the arcs by which shortest paths enter, in integers
         that differ by at most one; exactly equal where the unit is fine enough.
 
-    Notes
-    -----
     The unit is the product, level by level, of the least common multiples of the numbers
     of such arcs, which makes every division exact, unless the product exceeds int64; then the unit
     is a power of two.  O(sources * arcs log nodes) time, sources * arcs memory.
 
-    Examples
-    --------
     >>> from topoloom.schedules.routes.demand import all_to_all_demand
     >>> from topoloom.synth.topology.topology import Topology
     >>> square = [(i, (i + way) % 4) for i in range(4) for way in (1, 3)]

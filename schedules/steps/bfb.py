@@ -30,32 +30,21 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
     the diameter.  The bandwidth is exactly that of `synth.evaluation.measure.measure`, or with
     ``max_chunks`` that of `cost`.
 
-    Parameters
-    ----------
-    topology : Topology
-        Direct-connect, strongly connected, all links of one capacity.
-    max_chunks : int, optional
-        Maximum chunks per shard, 1 .. `chunking.MAX_GIVEN`; the number that loses least is
-        chosen.
+    Args:
+        topology: Direct-connect, strongly connected, all links of one capacity.
+        max_chunks: Maximum chunks per shard, 1 .. `chunking.MAX_GIVEN`; the number that loses least
+            is chosen.
 
-    Returns
-    -------
-    StepSchedule
+    Returns:
         With the least number of chunks per shard that reaches this cost.  Sends are
         ordered by step and target.
 
-    Raises
-    ------
-    NoSchedule
-        The topology has switches, unequal capacities, or too many links into a node;
-        ``max_chunks`` is out of range.
-    TooLarge
-        More than `MAX_SENDS` sends or `MAX_CHUNKS` chunks per shard.
-    Unreachable, InvalidTopology
-        Not strongly connected, or fewer than two nodes.
+    Raises:
+        NoSchedule: The topology has switches, unequal capacities, or too many links into a node;
+            ``max_chunks`` is out of range.
+        TooLarge: More than `MAX_SENDS` sends or `MAX_CHUNKS` chunks per shard.
+        Unreachable, InvalidTopology: Not strongly connected, or fewer than two nodes.
 
-    Notes
-    -----
     Let p/q, in lowest terms, be the largest load of step t, in shards per link, and C
     the number of chunks per shard.
 
@@ -75,12 +64,9 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
 
     O(N links) for the searches, and small flows; about N^2 sends.
 
-    References
-    ----------
-    Zhao et al., arXiv:2202.03356, BFB schedules.
+    References:
+        Zhao et al., arXiv:2202.03356, BFB schedules.
 
-    Examples
-    --------
     >>> schedule = allgather(Topology(range(3), [(0, 1), (1, 2), (2, 0)]))
     >>> schedule.chunks_per_shard, [step["shard"].tolist() for step in schedule.steps]
     (1, [[2, 0, 1], [1, 2, 0]])
@@ -112,8 +98,6 @@ def allgather(topology: Topology, max_chunks: int | None = None) -> StepSchedule
 def cost(topology: Topology, max_chunks: int | None = None) -> Cost:
     """Return the cost of `allgather`, in closed form; domain and errors are the same.
 
-    Examples
-    --------
     On a bidirectional ring of four, half of the farthest shard arrives from each side; with
     whole shards one side stays idle.
 

@@ -37,19 +37,13 @@ def best_chunks(loads: Sequence[Fraction], most: int) -> int:
 
     Ties go to the smallest number.
 
-    Raises
-    ------
-    NoSchedule
-        ``most`` is not in 1 .. `MAX_GIVEN`.
+    Raises:
+        NoSchedule: ``most`` is not in 1 .. `MAX_GIVEN`.
 
-    Notes
-    -----
     With c chunks, the whole loads exceed c times the loads by the sum of (-c p mod q) / q over
     loads p/q.  The result minimizes this excess per chunk, compared in integers.
     O(most * distinct denominators).
 
-    Examples
-    --------
     More chunks are not always better: here 4 chunks beat 5 to 9.
 
     >>> loads = [Fraction(1), Fraction(3, 2), Fraction(6, 5)]
@@ -87,8 +81,6 @@ def chunk_options(loads: Sequence[Fraction], most: int) -> tuple[ChunkOption, ..
 
     Each is the result of `best_chunks` with itself as the bound.  Bandwidths decrease.
 
-    Examples
-    --------
     >>> [tuple(rung) for rung in chunk_options([Fraction(1), Fraction(3, 2), Fraction(6, 5)], 5)]
     [(1, 5), (2, 8), (4, 15), (10, 37)]
     """

@@ -40,31 +40,20 @@ def allgather(
 ) -> StepSchedule:
     """Return the allgather of least bandwidth found within a number of steps.
 
-    Parameters
-    ----------
-    topology : Topology
-        Direct-connect, strongly connected, at most `synth.slack.MAX_DEGREE` links into any
-        node, of any capacities.
-    steps : int, optional
-        Maximum number of steps, at least the diameter.  Default: the diameter plus
-        `synth.slack.MAX_SLACK`.
-    max_chunks : int, optional
-        As in `from_slack_schedule`.
-    moves, seed : int, optional
-        Options of the search; see `synth.slack.slack_schedule`.
+    Args:
+        topology: Direct-connect, strongly connected, at most `synth.slack.MAX_DEGREE` links into
+            any node, of any capacities.
+        steps: Maximum number of steps, at least the diameter.  Default: the diameter plus
+            `synth.slack.MAX_SLACK`.
+        max_chunks: As in `from_slack_schedule`.
+        moves, seed: Options of the search; see `synth.slack.slack_schedule`.
 
-    Raises
-    ------
-    NoSchedule
-        There are switches or too many links into a node, or ``steps``, ``max_chunks``,
-        ``moves`` or ``seed`` is out of its domain.
-    TooLarge
-        More than `bfb.MAX_SENDS` sends or `bfb.MAX_CHUNKS` chunks per shard.
-    Unreachable, InvalidTopology
-        Not strongly connected, or fewer than two nodes.
+    Raises:
+        NoSchedule: There are switches or too many links into a node, or ``steps``, ``max_chunks``,
+            ``moves`` or ``seed`` is out of its domain.
+        TooLarge: More than `bfb.MAX_SENDS` sends or `bfb.MAX_CHUNKS` chunks per shard.
+        Unreachable, InvalidTopology: Not strongly connected, or fewer than two nodes.
 
-    Examples
-    --------
     >>> from topoloom.schedules.verify import step_cost, violations
     >>> from topoloom.synth.edge_swaps.random_regular import random_regular
     >>> graph = random_regular(30, 3, seed=1)
@@ -106,31 +95,22 @@ def from_slack_schedule(
 ) -> StepSchedule:
     """Return the allgather that a slack schedule describes.
 
-    Parameters
-    ----------
-    topology : Topology
-        Must pass `synth.slack.check_slack_schedule` with ``slack``.
-    slack : SlackSchedule
-        Arrival steps and loads.  With loads in multiples of 1/q shard, as the search returns, a
-        shard is cut into at most q d chunks on regular graphs of degree d with equal links.
-    max_chunks : int, optional
-        Maximum chunks per shard; the number that loses least is chosen.  Requires links of one
-        capacity and shards in one piece.
+    Args:
+        topology: Must pass `synth.slack.check_slack_schedule` with ``slack``.
+        slack: Arrival steps and loads.  With loads in multiples of 1/q shard, as the search
+            returns, a shard is cut into at most q d chunks on regular graphs of degree d with equal
+            links.
+        max_chunks: Maximum chunks per shard; the number that loses least is chosen.  Requires links
+            of one capacity and shards in one piece.
 
-    Returns
-    -------
-    StepSchedule
+    Returns:
         Costs exactly as much as ``slack`` claims if the loads are those of the busiest links,
         as after a search that reaches the optimum; otherwise at most as much.  ``max_chunks``
         may raise the cost.  Sends are ordered by step, target and shard.
 
-    Raises
-    ------
-    NoSchedule, TooLarge
-        As `allgather`.
+    Raises:
+        NoSchedule, TooLarge: As `allgather`.
 
-    Notes
-    -----
     At every node and step, small flows (`synth.evaluation.load_balance.spread`) divide the pieces
     among the open links; `synth.slack.check_slack_schedule` states the theorem and its proof.
     Under a group of automorphisms, flows run at one node of each orbit; the other nodes take

@@ -32,18 +32,12 @@ class Fabric:
         An allreduce of small data runs in one pass where the topology has no switches; all else
         runs by the default algorithm of ``topoloom schedule``.
 
-        Parameters
-        ----------
-        root : int, optional
-            Rank of the root of a broadcast or reduce.
+        Args:
+            root: Rank of the root of a broadcast or reduce.
 
-        Raises
-        ------
-        ScheduleError, SynthError
-            No schedule runs the collective on the topology.
+        Raises:
+            ScheduleError, SynthError: No schedule runs the collective on the topology.
 
-        Examples
-        --------
         >>> from fractions import Fraction
         >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
         >>> fabric = Fabric(ring, Network(Fraction(1, 10**6), 10**9))

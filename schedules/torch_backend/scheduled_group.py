@@ -53,15 +53,10 @@ ALIASES = {
 class ScheduledGroup(Group):
     """A process group whose collectives follow the schedules of a design.
 
-    Parameters
-    ----------
-    options : torch.distributed._DistributedBackendOptions
-        Store, rank, size and time limit of the group.
-    fabric_of : callable
-        Returns the fabric for a number of ranks; rank 0 of the group calls it.
+    Args:
+        options: Store, rank, size and time limit of the group.
+        fabric_of: Returns the fabric for a number of ranks; rank 0 of the group calls it.
 
-    Notes
-    -----
     A schedule runs dense, contiguous tensors of equal sizes.  Sums are in the order of the
     schedule: the same in every call and on every rank.  Asynchronous calls run in one thread, in
     the order of the calls; a call on a GPU is queued on the current stream.

@@ -27,17 +27,11 @@ class SharedSchedules:
     Rank 0 alone reads the design and makes schedules, so that all ranks run the same ones, and one
     host needs the file.
 
-    Parameters
-    ----------
-    store : torch.distributed.Store
-        Store of the group.
-    rank, ranks : int
-        This process's rank in the group; the number of ranks.
-    fabric_of : callable
-        Returns the fabric for the ranks; only rank 0 calls it.
+    Args:
+        store: Store of the group.
+        rank, ranks: This process's rank in the group; the number of ranks.
+        fabric_of: Returns the fabric for the ranks; only rank 0 calls it.
 
-    Notes
-    -----
     `of` is collective: all ranks call it in the same order.
     """
 
@@ -48,10 +42,8 @@ class SharedSchedules:
     def of(self, collective: Collective, root: int | None = None) -> tuple[Served, ...]:
         """Return the schedules of a collective; none if it has none, for a reason that is logged.
 
-        Raises
-        ------
-        ExecutionFailed
-            The design cannot be read; the error is raised on every rank.
+        Raises:
+            ExecutionFailed: The design cannot be read; the error is raised on every rank.
         """
         key = f"{collective}/{root}"
         if self._rank == 0:

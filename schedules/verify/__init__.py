@@ -63,31 +63,20 @@ _SEQUENCES = {
 def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> list[Violation]:
     """Return the violations of a schedule; an empty list means that it is valid.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Built or read; may contain any numbers.
-    topology : Topology
-        Topology to check against.
-    limit : int
-        Maximum number of violations, at least 1.  Dependent checks stop at the first failure:
-        chunks are not followed along sends that name no link.
+    Args:
+        schedule: Built or read; may contain any numbers.
+        topology: Topology to check against.
+        limit: Maximum number of violations, at least 1.  Dependent checks stop at the first
+            failure: chunks are not followed along sends that name no link.
 
-    Raises
-    ------
-    NoSchedule
-        ``limit`` is not positive.
-    TooLarge
-        A step schedule needs more than `steps.MAX_STATE_BITS` of state, or `steps.MAX_LOOKS`
-        accesses to it.
+    Raises:
+        NoSchedule: ``limit`` is not positive.
+        TooLarge: A step schedule needs more than `steps.MAX_STATE_BITS` of state, or
+            `steps.MAX_LOOKS` accesses to it.
 
-    Notes
-    -----
     Steps: O(S log S + N E) time for S sends, where E is the number of distinct
     chunk ranges; N E bits of memory.  Trees: O(hops).
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
@@ -110,13 +99,10 @@ def violations(schedule: Schedule, topology: Topology, *, limit: int = 100) -> l
 def require_valid(schedule: Schedule, topology: Topology) -> None:
     """Raise unless the schedule is valid on the topology.
 
-    Raises
-    ------
-    InvalidSchedule
-        ``field`` is the place of the first violation, ``rule`` its text; up to two more follow.
+    Raises:
+        InvalidSchedule: ``field`` is the place of the first violation, ``rule`` its text; up to two
+            more follow.
 
-    Examples
-    --------
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> require_valid(StepSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, ()), pair)
     Traceback (most recent call last):

@@ -22,26 +22,17 @@ def cut_inverse_rate(
     root, of a unit bandwidth 1/U each, a link of bandwidth b carries at most floor(U b) trees.
     The bound is the least U that lets all trees out, divided by k.
 
-    Parameters
-    ----------
-    topology : Topology
-        Parallel links count as one.
-    inside : collection of node ids
-        The set.
-    sizes : mapping
-        Size of the shard of every rank; 0 for ranks without data.
-    trees_per_root : int, optional
-        k, per unit of size.  Default: any number.
-    inward : bool
-        For reduce-scatter and reduce: the data must enter the set.
+    Args:
+        topology: Parallel links count as one.
+        inside: The set.
+        sizes: Size of the shard of every rank; 0 for ranks without data.
+        trees_per_root: k, per unit of size.  Default: any number.
+        inward: For reduce-scatter and reduce: the data must enter the set.
 
-    Raises
-    ------
-    InvalidSchedule
-        No rank is outside, no data is inside, or no link leads out: nothing is proved.
+    Raises:
+        InvalidSchedule: No rank is outside, no data is inside, or no link leads out: nothing is
+            proved.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4, 2) for i in range(4)])
     >>> cut_inverse_rate(ring, {1, 2, 3}, dict.fromkeys(range(4), 1))
     Fraction(3, 2)
@@ -88,27 +79,17 @@ def weighted_inverse_rate(
     Limits c_g that links share have nonnegative weights r_g.  The coefficient of a link decreases
     by the r_g of its limits, and the sum of c_g r_g is added.
 
-    Parameters
-    ----------
-    topology : Topology
-    sets : iterable of (set, weight)
-    prices : mapping
-        The weights p_u.
-    sizes : mapping
-        Size of the shard of every rank; 0 for ranks without data.
-    sharing : mapping
-        The weights r_g, by the index of the limit in the topology.
-    inward : bool
-        For reduce-scatter and reduce: all directions are reversed.
+    Args:
+        sets: Iterable of (set, weight).
+        prices: The weights p_u.
+        sizes: Size of the shard of every rank; 0 for ranks without data.
+        sharing: The weights r_g, by the index of the limit in the topology.
+        inward: For reduce-scatter and reduce: all directions are reversed.
 
-    Raises
-    ------
-    InvalidSchedule
-        A weight is negative, a set contains all ranks, a price is that of a rank, or the sets hold
-        no data: nothing is proved.
+    Raises:
+        InvalidSchedule: A weight is negative, a set contains all ranks, a price is that of a rank,
+            or the sets hold no data: nothing is proved.
 
-    Examples
-    --------
     Two links leave the switch and one enters; no single set proves more than 3/2:
 
     >>> links = [(node, "w", 1) for node in "abcd"] + [("w", node, 2) for node in "abcd"]
@@ -154,21 +135,13 @@ def pattern_inverse_rate(
         x sum w(v) L(v) <= sum over v and W of Y_W(v) x_W,v
                         <= sum over links of c max(0, coefficient for W, over all W).
 
-    Parameters
-    ----------
-    topology : Topology
-    patterns : mapping
-        For every set of multicast switches: sets with weights, and prices.
-    sizes, inward
-        As for `weighted_inverse_rate`.
+    Args:
+        patterns: For every set of multicast switches: sets with weights, and prices.
+        sizes, inward: As for `weighted_inverse_rate`.
 
-    Raises
-    ------
-    InvalidSchedule
-        As `weighted_inverse_rate`, or a set of multicast switches has no weights.
+    Raises:
+        InvalidSchedule: As `weighted_inverse_rate`, or a set of multicast switches has no weights.
 
-    Examples
-    --------
     The switch receives every shard once if it copies, and twice if not:
 
     >>> links = [("a", "w", 1), ("w", "b", 1), ("w", "c", 1), ("b", "a", 3), ("c", "a", 3)]

@@ -24,8 +24,6 @@ def group_violations(schedules: Sequence[Schedule], topology: Topology) -> list[
 
     Each schedule is verified by itself, with the hosts of other groups as idle hosts.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Route
     >>> pairs = Topology("abcd", [(s, t) for s, t in ("ab", "ba", "cd", "dc")])
     >>> def swap(one, other, idle):
@@ -79,10 +77,8 @@ def joint_time(sized: Sequence[tuple[Schedule, int]], topology: Topology) -> Fra
     Trees and routes are pipelined, so the busiest link decides.  The passes of an allreduce also
     run at once.  Divide the time by the bytes per second of a unit of capacity.
 
-    Raises
-    ------
-    InvalidSchedule
-        A schedule consists of steps.
+    Raises:
+        InvalidSchedule: A schedule consists of steps.
     """
     total: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
     for schedule, size in sized:

@@ -83,10 +83,8 @@ class RouteHops:
     def loads(self, *, phased: bool) -> NDArray[Any]:
         """Return the load of each link, in one row, or one row per message index if ``phased``.
 
-        Raises
-        ------
-        InvalidSchedule
-            A hop uses a missing link.
+        Raises:
+            InvalidSchedule: A hop uses a missing link.
         """
         links = len(self.pairs)
         found = np.zeros(links, self._exact())

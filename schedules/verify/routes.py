@@ -21,8 +21,6 @@ def check_routes(
 ) -> None:
     """Add the violations of an all-to-all by routes.
 
-    Notes
-    -----
     Every route is a path over links from one rank to another; for every ordered pair of ranks
     the weights sum to ``units_per_pair``.  Every block is therefore delivered exactly once.
     O(hops).
@@ -66,13 +64,9 @@ def route_inverse_rate(schedule: RouteSchedule, topology: Topology) -> Fraction:
     1 / (bandwidth unit); with M bytes in every rank's buffer the time is that times M / N.
     Parallel links share their load, so their capacities add.
 
-    Raises
-    ------
-    InvalidSchedule
-        A route uses a missing link, or ``units_per_pair`` is not positive.
+    Raises:
+        InvalidSchedule: A route uses a missing link, or ``units_per_pair`` is not positive.
 
-    Examples
-    --------
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)])
     >>> routes = (Route((0, 1), 1), Route((1, 0), 1))
     >>> both = RouteSchedule(Collective.ALL_TO_ALL, pair.digest, (0, 1), 1, routes)

@@ -39,14 +39,10 @@ def sends_off_links(
     Between two ranks joined by one link, ``link`` is 0 or NO_LINK.  Between ranks joined by
     parallel links ``link`` must be an index, since loads are counted link by link.
 
-    Returns
-    -------
-    unjoined : array of bool, by send
-        No link joins source and target.
-    unchosen : array of bool, by send
-        ``link`` is not the index of a link between the two.
-    links : array of int64, by send
-        Index in ``topology.links``; undefined for unjoined and unchosen sends.
+    Returns:
+        unjoined: No link joins source and target.
+        unchosen: ``link`` is not the index of a link between the two.
+        links: Index in ``topology.links``; undefined for unjoined and unchosen sends.
     """
     keys = pair_keys(topology)
     order = np.argsort(keys, kind="stable")

@@ -53,8 +53,6 @@ def check_steps(
 ) -> None:
     """Add the violations of an allgather, a reduce-scatter or an allreduce in one pass.
 
-    Notes
-    -----
     Allgather, and allreduce in one pass, whose shards are contributions: a rank may send the
     data that it holds before the step; every chunk reaches every rank exactly once, except its
     owner, which holds it from the start.

@@ -24,10 +24,9 @@ class FiniteField:
     Operations take integers or integer arrays of elements, with broadcasting, and return int64
     arrays.
 
-    Attributes
-    ----------
-    powers : ndarray of int64, shape (q - 1,)
-        Powers 0, 1, ... of a primitive element, which is ``powers[1]`` for q > 2.
+    Attributes:
+        powers (ndarray of int64, shape (q - 1,)): Powers 0, 1, ... of a primitive element, which is
+            ``powers[1]`` for q > 2.
     """
 
     order: int
@@ -70,25 +69,17 @@ class FiniteField:
 def finite_field(order: int) -> FiniteField:
     """Return the field of this order.
 
-    Parameters
-    ----------
-    order : int
-        A prime power of at most `MAX_ORDER`.
+    Args:
+        order: A prime power of at most `MAX_ORDER`.
 
-    Raises
-    ------
-    OutOfDomain
-        No such field exists, or it is too large.
+    Raises:
+        OutOfDomain: No such field exists, or it is too large.
 
-    Notes
-    -----
     Tries monic polynomials of degree k in numeric order until one is primitive: the powers of x
     modulo the polynomial are p^k - 1 distinct elements.  Then every residue but 0 is a power of
     x and has an inverse, so the residues form a field.  For k = 1 the polynomial is x - g with a
     primitive root g.
 
-    Examples
-    --------
     >>> four = finite_field(4)
     >>> four.multiply([[1], [2], [3]], [1, 2, 3]).tolist()
     [[1, 2, 3], [2, 3, 1], [3, 1, 2]]

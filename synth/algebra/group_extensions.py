@@ -18,13 +18,9 @@ class Metacyclic:
     direct product, a = 2 and r = b - 1 the dihedral group; the latter with c = b / 2 gives the
     dicyclic group.
 
-    Raises
-    ------
-    OutOfDomain
-        r^a is not 1 modulo b, or r c is not c: no group.
+    Raises:
+        OutOfDomain: r^a is not 1 modulo b, or r c is not c: no group.
 
-    Examples
-    --------
     >>> Metacyclic(5, 2, 4).right(5).tolist()[:6]
     [5, 6, 7, 8, 9, 10]
     """
@@ -73,13 +69,9 @@ class MatrixExtension:
     to the base m, the last digit least significant, plus m^k i.  Affine groups of fields are of
     this kind.
 
-    Raises
-    ------
-    OutOfDomain
-        M^a is not the identity modulo m.
+    Raises:
+        OutOfDomain: M^a is not the identity modulo m.
 
-    Examples
-    --------
     The alternating group of degree 4:
 
     >>> MatrixExtension(2, ((0, 1), (1, 1)), 3).order
@@ -143,13 +135,10 @@ class Nested:
     Z_a acts on Z_c by t and on Z_b by s; Z_c acts on Z_b by r:
     (x, y, i) (u, v, j) = (x + s^i r^y u, y + t^i v, i + j).
 
-    Raises
-    ------
-    OutOfDomain
-        Not an action: t^a = 1 modulo c and s^a = r^c = r^(t - 1) = 1 modulo b must hold.
+    Raises:
+        OutOfDomain: Not an action: t^a = 1 modulo c and s^a = r^c = r^(t - 1) = 1 modulo b must
+            hold.
 
-    Examples
-    --------
     >>> Nested(7, 3, 2, 2, 6, 1).order
     42
     """

@@ -25,10 +25,8 @@ Hashes = NDArray[np.uint64]
 class GroupTable:
     """A group by its table, with the invariants that searches for isomorphisms use.
 
-    Parameters
-    ----------
-    table : (order, order) integers
-        ``table[x, g]`` is x g.
+    Args:
+        table ((order, order) integers): ``table[x, g]`` is x g.
     """
 
     def __init__(self, table: Elements) -> None:

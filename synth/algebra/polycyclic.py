@@ -28,26 +28,17 @@ class Polycyclic:
 
     The element e_1 + m_1 (e_2 + m_2 (e_3 + ...)) is g_1^e_1 g_2^e_2 g_3^e_3 ... with e_i < m_i.
 
-    Attributes
-    ----------
-    orders : tuple of int
-        m_1, ..., m_k: g_i to the power m_i is an element of the group before g_i.
-    relations : tuple of tuples of int
-        For each generator but the first: its power g_i^m_i, then its conjugates
-        g_i g_1 g_i^-1, g_i g_2 g_i^-1, ...; all elements of the group before g_i.
+    Attributes:
+        orders: m_1, ..., m_k: g_i to the power m_i is an element of the group before g_i.
+        relations: For each generator but the first: its power g_i^m_i, then its conjugates g_i g_1
+            g_i^-1, g_i g_2 g_i^-1, ...; all elements of the group before g_i.
 
-    Raises
-    ------
-    OutOfDomain
-        The relations define no group of order m_1 m_2 ... m_k.
+    Raises:
+        OutOfDomain: The relations define no group of order m_1 m_2 ... m_k.
 
-    Notes
-    -----
     Checking the relations of a step takes O(k) operations on all elements.  So does a product of
     all elements with one element, times the logarithms of the m_i.
 
-    Examples
-    --------
     The quaternions: g_1 of order 4; g_2 squared is g_1 squared, and g_2 inverts g_1:
 
     >>> Polycyclic((4, 2), ((2, 3),)).right(4).tolist()

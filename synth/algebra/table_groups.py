@@ -17,13 +17,9 @@ class Linear:
 
     Element 0 is the identity; the others are sorted by rows.
 
-    Raises
-    ------
-    OutOfDomain
-        p is not a prime up to 13.
+    Raises:
+        OutOfDomain: p is not a prime up to 13.
 
-    Examples
-    --------
     >>> Linear(5).order
     120
     """
@@ -70,13 +66,9 @@ class Linear:
 class Alternating:
     """The even permutations of n letters, or all of them, in lexicographic order.
 
-    Raises
-    ------
-    OutOfDomain
-        n is not from 3 to 7.
+    Raises:
+        OutOfDomain: n is not from 3 to 7.
 
-    Examples
-    --------
     >>> Alternating(5).order, Alternating(5, odd_too=True).order
     (60, 120)
     """

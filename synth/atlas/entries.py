@@ -211,10 +211,8 @@ class Atlas:
     def load(cls, path: Path) -> "Atlas":
         """Read a file.
 
-        Raises
-        ------
-        InvalidAtlas
-            The file is no atlas; the field names the file and the line.
+        Raises:
+            InvalidAtlas: The file is no atlas; the field names the file and the line.
         """
         try:
             if path.stat().st_size > MAX_BYTES:

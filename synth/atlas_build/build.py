@@ -52,17 +52,12 @@ _PROMISING = 6
 class AtlasBuilder:
     """Search for graphs of one size with better slack schedules; add them to an atlas.
 
-    Parameters
-    ----------
-    search : Search
-        Size, links and seed, ``by_slack``.
-    atlas : Atlas
-        Known entries; the build adds better entries and counts rounds.
+    Args:
+        search: Size, links and seed, ``by_slack``.
+        atlas: Known entries; the build adds better entries and counts rounds.
 
-    Raises
-    ------
-    ImpossibleRequest
-        The size is out of the range of the search, or no such graph exists.
+    Raises:
+        ImpossibleRequest: The size is out of the range of the search, or no such graph exists.
     """
 
     def __init__(self, search: Search, atlas: Atlas) -> None:
@@ -252,13 +247,9 @@ def build_atlas(
     (`synth.atlas_build.size_priorities`); sizes that meet both bounds get none.  ``report``
     receives every new entry.
 
-    Raises
-    ------
-    ImpossibleRequest
-        A size is out of the range of the search, or no such graph exists.
+    Raises:
+        ImpossibleRequest: A size is out of the range of the search, or no such graph exists.
 
-    Examples
-    --------
     >>> atlas, rounds = Atlas(), iter(range(2))
     >>> searches = [Search(13, 3, Links.UNIDIRECTIONAL, 1, by_slack=True)]
     >>> build_atlas(searches, atlas, lambda: next(rounds, None) is not None)

@@ -59,10 +59,8 @@ def merge_results(path: Path, finds: list[Path], remeasure: bool = False) -> tup
     ``remeasure`` first measures its slack entries.  Returns the number of all entries and of the
     entries kept.  Reads all files before the first write.
 
-    Raises
-    ------
-    InvalidAtlas
-        A file does not exist or is no atlas.
+    Raises:
+        InvalidAtlas: A file does not exist or is no atlas.
     """
     atlases = [Atlas.load(file) for file in finds]
     there = Atlas.load(path)

@@ -49,46 +49,31 @@ def box_fabric(
 ) -> Topology:
     """Return copies of a box, joined by the cables of a topology between boxes.
 
-    Parameters
-    ----------
-    box : Topology
-        One box.  Its compute nodes are accelerators.
-    between : Topology
-        The i-th compute node stands for the i-th box.  A link of capacity c becomes a link of
-        capacity ``c * cable``.
-    cable : int or Fraction
-        Rate of one cable in each direction, in the bandwidth unit of the box.
-    ports : Ports
-        The rule that assigns the ports of a box to its accelerators.
-    latency : Fraction, optional
-        Latency of a hop between boxes in seconds, where links have latencies: of a cable, or of
-        the two cables to and from switches.  None: the result states no latencies, unless both
-        topologies state theirs.
-    name : str
-        Name of the result.
+    Args:
+        box: One box.  Its compute nodes are accelerators.
+        between: The i-th compute node stands for the i-th box.  A link of capacity c becomes a link
+            of capacity ``c * cable``.
+        cable: Rate of one cable in each direction, in the bandwidth unit of the box.
+        ports: The rule that assigns the ports of a box to its accelerators.
+        latency: Latency of a hop between boxes in seconds, where links have latencies: of a cable,
+            or of the two cables to and from switches.  None: the result states no latencies, unless
+            both topologies state theirs.
+        name: Name of the result.
 
-    Returns
-    -------
-    Topology
+    Returns:
         Node ``x`` of box b is ``"<b>.x"``; a leading ``"0."`` of all ids of a box is omitted.
         Switches between boxes keep their ids.  ``assumed`` states the ports and their rule.
 
-    Raises
-    ------
-    OutOfDomain
-        ``between`` has fewer than two boxes or limits that links share, or the result exceeds
-        `synth.limits`.
-    InvalidTopology
-        The rate of a cable is not positive, or a switch between boxes has an id of a box.
+    Raises:
+        OutOfDomain: ``between`` has fewer than two boxes or limits that links share, or the result
+            exceeds `synth.limits`.
+        InvalidTopology: The rate of a cable is not positive, or a switch between boxes has an id of
+            a box.
 
-    Notes
-    -----
     The two directions of a cable use the same port of each box.  Ports are in the order of the
     distance from the number of a box to that of its neighbor, so rotations of a circulant rotate
     the whole fabric.  O(links log links).
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> from topoloom.synth.recipes.build import build
     >>> from topoloom.synth.recipes.recipe import parse

@@ -51,8 +51,6 @@ def link_class(link: Link, rack: Sequence[int] = ()) -> str:
 def cable_counts(topology: Topology, racks: Racks = ()) -> CableCounts:
     """Return the cables of a fabric of boxes by class; by default each box is a rack.  O(links).
 
-    Examples
-    --------
     >>> from topoloom.synth.boxes.expression import topology_of_boxes
     >>> cable_counts(topology_of_boxes("Boxes(dgx-h100, BiRing(4))"), ((0, 1), (2, 3)))
     CableCounts(inside=Fraction(32, 1), copper=Fraction(2, 1), optics=Fraction(2, 1))

@@ -66,13 +66,9 @@ def is_boxes(text: str) -> bool:
 def parse_boxes(text: str, depth: int = 0) -> Boxes:
     """Return the parts of a text; recipes in the parts are in canonical form.
 
-    Raises
-    ------
-    InvalidRecipe
-        The text does not match the grammar.
+    Raises:
+        InvalidRecipe: The text does not match the grammar.
 
-    Examples
-    --------
     >>> str(parse_boxes("Boxes( dgx-h100,Circulant(16,1,2), cable = 12.5 )"))
     'Boxes(dgx-h100, Circulant(16, 1, 2), cable=25/2)'
     >>> parse_boxes("Boxes(dgx-h100)")
@@ -101,24 +97,15 @@ def parse_boxes(text: str, depth: int = 0) -> Boxes:
 def topology_of_boxes(text: str, graphs: Mapping[str, Topology] | None = None) -> Topology:
     """Return the topology of a text; its compute nodes reach each other.
 
-    Parameters
-    ----------
-    text : str
-        Boxes, as in the grammar of this module.
-    graphs : mapping of str to Topology, optional
-        Topologies of names after ``@``.
+    Args:
+        text: Boxes, as in the grammar of this module.
+        graphs: Topologies of names after ``@``.
 
-    Raises
-    ------
-    InvalidRecipe
-        The text does not match the grammar, or names nothing known.
-    OutOfDomain
-        A construction is not defined for its parameters, or the result is too large.
-    Unreachable
-        Some accelerator cannot reach another.
+    Raises:
+        InvalidRecipe: The text does not match the grammar, or names nothing known.
+        OutOfDomain: A construction is not defined for its parameters, or the result is too large.
+        Unreachable: Some accelerator cannot reach another.
 
-    Examples
-    --------
     >>> topology_of_boxes("Boxes(mi300x, Circulant(16, 1, 2, 3, 4))")
     <Topology Boxes(mi300x, Circulant(16, 1, 2, 3, 4)): 128 compute, 1024 links>
     >>> [fact.text for fact in topology_of_boxes("Boxes(mi300x, BiRing(4))").assumed][0]

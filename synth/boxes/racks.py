@@ -12,24 +12,15 @@ Racks = tuple[tuple[int, ...], ...]
 def racks_of(between: Topology, boxes_per_rack: int) -> Racks:
     """Return the boxes of each rack, with the most cables found inside racks.
 
-    Parameters
-    ----------
-    between : Topology
-        The topology between boxes.
-    boxes_per_rack : int
-        Maximum boxes of a rack; racks have even sizes.
+    Args:
+        between: The topology between boxes.
+        boxes_per_rack: Maximum boxes of a rack; racks have even sizes.
 
-    Raises
-    ------
-    OutOfDomain
-        ``boxes_per_rack`` is not positive.
+    Raises:
+        OutOfDomain: ``boxes_per_rack`` is not positive.
 
-    Notes
-    -----
     As `synth.scheduling.blocks.even_blocks`: most cables inside is NP-hard to reach.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.build import build
     >>> from topoloom.synth.recipes.recipe import parse
     >>> racks_of(build(parse("CompleteBipartite(4)")), 4)

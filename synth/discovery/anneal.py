@@ -43,19 +43,15 @@ def anneal(
 ) -> int:
     """Improve a lift in place by ``tries`` random moves; return the number of evaluations.
 
-    Parameters
-    ----------
-    head, shift, partner : arrays of n d integers
-        The arcs, d leaving each vertex, in the layout of `evaluate`.  In two-way graphs
-        ``partner`` is the reverse arc, possibly the arc itself; in one-way graphs it is -1.
-    involutions : array
-        Selected elements of order 2, for arcs that are their own partners.
-    limit : int
-        The target number of steps.
-    heat : float
-        The initial temperature in shards; it falls geometrically to 1/200.
-    best_load, best_head, best_shift : arrays by number of steps
-        The least sum of loads over both directions so far, and its lift; updated in place.
+    Args:
+        head, shift, partner (arrays of n d integers): The arcs, d leaving each vertex, in the
+            layout of `evaluate`.  In two-way graphs ``partner`` is the reverse arc, possibly the
+            arc itself; in one-way graphs it is -1.
+        involutions: Selected elements of order 2, for arcs that are their own partners.
+        limit: The target number of steps.
+        heat: The initial temperature in shards; it falls geometrically to 1/200.
+        best_load, best_head, best_shift (arrays by number of steps): The least sum of loads over
+            both directions so far, and its lift; updated in place.
     """
     np.random.seed(seed)
     two_way = partner[0] >= 0

@@ -34,23 +34,15 @@ _MAX_ARCS = 400
 class Explorer:
     """Search for bases of one size; add the results to an atlas.
 
-    Parameters
-    ----------
-    search : Search
-        Size, links and seed.
-    atlas : Atlas
-        Known entries; the search adds better entries and counts rounds.
-    microseconds : int
-        Approximate time of a round; determines the number of moves.
-    most_vertices : int
-        Upper limit on the vertices of lifts.
-    solvable : bool
-        Whether Cayley digraphs may use any solvable group; see `random_group`.
+    Args:
+        search: Size, links and seed.
+        atlas: Known entries; the search adds better entries and counts rounds.
+        microseconds: Approximate time of a round; determines the number of moves.
+        most_vertices: Upper limit on the vertices of lifts.
+        solvable: Whether Cayley digraphs may use any solvable group; see `random_group`.
 
-    Raises
-    ------
-    ImpossibleRequest
-        The size is out of the range of the search, or no such graph exists.
+    Raises:
+        ImpossibleRequest: The size is out of the range of the search, or no such graph exists.
     """
 
     def __init__(
@@ -202,13 +194,9 @@ def explore(
 
     A search ends once an entry meets both bounds.  ``report`` receives every new entry.
 
-    Raises
-    ------
-    ImpossibleRequest
-        A size is out of the range of the search, or no such graph exists.
+    Raises:
+        ImpossibleRequest: A size is out of the range of the search, or no such graph exists.
 
-    Examples
-    --------
     >>> atlas = Atlas()
     >>> rounds = explore([Search(8, 2, Links.UNIDIRECTIONAL, 1)], atlas, lambda: True)
     >>> [(entry.cost.steps, str(entry.cost.bandwidth)) for entry in atlas]
@@ -237,10 +225,8 @@ def sizes(nodes: Iterable[int], degrees: Iterable[int], links: Links, seed: int)
     >>> [(search.nodes, search.degree) for search in sizes([4, 5], [3], Links.BIDIRECTIONAL, 1)]
     [(4, 3)]
 
-    Raises
-    ------
-    ImpossibleRequest
-        No size has graphs.
+    Raises:
+        ImpossibleRequest: No size has graphs.
     """
     searches, refused = [], None
     for node_count, degree in product(nodes, degrees):

@@ -30,29 +30,21 @@ def insert_nodes(
 ) -> NDArray[np.int64]:
     """Return the graph with ``more`` additional nodes and few distant pairs.
 
-    Parameters
-    ----------
-    heads : (nodes, degree) array of int64
-        Heads of the links: a regular graph without loops and parallel links, with at least
-        twice as many nodes as the degree.  The result has the same form; new nodes come last.
-    more : int
-        At least 1; even for two-way links of odd degree, where nodes are inserted in pairs.
-    depth : int
-        A pair of nodes more than ``depth`` links apart is distant.
-        Every link has a partner the other way, in the new graph, too.
-        Whether every link has a partner the other way; the result keeps the partners.
-        Of `synth.kernels.splitmix`.
-        State of `synth.kernels.splitmix`.
+    Args:
+        heads ((nodes, degree) array of int64): Heads of the links: a regular graph without loops
+            and parallel links, with at least twice as many nodes as the degree.  The result has the
+            same form; new nodes come last.
+        more: At least 1; even for two-way links of odd degree, where nodes are inserted in pairs.
+        depth: A pair of nodes more than ``depth`` links apart is distant.  Every link has a partner
+            the other way, in the new graph, too.  Whether every link has a partner the other way;
+            the result keeps the partners.  Of `synth.kernels.splitmix`.  State of
+            `synth.kernels.splitmix`.
 
-    Notes
-    -----
     Tries some hundred random positions per node and takes the best, or the first without a
     distant pair.  Edge swaps (`synth.edge_swaps.local_search`) follow if distant pairs remain.
     O(more * tries * `synth.edge_swaps.work_estimates.count_words`); a tenth of a second at most
     below a million words.
 
-    Examples
-    --------
     >>> from topoloom.synth.families import Kautz
     >>> from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
     >>> from topoloom.synth.kernels.splitmix import seeded

@@ -11,24 +11,16 @@ from topoloom.synth.kernels.splitmix import below
 def random_swap(heads: Any, two_way: bool, state: Any) -> tuple[int, int, int, int, int, int]:
     """Return two random links whose ends may be swapped, and the indices of their partners.
 
-    Parameters
-    ----------
-    heads : (nodes, degree) array of int64
-        Heads of the links.
-    two_way : bool
-        Whether every link has a partner the other way.
-    state : array of uint64
-        State of `synth.kernels.splitmix`.
+    Args:
+        heads ((nodes, degree) array of int64): Heads of the links.
+        two_way: Whether every link has a partner the other way.
+        state: State of `synth.kernels.splitmix`.
 
-    Returns
-    -------
-    a, i, c, k, back_a, back_c : int
-        Link i of a, to b, and link k of c, to e: a -> e and c -> b would be neither loops nor
-        parallel links.  Link back_a of b leads to a, and back_c of e to c; 0 for one-way links.
-        a is -1 if the random pair does not allow a swap.
+    Returns:
+        a, i, c, k, back_a, back_c: Link i of a, to b, and link k of c, to e: a -> e and c -> b
+            would be neither loops nor parallel links.  Link back_a of b leads to a, and back_c of e
+            to c; 0 for one-way links.  a is -1 if the random pair does not allow a swap.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from topoloom.synth.kernels.splitmix import seeded
     >>> random_swap(np.array([[(node + 1) % 9] for node in range(9)]), False, seeded(4))

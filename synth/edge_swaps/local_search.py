@@ -72,33 +72,22 @@ def apply_random_swaps(
 ) -> tuple[int, int]:
     """Swap ends of random links unless the number of distant pairs grows.
 
-    Parameters
-    ----------
-    heads : (nodes, degree) array of int64
-        A graph without parallel links; changed in place, still without parallel links.
-    depth : int
-        A pair more than ``depth`` links apart is distant.
-    most : int
-        Swaps to try; the search stops without distant pairs.
-    two_way : bool
-        Whether every link has a partner the other way, which moves along.
-    state : array of uint64
-        State of `synth.kernels.splitmix`.
+    Args:
+        heads ((nodes, degree) array of int64): A graph without parallel links; changed in place,
+            still without parallel links.
+        depth: A pair more than ``depth`` links apart is distant.
+        most: Swaps to try; the search stops without distant pairs.
+        two_way: Whether every link has a partner the other way, which moves along.
+        state: State of `synth.kernels.splitmix`.
 
-    Returns
-    -------
-    distant, tried : int
-        The remaining distant pairs, and the number of swaps tried.
+    Returns:
+        distant, tried: The remaining distant pairs, and the number of swaps tried.
 
-    Notes
-    -----
     O(most * `synth.edge_swaps.work_estimates.swap_words`), a third of a nanosecond a word.
     Small depths count walks (`synth.edge_swaps.walk_counts`) instead of neighborhoods.  At the
     Moore bound plus one and d >= 3, some thousand swaps leave no distant pair for up to several
     hundred nodes.
 
-    Examples
-    --------
     >>> from topoloom.synth.edge_swaps.random_regular import random_ends
     >>> from topoloom.synth.kernels.splitmix import seeded
     >>> heads = head_array(100, *random_ends(100, 3, 1, False))

@@ -23,42 +23,28 @@ def random_regular(
 ) -> Topology:
     """Return a random graph with ``degree`` links out of and into every node.
 
-    Parameters
-    ----------
-    nodes : int
-        From 2 to `MAX_NODES`.
-    degree : int
-        From 1 to nodes - 1; with two-way links nodes * degree is even, and 1 joins 2 nodes.
-    seed : int
-        From 0 to 2**63 - 1.
-    links : Links
-        Whether every link has a partner the other way.
+    Args:
+        nodes: From 2 to `MAX_NODES`.
+        degree: From 1 to nodes - 1; with two-way links nodes * degree is even, and 1 joins 2 nodes.
+        seed: From 0 to 2**63 - 1.
+        links: Whether every link has a partner the other way.
 
-    Returns
-    -------
-    Topology
+    Returns:
         Strongly connected, without parallel links.
 
-    Raises
-    ------
-    OutOfDomain
-        A parameter is out of its domain.
+    Raises:
+        OutOfDomain: A parameter is out of its domain.
 
-    Notes
-    -----
     One-way: ``degree`` random permutations in turn, with random transpositions until no link is
     a loop or parallel.  Two-way: the configuration model, with edge swaps until the graph is simple
     (the switchings of McKay and Wormald).  For more than half of all links, the complement is
     generated instead.  A graph that is not connected, which is rare above degree 2, is rejected;
     degree 1, or 2 with two-way links, gives a random ring.  O(nodes * degree^2) on average.
 
-    References
-    ----------
-    B. D. McKay, N. C. Wormald, "Uniform generation of random regular graphs of moderate
-    degree", J. Algorithms 11 (1990).
+    References:
+        B. D. McKay, N. C. Wormald, "Uniform generation of random regular graphs of moderate
+        degree", J. Algorithms 11 (1990).
 
-    Examples
-    --------
     >>> graph = random_regular(61, 4, 1)
     >>> graph.is_regular, graph.degree, graph.has_parallel_links, graph.is_bidirectional
     (True, 4, False, False)

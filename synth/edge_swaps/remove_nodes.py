@@ -26,31 +26,21 @@ def remove_nodes(
 ) -> NDArray[np.int64]:
     """Return the graph without ``fewer`` of its nodes, with their links joined.
 
-    Parameters
-    ----------
-    heads : (nodes, degree) array of int64
-        Heads of the links: a regular graph without loops and parallel links.  The result has the
-        same form; nodes keep their order.
-    fewer : int
-        At least 1, leaving at least 2 degree + 8 nodes; even for two-way links of odd degree,
-        where adjacent nodes are removed in pairs.
-    depth : int
-        A pair of nodes more than ``depth`` links apart is distant; few remain.
-    two_way : bool
-        Whether every link has a partner the other way; the result keeps the partners.
-        Every link has a partner the other way, in the new graph, too.
-    state : array of uint64
-        State of `synth.kernels.splitmix`.
+    Args:
+        heads ((nodes, degree) array of int64): Heads of the links: a regular graph without loops
+            and parallel links.  The result has the same form; nodes keep their order.
+        fewer: At least 1, leaving at least 2 degree + 8 nodes; even for two-way links of odd
+            degree, where adjacent nodes are removed in pairs.
+        depth: A pair of nodes more than ``depth`` links apart is distant; few remain.
+        two_way: Whether every link has a partner the other way; the result keeps the partners.
+            Every link has a partner the other way, in the new graph, too.
+        state: State of `synth.kernels.splitmix`.
 
-    Notes
-    -----
     Tries some dozen random nodes with random pairings of their links, and takes the best, or the
     first without a distant pair.  Two ends that are equal or already adjacent swap with a link
     elsewhere; a graph of this size always has such a link.
     O(fewer * tries * `synth.edge_swaps.work_estimates.count_words`); a quarter of a second at most.
 
-    Examples
-    --------
     >>> from topoloom.synth.families import Kautz
     >>> from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
     >>> from topoloom.synth.kernels.splitmix import seeded

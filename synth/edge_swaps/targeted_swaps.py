@@ -33,36 +33,23 @@ def apply_targeted_swaps(
 ) -> tuple[int, int]:
     """Swap ends of links to join distant pairs unless the number of distant pairs grows.
 
-    Parameters
-    ----------
-    heads : (nodes, degree) array of int64
-        Heads of the links: a regular graph without loops and parallel links; changed in place,
-        still regular and simple.
-    depth : int
-        A pair more than ``depth`` links apart is distant.
-    most : int
-        Swaps to try; the search stops without distant pairs.
-    two_way : bool
-        Whether every link has a partner the other way, which moves along.
-    state : array of uint64
-        State of `synth.kernels.splitmix`.
-    patience : int
-        The search stops unless every ``patience`` swaps remove a tenth of the distant pairs;
-        0 disables the rule.
+    Args:
+        heads ((nodes, degree) array of int64): Heads of the links: a regular graph without loops
+            and parallel links; changed in place, still regular and simple.
+        depth: A pair more than ``depth`` links apart is distant.
+        most: Swaps to try; the search stops without distant pairs.
+        two_way: Whether every link has a partner the other way, which moves along.
+        state: State of `synth.kernels.splitmix`.
+        patience: The search stops unless every ``patience`` swaps remove a tenth of the distant
+            pairs; 0 disables the rule.
 
-    Returns
-    -------
-    distant, tried : int
-        The remaining distant pairs, and the number of swaps tried.
+    Returns:
+        distant, tried: The remaining distant pairs, and the number of swaps tried.
 
-    Notes
-    -----
     O(most * `synth.edge_swaps.work_estimates.targeted_swap_words`), a third of a nanosecond a word.
     Small depths count walks (`synth.edge_swaps.walk_counts`) in 2 N^2 bytes instead of
     neighborhoods.  Both methods make the same swaps.
 
-    Examples
-    --------
     >>> from topoloom.synth.edge_swaps.local_search import head_array, distant_pairs
     >>> from topoloom.synth.edge_swaps.random_regular import random_ends
     >>> from topoloom.synth.kernels.splitmix import seeded

@@ -83,26 +83,17 @@ def optimal_bandwidth(nodes: int) -> Fraction:
 def lower_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONAL) -> Cost:
     """Return lower bounds on steps and bandwidth of topologies of this size.
 
-    Parameters
-    ----------
-    nodes, degree : int
-        At least 2 and at least 1; two-way links of degree 1 join 2 nodes only.
-    links : Links
-        With two-way links one of a node's links leads back, so at most d (d - 1)^(i - 1) nodes
-        lie at distance i instead of d^i.
+    Args:
+        nodes, degree: At least 2 and at least 1; two-way links of degree 1 join 2 nodes only.
+        links: With two-way links one of a node's links leads back, so at most d (d - 1)^(i - 1)
+            nodes lie at distance i instead of d^i.
 
-    Raises
-    ------
-    OutOfDomain
-        No connected graph of this size, degree and kind of links exists.
+    Raises:
+        OutOfDomain: No connected graph of this size, degree and kind of links exists.
 
-    Notes
-    -----
     Steps: the Moore bound, the least k such that N nodes fit within distance k.  The bounds need
     not be attained, together or at all.  O(log N) operations for degrees above 2.
 
-    Examples
-    --------
     >>> lower_bound(1024, 4)
     Cost(steps=5, bandwidth=Fraction(1023, 1024))
     >>> lower_bound(12, 4, Links.BIDIRECTIONAL).steps

@@ -28,8 +28,6 @@ def gaps_of(missed: Iterable[Cost]) -> Gaps:
 
     O(points).
 
-    Examples
-    --------
     >>> from topoloom.synth.search.frontier import frontier
     >>> found = frontier(64, 4)
     >>> gaps = gaps_of(point.gap(found.bounds) for point in found.points)

@@ -62,8 +62,6 @@ def spread(masks: Any, supplies: Any, count: int, limits: Any, degree: int, memo
     Otherwise returns a set S of links, as a mask, such that the supplies of the masks within S
     exceed the limits of S together.
 
-    Notes
-    -----
     Augmenting paths: a mask whose links are full moves other masks to links with room.  S is the
     set of links reached from a stuck mask: every mask with flow on S lies within S, as its other
     links would have been reached too.  Integral input gives integral flow.
@@ -160,8 +158,6 @@ def heaviest(
 ) -> tuple[int, int]:
     """Return the larger of numerator / denominator and the largest load, as a pair.
 
-    Notes
-    -----
     Newton's method (Dinkelbach): if loads of numerator / denominator suffice, they are the
     maximum.  Otherwise the set S that `spread` returns has a larger load, the next value.  The
     values grow and belong to finitely many sets, so the loop terminates.

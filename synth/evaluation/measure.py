@@ -60,45 +60,33 @@ _LEAST_BATCHED = LANES // 2
 def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
     """Return the exact cost of the breadth-first-broadcast allgather.
 
-    Parameters
-    ----------
-    topology : Topology
-        Direct-connect (no switches), strongly connected, at most `MAX_DEGREE` links
-        into any node.
-    destinations : sequence of int, optional
-        Positions of the destinations to measure, by default all.  Must represent every orbit of
-        nodes (`synth.symmetry.orbits.representatives`), or the cost may be too low.
+    Args:
+        topology: Direct-connect (no switches), strongly connected, at most `MAX_DEGREE` links into
+            any node.
+        destinations: Positions of the destinations to measure, by default all.  Must represent
+            every orbit of nodes (`synth.symmetry.orbits.representatives`), or the cost may be too
+            low.
 
-    Returns
-    -------
-    Cost
+    Returns:
         ``steps`` is the diameter; ``bandwidth``, in M / B, is
         B / N * sum over t of max over u of U(u, t), where B is the largest capacity
         into or out of a node: d of them for unit links of degree d.
 
-    Raises
-    ------
-    NotMeasurable
-        There are switches, too many links into a node, or capacities with too large a common
-        denominator.
-    Unreachable, InvalidTopology
-        Not strongly connected, or fewer than two nodes.
+    Raises:
+        NotMeasurable: There are switches, too many links into a node, or capacities with too large
+            a common denominator.
+        Unreachable, InvalidTopology: Not strongly connected, or fewer than two nodes.
 
-    Notes
-    -----
     Time, per destination: O(links) for the search; O(2^d d) per step for degrees up to
     8; above, a few small flows (`synth.evaluation.load_balance`).  Uses all processors.
 
     Profile (1024 nodes of degree 4): two thirds of the time is the search, with one comparison
     per link in its inner loop; the table of 16 sets per step is the rest.
 
-    References
-    ----------
-    Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications",
-    arXiv:2202.03356: BFB schedules.
+    References:
+        Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications",
+        arXiv:2202.03356: BFB schedules.
 
-    Examples
-    --------
     >>> measure(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))
     Cost(steps=3, bandwidth=Fraction(3, 4))
     """
@@ -247,10 +235,8 @@ def whole_capacities(topology: Topology) -> NDArray[np.int64]:
     >>> whole_capacities(Topology("ab", [("a", "b", Fraction(1, 2)), ("b", "a", 3)])).tolist()
     [1, 6]
 
-    Raises
-    ------
-    NotMeasurable
-        A scaled capacity exceeds 2**40.
+    Raises:
+        NotMeasurable: A scaled capacity exceeds 2**40.
     """
     distinct = {Fraction(capacity) for capacity in set(topology.capacities)}
     if len(distinct) == 1:

@@ -106,19 +106,13 @@ _GRAMMAR = [(re.compile(re.sub("[A-Z]", _NUMBER, name)), name) for name in FABRI
 def fabric(name: str) -> Topology:
     """Return the fabric of a name, with published latencies where there are some.
 
-    Parameters
-    ----------
-    name : str
-        A key of `FABRICS`, with a number from 1 to 1024 for each capital letter.
+    Args:
+        name: A key of `FABRICS`, with a number from 1 to 1024 for each capital letter.
 
-    Raises
-    ------
-    InvalidRecipe
-        No such fabric exists; the rule lists the names, or states the requirement on the numbers
-        of this fabric.
+    Raises:
+        InvalidRecipe: No such fabric exists; the rule lists the names, or states the requirement on
+            the numbers of this fabric.
 
-    Examples
-    --------
     >>> fabric("mi300x").degree
     7
     >>> fabric("fat-tree-3")

@@ -192,15 +192,10 @@ def __getattr__(name: str) -> tuple[type[Base], ...]:
 def family(name: str) -> type[Base]:
     """Return the family of a name.
 
-    Raises
-    ------
-    InvalidRecipe
-        No family has the name; the message suggests the nearest name, or lists all.
-    BrokenFamily
-        An installed package provides something that is no family.
+    Raises:
+        InvalidRecipe: No family has the name; the message suggests the nearest name, or lists all.
+        BrokenFamily: An installed package provides something that is no family.
 
-    Examples
-    --------
     >>> family("Torus")(4, 2).degree
     3
     """

@@ -33,13 +33,9 @@ class Base(Term):
     `OutOfDomain` with the field and its rule outside the domain or the limits of `synth.limits`,
     so every existing member can be built.
 
-    Attributes
-    ----------
-    title, source : str
-        Of the family: one line of description, and the literature.
+    Attributes:
+        title, source: Of the family: one line of description, and the literature.
 
-    Examples
-    --------
     >>> from topoloom.synth.families import Circulant
     >>> member = Circulant(16, 3, 4)
     >>> member, member.n, member.offsets, member.nodes, member.degree
@@ -96,27 +92,19 @@ class Base(Term):
     def of(graph: "Topology | nx.Graph[Any]") -> "Graph":
         """Return any graph of compute nodes and links of equal capacity as a base; see `Graph`.
 
-        Parameters
-        ----------
-        graph : Topology or networkx graph
-            A topology without switches whose links have one capacity; or a Graph, DiGraph,
-            MultiGraph or MultiDiGraph, whose undirected edges become two-way links.  From 2 to
-            `synth.limits.MAX_NODES` nodes, any ids; node number i is the i-th node of
-            ``graph.nodes``.  Attributes other than capacities and kinds are ignored.
+        Args:
+            graph: A topology without switches whose links have one capacity; or a Graph, DiGraph,
+                MultiGraph or MultiDiGraph, whose undirected edges become two-way links.  From 2 to
+                `synth.limits.MAX_NODES` nodes, any ids; node number i is the i-th node of
+                ``graph.nodes``.  Attributes other than capacities and kinds are ignored.
 
-        Raises
-        ------
-        InvalidTopology
-            There is a switch, a link from a node to itself or no link, or capacities differ.
-        OutOfDomain
-            The graph exceeds the limits.
+        Raises:
+            InvalidTopology: There is a switch, a link from a node to itself or no link, or
+                capacities differ.
+            OutOfDomain: The graph exceeds the limits.
 
-        Notes
-        -----
         O(links log links).
 
-        Examples
-        --------
         >>> import networkx as nx
         >>> Base.of(nx.path_graph(["a", "b", "c"]))
         Graph(3, 1, 2, 2, 2)

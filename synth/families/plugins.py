@@ -14,15 +14,11 @@ from topoloom.synth.families.family import Base
 def installed_families(known: Collection[str]) -> tuple[type[Base], ...]:
     """Return the families of installed packages, by name.
 
-    Parameters
-    ----------
-    known : collection of str
-        Reserved names.
+    Args:
+        known: Reserved names.
 
-    Raises
-    ------
-    BrokenFamily
-        An entry point cannot be loaded, or is not a family of its own name.
+    Raises:
+        BrokenFamily: An entry point cannot be loaded, or is not a family of its own name.
     """
     found: dict[str, type[Base]] = {}
     for entry in family_entry_points():

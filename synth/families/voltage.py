@@ -22,17 +22,11 @@ Arc = tuple[int, int, int]
 class VoltageGraph:
     """A digraph with voltages; equally many arcs leave every vertex.
 
-    Attributes
-    ----------
-    group : Group
-        Group of the voltages.
-    vertices : int
-        n.
-    heads, voltages : tuple of int
-        By arc; the first d arcs leave vertex 0, the next d vertex 1, and so on.
+    Attributes:
+        group: Group of the voltages.
+        vertices: n.
+        heads, voltages: By arc; the first d arcs leave vertex 0, the next d vertex 1, and so on.
 
-    Examples
-    --------
     >>> from topoloom.synth.algebra.group_extensions import Metacyclic
     >>> graph = VoltageGraph(Metacyclic(4, 1, 1), 1, (0, 0), (1, 2))
     >>> graph.nodes, graph.degree, graph.connected, graph.bidirectional

@@ -29,10 +29,8 @@ def adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> adjlist("a b c\nb c\nc a").link_count
     4
 
-    Raises
-    ------
-    InvalidTopology
-        A node begins two lines, or has a link to itself; the line is named.
+    Raises:
+        InvalidTopology: A node begins two lines, or has a link to itself; the line is named.
     """
     return _graph(_lines(text), attributes)
 
@@ -55,10 +53,8 @@ def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> multiline_adjlist("a 1\nb {'capacity': 3}\nb 0").links
     (Link(source='a', target='b', capacity=3),)
 
-    Raises
-    ------
-    InvalidTopology
-        A line is not of that form; the line is named.
+    Raises:
+        InvalidTopology: A line is not of that form; the line is named.
     """
     lines: dict[str, tuple[str, list[Entry]]] = {}
     rows = numbered_rows(text, attributes.capacity)
@@ -122,10 +118,8 @@ def to_adjlist(topology: Topology) -> str:
     b a
     c
 
-    Raises
-    ------
-    InvalidTopology
-        There are switches, a capacity is not 1, or an id is no word.
+    Raises:
+        InvalidTopology: There are switches, a capacity is not 1, or an id is no word.
     """
     require_words(topology, "an adjacency list")
     require_hosts_only(topology, "an adjacency list")

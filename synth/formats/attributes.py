@@ -13,26 +13,18 @@ from topoloom.synth.topology.topology import Capacity
 class Attributes:
     """Names of the attributes to read; None selects the usual name.
 
-    Parameters
-    ----------
-    capacity : str, optional
-        Attribute of links that holds the capacity.  Default: ``capacity``, or else ``bandwidth``,
-        or else the capacity is 1.  Weights are never a default, because many graphs have costs or
-        lengths there.
-    kind : str, optional
-        Attribute of nodes that marks switches.  Default: ``kind``.
-    switch_values : tuple of str
-        The values of that attribute that mean a switch; every other means a compute node.
-        Default: ``switch``, and every other but ``compute`` is an error.
-    unit : str, optional
-        Unit of the capacities.  Default: the graph's ``bandwidth_unit``, or else ``link`` where
-        every capacity is 1, or else ``GB/s``.
-    directed : bool, optional
-        Whether links run one way, whatever the text states.  Default: as the text states, or
-        else the default of the format.
+    Args:
+        capacity: Attribute of links that holds the capacity.  Default: ``capacity``, or else
+            ``bandwidth``, or else the capacity is 1.  Weights are never a default, because many
+            graphs have costs or lengths there.
+        kind: Attribute of nodes that marks switches.  Default: ``kind``.
+        switch_values: The values of that attribute that mean a switch; every other means a compute
+            node.  Default: ``switch``, and every other but ``compute`` is an error.
+        unit: Unit of the capacities.  Default: the graph's ``bandwidth_unit``, or else ``link``
+            where every capacity is 1, or else ``GB/s``.
+        directed: Whether links run one way, whatever the text states.  Default: as the text states,
+            or else the default of the format.
 
-    Examples
-    --------
     >>> routers = Attributes(capacity="weight", kind="type", switch_values=("router",))
     >>> routers.capacity_of({"weight": "12.5"}, ""), routers.is_switch({"type": "router"}, "")
     (Fraction(25, 2), True)
@@ -75,10 +67,8 @@ PLAIN = Attributes()
 def number(value: Any, place: str) -> Capacity:
     """Return the exact value of a whole number, or of the text of a number.
 
-    Raises
-    ------
-    InvalidTopology
-        It is neither, or has more than 30 digits.
+    Raises:
+        InvalidTopology: It is neither, or has more than 30 digits.
     """
     if isinstance(value, Fraction):
         return value

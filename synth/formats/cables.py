@@ -15,14 +15,11 @@ from topoloom.synth.topology.topology import Capacity, Topology
 class LinkModel:
     """Latency and rate of links, which a topology may not state and a simulator needs.
 
-    Parameters
-    ----------
-    alpha_us : Fraction, optional
-        Latency of every link, in microseconds.  Default: the latencies that the topology states,
-        or 10.
-    node_gbps : Fraction, optional
-        Rate of one node over all its links, in Gbit/s.  Default: given by the unit of the
-        topology, or 100 if the unit counts links.
+    Args:
+        alpha_us: Latency of every link, in microseconds.  Default: the latencies that the topology
+            states, or 10.
+        node_gbps: Rate of one node over all its links, in Gbit/s.  Default: given by the unit of
+            the topology, or 100 if the unit counts links.
     """
 
     alpha_us: Fraction | None = None
@@ -70,14 +67,10 @@ class Cable(NamedTuple):
 def cables_of(topology: Topology, form: str, model: LinkModel) -> list[Cable]:
     """Return the cables of a topology, sorted by their nodes; parallel cables are several entries.
 
-    Raises
-    ------
-    InvalidTopology
-        A link has no opposite link of equal capacity and latency, links share a limit, or no node
-        computes.
+    Raises:
+        InvalidTopology: A link has no opposite link of equal capacity and latency, links share a
+            limit, or no node computes.
 
-    Examples
-    --------
     >>> pair = Topology("ab", [("a", "b", 25), ("b", "a", 25)], bandwidth_unit="GB/s")
     >>> cables_of(pair, "ns3", LinkModel())
     [Cable(one=0, other=1, gbps=Fraction(200, 1))]

@@ -99,14 +99,10 @@ def detect(text: str, filename: str = "") -> str:
     >>> detect("a b c", "ring.adjlist"), detect("graph [ node [ id 0 ] ]")
     ('adjlist', 'gml')
 
-    Raises
-    ------
-    InvalidTopology
-        The text is in no supported format.  The rule names the kind of the text, where
-        `foreign_kinds` knows the kind, and an alternative.
+    Raises:
+        InvalidTopology: The text is in no supported format.  The rule names the kind of the text,
+            where `foreign_kinds` knows the kind, and an alternative.
 
-    Examples
-    --------
     >>> detect("<!DOCTYPE html><html>")
     Traceback (most recent call last):
     ...

@@ -15,10 +15,8 @@ def dot(topology: Topology) -> str:
     }
     <BLANKLINE>
 
-    Raises
-    ------
-    InvalidTopology
-        An id or a label holds a control character.
+    Raises:
+        InvalidTopology: An id or a label holds a control character.
     """
     require_writable(topology)
     labels = topology.labels()

@@ -50,10 +50,8 @@ def dot_graph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.nodes, made.link_count
     (('a', 'b', 'c'), 4)
 
-    Raises
-    ------
-    InvalidTopology
-        A line breaks a rule of the language; the line and the rule are named.
+    Raises:
+        InvalidTopology: A line breaks a rule of the language; the line and the rule are named.
     """
     reader = _Reader(text)
     reader.graph()

@@ -33,10 +33,8 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> edgelist("a b 3/2\nb c").capacities
     (Fraction(3, 2), 1)
 
-    Raises
-    ------
-    InvalidTopology
-        A line is no link; the line and the rule are named.
+    Raises:
+        InvalidTopology: A line is no link; the line and the rule are named.
     """
     return _edges(text, attributes)
 
@@ -116,10 +114,8 @@ def to_edgelist(topology: Topology) -> str:
     a b 3/2
     b a 1
 
-    Raises
-    ------
-    InvalidTopology
-        An id is empty or holds a blank, ``#`` or a control character.
+    Raises:
+        InvalidTopology: An id is empty or holds a blank, ``#`` or a control character.
     """
     require_words(topology, "an edge list")
     return "".join(f"{link.source} {link.target} {link.capacity}\n" for link in topology.links)

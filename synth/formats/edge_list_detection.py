@@ -23,17 +23,11 @@ def doubt(rows: list[Row], *, whole: bool, data: bool) -> InvalidTopology | None
     Where no row has a number, a topology must be connected, and its ids must look like ids:
     a digit in each, at most two characters, or a node that is both a source and a target.
 
-    Parameters
-    ----------
-    rows : list of Row
-        The rows, a heading ``source target`` included.
-    whole : bool
-        Whether the rows are all rows of the text.
-    data : bool
-        Whether dictionaries of networkx stood in the rows.
+    Args:
+        rows: The rows, a heading ``source target`` included.
+        whole: Whether the rows are all rows of the text.
+        data: Whether dictionaries of networkx stood in the rows.
 
-    Examples
-    --------
     >>> rows = [(1, ["h0", "h1"]), (2, ["h1", "h2"])]
     >>> doubt(rows, whole=True, data=False) is None
     True

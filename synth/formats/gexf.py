@@ -29,10 +29,8 @@ def gexf(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...      ).links
     (Link(source='a', target='b', capacity=25),)
 
-    Raises
-    ------
-    InvalidTopology
-        Naming the line and the rule; nodes within nodes are refused.
+    Raises:
+        InvalidTopology: Naming the line and the rule; nodes within nodes are refused.
     """
     root = parse(text, "gexf")
     graphs = root.all("graph")
@@ -114,13 +112,9 @@ def to_gexf(topology: Topology) -> str:
 
     Capacities are typed as long integers, or as text if one of them is a fraction.
 
-    Raises
-    ------
-    InvalidTopology
-        An id or a label holds a control character.
+    Raises:
+        InvalidTopology: An id or a label holds a control character.
 
-    Examples
-    --------
     >>> gexf(to_gexf(Topology("ab", [("a", "b", 3)], switches="b"))).links
     (Link(source='a', target='b', capacity=3),)
     """

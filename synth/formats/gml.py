@@ -39,10 +39,8 @@ def gml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...     'edge [ source 0 target 1 capacity 2.5 ] ]').links
     (Link(source='a', target='b', capacity=Fraction(5, 2)),)
 
-    Raises
-    ------
-    InvalidTopology
-        Naming the line and the rule.
+    Raises:
+        InvalidTopology: Naming the line and the rule.
     """
     graphs = [entry for entry in _parse(text).entries if entry.key == "graph"]
     if len(graphs) != 1 or not isinstance(graphs[0].value, _List):
@@ -181,10 +179,8 @@ def to_gml(topology: Topology) -> str:
       edge [ source 0 target 1 key 0 capacity 3 ]
     ]
 
-    Raises
-    ------
-    InvalidTopology
-        An id or a label holds a control character.
+    Raises:
+        InvalidTopology: An id or a label holds a control character.
     """
     require_writable(topology)
     lines = ["graph [", "  directed 1", "  multigraph 1"]

@@ -37,10 +37,8 @@ def graph6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> graph6(">>graph6<<Bw").link_count
     6
 
-    Raises
-    ------
-    InvalidTopology
-        It is no such line, or has more than 4096 nodes.
+    Raises:
+        InvalidTopology: It is no such line, or has more than 4096 nodes.
     """
     size, bits = _dense(_codes(text, ">>graph6<<", ""))
     if len(bits) < size * (size - 1) // 2:
@@ -57,10 +55,9 @@ def digraph6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> digraph6("&AO").links
     (Link(source=0, target=1, capacity=1),)
 
-    Raises
-    ------
-    InvalidTopology
-        It is no such line, has more than 4096 nodes, or a link from a node to itself.
+    Raises:
+        InvalidTopology: It is no such line, has more than 4096 nodes, or a link from a node to
+            itself.
     """
     size, bits = _dense(_codes(text, ">>digraph6<<", "&"))
     if len(bits) < size * size:
@@ -76,10 +73,9 @@ def sparse6(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> sparse6(":Bc").link_count
     4
 
-    Raises
-    ------
-    InvalidTopology
-        It is no such line, has more than 65,536 nodes, or an edge from a node to itself.
+    Raises:
+        InvalidTopology: It is no such line, has more than 65,536 nodes, or an edge from a node to
+            itself.
     """
     codes = _codes(text, ">>sparse6<<", ":")
     size, _ = _order(codes, MOST_SPARSE)
@@ -150,11 +146,9 @@ def to_graph6(topology: Topology) -> str:
     >>> print(to_graph6(graph6("Bw")), end="")
     Bw
 
-    Raises
-    ------
-    InvalidTopology
-        Nodes are not numbered, a capacity is not 1, links are parallel or one way only, or
-        there are more than 4096 nodes.
+    Raises:
+        InvalidTopology: Nodes are not numbered, a capacity is not 1, links are parallel or one way
+            only, or there are more than 4096 nodes.
     """
     _require_dense(topology, "graph6")
     require_undirected(topology, "graph6")
@@ -170,11 +164,9 @@ def to_digraph6(topology: Topology) -> str:
     >>> print(to_digraph6(digraph6("&AO")), end="")
     &AO
 
-    Raises
-    ------
-    InvalidTopology
-        Nodes are not numbered, a capacity is not 1, links are parallel, or there are more
-        than 4096 nodes.
+    Raises:
+        InvalidTopology: Nodes are not numbered, a capacity is not 1, links are parallel, or there
+            are more than 4096 nodes.
     """
     _require_dense(topology, "digraph6")
     return _text("&", topology.node_count, _matrix(topology).reshape(-1))
@@ -186,10 +178,8 @@ def to_sparse6(topology: Topology) -> str:
     >>> print(to_sparse6(sparse6(":Bc")), end="")
     :Bc
 
-    Raises
-    ------
-    InvalidTopology
-        Nodes are not numbered, a capacity is not 1, or links run one way only.
+    Raises:
+        InvalidTopology: Nodes are not numbered, a capacity is not 1, or links run one way only.
     """
     require_numbered(topology, "sparse6")
     require_unit_links(topology, "sparse6")

@@ -33,19 +33,12 @@ class _Edge(NamedTuple):
 class GraphDraft:
     """A graph with the data that a reader found in the text.
 
-    Parameters
-    ----------
-    attributes : Attributes
-        The user's options for the data.
-    directed : bool or None
-        Whether the text states that links are directed; None where it states neither.
-    default : bool
-        Whether the format takes links as directed where nothing is stated.
-    kinds : bool
-        Whether nodes of this format can carry a kind.
+    Args:
+        attributes: The user's options for the data.
+        directed: Whether the text states that links are directed; None where it states neither.
+        default: Whether the format takes links as directed where nothing is stated.
+        kinds: Whether nodes of this format can carry a kind.
 
-    Examples
-    --------
     >>> draft = GraphDraft(Attributes(), directed=None, default=True, kinds=False)
     >>> for node in "ab":
     ...     draft.node(node, "/line/1")

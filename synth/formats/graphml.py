@@ -26,10 +26,9 @@ def graphml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...         ).links
     (Link(source='a', target='b', capacity=25),)
 
-    Raises
-    ------
-    InvalidTopology
-        Naming the line and the rule; hyperedges, ports and nested graphs are refused.
+    Raises:
+        InvalidTopology: Naming the line and the rule; hyperedges, ports and nested graphs are
+            refused.
     """
     root = parse(text, "graphml")
     graphs = root.all("graph")
@@ -95,10 +94,8 @@ def to_graphml(topology: Topology) -> str:
 
     Capacities are typed as integers, or as text if one of them is a fraction.
 
-    Raises
-    ------
-    InvalidTopology
-        An id or a label holds a character that XML cannot.
+    Raises:
+        InvalidTopology: An id or a label holds a character that XML cannot.
     """
     require_writable(topology)
     whole = all(isinstance(capacity, int) for capacity in topology.capacities)

@@ -59,10 +59,8 @@ def ibnetdiscover(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.nodes, made.capacities[0]
     (('leaf', 'a', 'b'), Fraction(25, 2))
 
-    Raises
-    ------
-    InvalidTopology
-        A line breaks the format; the line and the rule are named.
+    Raises:
+        InvalidTopology: A line breaks the format; the line and the rule are named.
     """
     owners, ports = _read(text)
     names = _names(owners)

@@ -31,10 +31,8 @@ def matrix_market(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> matrix_market("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 2.5\n").links
     (Link(source=0, target=1, capacity=Fraction(5, 2)),)
 
-    Raises
-    ------
-    InvalidTopology
-        It is not such a file; the line and the rule are named.
+    Raises:
+        InvalidTopology: It is not such a file; the line and the rule are named.
     """
     lines = text.split("\n")
     banner = lines[0].lower().split()
@@ -121,10 +119,8 @@ def to_matrix_market(topology: Topology) -> str:
     1 2 2.5
     2 1 1
 
-    Raises
-    ------
-    InvalidTopology
-        Nodes are not numbered 0, 1, ..., or a capacity is no finite decimal.
+    Raises:
+        InvalidTopology: Nodes are not numbered 0, 1, ..., or a capacity is no finite decimal.
     """
     require_numbered(topology, "Matrix Market")
     kind = "integer" if all(isinstance(value, int) for value in topology.capacities) else "real"

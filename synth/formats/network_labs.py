@@ -29,10 +29,8 @@ def containerlab(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.compute_nodes, made.link_count
     (('h1', 'h2'), 4)
 
-    Raises
-    ------
-    InvalidTopology
-        The error names the offending place by JSON pointer, and the rule.
+    Raises:
+        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = object_at(parse_yaml(text), "")
     topology = object_at(document.get("topology"), "/topology")
@@ -73,10 +71,8 @@ def air(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> sorted(made.switches)
     ['l']
 
-    Raises
-    ------
-    InvalidTopology
-        The error names the offending place by JSON pointer, and the rule.
+    Raises:
+        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = object_at(parse_yaml(text), "")
     content = object_at(document.get("content"), "/content")

@@ -135,29 +135,20 @@ _OF_PLAN = ("boxes", "network", "oversubscription", "nics", "nic_bandwidth", "pc
 def read(text: str, form: str | None = None, **options: Any) -> Topology:
     r"""Return the topology that a text describes, with what was assumed in ``assumed``.
 
-    Parameters
-    ----------
-    text : str
-        At most 32 Mi characters.
-    form : str, optional
-        One of `READABLE`; by default the result of `detect`.
-    **options
-        Those of `OPTIONS` that the format takes; None is the default.  Of graphs:
-        ``capacity_attribute``, ``kind_attribute``, ``switch_values`` and ``unit``, the fields of
-        `attributes.Attributes`, and ``directed``.  Of dumps: ``link_bandwidth``, GB/s per
-        direction of one NVLink or xGMI link, exact; ``nvlink``, one of
-        `dumps.nvlinks.NVLINKS`; ``pcie_bandwidth``, GB/s per direction of every PCIe
-        link; ``cpu_bandwidth``, GB/s per direction between CPUs; and the fields of
-        `dumps.cluster.ClusterPlan`.
+    Args:
+        text: At most 32 Mi characters.
+        form: One of `READABLE`; by default the result of `detect`.
+        **options: Those of `OPTIONS` that the format takes; None is the default.  Of graphs:
+            ``capacity_attribute``, ``kind_attribute``, ``switch_values`` and ``unit``, the fields
+            of `attributes.Attributes`, and ``directed``.  Of dumps: ``link_bandwidth``, GB/s per
+            direction of one NVLink or xGMI link, exact; ``nvlink``, one of `dumps.nvlinks.NVLINKS`;
+            ``pcie_bandwidth``, GB/s per direction of every PCIe link; ``cpu_bandwidth``, GB/s per
+            direction between CPUs; and the fields of `dumps.cluster.ClusterPlan`.
 
-    Raises
-    ------
-    InvalidTopology
-        The text breaks a rule of its format, the format cannot be detected, or the format does
-        not take an option.
+    Raises:
+        InvalidTopology: The text breaks a rule of its format, the format cannot be detected, or the
+            format does not take an option.
 
-    Examples
-    --------
     >>> read("0 25\n25 0")
     <Topology (unnamed): 2 compute, 2 links>
     >>> read("a b {'weight': 2.5}", capacity_attribute="weight", unit="GB/s").capacities

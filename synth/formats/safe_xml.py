@@ -48,14 +48,10 @@ class Element:
 def parse(text: str, root: str) -> Element:
     """Return the root element, which must have this tag.
 
-    Raises
-    ------
-    InvalidTopology
-        It is not well-formed, has a DOCTYPE, nests deeper than 64, holds more than a
-        million elements, or has another root.
+    Raises:
+        InvalidTopology: It is not well-formed, has a DOCTYPE, nests deeper than 64, holds more than
+            a million elements, or has another root.
 
-    Examples
-    --------
     >>> parse("<a><b c='1'/></a>", "a").all("b")[0].number("c", 9)
     1
     >>> parse("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "a")

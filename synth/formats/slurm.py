@@ -44,10 +44,8 @@ def slurm(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.nodes, sorted(made.switches), made.link_count
     (('gpu1', 'gpu2', 'leaf1', 'top'), ['leaf1', 'top'], 6)
 
-    Raises
-    ------
-    InvalidTopology
-        A line breaks a rule; the line and the rule are named.
+    Raises:
+        InvalidTopology: A line breaks a rule; the line and the rule are named.
     """
     switches: list[Row] = []
     blocks: list[Row] = []
@@ -104,10 +102,8 @@ def hosts(expression: str, place: str) -> list[str]:
     >>> hosts("gpu[008-010,20],login", line(1))
     ['gpu008', 'gpu009', 'gpu010', 'gpu20', 'login']
 
-    Raises
-    ------
-    InvalidTopology
-        The expression is malformed, or stands for too many names.
+    Raises:
+        InvalidTopology: The expression is malformed, or stands for too many names.
     """
     items = _ITEM.findall(expression)
     if ",".join(items) != expression:

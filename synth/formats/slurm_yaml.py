@@ -23,10 +23,8 @@ def slurm_yaml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.nodes
     ('n1', 'n2', 's')
 
-    Raises
-    ------
-    InvalidTopology
-        The error names the offending place by JSON pointer, and the rule.
+    Raises:
+        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """  # noqa: E501
     document = parse_yaml(text)
     entries = _list(document, "")

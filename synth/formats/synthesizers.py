@@ -36,10 +36,8 @@ def msccl_tools(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.links
     (Link(source=0, target=1, capacity=1), Link(source=1, target=0, capacity=2))
 
-    Raises
-    ------
-    InvalidTopology
-        The error names the offending place by JSON pointer, and the rule.
+    Raises:
+        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = _object(text)
     chunks = _square(document, "links")
@@ -76,10 +74,8 @@ def taccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made.capacities, made.bandwidth_unit
     ((50, 50), 'GB/s')
 
-    Raises
-    ------
-    InvalidTopology
-        The error names the offending place by JSON pointer, and the rule.
+    Raises:
+        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = _object(text)
     lanes, betas = _square(document, "links"), _square(document, "betas")
@@ -115,10 +111,8 @@ def teccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> teccl('{"TopologyParams": {"name": "NDv2", "chassis": 2}}').name
     'ndv2-2'
 
-    Raises
-    ------
-    InvalidTopology
-        The file names no such machine, or too many.
+    Raises:
+        InvalidTopology: The file names no such machine, or too many.
     """
     given = _object(text).get("TopologyParams")
     name = given.get("name") if isinstance(given, dict) else None

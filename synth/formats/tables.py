@@ -36,10 +36,9 @@ def numbered_rows(text: str, attribute: str | None = None) -> Iterator[Row]:
     >>> list(numbered_rows("a, b # note\n\n1\t2 {'capacity': 3}"))
     [(1, ['a', 'b']), (3, ['1', '2', '3'])]
 
-    Raises
-    ------
-    InvalidTopology
-        There are more than a million such lines, or one of more than 200,000 characters.
+    Raises:
+        InvalidTopology: There are more than a million such lines, or one of more than 200,000
+            characters.
     """
     count = 0
     for number, content in enumerate(text.split("\n"), 1):
@@ -102,10 +101,8 @@ def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> matrix(",a,b\na,0,1\nb,1,0").nodes
     ('a', 'b')
 
-    Raises
-    ------
-    InvalidTopology
-        The lines make no square of such numbers; the line and the rule are named.
+    Raises:
+        InvalidTopology: The lines make no square of such numbers; the line and the rule are named.
     """
     # One row more than is allowed, and a heading.
     names, rows = _header(list(islice(numbered_rows(text), MAX_ROWS + 2)))

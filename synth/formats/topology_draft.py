@@ -54,10 +54,8 @@ def capacity(text: str, place: str) -> Fraction:
     >>> capacity("12.5", line(1))
     Fraction(25, 2)
 
-    Raises
-    ------
-    InvalidTopology
-        It is no such number, or needs more than 30 digits.
+    Raises:
+        InvalidTopology: It is no such number, or needs more than 30 digits.
     """
     if _NUMBER.fullmatch(text) and not re.search("/0+$", text):
         value = Fraction(text)

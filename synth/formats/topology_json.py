@@ -17,10 +17,8 @@ def document(text: str) -> Topology:
 def parse_json(text: str, decimal: Callable[[str], Any]) -> Any:
     """Return the value of a JSON text; ``decimal`` converts its decimals.
 
-    Raises
-    ------
-    InvalidTopology
-        The text is no JSON, or nests too deep; the error names the line.
+    Raises:
+        InvalidTopology: The text is no JSON, or nests too deep; the error names the line.
     """
     try:
         return json.loads(text, parse_float=decimal)

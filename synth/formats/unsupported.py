@@ -13,16 +13,11 @@ HEAD = 2**16
 class Foreign(NamedTuple):
     """A kind of file that is recognized but not read.
 
-    Parameters
-    ----------
-    name : str
-        A short name, unique.
-    sign : str
-        A regular expression to search in the head of such a file.
-    what : str
-        Description of the file, after "is".
-    instead : str
-        Alternative for the user, as an imperative.
+    Args:
+        name: A short name, unique.
+        sign: A regular expression to search in the head of such a file.
+        what: Description of the file, after "is".
+        instead: Alternative for the user, as an imperative.
     """
 
     name: str

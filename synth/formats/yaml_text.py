@@ -22,10 +22,9 @@ def parse_yaml(text: str, characters: int = MAX_CHARACTERS, values: int = MAX_VA
     >>> parse_yaml("a: [1, b]")
     {'a': [1, 'b']}
 
-    Raises
-    ------
-    InvalidTopology
-        The text is no YAML, has more characters or values than these, or is nested too deep.
+    Raises:
+        InvalidTopology: The text is no YAML, has more characters or values than these, or is nested
+            too deep.
     """
     if len(text) > characters:
         raise wrong("", f"must have at most {characters} characters")

@@ -117,10 +117,8 @@ def mlx_hostfile(launch: Launch) -> str:
     A host without a cable to a peer has null there; ``ips`` holds the host name.  Source: MLX,
     "Launching Distributed Programs".
 
-    Raises
-    ------
-    InvalidTopology
-        The names of the ports are unknown, or a host has several compute nodes.
+    Raises:
+        InvalidTopology: The names of the ports are unknown, or a host has several compute nodes.
     """
     if not all(port.names for host in launch.hosts for port in host.ports):
         raise InvalidTopology(

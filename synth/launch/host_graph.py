@@ -29,18 +29,12 @@ _TRAYS = {"gb200-nvl72": 4, "gb300-nvl72": 4, "gh200-nvl32": 2}
 class HostGraph:
     """Hosts and switches with their joint capacities; vertices are hosts, then switches.
 
-    Parameters
-    ----------
-    hosts : tuple
-        The compute nodes of each host, in the order of the topology.
-    labels : tuple of str
-        The id of each host: the id of its node, or the part before ``.gpu``.
-    capacities : dict
-        Arc between two vertices -> its capacity; parallel links add up.
-    limits : tuple
-        Arcs that share a capacity, and that capacity.
-    vertices : int
-        Number of hosts and switches.
+    Args:
+        hosts: The compute nodes of each host, in the order of the topology.
+        labels: The id of each host: the id of its node, or the part before ``.gpu``.
+        capacities: Arc between two vertices -> its capacity; parallel links add up.
+        limits: Arcs that share a capacity, and that capacity.
+        vertices: Number of hosts and switches.
     """
 
     hosts: tuple[tuple[NodeId, ...], ...]
@@ -80,10 +74,9 @@ def host_graph(topology: Topology) -> HostGraph:
     >>> graph.labels, len(graph.hosts[0]), graph.vertices
     (('0', '1'), 8, 6)
 
-    Raises
-    ------
-    InvalidTopology
-        There are more than `MAX_HOSTS` hosts, or two hosts cannot reach each other.
+    Raises:
+        InvalidTopology: There are more than `MAX_HOSTS` hosts, or two hosts cannot reach each
+            other.
     """
     topology.require_connected()
     members: dict[str, list[NodeId]] = defaultdict(list)
@@ -128,10 +121,8 @@ def switch_names(topology: Topology) -> list[str]:
 def host_names(graph: HostGraph, prefix: str = "") -> list[str]:
     """Return the names of the hosts: their labels after a prefix.
 
-    Raises
-    ------
-    InvalidTopology
-        A label holds a character that host names do not have.
+    Raises:
+        InvalidTopology: A label holds a character that host names do not have.
     """
     names = [prefix + label for label in graph.labels]
     for name in names:

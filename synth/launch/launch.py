@@ -35,23 +35,15 @@ class LaunchHost:
 class Launch:
     """Hosts in rank order, and the load of a ring in three orders.
 
-    Parameters
-    ----------
-    name : str
-        Name of the topology; may be empty.
-    unit : str
-        Unit of the bottlenecks.
-    hosts : tuple of LaunchHost
-        All hosts; ranks are consecutive in a host.
-    loads : mapping
-        ``cables`` (this order), ``topology`` (the order of its nodes) and ``text`` (sorted by
-        name, as torchrun sorts hosts) -> the load of a ring.
-    needs_relays : bool
-        Whether two hosts have neither a cable nor a switch between them.
-    is_cabled : bool
-        Whether cables in both directions join all hosts, without a switch.
-    is_renamed : bool
-        Whether host names are ``host`` and a number, because the ids are numbers.
+    Args:
+        name: Name of the topology; may be empty.
+        unit: Unit of the bottlenecks.
+        hosts: All hosts; ranks are consecutive in a host.
+        loads: ``cables`` (this order), ``topology`` (the order of its nodes) and ``text`` (sorted
+            by name, as torchrun sorts hosts) -> the load of a ring.
+        needs_relays: Whether two hosts have neither a cable nor a switch between them.
+        is_cabled: Whether cables in both directions join all hosts, without a switch.
+        is_renamed: Whether host names are ``host`` and a number, because the ids are numbers.
     """
 
     name: str
@@ -104,10 +96,8 @@ def launch_of(topology: Topology, ports: PortNames | None = None) -> Launch:
     >>> [host.name for host in launch.hosts], launch.rate("cables")
     (['spark0', 'spark1', 'spark2', 'spark3'], '25 GB/s')
 
-    Raises
-    ------
-    InvalidTopology
-        A node has no id that can be a host name, or hosts cannot reach each other.
+    Raises:
+        InvalidTopology: A node has no id that can be a host name, or hosts cannot reach each other.
     """
     graph = host_graph(topology)
     is_renamed = ports is None and are_numbers(graph)

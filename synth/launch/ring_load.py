@@ -13,14 +13,10 @@ from topoloom.synth.topology.topology import Capacity
 class RingLoad:
     """The cost of a ring in an order of hosts, in which each host sends to the next.
 
-    Parameters
-    ----------
-    bottleneck : int, Fraction or None
-        The rate at which every host sends to the next; None for one host.
-    links : int
-        The links that the messages of one round cross, in total.
-    longest : int
-        The most links between two neighbors: 1 if every neighbor has a cable.
+    Args:
+        bottleneck: The rate at which every host sends to the next; None for one host.
+        links: The links that the messages of one round cross, in total.
+        longest: The most links between two neighbors: 1 if every neighbor has a cable.
     """
 
     bottleneck: Capacity | None

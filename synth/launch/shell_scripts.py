@@ -14,10 +14,9 @@ def torchrun_script(launch: Launch) -> str:
     name.  ``HOST`` replaces the name of this host, ``MASTER_PORT`` the port.  Source: PyTorch,
     torchrun (Elastic Launch).
 
-    Raises
-    ------
-    InvalidTopology
-        Hosts have different numbers of compute nodes: torchrun has one number for all.
+    Raises:
+        InvalidTopology: Hosts have different numbers of compute nodes: torchrun has one number for
+            all.
     """
     sizes = {len(host.nodes) for host in launch.hosts}
     if len(sizes) > 1:

@@ -33,27 +33,18 @@ _PART = re.compile(r"([A-Za-z][A-Za-z0-9]*)\(([0-9]*)")
 def short_name(recipe: Term, nodes: int, degree: int) -> str:
     """Return the short name of the topology of a recipe.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Any; its canonical text decides.
-    nodes, degree : int
-        N and d of the topology.
+    Args:
+        recipe: Any; its canonical text decides.
+        nodes, degree: N and d of the topology.
 
-    Returns
-    -------
-    str
+    Returns:
         Lower-case letters, digits and hyphens, at most `MAX_NAME`: operators, abbreviated and
         with their counts, and families, in the order of the recipe, up to 40 characters; then
         ``NxD``; then `HASH_DIGITS` hexadecimal digits of the SHA-256 of the recipe's text.
 
-    Notes
-    -----
     The name of a recipe is the same in every version.  Two recipes with equal prefixes share the
     hash with probability 1/65,536.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> short_name(parse("LineGraph(3, Circulant(16, 3, 4))"), 1024, 4)
     'lg3-circulant-1024x4-6695'

@@ -36,13 +36,9 @@ class Term(ABC):
     type ``tuple[...]`` takes all remaining arguments; a field with a default is optional.  There
     are no keyword arguments, as recipes have none.
 
-    Attributes
-    ----------
-    arguments : tuple
-        The arguments as written, without trailing arguments equal to their defaults.
+    Attributes:
+        arguments: The arguments as written, without trailing arguments equal to their defaults.
 
-    Notes
-    -----
     Terms of one class with equal arguments are equal, and ``repr(t) == str(t)`` is Python code
     for the term.  Hashing is O(1): the constructor computes the hash.
     """

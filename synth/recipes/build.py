@@ -37,23 +37,15 @@ from topoloom.synth.topology.topology import Topology
 def build(recipe: Recipe) -> Topology:
     """Return the topology of a recipe: nodes 0..n-1, unit links, with its short name.
 
-    Raises
-    ------
-    InvalidRecipe
-        The value is no recipe.
-    OutOfDomain
-        An operator is not defined on its operand, or the topology would exceed the limits of
-        `synth.limits`.  Checked before construction.
-    ClaimBroken
-        The graph contradicts its construction: a bug.
+    Raises:
+        InvalidRecipe: The value is no recipe.
+        OutOfDomain: An operator is not defined on its operand, or the topology would exceed the
+            limits of `synth.limits`.  Checked before construction.
+        ClaimBroken: The graph contradicts its construction: a bug.
 
-    Notes
-    -----
     Families and operators document the numbering of their nodes; the same recipe always gives the
     same topology.  O(links log links).
 
-    Examples
-    --------
     >>> from topoloom.synth.families import UniRing
     >>> build(Product(UniRing(4), UniRing(8)))
     <Topology prod-uniring-uniring-32x2-2808: 32 compute, 64 links>

@@ -22,13 +22,9 @@ def claim(recipe: Recipe) -> Claim | None:
     None where no theorem applies, as for most generalized Kautz graphs; the cost must then be
     measured.
 
-    Raises
-    ------
-    InvalidRecipe, OutOfDomain
-        The recipe cannot be built.
+    Raises:
+        InvalidRecipe, OutOfDomain: The recipe cannot be built.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> claim(parse("LineGraph(2, CompleteBipartite(4))"))
     Claim(steps=4, bandwidth=Fraction(33, 32), exact=True)

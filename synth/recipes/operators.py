@@ -23,20 +23,13 @@ class Operator(Term):
     raises for anything else, and above `MAX_DEPTH` nested operators or `MAX_PARTS` bases and
     operators.  Sizes are checked where the recipe is used.
 
-    Attributes
-    ----------
-    title, source : str
-        One line of description, and the literature.
+    Attributes:
+        title, source: One line of description, and the literature.
 
-    Raises
-    ------
-    OutOfDomain
-        A count is no integer of at least 1, or the number of arguments is wrong.
-    InvalidRecipe
-        An argument that must be a recipe is none, or a limit is exceeded.
+    Raises:
+        OutOfDomain: A count is no integer of at least 1, or the number of arguments is wrong.
+        InvalidRecipe: An argument that must be a recipe is none, or a limit is exceeded.
 
-    Examples
-    --------
     >>> from topoloom.synth.families import UniRing
     >>> Power(2, "UniRing(3)")
     Traceback (most recent call last):

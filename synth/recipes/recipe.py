@@ -76,23 +76,15 @@ def parse(text: str, graphs: "Graphs | None" = None) -> Recipe:
     Blanks between tokens do not matter.  ``LineGraph(R)`` means ``LineGraph(1, R)``, and ``@name``
     the graph of this name, converted to a base by `Base.of`.
 
-    Parameters
-    ----------
-    text : str
-        At most `MAX_TEXT` characters.
-    graphs : mapping of str to Topology or networkx graph, optional
-        Graphs for names after ``@``.  The recipe holds the graph itself, not its name.
+    Args:
+        text: At most `MAX_TEXT` characters.
+        graphs: Graphs for names after ``@``.  The recipe holds the graph itself, not its name.
 
-    Raises
-    ------
-    InvalidRecipe
-        The text does not match the grammar; the rule names the column.  No family, operator or
-        graph has the name, or a graph cannot be a base (`Base.of`).
-    OutOfDomain
-        The arguments of a family or operator are outside its domain.
+    Raises:
+        InvalidRecipe: The text does not match the grammar; the rule names the column.  No family,
+            operator or graph has the name, or a graph cannot be a base (`Base.of`).
+        OutOfDomain: The arguments of a family or operator are outside its domain.
 
-    Examples
-    --------
     >>> from topoloom.synth.families import Circulant
     >>> parse("LineGraph( 3,Circulant(16,3,4) )") == LineGraph(3, Circulant(16, 3, 4))
     True

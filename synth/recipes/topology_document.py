@@ -27,25 +27,19 @@ _RATIO = re.compile(r"[0-9]{1,30}(/[0-9]{1,30})?")
 def topology_from_document(document: Any) -> Topology:
     """Return the topology that a topology/1 document describes.
 
-    Parameters
-    ----------
-    document
-        The parsed JSON: ``{"schema": "topology/1", "name", "recipe", "bandwidth_unit",
-        "nodes": [{"id", "kind", "multicast"}],
-        "links": [{"source", "target", "capacity", "latency_us"}],
-        "shared": [{"links": [[source, target]], "capacity"}], "assumed": [{"text", "option"}]}``.
-        ``kind`` defaults to ``compute``, ``multicast`` (of switches) to false, ``capacity``
-        to 1, ``bandwidth_unit`` to ``link``, ``shared`` and ``latency_us`` to none; other keys are
-        ignored.  A missing capacity is an assumption, and so is a missing unit of capacities other
-        than 1.  ``recipe`` is optional; a recipe unknown to this version is ignored.
+    Args:
+        document: The parsed JSON: ``{"schema": "topology/1", "name", "recipe", "bandwidth_unit",
+            "nodes": [{"id", "kind", "multicast"}], "links": [{"source", "target", "capacity",
+            "latency_us"}], "shared": [{"links": [[source, target]], "capacity"}], "assumed":
+            [{"text", "option"}]}``.  ``kind`` defaults to ``compute``, ``multicast`` (of switches)
+            to false, ``capacity`` to 1, ``bandwidth_unit`` to ``link``, ``shared`` and
+            ``latency_us`` to none; other keys are ignored.  A missing capacity is an assumption,
+            and so is a missing unit of capacities other than 1.  ``recipe`` is optional; a recipe
+            unknown to this version is ignored.
 
-    Raises
-    ------
-    InvalidTopology
-        Names the offending place by JSON pointer and the rule.
+    Raises:
+        InvalidTopology: Names the offending place by JSON pointer and the rule.
 
-    Examples
-    --------
     >>> topology_from_document({"schema": "topology/1", "nodes": [{"id": 0}, {"id": 1}],
     ...                         "links": [{"source": 0, "target": 1, "capacity": "3/2"}]}).links
     (Link(source=0, target=1, capacity=Fraction(3, 2)),)
@@ -94,20 +88,13 @@ def _assumed(document: dict[str, Any]) -> list[Assumption]:
 def named(topology: Topology, name: Any, *recipe: Any) -> Topology:
     """Return a topology under the name, and with the recipe, given in a file.
 
-    Parameters
-    ----------
-    topology : Topology
-        The topology of the file.
-    name, recipe
-        As given in the file; omit the recipe if the file has none.
+    Args:
+        topology: The topology of the file.
+        name, recipe: As given in the file; omit the recipe if the file has none.
 
-    Raises
-    ------
-    InvalidTopology
-        A value is no printable text, or too long.
+    Raises:
+        InvalidTopology: A value is no printable text, or too long.
 
-    Examples
-    --------
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> named(ring, "my ring", "UniRing(3)").recipe == parse("UniRing(3)")
     True

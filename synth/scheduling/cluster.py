@@ -19,22 +19,14 @@ from topoloom.synth.topology.topology import Capacity, Topology
 class Cluster:
     """The hosts of a topology in groups.
 
-    Parameters
-    ----------
-    name : str
-        Name of the topology; may be empty.
-    unit : str
-        Unit of capacities.
-    names : tuple of str
-        Names of the hosts.
-    levels : list of list of Group
-        Groups below the switches of each level, from the leaves up; empty without switches.
-    parts : tuple
-        The blocks, as indices of hosts.
-    between : int or Fraction
-        The capacity of the links that leave blocks, in total.
-    torus : tuple or None
-        The sides of the three-dimensional torus that the hosts are.
+    Args:
+        name: Name of the topology; may be empty.
+        unit: Unit of capacities.
+        names: Names of the hosts.
+        levels: Groups below the switches of each level, from the leaves up; empty without switches.
+        parts: The blocks, as indices of hosts.
+        between: The capacity of the links that leave blocks, in total.
+        torus: The sides of the three-dimensional torus that the hosts are.
     """
 
     name: str
@@ -66,10 +58,8 @@ def cluster_of(topology: Topology) -> Cluster:
     >>> cluster_of(fabric("fat-tree-4")).comment
     '8 blocks of 2 hosts; links that leave blocks have 16 link in total.'
 
-    Raises
-    ------
-    InvalidTopology
-        A node has no id that can be a host name, or hosts cannot reach each other.
+    Raises:
+        InvalidTopology: A node has no id that can be a host name, or hosts cannot reach each other.
     """
     graph: HostGraph = host_graph(topology)
     parts = blocks(graph)

@@ -31,9 +31,7 @@ def scheduler_file(form: str, topology: Topology) -> str:
     BlockName=block1 Nodes=mac2,mac3
     BlockSizes=2
 
-    Raises
-    ------
-    InvalidTopology
-        A node has no id that can be a host name, or hosts cannot reach each other.
+    Raises:
+        InvalidTopology: A node has no id that can be a host name, or hosts cannot reach each other.
     """
     return SCHEDULER_FILES[form](cluster_of(topology))

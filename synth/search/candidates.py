@@ -76,10 +76,8 @@ def measured_unless_dominated(recipe: Recipe, others: Iterable[Candidate]) -> tu
     A cost over some destinations is a lower bound of the cost over all, so every omitted recipe
     is dominated, or equal and no simpler.
 
-    Raises
-    ------
-    ClaimBroken
-        The graph does not cost what a theorem promises: a bug.
+    Raises:
+        ClaimBroken: The graph does not cost what a theorem promises: a bug.
     """
     looked = _looked(recipe, list(others))
     if looked is None:

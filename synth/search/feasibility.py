@@ -17,15 +17,11 @@ from topoloom.synth.search.recipe_enumeration import Catalogue, Wanted
 def require_possible(nodes: int, degree: int, links: Links, parallel_links: bool) -> None:
     """Raise unless graphs of this size, degree and kind of links exist and can be searched for.
 
-    Raises
-    ------
-    ImpossibleRequest
-        No such graph exists; the error names ``nodes`` or ``degree``, the rule and nearby sizes.
-    BeyondSearch
-        More than `MAX_NODES` hosts or `MAX_DEGREE` ports.
+    Raises:
+        ImpossibleRequest: No such graph exists; the error names ``nodes`` or ``degree``, the rule
+            and nearby sizes.
+        BeyondSearch: More than `MAX_NODES` hosts or `MAX_DEGREE` ports.
 
-    Examples
-    --------
     >>> require_possible(31, 3, Links.BIDIRECTIONAL, False)
     Traceback (most recent call last):
     ...
@@ -81,8 +77,6 @@ def unknown(wanted: Wanted, nodes: int, degree: int) -> NoneKnown:
     The error suggests sizes at which a base fits, at most 64 more or fewer hosts or ports;
     nothing is measured.
 
-    Examples
-    --------
     >>> print(unknown(Wanted(families=frozenset({"Hypercube"})), 31, 4))
     families: must leave some topology of 31 nodes of degree 4; none is known; near are 16 nodes \
 of degree 4

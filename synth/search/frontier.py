@@ -141,61 +141,41 @@ def frontier(
 ) -> Frontier:
     """Return the Pareto frontier of latency and bandwidth that the catalogue reaches.
 
-    Parameters
-    ----------
-    nodes : int
-        N, from 2 to `limits.MAX_NODES`.
-    degree : int
-        d, ports of each host, from 1 to `synth.evaluation.measure.MAX_DEGREE`.  Every topology
-        returned has this degree; where it has loops or odd sizes to spare, a node may
-        leave a port unused.
-    links : Links
-        Whether every link must have a partner the other way.
-    parallel_links : bool
-        Allow several links from one node to the same other node.
-    vertex_transitive : bool
-        Only topologies that are known to look the same from every node.
-    families : collection of str, optional
-        Only recipes over bases of these families.
-    max_steps : int, optional
-        Maximum number of steps, on the graph and on its transpose.
-    schedule : str
-        "best" judges a topology by breadth-first broadcast and by slack schedules
-        (`synth.slack`), "bfb" by breadth-first broadcast alone, as the paper does.
-    bases : sequence of Recipe
-        Further graphs, used as they are and expanded, beside the members of the families: own
-        graphs (`synth.families.Base.of`), or any recipes.
+    Args:
+        nodes: N, from 2 to `limits.MAX_NODES`.
+        degree: d, ports of each host, from 1 to `synth.evaluation.measure.MAX_DEGREE`.  Every
+            topology returned has this degree; where it has loops or odd sizes to spare, a node may
+            leave a port unused.
+        links: Whether every link must have a partner the other way.
+        parallel_links: Allow several links from one node to the same other node.
+        vertex_transitive: Only topologies that are known to look the same from every node.
+        families: Only recipes over bases of these families.
+        max_steps: Maximum number of steps, on the graph and on its transpose.
+        schedule: "best" judges a topology by breadth-first broadcast and by slack schedules
+            (`synth.slack`), "bfb" by breadth-first broadcast alone, as the paper does.
+        bases: Further graphs, used as they are and expanded, beside the members of the families:
+            own graphs (`synth.families.Base.of`), or any recipes.
 
-    Returns
-    -------
-    Frontier
+    Returns:
         Never empty.  No point is dominated: another no worse in steps and bandwidth, on
         the graph and on its transpose, and better in one.  All costs are measured.
 
-    Raises
-    ------
-    ImpossibleRequest
-        No such graph exists, none is known within the limits, or the size is beyond them;
-        the error names nearby sizes (`synth.search.feasibility`), or the least number of steps.
-        Or one of ``bases`` cannot be expanded to this size, or is not strongly connected.
-    InvalidRecipe
-        A family is unknown.
-    ClaimBroken
-        A graph measures other than its theorem says: a bug.
+    Raises:
+        ImpossibleRequest: No such graph exists, none is known within the limits, or the size is
+            beyond them; the error names nearby sizes (`synth.search.feasibility`), or the least
+            number of steps.  Or one of ``bases`` cannot be expanded to this size, or is not
+            strongly connected.
+        InvalidRecipe: A family is unknown.
+        ClaimBroken: A graph measures other than its theorem says: a bug.
 
-    Notes
-    -----
     A recursion over divisors of N and d (`synth.search.recipe_enumeration`) compares exact costs,
     by theorem or measured; `synth.search.slack_candidates` adds slack schedules.  The frontier is
     that of the catalog, not of all graphs: `Point.gap` bounds the distance of a point from the
     optimum.
 
-    References
-    ----------
-    Zhao et al., arXiv:2202.03356, topology finder.
+    References:
+        Zhao et al., arXiv:2202.03356, topology finder.
 
-    Examples
-    --------
     >>> for point in frontier(12, 4).points:
     ...     print(point.recipe, point.cost.steps, point.cost.bandwidth)
     Circulant(12, 2, 3) 2 11/12

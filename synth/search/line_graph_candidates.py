@@ -41,8 +41,6 @@ def lined(
     Line graphs are added only to one-way graphs of 2 to `synth.slack.MAX_DEGREE` links, if every
     family is allowed, and if no good candidate takes at most ``most`` steps.
 
-    Notes
-    -----
     Reads the candidates of about nodes / degree nodes and a step less.  Those may in turn read the
     candidates of nodes / degree^2 nodes, and so on.
     """

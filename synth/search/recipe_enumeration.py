@@ -33,18 +33,12 @@ from topoloom.synth.symmetry.orbits import representatives
 class Wanted:
     """Constraints on topologies.
 
-    Attributes
-    ----------
-    bidirectional : bool
-        Only graphs in which every link has a partner the other way.
-    parallel_links : bool
-        Also graphs with parallel links.
-    vertex_transitive : bool
-        Only graphs that are known to be vertex-transitive.
-    families : frozenset of str, optional
-        Only recipes over these families.
-    bases : tuple of Recipe
-        Further bases, whatever the families.
+    Attributes:
+        bidirectional: Only graphs in which every link has a partner the other way.
+        parallel_links: Also graphs with parallel links.
+        vertex_transitive: Only graphs that are known to be vertex-transitive.
+        families: Only recipes over these families.
+        bases: Further bases, whatever the families.
     """
 
     bidirectional: bool = False

@@ -18,8 +18,6 @@ def fitted(of: Recipe, nodes: int, depth: int, seed: int, most_words: int) -> Re
 
     The recipe is resized by `resized_to` and, if a few pairs stay late, repaired by `settled`.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> fitted(parse("Kautz(3, 3)"), 31, 4, 1, 10**8)
     Removed(5, 4, 1, Kautz(3, 3))
@@ -43,15 +41,10 @@ class Resized(NamedTuple):
 def resized_to(of: Recipe, nodes: int, depth: int, seed: int) -> Resized | None:
     """Return a graph with nodes inserted or removed; None if impossible or hopeless.
 
-    Parameters
-    ----------
-    of : Recipe
-        A graph of another number of nodes.
-    depth : int
-        Pairs more than ``depth`` links apart are late.
+    Args:
+        of: A graph of another number of nodes.
+        depth: Pairs more than ``depth`` links apart are late.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> resized_to(parse("Kautz(3, 3)"), 38, 4, 1)
     Resized(recipe=Inserted(2, 4, 1, Kautz(3, 3)), late=0)
@@ -89,14 +82,10 @@ def _late(recipe: Recipe, depth: int) -> int:
 def brought_near(of: Recipe, depth: int, seed: int, most_words: int) -> Shortened | None:
     """Return a graph with links exchanged so that no pair is late; None if that fails.
 
-    Parameters
-    ----------
-    most_words : int
-        That are read for it (`synth.edge_swaps.work_estimates.targeted_swap_words`): a third of a
-        nanosecond each.  It is given up earlier where exchanges do not help.
+    Args:
+        most_words: That are read for it (`synth.edge_swaps.work_estimates.targeted_swap_words`): a
+            third of a nanosecond each.  It is given up earlier where exchanges do not help.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> brought_near(parse("RandomRegular(80, 3, 1)"), 5, 1, 10**7)
     Shortened(5, 101, 1, RandomRegular(80, 3, 1))

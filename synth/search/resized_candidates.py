@@ -40,15 +40,10 @@ def resized(
 ) -> tuple[Recipe, ...]:
     """Return graphs resized from nearby sizes, at most two for every number of steps.
 
-    Parameters
-    ----------
-    front : function
-        Measured candidates of other sizes.
-    fewer_than : int
-        Number of steps from which on good graphs are known.
+    Args:
+        front: Measured candidates of other sizes.
+        fewer_than: Number of steps from which on good graphs are known.
 
-    Notes
-    -----
     Nearby sizes are the next smaller multiple of the degree, as line graphs of good bases are
     good, and all sizes at most 1/32 away whose graphs, or whose line graph bases, are in the atlas.
     Takes about half a second.

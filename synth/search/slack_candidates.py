@@ -39,28 +39,18 @@ def labelled(
 ) -> tuple[Candidate, ...]:
     """Return the undominated ones among candidates, random graphs, and their slack schedules.
 
-    Parameters
-    ----------
-    candidates : iterable of Candidate
-        Measured, all of this size.
-    drawn : iterable of Recipe
-        `random_graphs` of this size, which get slack schedules whatever their symmetry.
-    nodes, degree : int
-        The size.
-    most_cells : int
-        Maximum number of cells of random graphs.
-    most_steps : int
-        Maximum number of steps of slack schedules.
+    Args:
+        candidates: Measured, all of this size.
+        drawn: `random_graphs` of this size, which get slack schedules whatever their symmetry.
+        nodes, degree: The size.
+        most_cells: Maximum number of cells of random graphs.
+        most_steps: Maximum number of steps of slack schedules.
 
-    Notes
-    -----
     O(cells * degree) for every graph and number of steps, and `synth.slack.default_moves`
     moves for the undominated graphs.  No slack schedules are made for graphs of more than 200,000
     cells, for random graphs of more than ``most_cells``, and for graphs of more than
     `synth.slack.MAX_DEGREE` links into a node.
 
-    Examples
-    --------
     >>> from topoloom.synth.search.recipe_enumeration import Wanted
     >>> from topoloom.synth.search.sampled_candidates import random_graphs
     >>> drawn_alone = Wanted(families=frozenset({"RandomRegular"}))

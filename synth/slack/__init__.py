@@ -54,49 +54,33 @@ def slack_schedule(
 ) -> SlackSchedule:
     """Return the slack schedule of least bandwidth found within a number of steps.
 
-    Parameters
-    ----------
-    topology : Topology
-        Direct-connect, strongly connected, at most `MAX_DEGREE` links into any node, of any
-        capacities.
-    steps : int
-        Upper limit on the steps, from the diameter to `MAX_STEPS`.
-    pieces : int
-        Pieces per shard, each with its own arrival steps, 1 .. `MAX_PIECES`.  More pieces gain
-        a little on very small graphs.
-    moves : int, optional
-        Moves to try for each number of steps; `default_moves` by default.  0 returns the
-        greedy schedule.  A line graph of more than 200,000 cells also lifts the schedule of its
-        root graph (`synth.slack.line_graph_lift`) with the root's `default_moves`; above
-        `synth.slack.solver.MAX_ALONE` cells it only lifts.
-    seed : int
-        Random seed, from 0.
+    Args:
+        topology: Direct-connect, strongly connected, at most `MAX_DEGREE` links into any node, of
+            any capacities.
+        steps: Upper limit on the steps, from the diameter to `MAX_STEPS`.
+        pieces: Pieces per shard, each with its own arrival steps, 1 .. `MAX_PIECES`.  More pieces
+            gain a little on very small graphs.
+        moves: Moves to try for each number of steps; `default_moves` by default.  0 returns the
+            greedy schedule.  A line graph of more than 200,000 cells also lifts the schedule of its
+            root graph (`synth.slack.line_graph_lift`) with the root's `default_moves`; above
+            `synth.slack.solver.MAX_ALONE` cells it only lifts.
+        seed: Random seed, from 0.
 
-    Returns
-    -------
-    SlackSchedule
+    Returns:
         Deterministic on every machine.  Never worse than breadth-first broadcast.  The last
         entry of `slack_frontier` with at most that many steps.
 
-    Raises
-    ------
-    OutOfDomain
-        ``steps`` is less than the diameter or above `MAX_STEPS`, or another number is out of
-        its domain.
-    NotMeasurable
-        There are switches, too many links into a node, too many cells for the memory
-        (`MAX_CELLS`), or capacities without a common measure of reasonable size.
-    Unreachable, InvalidTopology
-        Not strongly connected, or fewer than two nodes.
+    Raises:
+        OutOfDomain: ``steps`` is less than the diameter or above `MAX_STEPS`, or another number is
+            out of its domain.
+        NotMeasurable: There are switches, too many links into a node, too many cells for the memory
+            (`MAX_CELLS`), or capacities without a common measure of reasonable size.
+        Unreachable, InvalidTopology: Not strongly connected, or fewer than two nodes.
 
-    Notes
-    -----
     Time: greedy O(T N links) on a graph without known symmetry, O(T links) on a Cayley
     digraph; deadline plans O(T^2 N links / 64); then about an eighth of a microsecond a move.
     Memory: four bytes a cell; N^2 cells without symmetry.
 
-    Examples
-    --------
     >>> from topoloom.synth.evaluation.measure import measure
     >>> from topoloom.synth.edge_swaps.random_regular import random_regular
     >>> graph = random_regular(30, 3, seed=1)
@@ -114,8 +98,6 @@ def bfs_schedule(topology: Topology) -> SlackSchedule:
 
     Arrival steps are distances.  Domain and errors as `slack_schedule`.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
     >>> bfs_schedule(ring).arrival.tolist(), bfs_schedule(ring).cost
     ([[0, 1, 2, 3]], Cost(steps=3, bandwidth=Fraction(3, 4)))
@@ -136,8 +118,6 @@ def slack_frontier(
     The first has as many steps as the diameter.  ``most_steps`` defaults to the diameter plus
     `MAX_SLACK`.  Other parameters and errors as `slack_schedule`.
 
-    Examples
-    --------
     >>> from topoloom.synth.edge_swaps.random_regular import random_regular
     >>> graph = random_regular(20, 3, seed=1)
     >>> [(some.cost.steps, str(some.cost.bandwidth)) for some in slack_frontier(graph)]
@@ -157,8 +137,6 @@ def schedule_pairs(
     Each entry holds the best schedule of either direction within a number of steps at which one
     direction improves, so the costs of both fall together.  Domain and errors as `slack_schedule`.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
     >>> [point.costs[1] for point in schedule_pairs(ring)]
     [Cost(steps=3, bandwidth=Fraction(3, 4))]

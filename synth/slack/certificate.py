@@ -19,18 +19,16 @@ from topoloom.synth.topology.topology import Topology
 class SlackSchedule:
     """Arrival step of every piece of every shard at every node, and the load of every step.
 
-    Attributes
-    ----------
-    images : (order, N) array of int64
-        A group of automorphisms; row g holds where g takes every position.
-    roots : (R,) array of int64
-        One node of every orbit, repeated q times for q pieces per shard.
-    arrival : (R, N) array of int8
-        The step, from 1, after which a node holds piece r; 0 at its root.  Images of the root
-        and of the node have the same arrival step.  No rows where only the loads are wanted.
-    loads : tuple of Fraction
-        By step, from 1: shards that a node may receive over all its links together.  A link
-        carries at most its share by capacity: 1/d where links are equal.
+    Attributes:
+        images ((order, N) array of int64): A group of automorphisms; row g holds where g takes
+            every position.
+        roots ((R,) array of int64): One node of every orbit, repeated q times for q pieces per
+            shard.
+        arrival ((R, N) array of int8): The step, from 1, after which a node holds piece r; 0 at its
+            root.  Images of the root and of the node have the same arrival step.  No rows where
+            only the loads are wanted.
+        loads: By step, from 1: shards that a node may receive over all its links together.  A link
+            carries at most its share by capacity: 1/d where links are equal.
     """
 
     images: NDArray[np.int64]
@@ -67,21 +65,14 @@ class SlackSchedule:
 def check_slack_schedule(topology: Topology, schedule: SlackSchedule) -> Cost:
     """Return the cost that a slack schedule proves, by the theorem below.
 
-    Parameters
-    ----------
-    topology : Topology
-        Direct-connect, of any capacities.
-    schedule : SlackSchedule
-        The schedule, from any source.
+    Args:
+        topology: Direct-connect, of any capacities.
+        schedule: The schedule, from any source.
 
-    Raises
-    ------
-    ClaimBroken
-        The shapes do not fit; an arrival step is out of range; a piece has no open link; or
-        the pieces confined to some links in a step exceed the load of these links.
+    Raises:
+        ClaimBroken: The shapes do not fit; an arrival step is out of range; a piece has no open
+            link; or the pieces confined to some links in a step exceed the load of these links.
 
-    Notes
-    -----
     *Theorem.*  Let every piece of every shard have an arrival step at every node, 0 at its owner
     only.  Call a link w -> u *open* to a piece if the piece arrives at w before u.  If for
     every node u, step t and set S of links into u
@@ -102,8 +93,6 @@ def check_slack_schedule(topology: Topology, schedule: SlackSchedule) -> Cost:
 
     Exact: integers and Fractions.  O(q N links) array operations and O(N T 4^d).
 
-    Examples
-    --------
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> images = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]])
     >>> arrival = np.array([[0, 1, 2]], np.int8)

@@ -53,26 +53,19 @@ def greedy(
 ) -> Any:
     """Return arrival steps, the load of every step in pieces, and the number of missing cells.
 
-    Parameters
-    ----------
-    height : (N, R) int16
-        Initially from `synth.slack.distances`; overwritten in every step if ``rounds`` > 0.
-    planned : DeadlinePlans
-        Working memory of `synth.slack.deadlines`; determines the number of steps.
-    rounds : int
-        Planning rounds per step; 0 takes deadlines from ``height``.
-    waste : int
-        Per mille of the link capacity that may stay unused in a step.
-    late : int
-        Steps of lateness that deadlines are granted.
-    even : bool
-        Whether loads fill whole links unless deadlines force others.
-    state : array of uint64
-        Of `synth.kernels.splitmix`.
-    held : (steps + 1, G, 2**d) int32
-        Cells of other roots by step, group and mask, to which the new cells are added.
-    before : (steps + 1,) int64
-        The loads that the cells of other roots need.
+    Args:
+        height ((N, R) int16): Initially from `synth.slack.distances`; overwritten in every step if
+            ``rounds`` > 0.
+        planned (DeadlinePlans): Working memory of `synth.slack.deadlines`; determines the number of
+            steps.
+        rounds: Planning rounds per step; 0 takes deadlines from ``height``.
+        waste: Per mille of the link capacity that may stay unused in a step.
+        late: Steps of lateness that deadlines are granted.
+        even: Whether loads fill whole links unless deadlines force others.
+        state: Of `synth.kernels.splitmix`.
+        held ((steps + 1, G, 2**d) int32): Cells of other roots by step, group and mask, to which
+            the new cells are added.
+        before ((steps + 1,) int64): The loads that the cells of other roots need.
 
     Arrival steps, (N, R) int8, are stored by node: a step then reads a few whole rows of a node.
     Loads are (steps + 1,) int64.

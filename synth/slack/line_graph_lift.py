@@ -39,8 +39,6 @@ def root_graph_of(problem: Problem) -> RootGraph | None:
     All links have equal capacity, and d links enter and leave every node.  In a line graph the
     in-neighborhoods of two nodes are equal or disjoint (Heuchenne, 1964).  O(N d log N).
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.build import build
     >>> from topoloom.synth.slack.problem import slack_problem
     >>> from topoloom.synth.recipes.recipe import parse

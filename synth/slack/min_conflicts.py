@@ -27,24 +27,17 @@ def repair(
 ) -> tuple[int, int, int]:
     """Move cells until there is no excess or ``budget`` moves have been tried.
 
-    Parameters
-    ----------
-    excess : int
-        The sum of ``tables.excess``.
-    cold : int
-        A move that adds w to the excess is made with probability 2^(-cold w).
-    free : bool
-        Whether cells may temporarily have no open link.  Such moves reach farther at twice the
-        time a move; on large problems they reach too far.
-    journal : (most, 3) array of int32
-        Receives the moves made, for `undo_moves`; the repair ends when it is full.
-    state : array of uint64
-        Of `synth.kernels.splitmix`.
+    Args:
+        excess: The sum of ``tables.excess``.
+        cold: A move that adds w to the excess is made with probability 2^(-cold w).
+        free: Whether cells may temporarily have no open link.  Such moves reach farther at twice
+            the time a move; on large problems they reach too far.
+        journal ((most, 3) array of int32): Receives the moves made, for `undo_moves`; the repair
+            ends when it is full.
+        state: Of `synth.kernels.splitmix`.
 
-    Returns
-    -------
-    excess, applied, evaluated : int
-        Remaining excess, moves made, moves tried.
+    Returns:
+        excess, applied, evaluated: Remaining excess, moves made, moves tried.
     """
     groups, steps = tables.excess.shape[0], tables.excess.shape[1] - 1
     bad = np.empty((groups * (steps + 1), 2), np.int32)

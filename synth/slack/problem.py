@@ -140,12 +140,9 @@ def _align(images: Integers, node: int, tail: Integers, link: Integers) -> None:
 def require_schedulable(topology: Topology) -> None:
     """Raise unless the topology is direct-connect, strongly connected and of small degree.
 
-    Raises
-    ------
-    NotMeasurable
-        There are switches, or more than `MAX_DEGREE` links into a node.
-    Unreachable, InvalidTopology
-        Not strongly connected, or fewer than two nodes.
+    Raises:
+        NotMeasurable: There are switches, or more than `MAX_DEGREE` links into a node.
+        Unreachable, InvalidTopology: Not strongly connected, or fewer than two nodes.
     """
     if topology.switches:
         raise NotMeasurable("/nodes", "must hold no switches: slack schedules use direct links")

@@ -99,10 +99,9 @@ class SlackSolver:
         A schedule may take fewer steps than its limit.  The first limit is the diameter.  If not
         ``whole``, schedules planned in portions have no arrival steps, which take a byte a cell.
 
-        Raises
-        ------
-        OutOfDomain
-            ``most_steps`` is below the diameter or above `MAX_STEPS`, or ``moves`` is below 0.
+        Raises:
+            OutOfDomain: ``most_steps`` is below the diameter or above `MAX_STEPS`, or ``moves`` is
+                below 0.
         """
         if moves is not None and moves < 0:
             raise OutOfDomain("moves", "must be at least 0")

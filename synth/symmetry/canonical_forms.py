@@ -1,9 +1,8 @@
 """Canonical forms of colored undirected graphs, by bliss as bundled with igraph.
 
-References
-----------
-.. [1] Junttila and Kaski, "Engineering an efficient canonical labeling tool for large and sparse
-   graphs", ALENEX 2007.
+References:
+    Junttila and Kaski, "Engineering an efficient canonical labeling tool for large and sparse
+    graphs", ALENEX 2007.
 """
 
 import sys
@@ -38,19 +37,13 @@ def canonical_vertices(edges: Integers, colors: Integers) -> Integers:
 
     Isomorphic graphs listed in this order are equal.
 
-    Parameters
-    ----------
-    edges : int array, shape (edges, 2)
-    colors : int array
-        The color of every vertex; an isomorphism preserves colors.
+    Args:
+        edges: Int array, shape (edges, 2).
+        colors: The color of every vertex; an isomorphism preserves colors.
 
-    Notes
-    -----
     Bliss takes milliseconds for most graphs. The time is cubic in the number of vertices with the
     same neighbors (1,000 isolated vertices: 1 s) and exponential for a few hard graphs.
 
-    Examples
-    --------
     >>> paths = [np.array([[0, 1], [1, 2]]), np.array([[2, 0], [0, 1]])]
     >>> [int(canonical_vertices(path, np.zeros(3, np.int64))[2]) for path in paths]
     [1, 0]
@@ -77,12 +70,9 @@ def order_by_parts(edges: Integers, colors: Integers, part: Integers) -> Integer
     The time of bliss on a graph of many equal parts grows with each part; part by part the total
     time is linear.
 
-    Parameters
-    ----------
-    edges, colors : int arrays
-        The graph, as for `canonical_vertices`.
-    part : int array
-        The part of every vertex, from 0; vertices with -1 and their edges are excluded.
+    Args:
+        edges, colors: The graph, as for `canonical_vertices`.
+        part: The part of every vertex, from 0; vertices with -1 and their edges are excluded.
     """
     place = np.zeros(len(colors), np.int64)
     listed = []

@@ -22,14 +22,10 @@ def representatives(recipe: Recipe) -> NDArray[np.int64]:
     Uses proven automorphisms only; without any, returns all nodes.  The transpose has the same
     automorphisms and so the same representatives.
 
-    Notes
-    -----
     An automorphism of a graph acts on its links, the nodes of its line graph; on the copies in a
     degree expansion, which may also be permuted; and on one coordinate of a product.  In a line
     graph the links out of node v are nodes v d to v d + d - 1.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> representatives(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))"))
     array([0, 1, 2, 3])

@@ -41,25 +41,17 @@ _MOST_LOOKED_UP = 1 << 22
 def semiregular_group(topology: Topology) -> Images:
     """Return the largest known semiregular group of automorphisms of a topology.
 
-    Parameters
-    ----------
-    topology : Topology
-        Any.  The symmetry of its recipe, if any, is tried first, then rotations of the
-        positions.  A wrong recipe does no harm: every automorphism is checked on the links.
-        A graph and its transpose have the same group.
+    Args:
+        topology: Any.  The symmetry of its recipe, if any, is tried first, then rotations of the
+            positions.  A wrong recipe does no harm: every automorphism is checked on the links.  A
+            graph and its transpose have the same group.
 
-    Returns
-    -------
-    array of int64, (order, nodes)
+    Returns:
         Row g holds the image of each position under g; row 0 is the identity.  The trivial
         group where no other is known.
 
-    Notes
-    -----
     O(order * links log links) for the check.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
     >>> semiregular_group(ring).tolist()
     [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]]
@@ -76,13 +68,9 @@ def semiregular_group(topology: Topology) -> Images:
 def semiregular_group_of(recipe: Recipe) -> Images:
     """Return a semiregular group on the topology of a recipe; see `semiregular_group`.
 
-    Notes
-    -----
     Cayley digraphs and lifts: left multiplication.  Line graphs: the action on the links.  Degree
     expansions: cyclic shifts of the copies.  Products: each coordinate separately.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> semiregular_group_of(parse("LineGraph(2, Cayley(8, 3, 2, 1, 9))")).shape
     (16, 64)

@@ -13,15 +13,10 @@ MAX_TEXT = 2000
 class Assumption(NamedTuple):
     """One fact that an input does not state, and the option that states it.
 
-    Parameters
-    ----------
-    text : str
-        A sentence that names the fact and the value taken for it.
-    option : str
-        The option of `synth.formats.OPTIONS` that changes it; empty where none does.
+    Args:
+        text: A sentence that names the fact and the value taken for it.
+        option: The option of `synth.formats.OPTIONS` that changes it; empty where none does.
 
-    Examples
-    --------
     >>> Assumption("One NVLink is taken to carry 25 GB/s.", "link_bandwidth").to_document()
     {'text': 'One NVLink is taken to carry 25 GB/s.', 'option': 'link_bandwidth'}
     """
@@ -43,10 +38,8 @@ def assumed_members(assumed: Iterable[Assumption]) -> dict[str, list[dict[str, s
 def assumptions_from_document(value: Any) -> tuple[Assumption, ...]:
     """Return the assumptions in a document's ``assumed``.
 
-    Raises
-    ------
-    InvalidTopology
-        The value is no list of objects with ``text`` and optional ``option``.
+    Raises:
+        InvalidTopology: The value is no list of objects with ``text`` and optional ``option``.
     """
     if not isinstance(value, list) or len(value) > MAX_ASSUMPTIONS:
         raise InvalidTopology("/assumed", f"must be a list of at most {MAX_ASSUMPTIONS} entries")

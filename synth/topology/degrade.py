@@ -41,37 +41,25 @@ def degraded(
 ) -> Topology:
     """Return the topology without some nodes and links, and with some links slower.
 
-    Parameters
-    ----------
-    topology : Topology
-        The healthy topology; not modified.
-    without_nodes : iterable of ids
-        Hosts or switches that are lost with all their links.
-    without_links : iterable of (one, other)
-        Pairs of nodes that lose all links between them, both ways.
-    slow_links : iterable of (one, other, factor)
-        Pairs of nodes whose links, both ways, keep this share of their capacity;
-        0 < factor < 1, exact.
+    Args:
+        topology: The healthy topology; not modified.
+        without_nodes: Hosts or switches that are lost with all their links.
+        without_links (iterable of (one, other)): Pairs of nodes that lose all links between them,
+            both ways.
+        slow_links (iterable of (one, other, factor)): Pairs of nodes whose links, both ways, keep
+            this share of their capacity; 0 < factor < 1, exact.
 
-    Returns
-    -------
-    Topology
+    Returns:
         Named after the healthy topology and the changes; a name of more than 80 characters states
         only their number.  Without a recipe.  Its compute nodes may be disconnected.
 
-    Raises
-    ------
-    InvalidTopology
-        A node or a link does not exist or is named twice, a factor is not between 0 and 1, a
-        capacity would need more than 30 digits, or no node remains.  The field is
-        ``/without_nodes/0`` and so on.
+    Raises:
+        InvalidTopology: A node or a link does not exist or is named twice, a factor is not between
+            0 and 1, a capacity would need more than 30 digits, or no node remains.  The field is
+            ``/without_nodes/0`` and so on.
 
-    Notes
-    -----
     Ids may be given as text, ``"3"`` for 3.  O(nodes + links log links).
 
-    Examples
-    --------
     >>> ring = Topology("abc", ["ab", "ba", "bc", "cb", "ca", "ac"], name="ring")
     >>> degraded(ring, without_links=["ab"], slow_links=[("c", "b", Fraction(1, 2))])
     <Topology ring without a-b, b-c at 1/2: 3 compute, 4 links>

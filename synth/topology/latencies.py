@@ -32,14 +32,10 @@ def link_latencies(
 ) -> dict[Pair, Fraction]:
     """Return the latencies of all joined pairs, seconds, in the order of the pairs.
 
-    Raises
-    ------
-    InvalidTopology
-        A latency is no exact number from 0 to `MAX_LATENCY`, a joined pair has none, or a pair is
-        not joined.
+    Raises:
+        InvalidTopology: A latency is no exact number from 0 to `MAX_LATENCY`, a joined pair has
+            none, or a pair is not joined.
 
-    Examples
-    --------
     >>> link_latencies([("a", "b")], {("a", "b"): Fraction(1, 10**6)})
     {('a', 'b'): Fraction(1, 1000000)}
     """
@@ -73,14 +69,10 @@ def latencies_from_rows(
 
     ``None`` is a link that states no latency.
 
-    Raises
-    ------
-    InvalidTopology
-        A value is out of its range, some links state a latency and others none, or parallel links
-        state different latencies.  The place is that of the first such link.
+    Raises:
+        InvalidTopology: A value is out of its range, some links state a latency and others none, or
+            parallel links state different latencies.  The place is that of the first such link.
 
-    Examples
-    --------
     >>> latencies_from_rows([(0, 1), (1, 0)], [0.6, "3/5"])
     {(0, 1): Fraction(3, 5000000), (1, 0): Fraction(3, 5000000)}
     >>> latencies_from_rows([(0, 1), (1, 0)], [1, None])

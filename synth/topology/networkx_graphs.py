@@ -22,26 +22,18 @@ def from_networkx(
 ) -> Topology:
     """Return the topology of a networkx graph of any of its four classes.
 
-    Parameters
-    ----------
-    graph : networkx graph
-        Nodes are integers or texts, in rank order.  Edges of an undirected graph become two-way
-        links.
-    capacity : str
-        Attribute with the capacity of an edge, a positive integer, Fraction, or text ``"p/q"``;
-        1 if missing.  A float must be a whole number, as other floats denote no exact fraction.
-    kind : str
-        Attribute of nodes with ``"compute"`` or ``"switch"``; ``"compute"`` if missing.
-    name, bandwidth_unit : str, optional
-        Default to those of the graph, else ``""`` and ``"link"``.
+    Args:
+        graph: Nodes are integers or texts, in rank order.  Edges of an undirected graph become
+            two-way links.
+        capacity: Attribute with the capacity of an edge, a positive integer, Fraction, or text
+            ``"p/q"``; 1 if missing.  A float must be a whole number, as other floats denote no
+            exact fraction.
+        kind: Attribute of nodes with ``"compute"`` or ``"switch"``; ``"compute"`` if missing.
+        name, bandwidth_unit: Default to those of the graph, else ``""`` and ``"link"``.
 
-    Raises
-    ------
-    InvalidTopology
-        Names the node or edge and the rule.
+    Raises:
+        InvalidTopology: Names the node or edge and the rule.
 
-    Examples
-    --------
     >>> from_networkx(nx.cycle_graph(3)).link_count
     6
     >>> graph = nx.DiGraph([("a", "s"), ("s", "b"), ("b", "a")])

@@ -42,12 +42,10 @@ def graph_svg(
 ) -> str | None:
     """Return the nodes on a circle and the links between them; None for a large graph.
 
-    Parameters
-    ----------
-    nodes : sequence
-        Names of the nodes; those in ``small`` get smaller circles.
-    links : sequence of (int, int)
-        Positions of the ends in ``nodes``; links between the same nodes are one line.
+    Args:
+        nodes: Names of the nodes; those in ``small`` get smaller circles.
+        links (sequence of (int, int)): Positions of the ends in ``nodes``; links between the same
+            nodes are one line.
 
     >>> drawing = graph_svg("ab", [(0, 1), (1, 0)])
     >>> drawing.count("<circle"), drawing.count("<line")

@@ -30,14 +30,10 @@ def node_capacity(topology: Topology) -> Fraction:
 def unit_bytes_per_second(topology: Topology, node_gbps: Fraction | None = None) -> Fraction:
     """Return the rate of one unit of capacity of a topology, in bytes/s.
 
-    Parameters
-    ----------
-    node_gbps : Fraction, optional
-        Maximum rate of one node over all ports together, in Gbit/s.  Default: given by the
-        topology's unit, or 100 if the unit counts links.
+    Args:
+        node_gbps: Maximum rate of one node over all ports together, in Gbit/s.  Default: given by
+            the topology's unit, or 100 if the unit counts links.
 
-    Examples
-    --------
     >>> unit_bytes_per_second(Topology("ab", [("a", "b", 4), ("b", "a", 4)]), Fraction(80))
     Fraction(2500000000, 1)
     """

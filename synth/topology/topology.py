@@ -53,50 +53,37 @@ class Link(NamedTuple):
 class Topology:
     """A directed capacitated multigraph of compute nodes and switches; immutable.
 
-    Parameters
-    ----------
-    nodes : iterable of int or str
-        Unique ids.  Their order is the rank order of the compute nodes.
-    links : iterable of Link or (source, target[, capacity]) tuples
-        Parallel links are several entries.  Capacities are positive integers or
-        Fractions.  No link joins a node to itself.
-    switches : iterable of int or str
-        Nodes that only forward.
-    multicast : iterable of int or str
-        Switches that can also copy incoming data to several links, and add up data from several
-        links (NVLink SHARP).
-    shared : iterable of (links, capacity)
-        Limits shared by several links, such as a PCIe switch or a network card of two GPUs: the
-        traffic over the links, given as pairs, is at most ``capacity``.
-    latencies : mapping of (source, target) to Fraction
-        Latency of the links of each joined pair, seconds; empty if the topology states none.  Not
-        part of the identity: schedules and rates do not depend on latencies, only times do.
-    name : str
-        For people; not part of the identity, and never parsed.
-    recipe : Term, optional
-        Construction of the topology or of its transpose.  A hint: users of it verify it on the
-        links.  Not part of the identity.
-    bandwidth_unit : str
-        Unit of the capacities, such as ``"GB/s"``; ``"link"`` if capacities count links.
-    assumed : iterable of Assumption
-        Facts that the input file does not state.  Not part of the identity.
+    Args:
+        nodes: Unique ids.  Their order is the rank order of the compute nodes.
+        links (iterable of Link or (source, target[, capacity]) tuples): Parallel links are several
+            entries.  Capacities are positive integers or Fractions.  No link joins a node to
+            itself.
+        switches: Nodes that only forward.
+        multicast: Switches that can also copy incoming data to several links, and add up data from
+            several links (NVLink SHARP).
+        shared (iterable of (links, capacity)): Limits shared by several links, such as a PCIe
+            switch or a network card of two GPUs: the traffic over the links, given as pairs, is at
+            most ``capacity``.
+        latencies (mapping of (source, target) to Fraction): Latency of the links of each joined
+            pair, seconds; empty if the topology states none.  Not part of the identity: schedules
+            and rates do not depend on latencies, only times do.
+        name: For people; not part of the identity, and never parsed.
+        recipe: Construction of the topology or of its transpose.  A hint: users of it verify it on
+            the links.  Not part of the identity.
+        bandwidth_unit: Unit of the capacities, such as ``"GB/s"``; ``"link"`` if capacities count
+            links.
+        assumed: Facts that the input file does not state.  Not part of the identity.
 
-    Notes
-    -----
     *Position* of a node is its index in ``nodes``.  Links are sorted by (source position, target
     position, capacity), so topologies that differ only in the order of their links are equal and
     have the same digest.  ``latencies`` is in the order of ``links``.  The arrays ``sources`` and
     ``targets`` hold positions in the order of ``links``; ``capacities`` is parallel to them.  All
     arrays are read-only.
 
-    Raises
-    ------
-    InvalidTopology
-        An id is repeated, an end of a link is unknown, a link joins a node to itself, a capacity
-        is not positive, or a multicast node is no switch.
+    Raises:
+        InvalidTopology: An id is repeated, an end of a link is unknown, a link joins a node to
+            itself, a capacity is not positive, or a multicast node is no switch.
 
-    Examples
-    --------
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)], name="ring")
     >>> ring.node_count, ring.link_count, ring.degree
     (3, 3, 1)
@@ -364,12 +351,9 @@ class Topology:
     def require_connected(self) -> None:
         """Raise unless every compute node can reach every other.
 
-        Raises
-        ------
-        InvalidTopology
-            There are fewer than two compute nodes.
-        Unreachable
-            Some compute node cannot reach another; both are named.
+        Raises:
+            InvalidTopology: There are fewer than two compute nodes.
+            Unreachable: Some compute node cannot reach another; both are named.
         """
         # Imported here: graphs are read without kernels.
         from topoloom.synth.kernels.reachability import reached

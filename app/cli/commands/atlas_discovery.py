@@ -34,12 +34,9 @@ def search(
     Without ``by_slack``, search bases for breadth-first broadcast, all sizes in turn.  With
     ``by_slack``, search graphs for slack schedules, the sizes with the largest benefit first.
 
-    Raises
-    ------
-    ImpossibleRequest
-        A parameter is out of range, or no graph of these sizes exists.
-    InvalidAtlas
-        The file exists and is not an atlas; the file stays unchanged.
+    Raises:
+        ImpossibleRequest: A parameter is out of range, or no graph of these sizes exists.
+        InvalidAtlas: The file exists and is not an atlas; the file stays unchanged.
     """
     _require(0 < seconds <= MAX_SECONDS, "seconds", f"must be above 0, at most {MAX_SECONDS}")
     _require(seed >= 0, "seed", "must not be negative")

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 def baselines_on(topology: "Topology", collective: str, request: SimulationRequest) -> "NcclRuns":
     """Return the baselines that run on a topology, fastest first.
 
-    Raises
-    ------
-    UnknownCollective, TooLarge
-        As `schedules.baselines.nccl.nccl_runs`.
+    Raises:
+        UnknownCollective, TooLarge: As `schedules.baselines.nccl.nccl_runs`.
     """
     from topoloom.schedules.baselines.nccl import nccl_runs
 
@@ -75,12 +73,9 @@ def table_of(document: dict[str, Any]) -> Table:
 def schedule_text(baselines: "NcclRuns", name: str) -> Iterator[str]:
     """Return the schedule of a baseline as a schedule/1 document.
 
-    Raises
-    ------
-    NoSchedule
-        No baseline with this name runs on the topology.
-    TooLarge
-        Its schedule is too large.
+    Raises:
+        NoSchedule: No baseline with this name runs on the topology.
+        TooLarge: Its schedule is too large.
     """
     from topoloom.schedules.formats.schedule.write import write
 

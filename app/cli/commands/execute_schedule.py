@@ -55,14 +55,10 @@ def execute_file(
     With a topology, the schedule is verified first.  Without a topology, a schedule/1 file runs
     unverified.  Programs are always replayed, since only a replay yields their messages.
 
-    Raises
-    ------
-    MissingExtra
-        PyTorch is not installed.
-    ExecutionFailed
-        The schedule has another number of ranks, or the execution did not finish.
-    ScheduleError
-        As `schedules.execute.execute`.
+    Raises:
+        MissingExtra: PyTorch is not installed.
+        ExecutionFailed: The schedule has another number of ranks, or the execution did not finish.
+        ScheduleError: As `schedules.execute.execute`.
     """
     require_extra("torch", "execute")
     from topoloom.schedules.execute import execute, ranks_of

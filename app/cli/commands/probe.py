@@ -15,12 +15,9 @@ def measured(ranks: int, repeat: int, timeout_seconds: float) -> list[Row]:
 
     Under torchrun, only rank 0 returns rows.
 
-    Raises
-    ------
-    MissingExtra
-        PyTorch is not installed.
-    ExecutionFailed, TooLarge, NoSchedule
-        As `schedules.execute.link_probe`.
+    Raises:
+        MissingExtra: PyTorch is not installed.
+        ExecutionFailed, TooLarge, NoSchedule: As `schedules.execute.link_probe`.
     """
     require_extra("torch", "execute")
     from topoloom.schedules.execute import link_probe
@@ -49,10 +46,8 @@ def _in_group(repeat: int, timeout_seconds: float) -> list[Row]:
 def document_of(rows: list[Row]) -> dict[str, Any]:
     """Return the probe/1 document: the rows and the fitted link costs.
 
-    Raises
-    ------
-    ExecutionFailed
-        Times do not grow with the bytes.
+    Raises:
+        ExecutionFailed: Times do not grow with the bytes.
     """
     try:
         costs = fit(rows)

@@ -25,27 +25,18 @@ _GRACE_SECONDS = 5.0
 class Team:
     """Processes that communicate over torch.distributed (gloo, loopback only).
 
-    Parameters
-    ----------
-    ranks : int
-        Number of processes, 1 to `MAX_RANKS`.
-    timeout_seconds : float
-        Time limit of a rank for a message, and of `run` for its whole job.
+    Args:
+        ranks: Number of processes, 1 to `MAX_RANKS`.
+        timeout_seconds: Time limit of a rank for a message, and of `run` for its whole job.
 
-    Raises
-    ------
-    TooLarge
-        More than `MAX_RANKS` ranks.
-    ExecutionFailed
-        PyTorch is not installed, this is not Linux, or the processes do not connect in time.
+    Raises:
+        TooLarge: More than `MAX_RANKS` ranks.
+        ExecutionFailed: PyTorch is not installed, this is not Linux, or the processes do not
+            connect in time.
 
-    Attributes
-    ----------
-    process_ids : tuple of int
-        Process ids of the ranks, in order.
+    Attributes:
+        process_ids (tuple of int): Process ids of the ranks, in order.
 
-    Notes
-    -----
     On leaving the block all processes have ended, in every case; if this process is killed they
     end by themselves.  After a failure the team runs nothing more.  The processes are forked from
     a process that has loaded PyTorch, so they start at once.
@@ -83,10 +74,8 @@ class Team:
     def run(self, jobs: list[Job]) -> list[Report]:
         """Return the report of every job, one for each of the first ranks; others wait.
 
-        Raises
-        ------
-        ExecutionFailed
-            A rank ended, failed, or waited too long for a message.
+        Raises:
+            ExecutionFailed: A rank ended, failed, or waited too long for a message.
         """
         idle = [Job(None, Program(()), jobs[0].repeat)] * (self.ranks - len(jobs))
         try:

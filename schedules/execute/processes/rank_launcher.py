@@ -100,12 +100,9 @@ def _hand_out(members: list[Member], jobs: list[Any]) -> None:
 def _answers(parent: Connection, members: list[Member]) -> list[Any]:
     """Return one answer of every rank.
 
-    Raises
-    ------
-    Failed
-        A rank ended, or reported a failure.
-    EOFError
-        The calling process no longer waits for the answers.
+    Raises:
+        Failed: A rank ended, or reported a failure.
+        EOFError: The calling process no longer waits for the answers.
     """
     answers: dict[int, Any] = {}
     while len(answers) < len(members):

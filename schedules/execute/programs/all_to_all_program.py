@@ -22,15 +22,10 @@ def programs_of_exchange(transcript: Transcript, elements: int) -> tuple[Program
     A message is sent in the first round after the messages that delivered its data.  Blocks and
     parts that are no whole number of elements are rounded as in `route_program`.
 
-    Raises
-    ------
-    InvalidProgram
-        A rank sends data that is not its own and has not arrived there.
-    TooLarge
-        The messages have more than `limits.MAX_PIECES` pieces.
+    Raises:
+        InvalidProgram: A rank sends data that is not its own and has not arrived there.
+        TooLarge: The messages have more than `limits.MAX_PIECES` pieces.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> from topoloom.schedules.model.transcript import Span
     >>> there, back = Message(0, 1, (Span(1, 2, 1),), ()), Message(1, 0, (Span(2, 3, 2),), ())

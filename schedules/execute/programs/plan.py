@@ -99,30 +99,20 @@ class ExecutionPlan(NamedTuple):
 def plan(schedule: Schedule, elements: int, pipeline_chunks: int = 1) -> ExecutionPlan:
     """Return the rounds in which ranks exchange the ``elements`` of the data.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Its parts have the same ranks.  An invalid schedule has a plan, too.
-    elements : int
-        Elements of the whole data, at least 0.  Shards, chunks and the parts of trees that are no
-        whole number of elements are rounded down at both ends, so that they still join.
-    pipeline_chunks : int
-        Pieces of each tree's data, at least 1.
+    Args:
+        schedule: Its parts have the same ranks.  An invalid schedule has a plan, too.
+        elements: Elements of the whole data, at least 0.  Shards, chunks and the parts of trees
+            that are no whole number of elements are rounded down at both ends, so that they still
+            join.
+        pipeline_chunks: Pieces of each tree's data, at least 1.
 
-    Raises
-    ------
-    InvalidSchedule
-        A send or an edge names a node that is no rank, chunks lie outside their shard, or the
-        edges of a tree do not follow one another.
-    TooLarge
-        Edges times ``pipeline_chunks`` are more than `limits.MAX_PIECES`.
+    Raises:
+        InvalidSchedule: A send or an edge names a node that is no rank, chunks lie outside their
+            shard, or the edges of a tree do not follow one another.
+        TooLarge: Edges times ``pipeline_chunks`` are more than `limits.MAX_PIECES`.
 
-    Notes
-    -----
     O(P log P) for P moved pieces: sends, or edges times ``pipeline_chunks``.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> chain = Tree(0, 1, ((0, "switch", 1), (1, 2)))
     >>> trees = TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1, 2), 1, (chain,))

@@ -31,22 +31,15 @@ Sent: TypeAlias = dict[tuple[int, int, int], list[tuple[Piece, Piece]]]
 def programs_of_routes(schedule: RouteSchedule, elements: int) -> tuple[Program, ...]:
     """Return the program of each rank for an all-to-all of ``elements`` per rank.
 
-    Raises
-    ------
-    InvalidSchedule
-        A route does not lead from one rank to another, or the weights of a pair's routes are too
-        large.
-    TooLarge
-        The routes have more than `limits.MAX_PIECES` hops.
+    Raises:
+        InvalidSchedule: A route does not lead from one rank to another, or the weights of a pair's
+            routes are too large.
+        TooLarge: The routes have more than `limits.MAX_PIECES` hops.
 
-    Notes
-    -----
     Blocks that are no whole number of elements are rounded as shards are: block j is elements
     [j E / N, (j + 1) E / N) of a rank's data.  The block from a rank has at most the size of the
     receiver's own block.  O(hops log hops).
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Route
     >>> ways = ((0, 1), (0, 1, 2), (1, 2), (1, 2, 0), (2, 0), (2, 0, 1))
     >>> routes = tuple(Route(way, 1) for way in ways)

@@ -26,21 +26,15 @@ def plan_of_transcript(transcript: Transcript, elements: int) -> ExecutionPlan:
     Units that are no whole number of elements are rounded down at both ends, so that they
     still join.
 
-    Raises
-    ------
-    InvalidProgram
-        A rank sends a value that is not its value of a unit, or receives a value that neither
-        replaces that value nor can be added to it: the program keeps several values of one unit.
-    TooLarge
-        The messages have more than `limits.MAX_PIECES` pieces.
+    Raises:
+        InvalidProgram: A rank sends a value that is not its value of a unit, or receives a value
+            that neither replaces that value nor can be added to it: the program keeps several
+            values of one unit.
+        TooLarge: The messages have more than `limits.MAX_PIECES` pieces.
 
-    Notes
-    -----
     The contributions alone determine whether a message is stored or added, and the final contents
     are compared with the postcondition, so the rounds compute the same as the program.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.transcript import Message
     >>> there, back = Message(0, 1, (Span(0, 1, 1),), ()), Message(1, 0, (Span(1, 2, 2),), ())
     >>> pair = Transcript(Collective.ALLGATHER, (0, 1, 2), (there, back))

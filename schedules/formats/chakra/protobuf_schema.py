@@ -137,10 +137,8 @@ def write_messages(messages: list[Message]) -> bytes:
 def read_messages(data: bytes) -> tuple[Any, list[Any]]:
     """Return the metadata and the nodes of a file.
 
-    Raises
-    ------
-    InvalidProgram
-        The bytes are not a sequence of these messages.
+    Raises:
+        InvalidProgram: The bytes are not a sequence of these messages.
 
     >>> metadata, nodes = read_messages(write_messages([GlobalMetadata(version="1"), Node(id=3)]))
     >>> metadata.version, [node.id for node in nodes]

@@ -37,13 +37,10 @@ _KINDS = {SEND: (1, 0), RECEIVE: (0, 1), COMPUTE: (2, 1)}
 def parse(files: Sequence[bytes]) -> Traces:
     """Return the traces in the files of all ranks, in order.
 
-    Raises
-    ------
-    InvalidProgram
-        Names the rank, the node's place in its file, and the rule that the node breaks.
+    Raises:
+        InvalidProgram: Names the rank, the node's place in its file, and the rule that the node
+            breaks.
 
-    Examples
-    --------
     >>> parse([b""])
     Traceback (most recent call last):
     ...
@@ -112,10 +109,8 @@ def sorted_trace(
 
     ``before`` has the positions that each step waits for.
 
-    Raises
-    ------
-    InvalidProgram
-        Steps wait for each other, or use the result of another collective.
+    Raises:
+        InvalidProgram: Steps wait for each other, or use the result of another collective.
     """
     try:
         order = list(TopologicalSorter(before).static_order())

@@ -28,22 +28,16 @@ from topoloom.schedules.model.transcript import Span, Transcript, merge_spans
 def replay(files: Sequence[bytes]) -> Traces:
     """Run the traces of all ranks, in order; return them if they compute their collective.
 
-    Raises
-    ------
-    InvalidProgram
-        A rule of the format is broken, sends and receives do not match one to one, two nodes of a
-        rank use the same bytes without an order and one of them writes, the ranks wait for each
-        other in a cycle, a contribution is added twice, bytes are read before they are written,
-        or the result is wrong.
+    Raises:
+        InvalidProgram: A rule of the format is broken, sends and receives do not match one to one,
+            two nodes of a rank use the same bytes without an order and one of them writes, the
+            ranks wait for each other in a cycle, a contribution is added twice, bytes are read
+            before they are written, or the result is wrong.
 
-    Notes
-    -----
     If all uses of the same bytes are ordered and messages match one to one, every order that the
     dependencies allow computes the same result, so one order suffices.  Dependencies take O(n**2)
     bits for n nodes of a rank.
 
-    Examples
-    --------
     >>> replay([])
     Traceback (most recent call last):
     ...
@@ -55,10 +49,8 @@ def replay(files: Sequence[bytes]) -> Traces:
 def transcript(files: Sequence[bytes]) -> Transcript:
     """Replay the traces of all ranks, in order; return their messages, in units of bytes.
 
-    Raises
-    ------
-    InvalidProgram
-        As `replay`.
+    Raises:
+        InvalidProgram: As `replay`.
     """
     return transcript_of(parse(files))
 

@@ -35,24 +35,16 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
     the simulator routes it.  Data that other formats pipeline in slices is sent whole, in one
     message for each edge of a tree or send of a step.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Checked first, so only proven schedules are exported.
-    size_bytes : int
-        M: the output of an allgather, the input of a reduce-scatter, the buffer of an
-        allreduce, the data that each rank sends in an all-to-all.  Every chunk has at least one
-        byte; in an all-to-all all blocks have the same number of bytes.
+    Args:
+        schedule: Checked first, so only proven schedules are exported.
+        size_bytes: M: the output of an allgather, the input of a reduce-scatter, the buffer of an
+            allreduce, the data that each rank sends in an all-to-all.  Every chunk has at least one
+            byte; in an all-to-all all blocks have the same number of bytes.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NotExportable
-        The size is too small or too large, or there are too many messages.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NotExportable: The size is too small or too large, or there are too many messages.
 
-    Notes
-    -----
     A send depends on the nodes that wrote its bytes; an addition on the receive and on the
     previous addition; a receive into data on the earlier reads and writes of these bytes.  A node
     depends only on earlier nodes of its own file, so no order of execution deadlocks.
@@ -62,8 +54,6 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
     on the sends of the previous stage to the same rank (the previous step, or the next deeper
     level of the trees).
 
-    Examples
-    --------
     >>> from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
     >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])

@@ -21,16 +21,11 @@ _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 def dot(schedule: Schedule, topology: Topology) -> Iterator[str]:
     """Yield Graphviz DOT, piece by piece: each tree is a cluster, its root is drawn double.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NotExportable
-        The schedule is not made of trees, has more than `MAX_EDGES` edges, or an id holds a
-        control character.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NotExportable: The schedule is not made of trees, has more than `MAX_EDGES` edges, or an id
+            holds a control character.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> trees = (Tree("a", 1, (("a", "b"),)), Tree("b", 1, (("b", "a"),)))
@@ -78,10 +73,8 @@ def graphml(schedule: Schedule, topology: Topology) -> Iterator[str]:
     ``root`` and ``weight``, their ``depth``, counted from the root, and ``via``, the
     switches they cross.
 
-    Raises
-    ------
-    InvalidSchedule, NotExportable
-        As `dot`.
+    Raises:
+        InvalidSchedule, NotExportable: As `dot`.
     """
     parts = _parts(schedule, topology)
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=topology.name)

@@ -21,8 +21,6 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> Iterator[
     of the rank together.  Additions take no time.  Parameters and errors as of
     `chakra.write.render`.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

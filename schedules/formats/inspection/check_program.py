@@ -33,29 +33,19 @@ REPLAYED = frozenset({*TRANSCRIBED, TABLE})
 def transcript_of(form: str, files: Sequence[bytes], runtime: _Said = None) -> Transcript:
     """Return the messages of an exported program, for the simulator and the executor.
 
-    Parameters
-    ----------
-    form : str
-        One of `REPLAYED`.
-    files : sequence of bytes
-        The file; for a Chakra trace one file for each rank, in order.
-    runtime : Runtime or str, optional
-        The runtime whose limits apply; a text is a dialect of MSCCL XML.  The default is the first
-        dialect that accepts the file (`schedules.formats.inspection.dialects`), with the largest
-        of its devices.  Chakra traces have no runtime.
+    Args:
+        form: One of `REPLAYED`.
+        files: The file; for a Chakra trace one file for each rank, in order.
+        runtime: The runtime whose limits apply; a text is a dialect of MSCCL XML.  The default is
+            the first dialect that accepts the file (`schedules.formats.inspection.dialects`), with
+            the largest of its devices.  Chakra traces have no runtime.
 
-    Raises
-    ------
-    InvalidProgram
-        The replay fails, or the file is a tuner table, which sends nothing.
+    Raises:
+        InvalidProgram: The replay fails, or the file is a tuner table, which sends nothing.
 
-    Notes
-    -----
     The transcript keeps the source, target and data of each message, and the messages it depends
     on.  It omits thread blocks, signals, and copies within a GPU.
 
-    Examples
-    --------
     >>> transcript_of("nccl-tuner-csv", [b""])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
@@ -80,13 +70,9 @@ def program_violations(
     compute node of the topology, and every message crosses one link or switches only between
     its two compute nodes.
 
-    Parameters
-    ----------
-    form, files, runtime
-        As in `transcript_of`.
+    Args:
+        form, files, runtime: As in `transcript_of`.
 
-    Examples
-    --------
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> print(program_violations("mscclpp-json", [b'{"gpus": []}'], pair)[0])
     /name: must be a text

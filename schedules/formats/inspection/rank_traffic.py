@@ -59,18 +59,12 @@ class Traffic:
 def traffic_of(form: str, files: Sequence[bytes], runtime: Runtime | str | None = None) -> Traffic:
     """Return the traffic between the ranks of a program, from its file.
 
-    Parameters
-    ----------
-    form, files, runtime
-        As in `schedules.formats.inspection.check_program.transcript_of`.
+    Args:
+        form, files, runtime: As in `schedules.formats.inspection.check_program.transcript_of`.
 
-    Raises
-    ------
-    InvalidProgram
-        The file breaks a rule of its format.
+    Raises:
+        InvalidProgram: The file breaks a rule of its format.
 
-    Examples
-    --------
     >>> from topoloom.schedules.formats.msccl.write import render
     >>> from topoloom.schedules.steps.bfb import allgather
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
@@ -88,14 +82,10 @@ def traffic_rate(traffic: Traffic, topology: Topology) -> Fraction | None:
     among these over the widest, in equal parts over equally wide paths.  One operation of a switch
     crosses each link once if a multicast switch is on the path.  None for a program without sends.
 
-    Raises
-    ------
-    InvalidProgram
-        The number of ranks differs from the number of compute nodes, or neither a link nor a path
-        over switches leads from a sender to its receiver.
+    Raises:
+        InvalidProgram: The number of ranks differs from the number of compute nodes, or neither a
+            link nor a path over switches leads from a sender to its receiver.
 
-    Examples
-    --------
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 2)])
     >>> swap = (Sent(0, 1, 1), Sent(1, 0, 1))
     >>> traffic_rate(Traffic(Collective.ALLGATHER, 2, 0, 2, swap, 2), pair)

@@ -22,15 +22,10 @@ def remarks(
 ) -> list[str]:
     """Return remarks on the file of a program; no remark makes the program invalid.
 
-    Parameters
-    ----------
-    asked : str, optional
-        The requested dialect of MSCCL XML, or the runtime's dialect.
-    option : str
-        The name of the dialect option for users.
+    Args:
+        asked: The requested dialect of MSCCL XML, or the runtime's dialect.
+        option: The name of the dialect option for users.
 
-    Examples
-    --------
     >>> remarks("mscclpp-json", [b'{"name": "a", "author": "b"}'])
     ['the run-times skip, and so does Topoloom: member author']
     >>> remarks("chakra-et", [b"", b""])

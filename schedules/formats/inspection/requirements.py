@@ -10,21 +10,16 @@ from topoloom.schedules.formats.targets.runtimes import MSCCL_XML, Runtime
 class Requirements:
     """Needs of the GPU that needs most of each resource, and the divisibility of data sizes.
 
-    Attributes
-    ----------
-    thread_blocks : int
-        Thread blocks; all run at once, so the device needs a multiprocessor for each.
-    steps : int
-        Steps, or operations, of the longest thread block.
-    channels : int
-        Least NCCL_MIN_NCHANNELS for MSCCL XML; 0 for other formats.
-    multiple : int
-        Divisor of the size of all data: elements for MSCCL XML, bytes for MSCCL++.
-    scheduler_multiple : int
-        Divisor for files that the msccl-scheduler library selects.  It counts the elements of one
-        rank's shard, so the divisor of a collective of shards is N times larger.
-    scratch : Fraction
-        Scratch per byte of data.
+    Attributes:
+        thread_blocks: Thread blocks; all run at once, so the device needs a multiprocessor for
+            each.
+        steps: Steps, or operations, of the longest thread block.
+        channels: Least NCCL_MIN_NCHANNELS for MSCCL XML; 0 for other formats.
+        multiple: Divisor of the size of all data: elements for MSCCL XML, bytes for MSCCL++.
+        scheduler_multiple: Divisor for files that the msccl-scheduler library selects.  It counts
+            the elements of one rank's shard, so the divisor of a collective of shards is N times
+            larger.
+        scratch: Scratch per byte of data.
     """
 
     thread_blocks: int
@@ -38,10 +33,8 @@ class Requirements:
 def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
     """Return the requirements of a file that runtimes load.
 
-    Raises
-    ------
-    InvalidProgram
-        The file exceeds a limit of the runtime.
+    Raises:
+        InvalidProgram: The file exceeds a limit of the runtime.
     """
     if form == MSCCL_XML:
         from topoloom.schedules.formats.msccl.read import parse as read
@@ -77,10 +70,8 @@ def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
 def served_sizes(form: str, text: str, runtime: Runtime) -> tuple[int, int | None]:
     """Return the least and the largest size of data that a file accepts; None is no limit.
 
-    Raises
-    ------
-    InvalidProgram
-        The file exceeds a limit of the runtime.
+    Raises:
+        InvalidProgram: The file exceeds a limit of the runtime.
     """
     if form == MSCCL_XML:
         from topoloom.schedules.formats.msccl.program import LANGUAGES, Dialect

@@ -59,22 +59,16 @@ def plan(
 ) -> MovePlan:
     """Return the moves of a valid schedule, each after the moves that it depends on.
 
-    Parameters
-    ----------
-    ranks : tuple of NodeId
-        The GPUs, in order.
-    inplace : bool
-        Selects the places above.
-    longest : int, optional
-        Most chunks of one move.
-    instances : int
-        Chunks are cut into this number of parts, and every move into a multiple of this number,
-        so that the parts can travel on separate channels at once.
+    Args:
+        ranks: The GPUs, in order.
+        inplace: Selects the places above.
+        longest: Most chunks of one move.
+        instances: Chunks are cut into this number of parts, and every move into a multiple of this
+            number, so that the parts can travel on separate channels at once.
 
-    Raises
-    ------
-    As `transfers`, or there are more than `MAX_MESSAGES` moves, which make a file of hundreds
-    of megabytes.
+    Raises:
+        As `transfers`, or there are more than `MAX_MESSAGES` moves, which make a file of hundreds
+        of megabytes.
     """
     if schedule.collective is Collective.ALL_TO_ALL and inplace:
         raise NotExportable("/inplace", "an all-to-all needs an output of its own")

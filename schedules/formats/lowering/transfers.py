@@ -72,10 +72,8 @@ def transfers(
     A transfer depends only on transfers of earlier stages; transfers are sorted by stage.  Chunks
     are ``finer`` times smaller than necessary.
 
-    Raises
-    ------
-    NotExportable
-        The routes have too many hops, or all GPUs together too many chunks.
+    Raises:
+        NotExportable: The routes have too many hops, or all GPUs together too many chunks.
     """
     require_few_hops(schedule)
     chunks = chunks_per_shard(schedule) * finer
@@ -177,10 +175,8 @@ def chunks_per_shard(schedule: Schedule) -> int:
 def require_plain(schedule: Schedule) -> None:
     """Raise unless the schedule can be mapped to transfers.
 
-    Raises
-    ------
-    NotExportable
-        The collective is another, or shards are not equal among all compute nodes.
+    Raises:
+        NotExportable: The collective is another, or shards are not equal among all compute nodes.
     """
     if schedule.collective not in COLLECTIVES:
         names = ", ".join(COLLECTIVES)

@@ -26,33 +26,24 @@ _Connection: TypeAlias = tuple[int, int, int]
 def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
     """Run a program in every mode it allows; return it if it computes its collective.
 
-    Parameters
-    ----------
-    text : str
-        The file.
-    runtime : Runtime or str
-        The runtime whose rules and names apply; a text is a dialect, as in `read.parse`.
-    slots : int
-        Messages that a connection buffers; with 0 a sender waits until its message is
-        received, as large messages do.
+    Args:
+        text: The file.
+        runtime: The runtime whose rules and names apply; a text is a dialect, as in `read.parse`.
+        slots: Messages that a connection buffers; with 0 a sender waits until its message is
+            received, as large messages do.
 
-    Raises
-    ------
-    InvalidProgram
-        A rule of the format is broken, messages do not match, the program deadlocks, two steps
-        race for a chunk, a contribution is added twice, a chunk is read before it is written,
-        the input of a call out of place is changed, or the result is wrong.
+    Raises:
+        InvalidProgram: A rule of the format is broken, messages do not match, the program
+            deadlocks, two steps race for a chunk, a contribution is added twice, a chunk is read
+            before it is written, the input of a call out of place is changed, or the result is
+            wrong.
 
-    Notes
-    -----
     Order of events: steps of a block in sequence, a step after its dependency, a receive after
     its send.  Two accesses to a chunk, one of them a write, must be ordered by these.  If all
     are, every legal order computes the same result.  Blocks that wait only for messages and free
     slots deadlock in every order or in none.  Clocks of all B blocks take O(B) time and memory
     a step.
 
-    Examples
-    --------
     >>> replay("<algo>", "msccl")
     Traceback (most recent call last):
     ...
@@ -64,10 +55,8 @@ def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
 def transcript(text: str, runtime: Runtime | str) -> Transcript:
     """Replay a program; return the messages of its GPUs, in units of chunks.
 
-    Raises
-    ------
-    InvalidProgram
-        As `replay`.
+    Raises:
+        InvalidProgram: As `replay`.
     """
     program, messages = _replayed(text, runtime, 2)
     return messages.transcript(program.collective, _bounds(program))

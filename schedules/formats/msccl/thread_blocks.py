@@ -41,18 +41,13 @@ _Key: TypeAlias = tuple[int, int, int]
 def arrange(plan: MovePlan, limits: Runtime, instances: int = 1) -> Draft:
     """Return the plan as thread blocks within the limits, on few channels.
 
-    Parameters
-    ----------
-    instances : int
-        Least number of channels between two GPUs; consecutive moves of a pair rotate over them.
+    Args:
+        instances: Least number of channels between two GPUs; consecutive moves of a pair rotate
+            over them.
 
-    Raises
-    ------
-    NotExportable
-        Names the limit that cannot be met and the number that is needed.
+    Raises:
+        NotExportable: Names the limit that cannot be met and the number that is needed.
 
-    Notes
-    -----
     More channels shorten blocks but multiply them.  Channels are added until every block is
     short enough, first with separate blocks for sending and receiving, then with merged blocks.
     """

@@ -52,41 +52,28 @@ def render(
     The runtime distributes messages over parallel links, and pipelines: it runs the whole
     program once for each slice of the data.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Checked first, so only proven schedules are exported.
-    runtime : Runtime or str
-        The runtime that loads the file; a text is a dialect, ``msccl``, ``azure`` or ``rccl``, and
-        stands for the first of its runtimes (`runtimes.DEFAULTS`) that accepts the program.
-    inplace : bool
-        Whether the program is for calls whose input lies within their output (or, for a
-        reduce-scatter, the reverse).  A program supports one of the two.
-    protocol : str
-        One of `PROTOCOLS`.
-    name : str
-        The runtimes keep at most 63 characters; generated if empty.
-    sizes : Sizes
-        The sizes of data that the program accepts, and the scratch that it may use.
-    instances : int
-        The number of parts, on separate channels, of every message, 1 to `MAX_INSTANCES`: one
-        thread block alone does not saturate a fast link.
+    Args:
+        schedule: Checked first, so only proven schedules are exported.
+        runtime: The runtime that loads the file; a text is a dialect, ``msccl``, ``azure`` or
+            ``rccl``, and stands for the first of its runtimes (`runtimes.DEFAULTS`) that accepts
+            the program.
+        inplace: Whether the program is for calls whose input lies within their output (or, for a
+            reduce-scatter, the reverse).  A program supports one of the two.
+        protocol: One of `PROTOCOLS`.
+        name: The runtimes keep at most 63 characters; generated if empty.
+        sizes: The sizes of data that the program accepts, and the scratch that it may use.
+        instances: The number of parts, on separate channels, of every message, 1 to
+            `MAX_INSTANCES`: one thread block alone does not saturate a fast link.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NotExportable
-        A limit of the runtime cannot be met; the error names the limit and the number needed.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NotExportable: A limit of the runtime cannot be met; the error names the limit and the
+            number needed.
 
-    Notes
-    -----
     Chunks are as coarse as the schedule allows.  One message carries at most 71 of them.  If
     the program exceeds a limit, blocks share channels, then trees are made coarser, and the
     generated name says so.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

@@ -73,13 +73,9 @@ class Element:
 def read_elements(text: str) -> Element:
     """Return a nameless element that holds the outermost elements of a file.
 
-    Raises
-    ------
-    InvalidProgram
-        The text does not follow the grammar, or is too large.
+    Raises:
+        InvalidProgram: The text does not follow the grammar, or is too large.
 
-    Examples
-    --------
     >>> read_elements('<copy/><algo name="a"><gpu id="0" /></algo>').inner[1].inner
     [Element(name='gpu', attributes={'id': '0'}, inner=[])]
     """

@@ -136,12 +136,9 @@ def register(rank: int, ranks: int, folder: Path = FOLDER) -> None:
 
     A communicator of all ranks runs the plans.  Smaller ones do not: their ranks have other links.
 
-    Parameters
-    ----------
-    rank, ranks : int
-        Rank of this process; number of processes.
-    folder : Path
-        Folder of the plans.
+    Args:
+        rank, ranks: Rank of this process; number of processes.
+        folder: Folder of the plans.
     """
     mscclpp, ext = import_module("mscclpp"), import_module("mscclpp.ext")
     builder = ext.AlgorithmCollectionBuilder()

@@ -42,23 +42,17 @@ from topoloom.schedules.model.transcript import Transcript
 def replay(text: str, runtime: Runtime | None = None) -> Program:
     """Run a plan; return it if it computes its collective and keeps the rules of a runtime.
 
-    Raises
-    ------
-    InvalidProgram
-        A rule of the format is broken, signals and waits do not match in number, a semaphore does
-        not end with its initial value, the plan deadlocks, two accesses race for a chunk, a GPU is
-        written to before it has begun, a contribution is added twice, a chunk is read before it is
-        written, the input of a call out of place is changed, or the result is wrong or arrives
-        after the end of a GPU.
+    Raises:
+        InvalidProgram: A rule of the format is broken, signals and waits do not match in number, a
+            semaphore does not end with its initial value, the plan deadlocks, two accesses race for
+            a chunk, a GPU is written to before it has begun, a contribution is added twice, a chunk
+            is read before it is written, the input of a call out of place is changed, or the result
+            is wrong or arrives after the end of a GPU.
 
-    Notes
-    -----
     One thread block sends the signals of a channel, and one waits for them; likewise for the
     releases of a semaphore.  Then signals and waits match in the same way in every order.  Clocks
     of all B blocks take O(B) time and memory for each ``nop``, signal and release.
 
-    Examples
-    --------
     >>> replay("[]")
     Traceback (most recent call last):
     ...
@@ -70,10 +64,8 @@ def replay(text: str, runtime: Runtime | None = None) -> Program:
 def transcript(text: str, runtime: Runtime | None = None) -> Transcript:
     """Replay a plan; return the stores of its GPUs in each other's buffers, in units of chunks.
 
-    Raises
-    ------
-    InvalidProgram
-        As `replay`.
+    Raises:
+        InvalidProgram: As `replay`.
     """
     program, messages = _replayed(text, runtime)
     return messages.transcript(program.collective, program.bounds, program.idle)

@@ -43,20 +43,13 @@ _SAID = (Collective.ALLGATHER, Collective.BROADCAST, Collective.ALLREDUCE)
 def star(schedule: Schedule, topology: Topology, inplace: bool, instances: int) -> MovePlan | None:
     """Return buffers and shards of a schedule that one copying switch can run; None if none can.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Valid on the topology.
-    instances : int
-        Chunks of a unit of size.
+    Args:
+        schedule: Valid on the topology.
+        instances: Chunks of a unit of size.
 
-    Notes
-    -----
     Every edge of every tree is a path over the same multicast switch, and joins a rank with the
     root; all compute nodes take part.  O(edges).
 
-    Examples
-    --------
     >>> from topoloom.schedules.generate.collectives import make
     >>> links = [link for g in "abc" for link in ((g, "w"), ("w", g))]
     >>> box = Topology("abcw", links, switches="w", multicast="w")
@@ -106,11 +99,9 @@ class _Shape:
 def star_gpus(plan: MovePlan, limits: Runtime, instances: int) -> list[dict[str, Any]]:
     """Return the GPUs of a `star` as JSON objects of the file.
 
-    Raises
-    ------
-    NotExportable
-        An allgather has a rank without a shard, or a GPU would need more thread blocks than can
-        run at once.
+    Raises:
+        NotExportable: An allgather has a rank without a shard, or a GPU would need more thread
+            blocks than can run at once.
     """
     shape = _Shape(plan, -(-(plan.gpus - 1) // MOST_PEERS), instances)
     needed = shape.talking + shape.working

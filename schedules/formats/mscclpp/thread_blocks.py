@@ -82,13 +82,10 @@ class Draft:
 def arrange(plan: MovePlan, limits: Runtime, instances: int = 1) -> Draft:
     """Return the plan as thread blocks that fit the executor.
 
-    Raises
-    ------
-    NotExportable
-        A GPU would need more thread blocks than can run at once; the error names the number.
+    Raises:
+        NotExportable: A GPU would need more thread blocks than can run at once; the error names the
+            number.
 
-    Notes
-    -----
     Starts with one lane per instance for each pair of GPUs.  A pair whose blocks are too long
     gets more lanes, in proportion to their length, until all fit.
     """

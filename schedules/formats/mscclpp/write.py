@@ -54,41 +54,28 @@ def render(
     GPUs of a machine and every tree is a star over it, the switch copies (`switch_channels`), on
     runtimes named for it.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Checked first, so only proven schedules are exported.
-    runtime : Runtime, optional
-        The device; the default is the first of `runtimes.DEFAULTS` that accepts the plan.
-    inplace : bool
-        Whether the plan is for calls whose input lies within their output (or, for a
-        reduce-scatter, the reverse).  A plan supports one of the two.
-    ranks_per_node : int
-        The number of consecutive ranks, from rank 0, on one machine (more generally: of GPUs that
-        can store into each other's memory).  They use memory channels, all others port channels.
-        With 1 all channels are port channels, which the executor also accepts within a machine.
-    name : str
-        The executor caches a plan's setup under this name; generated from the content if empty.
-    sizes : Sizes
-        The sizes of data that the plan accepts, and the scratch that it may use.
-    instances : int
-        The number of parts, on separate lanes, of every message.
+    Args:
+        schedule: Checked first, so only proven schedules are exported.
+        runtime: The device; the default is the first of `runtimes.DEFAULTS` that accepts the plan.
+        inplace: Whether the plan is for calls whose input lies within their output (or, for a
+            reduce-scatter, the reverse).  A plan supports one of the two.
+        ranks_per_node: The number of consecutive ranks, from rank 0, on one machine (more
+            generally: of GPUs that can store into each other's memory).  They use memory channels,
+            all others port channels.  With 1 all channels are port channels, which the executor
+            also accepts within a machine.
+        name: The executor caches a plan's setup under this name; generated from the content if
+            empty.
+        sizes: The sizes of data that the plan accepts, and the scratch that it may use.
+        instances: The number of parts, on separate lanes, of every message.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NotExportable
-        A rank that takes part has no shard and the collective has no root, or a limit of the
-        executor cannot be met; the error names the limit and the number needed.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NotExportable: A rank that takes part has no shard and the collective has no root, or a
+            limit of the executor cannot be met; the error names the limit and the number needed.
 
-    Notes
-    -----
     Chunks are as coarse as the schedule allows, and each is a multiple of 16 bytes: the executor
     refuses other sizes.  The limits on sizes in the file keep every offset within 32 bits.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

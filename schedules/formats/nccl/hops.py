@@ -39,8 +39,6 @@ def stated_hops(topology: Topology) -> Hops:
 
     O(ranks^2 + switches * links log links).
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> [float(each * 10**6) for each in stated_hops(fabric("dgx-h100-4"))[:2]]
     [0.6, 5.0]

@@ -21,13 +21,10 @@ from topoloom.schedules.formats.nccl.program import (
 def parse(text: str) -> tuple[Row, ...]:
     """Return the rows of a table in order.
 
-    Raises
-    ------
-    The plugin would misread a line, or a row is unreachable because earlier rows match all
-    its sizes.
+    Raises:
+        The plugin would misread a line, or a row is unreachable because earlier rows match all
+        its sizes.
 
-    Examples
-    --------
     >>> parse("allreduce,0,65536,tree,ll,8,1,8")[0].algorithm
     'tree'
     >>> parse("allreduce,0,65536,star,ll,8,1,8")

@@ -14,14 +14,10 @@ from topoloom.schedules.model.schedule import Collective
 def replay(text: str) -> int:
     """Return the number of ranks of a table, if it has a row for every size.
 
-    Raises
-    ------
-    InvalidProgram
-        A line breaks a rule of the format, rows are for different numbers of ranks, or the rows
-        of a collective do not cover a size.
+    Raises:
+        InvalidProgram: A line breaks a rule of the format, rows are for different numbers of ranks,
+            or the rows of a collective do not cover a size.
 
-    Examples
-    --------
     >>> replay("allreduce,0,65536,tree,ll,8,1,8")
     Traceback (most recent call last):
     ...

@@ -64,28 +64,19 @@ def render(
 ) -> Iterator[str]:
     """Yield the table for the collective of a schedule on its topology, line by line.
 
-    Parameters
-    ----------
-    alpha_seconds : Fraction or None
-        Latency of one hop, positive; None: the latencies that the topology states.
-    unit_bytes_per_second : Fraction
-        Bytes per second of one unit of capacity of the topology; positive.
-    ranks_per_node : int, optional
-        The number of ranks on a machine; rows are then for this number of machines only.
-    channels : int, optional
-        The number of NCCL's channels, 1 to `MAX_CHANNELS`.  The default is at least 2, and enough
-        for a rank's traffic at 20 GB/s per channel.
+    Args:
+        alpha_seconds: Latency of one hop, positive; None: the latencies that the topology states.
+        unit_bytes_per_second: Bytes per second of one unit of capacity of the topology; positive.
+        ranks_per_node: The number of ranks on a machine; rows are then for this number of machines
+            only.
+        channels: The number of NCCL's channels, 1 to `MAX_CHANNELS`.  The default is at least 2,
+            and enough for a rank's traffic at 20 GB/s per channel.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NotExportable
-        The collective is another, shards are not equal among all compute nodes, or the ranks do
-        not fill whole machines.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NotExportable: The collective is another, shards are not equal among all compute nodes, or
+            the ranks do not fill whole machines.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Tree
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
@@ -122,24 +113,16 @@ def beside(
 ) -> Iterator[str]:
     """Yield one table for the calls that NCCL still runs beside exported programs.
 
-    Parameters
-    ----------
-    collectives : iterable of Collective
-        Collectives without a choice in NCCL are skipped.
-    notes : iterable of str
-        Lines before the rows: the sizes of each program.
-    bytes_per_second : Fraction
-        Most bytes per second that a rank sends; positive.
-    least_channels : int
-        Minimum if ``channels`` is omitted, as required by the programs.
+    Args:
+        collectives: Collectives without a choice in NCCL are skipped.
+        notes: Lines before the rows: the sizes of each program.
+        bytes_per_second: Most bytes per second that a rank sends; positive.
+        least_channels: Minimum if ``channels`` is omitted, as required by the programs.
 
-    Raises
-    ------
-    NotExportable
-        The ranks do not fill whole machines, or the number of channels is out of range.
+    Raises:
+        NotExportable: The ranks do not fill whole machines, or the number of channels is out of
+            range.
 
-    Examples
-    --------
     >>> speed = {"alpha_seconds": Fraction(1, 10**5), "bytes_per_second": Fraction(10**9)}
     >>> lines = beside([Collective.ALLGATHER], ["no program"], 2, least_channels=4, **speed)
     >>> print(*list(lines)[1:3], sep="", end="")

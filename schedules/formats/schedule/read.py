@@ -44,21 +44,14 @@ _OP_CODES = {name: code for code, name in enumerate(OPS)}
 def from_document(document: Any, topology: Topology) -> Schedule:
     """Return the schedule that a schedule/1 document describes.
 
-    Parameters
-    ----------
-    document
-        The parsed JSON; unknown keys are ignored.
-    topology : Topology
-        Defines the order of the ranks.  Its digest is not compared here; the checker reports a
-        document that names another topology.
+    Args:
+        document: The parsed JSON; unknown keys are ignored.
+        topology: Defines the order of the ranks.  Its digest is not compared here; the checker
+            reports a document that names another topology.
 
-    Raises
-    ------
-    InvalidSchedule
-        Names the offending place by JSON pointer, and the rule that it breaks.
+    Raises:
+        InvalidSchedule: Names the offending place by JSON pointer, and the rule that it breaks.
 
-    Examples
-    --------
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> send = {"source": "a", "target": "b", "shard": "a", "first": 0, "count": 1, "op": "copy"}
     >>> document = {"schema": "schedule/1", "kind": "steps", "collective": "allgather",

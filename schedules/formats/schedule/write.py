@@ -29,8 +29,6 @@ def to_document(schedule: Schedule) -> dict[str, Any]:
     The parts of a sequence are whole documents themselves.  ``link`` is omitted for single links.
     For millions of sends prefer `write`.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> to_document(TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees))["trees"]
@@ -65,8 +63,6 @@ def write(schedule: Schedule) -> Iterator[str]:
     Parsed, the pieces together equal ``to_document(schedule)``.  About a microsecond
     per send.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> "".join(write(StepSchedule(Collective.ALLGATHER, "sha256:0", (0,), 1, ())))[:45]
     '{"schema": "schedule/1", "kind": "steps", "co'

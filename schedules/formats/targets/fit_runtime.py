@@ -33,18 +33,13 @@ def fitted(
 ) -> tuple[_T, Runtime, Schedule]:
     """Return the result of ``arrange`` for the first runtime that accepts it, with its arguments.
 
-    Parameters
-    ----------
-    runtimes : sequence of Runtime
-        At least one; all are tried before the schedule is made coarser.
-    arrange : function
-        Raises `NotExportable` if it exceeds a limit of the runtime.
+    Args:
+        runtimes: At least one; all are tried before the schedule is made coarser.
+        arrange: Raises `NotExportable` if it exceeds a limit of the runtime.
 
-    Raises
-    ------
-    NotExportable
-        The obstacle of the schedule as it is on the last runtime, and a known runtime or
-        schedule that would fit, if any.
+    Raises:
+        NotExportable: The obstacle of the schedule as it is on the last runtime, and a known
+            runtime or schedule that would fit, if any.
     """
     problem: NotExportable | None = None
     for candidate in coarser(schedule):

@@ -22,25 +22,16 @@ _DEFAULT_DIALECT = "msccl"
 class Runtime:
     """A library on a device, and its limits.
 
-    Attributes
-    ----------
-    form, dialect : str
-        The format that it loads, and for MSCCL XML the dialect.
-    steps : int
-        Steps, or operations, of a thread block.
-    blocks : int
-        Thread blocks of a GPU that the library has room for.
-    multiprocessors : int
-        Multiprocessors of the device: the limit of thread blocks that run at once.
-    memory_bytes : int
-        Memory of the device.
-    channels : int
-        Channels of a GPU; 0 if the library has no limit of its own.
-    scratch_at_start : bool
-        Whether scratch for the largest size that a file allows is allocated on loading, not for
-        the size of each call.
-    multimem : bool
-        Whether the device has instructions by which a switch copies and adds.
+    Attributes:
+        form, dialect: The format that it loads, and for MSCCL XML the dialect.
+        steps: Steps, or operations, of a thread block.
+        blocks: Thread blocks of a GPU that the library has room for.
+        multiprocessors: Multiprocessors of the device: the limit of thread blocks that run at once.
+        memory_bytes: Memory of the device.
+        channels: Channels of a GPU; 0 if the library has no limit of its own.
+        scratch_at_start: Whether scratch for the largest size that a file allows is allocated on
+            loading, not for the size of each call.
+        multimem: Whether the device has instructions by which a switch copies and adds.
     """
 
     name: str
@@ -135,10 +126,8 @@ A program is written for the first that accepts it, and read by the rules of the
 def runtime_of(name: str, form: str, field: str = "/runtime") -> Runtime:
     """Return the runtime of that name that loads that format.
 
-    Raises
-    ------
-    NotExportable
-        The runtime does not exist.
+    Raises:
+        NotExportable: The runtime does not exist.
 
     >>> runtime_of("mscclpp-b200", "mscclpp-json").thread_blocks
     148
@@ -158,10 +147,8 @@ def runtimes_for(
 ) -> tuple[Runtime, ...]:
     """Return the runtimes that match the options, smallest first; mostly one.
 
-    Raises
-    ------
-    NotExportable
-        The format has no such runtime, or the runtime has another dialect.
+    Raises:
+        NotExportable: The format has no such runtime, or the runtime has another dialect.
 
     >>> [one.name for one in runtimes_for("msccl-xml", "azure")]
     ['azure', 'azure-h100']

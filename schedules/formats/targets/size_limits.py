@@ -26,19 +26,13 @@ class Sizes:
     def within(self, scratch: int, whole: int, runtime: Runtime) -> tuple[int, int | None]:
         """Return the least and the largest size for a program on a runtime; None is no limit.
 
-        Parameters
-        ----------
-        scratch, whole : int
-            Most chunks of scratch of a GPU, and chunks of all data.
+        Args:
+            scratch, whole: Most chunks of scratch of a GPU, and chunks of all data.
 
-        Raises
-        ------
-        NotExportable
-            A requested size takes more scratch than the budget or the device has, or no size
-            remains.
+        Raises:
+            NotExportable: A requested size takes more scratch than the budget or the device has, or
+                no size remains.
 
-        Examples
-        --------
         >>> from topoloom.schedules.formats.targets.runtimes import RUNTIMES
         >>> Sizes().within(7, 8, RUNTIMES["msccl-a100"])
         (0, 1227133513)

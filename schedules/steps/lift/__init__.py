@@ -54,34 +54,21 @@ def allgather(
 ) -> StepSchedule:
     """Return the allgather on the topology of a recipe, lifted from the recipe's bases.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Its topology is strongly connected.
-    transposed : bool
-        Lift to the transposed topology; the reverse of the result is a reduce-scatter.
-    gather : function of a topology
-        Allgather generator for every base, such as `bfb.allgather` or `slack.allgather`.
+    Args:
+        recipe: Its topology is strongly connected.
+        transposed: Lift to the transposed topology; the reverse of the result is a reduce-scatter.
+        gather: Allgather generator for every base, such as `bfb.allgather` or `slack.allgather`.
 
-    Returns
-    -------
-    StepSchedule
+    Returns:
         Runs on ``build(recipe)`` or its transpose; sends are ordered by step, target,
         shard and first chunk.
 
-    Raises
-    ------
-    InvalidRecipe, OutOfDomain
-        The recipe cannot be built.
-    NoSchedule
-        `bfb.allgather` refuses a base: too many links enter a node.
-    TooLarge
-        More sends or chunks than `bfb.MAX_SENDS` and `bfb.MAX_CHUNKS`.
-    Unreachable, InvalidTopology
-        Not strongly connected, or fewer than two nodes.
+    Raises:
+        InvalidRecipe, OutOfDomain: The recipe cannot be built.
+        NoSchedule: `bfb.allgather` refuses a base: too many links enter a node.
+        TooLarge: More sends or chunks than `bfb.MAX_SENDS` and `bfb.MAX_CHUNKS`.
+        Unreachable, InvalidTopology: Not strongly connected, or fewer than two nodes.
 
-    Notes
-    -----
     O(sends) array operations; each piece of a split shard is one send.
 
     *Other allgathers than breadth-first broadcast.*  The proofs of the operators hold; let T be
@@ -99,12 +86,9 @@ def allgather(
       T_B only where the loads agree step by step; slack schedules of the whole graph are mostly
       better.
 
-    References
-    ----------
-    Zhao et al., arXiv:2202.03356: line graph, degree and Cartesian expansion.
+    References:
+        Zhao et al., arXiv:2202.03356: line graph, degree and Cartesian expansion.
 
-    Examples
-    --------
     >>> from topoloom.schedules.verify import step_cost
     >>> from topoloom.synth.recipes.claims import claim
     >>> from topoloom.synth.recipes.recipe import parse
@@ -126,15 +110,10 @@ def allgather_on(topology: Topology) -> StepSchedule:
     `build` attaches the recipe, and a transpose keeps it.  The recipe must produce this topology
     or its transpose.
 
-    Raises
-    ------
-    NoSchedule
-        The topology carries no recipe, or the recipe of another topology.
-    TooLarge, Unreachable, InvalidTopology
-        As `allgather`.
+    Raises:
+        NoSchedule: The topology carries no recipe, or the recipe of another topology.
+        TooLarge, Unreachable, InvalidTopology: As `allgather`.
 
-    Examples
-    --------
     >>> from topoloom.synth.recipes.recipe import parse
     >>> ring = build(parse("LineGraph(2, UniRing(5))"))
     >>> len(allgather_on(ring).steps), len(allgather_on(ring.transpose()).steps)

@@ -38,8 +38,6 @@ from topoloom.synth.topology.topology import Topology
 def power(base: StepSchedule, times: int) -> StepSchedule:
     """Return the allgather on the Cartesian power, dimension by dimension.
 
-    Notes
-    -----
     Steps: ``times`` those of the base.  In phase k, 0 <= k < n, a rank forwards N^k shards for
     each shard in the base, 1/n of each: the bandwidth is exactly
 
@@ -108,14 +106,10 @@ class _Class(NamedTuple):
 def product(parts: Sequence[tuple[Topology, StepSchedule]]) -> StepSchedule:
     """Return the allgather on the Cartesian product, on shortest paths if the factors' are.
 
-    Parameters
-    ----------
-    parts : sequence of (Topology, StepSchedule)
-        The factors, each with an allgather in which all chunks of a shard reach a rank in the
-        same step.
+    Args:
+        parts (sequence of (Topology, StepSchedule)): The factors, each with an allgather in which
+            all chunks of a shard reach a rank in the same step.
 
-    Notes
-    -----
     Steps: the sum.  Bandwidth: if all factors reach the optimal (N_i - 1) / N_i, every link
     of factor i carries h_i(t_i) / d_i shards in step t_i, where h_i(t_i) shards reach each rank.
     A class then loads the d_i links of dimension i equally.  Shares that load all dimensions

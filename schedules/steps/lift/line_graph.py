@@ -37,14 +37,11 @@ from topoloom.synth.topology.topology import Topology
 def lift(base: StepSchedule, forward: Topology, turned: bool) -> StepSchedule:
     """Return the lifted allgather.
 
-    Parameters
-    ----------
-    base : StepSchedule
-        An allgather on ``forward``, or on its transpose if ``turned``.
-    forward : Topology
-        Regular.  Its links, in order and in either direction, are the nodes of the line graph.
-    turned : bool
-        Lift to the transpose of the line graph, the line graph of the transpose.
+    Args:
+        base: An allgather on ``forward``, or on its transpose if ``turned``.
+        forward: Regular.  Its links, in order and in either direction, are the nodes of the line
+            graph.
+        turned: Lift to the transpose of the line graph, the line graph of the transpose.
     """
     nodes, degree, links = forward.node_count, forward.degree, forward.link_count
     leaving = np.arange(links).reshape(nodes, degree)

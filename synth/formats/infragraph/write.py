@@ -24,10 +24,8 @@ def infragraph(topology: Topology, model: LinkModel = USUAL) -> str:
     >>> made["instances"], made["edges"][0]["ep2"]
     ([{'name': 'host', 'device': 'host', 'count': 2}], {'instance': 'host[1]', 'component': 'port[0]'})
 
-    Raises
-    ------
-    InvalidTopology
-        A link has no opposite link of equal capacity, or links share a limit.
+    Raises:
+        InvalidTopology: A link has no opposite link of equal capacity, or links share a limit.
     """  # noqa: E501
     cables = cables_of(topology, "infragraph", model)
     numbers = Counter[str]()
@@ -70,10 +68,8 @@ def infragraph(topology: Topology, model: LinkModel = USUAL) -> str:
 def infragraph_text(topology: Topology, model: LinkModel = USUAL) -> str:
     """Return a topology as an infrastructure of InfraGraph in protobuf text.
 
-    Raises
-    ------
-    InvalidTopology
-        As `infragraph`.
+    Raises:
+        InvalidTopology: As `infragraph`.
     """
     return to_text(infragraph(topology, model))
 

@@ -18,10 +18,8 @@ def assemble(box: Box, plan: ClusterPlan) -> Topology:
     Ids are those of the dump for one box, ``"<box>.<id>"`` for several; switches between the
     boxes are ``fabric``, ``plane<i>``, ``rail<i>`` and ``spine``, leaves ``"<box>.leaf<i>"``.
 
-    Raises
-    ------
-    InvalidTopology
-        The plan does not fit the box; the field is that of the plan.
+    Raises:
+        InvalidTopology: The plan does not fit the box; the field is that of the plan.
     """
     if plan.boxes == 1:
         return _alone(box, plan)

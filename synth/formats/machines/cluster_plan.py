@@ -20,28 +20,22 @@ _PLANES = re.compile("planes:([1-9][0-9]{0,3})")
 class ClusterPlan:
     """Number of copies of a box, and the network that joins them.
 
-    Parameters
-    ----------
-    boxes : int
-        1 to 1024 copies.  One box has no NICs: they lead nowhere.
-    network : str, optional
-        ``one``, the default: all NICs meet in one switch.  ``rails``: the i-th NICs of all boxes
-        meet in rail i, and the rails in a spine.  ``rail-only``: the same without a spine.
-        ``planes:K``: the i-th NICs meet in plane i mod K; the planes are not joined.
-    oversubscription : int or Fraction, optional
-        At least 1: ratio of the bandwidth from a box into its leaf switch (from a rail's boxes
-        into the rail) to the bandwidth from there to the switches above.  1 has no leaves.
-    nics : str, optional
-        Names of the NICs of the dump that lead to the network, separated by commas.  If the dump
-        lists none, their number: they are dealt evenly to the GPUs, in order.  By default the
-        NICs nearest to some GPU.
-    nic_bandwidth : int or Fraction, optional
-        GB/s per direction of every NIC, in place of the values in the dump.
-    pcie : str
-        ``auto``: PCIe and sockets are included only where direct links do not join all GPUs of
-        the box; otherwise each NIC is linked to the GPUs it serves.  ``always``: they are
-        included, and NICs keep their place on PCIe.  A rate such as ``gen4x16`` applies to every
-        PCIe link, with ``auto`` for the rest.
+    Args:
+        boxes: 1 to 1024 copies.  One box has no NICs: they lead nowhere.
+        network: ``one``, the default: all NICs meet in one switch.  ``rails``: the i-th NICs of all
+            boxes meet in rail i, and the rails in a spine.  ``rail-only``: the same without a
+            spine.  ``planes:K``: the i-th NICs meet in plane i mod K; the planes are not joined.
+        oversubscription: At least 1: ratio of the bandwidth from a box into its leaf switch (from a
+            rail's boxes into the rail) to the bandwidth from there to the switches above.  1 has no
+            leaves.
+        nics: Names of the NICs of the dump that lead to the network, separated by commas.  If the
+            dump lists none, their number: they are dealt evenly to the GPUs, in order.  By default
+            the NICs nearest to some GPU.
+        nic_bandwidth: GB/s per direction of every NIC, in place of the values in the dump.
+        pcie: ``auto``: PCIe and sockets are included only where direct links do not join all GPUs
+            of the box; otherwise each NIC is linked to the GPUs it serves.  ``always``: they are
+            included, and NICs keep their place on PCIe.  A rate such as ``gen4x16`` applies to
+            every PCIe link, with ``auto`` for the rest.
     """
 
     boxes: int = 1

@@ -29,16 +29,12 @@ def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Bo
     those of a cloud machine with these bus ids or, for GPUs without ``<gpu>``, those of their
     device id.  The box reports each of these as an assumption.
 
-    Parameters
-    ----------
-    text : str
-        The file.
-    rates : Rates, optional
-        Rates of NVLinks, PCIe and CPUs that override those of the file.
-    nics : bool
-        Whether NICs are included: speed of ``<net>``, place on PCIe.  A NIC without GPUDirect is
-        attached to its CPU; all NICs are, if no GPU has GPUDirect.  A GPU without GPUDirect, of
-        several, reaches its NICs through its CPU, at the least PCIe rate on the path.
+    Args:
+        text: The file.
+        rates: Rates of NVLinks, PCIe and CPUs that override those of the file.
+        nics: Whether NICs are included: speed of ``<net>``, place on PCIe.  A NIC without GPUDirect
+            is attached to its CPU; all NICs are, if no GPU has GPUDirect.  A GPU without GPUDirect,
+            of several, reaches its NICs through its CPU, at the least PCIe rate on the path.
 
     Bandwidths, GB/s per direction.  One NVLink: 20 up to compute capability 6.x, 25 for 7.0
     to 9.x, 14.0625 for 8.6, 50 from 10.0 (line rates of NVIDIA's data sheets; NCCL reckons
@@ -46,13 +42,10 @@ def nccl_xml(text: str, *, rates: Rates | None = None, nics: bool = False) -> Bo
     for MI350 (AMD's data sheets).  PCIe: lanes * code / 80, and between sockets 6 to 32,
     as NCCL has them.  ``c2c``: count * bw / 1000.
 
-    Raises
-    ------
-    InvalidTopology
-        The text is no such file; the error names the line, the element and the rule.
+    Raises:
+        InvalidTopology: The text is no such file; the error names the line, the element and the
+            rule.
 
-    Examples
-    --------
     >>> nccl_xml('''<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD">
     ... <pci busid="0000:10:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
     ... <gpu dev="0" sm="80"><nvlink target="0000:20:00.0" count="4" tclass="0x030200"/></gpu></pci>

@@ -31,11 +31,9 @@ def npu_smi(text: str, *, rates: Rates | None = None) -> Box:
     >>> box.direct
     [('NPU0', 'NPU1', 28, '/line/2')]
 
-    Raises
-    ------
-    InvalidTopology
-        A row or a cell is missing, unknown, or not the same both ways, or paths over PCIe alone
-        join some NPUs: the matrix has no rates of these.
+    Raises:
+        InvalidTopology: A row or a cell is missing, unknown, or not the same both ways, or paths
+            over PCIe alone join some NPUs: the matrix has no rates of these.
     """
     rates = rates or Rates()
     cells, places = _matrix(text)

@@ -32,23 +32,15 @@ def nvidia_smi(text: str, *, rates: Rates | None = None, nics: bool = False) -> 
     links than a GPU has.  It has one, too, where every pair has the same number of links and no
     board joins them so without a switch.  PIX, PXB, PHB, NODE and SYS are a tree of switches.
 
-    Parameters
-    ----------
-    text : str
-        The output, with tabs or blanks between cells; the legend may follow.  A GPU model that
-        is named beside the matrix, as ``nvidia-smi -L`` does, gives the rates.
-    rates : Rates, optional
-        Rates of NVLinks, PCIe and CPUs that the user states.
-    nics : bool
-        Whether NICs are taken in, at their place in the tree; their bandwidth is not known.
+    Args:
+        text: The output, with tabs or blanks between cells; the legend may follow.  A GPU model
+            that is named beside the matrix, as ``nvidia-smi -L`` does, gives the rates.
+        rates: Rates of NVLinks, PCIe and CPUs that the user states.
+        nics: Whether NICs are taken in, at their place in the tree; their bandwidth is not known.
 
-    Raises
-    ------
-    InvalidTopology
-        A row or a cell is missing, unknown, or not the same both ways.
+    Raises:
+        InvalidTopology: A row or a cell is missing, unknown, or not the same both ways.
 
-    Examples
-    --------
     >>> box = nvidia_smi("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n")
     >>> box.direct
     [('GPU0', 'GPU1', 50, '/line/2')]

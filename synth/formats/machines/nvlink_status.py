@@ -27,10 +27,8 @@ def nvlink_status(text: str, *, rates: Rates | None = None) -> Box:
     >>> box.direct
     [('GPU0', 'GPU1', Fraction(25, 1), '/line/1')]
 
-    Raises
-    ------
-    InvalidTopology
-        A line is no GPU and no link; the line and the rule are named.
+    Raises:
+        InvalidTopology: A line is no GPU and no link; the line and the rule are named.
     """
     rates = rates or Rates()
     totals, places = _totals(text, rates)

@@ -43,21 +43,14 @@ def rocm_smi(text: str, *, rates: Rates | None = None) -> Box:
     taken instead, and pairs without one have no cable.  The way through the host is a switch
     for each NUMA node and one over them.  The text has no NICs.
 
-    Parameters
-    ----------
-    text : str
-        The output; the sections of hops and weights may be missing.  A GPU model that is
-        named in it gives the rates.
-    rates : Rates, optional
-        Rates of xGMI, PCIe and CPUs that the user states; ``rates.link`` is that of a cable.
+    Args:
+        text: The output; the sections of hops and weights may be missing.  A GPU model that is
+            named in it gives the rates.
+        rates: Rates of xGMI, PCIe and CPUs that the user states; ``rates.link`` is that of a cable.
 
-    Raises
-    ------
-    InvalidTopology
-        A row or a cell is missing, unknown, or not the same both ways.
+    Raises:
+        InvalidTopology: A row or a cell is missing, unknown, or not the same both ways.
 
-    Examples
-    --------
     >>> rocm_smi("=== Link Type between two GPUs ===\n GPU0 GPU1\n"
     ...          "GPU0 0 XGMI\nGPU1 XGMI 0\n").direct
     [('GPU0', 'GPU1', 50, '/line/3')]

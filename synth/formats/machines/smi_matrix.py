@@ -45,10 +45,8 @@ def matrix(text: str) -> Matrix:
     >>> matrix("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n").cells
     {('GPU0', 'GPU1'): 'NV2'}
 
-    Raises
-    ------
-    InvalidTopology
-        A row or a cell is missing, unknown, or not the same both ways.
+    Raises:
+        InvalidTopology: A row or a cell is missing, unknown, or not the same both ways.
     """
     lines = console_lines(text)
     header = next((n for n, content in enumerate(lines) if _is_heading(content.split())), None)

@@ -117,10 +117,8 @@ def nvlinks(stated: str | None) -> NvLinks:
     >>> nvlinks("switch:200"), nvlinks("50").link
     (NvLinks(shape='switch', width=Fraction(200, 1), link=None), Fraction(50, 1))
 
-    Raises
-    ------
-    InvalidTopology
-        The text is none of `NVLINKS`; the field is ``/nvlink``.
+    Raises:
+        InvalidTopology: The text is none of `NVLINKS`; the field is ``/nvlink``.
     """
     if stated is None:
         return NvLinks()
@@ -139,10 +137,8 @@ def cables(stated: NvLinks, gpus: dict[NodeId, str], hub: str) -> list[Cable]:
     >>> cables(nvlinks("pairs:300"), {"a": "", "b": ""}, "nvswitch")
     [('a', 'b', Fraction(300, 1), '')]
 
-    Raises
-    ------
-    InvalidTopology
-        They do not fit the number of GPUs; the field is ``/nvlink``.
+    Raises:
+        InvalidTopology: They do not fit the number of GPUs; the field is ``/nvlink``.
     """
     ids = list(gpus)
     if stated.shape == "dgx-1v":

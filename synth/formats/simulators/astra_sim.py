@@ -44,11 +44,9 @@ def astra_sim(topology: Topology, model: LinkModel = USUAL) -> str:
     >>> print(astra_sim(build(parse("Torus(4, 3)"))).splitlines()[3])
     topology: [FullyConnected, Ring]
 
-    Raises
-    ------
-    InvalidTopology
-        The fabric is no product of rings, full meshes and switches over its numbered hosts, or its
-        links have different latencies.
+    Raises:
+        InvalidTopology: The fabric is no product of rings, full meshes and switches over its
+            numbered hosts, or its links have different latencies.
     """
     dimensions = dimensions_of(topology, model)
     latency = model.one_latency_us(topology, "astra-sim")

@@ -23,11 +23,9 @@ def htsim(topology: Topology, model: LinkModel = USUAL) -> str:
     Radix_Up 2
     Oversubscribed 1
 
-    Raises
-    ------
-    InvalidTopology
-        The fabric is no fat tree, or has numbers that htsim cannot express: rates in Gbit/s,
-        latencies in ns and the oversubscription are whole.
+    Raises:
+        InvalidTopology: The fabric is no fat tree, or has numbers that htsim cannot express: rates
+            in Gbit/s, latencies in ns and the oversubscription are whole.
     """
     tree = tiers_of(topology, "htsim", model)
     latency = model.one_latency_us(topology, "htsim")

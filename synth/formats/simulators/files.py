@@ -36,9 +36,7 @@ def simulator_file(form: str, topology: Topology, model: LinkModel = USUAL) -> s
     1 2 80Gbps 0.01ms 0
     # Every link has a latency of 10 us (alpha_us).
 
-    Raises
-    ------
-    InvalidTopology
-        The format cannot express the topology.
+    Raises:
+        InvalidTopology: The format cannot express the topology.
     """
     return SIMULATOR_FILES[form](topology, model)

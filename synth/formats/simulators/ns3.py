@@ -30,10 +30,8 @@ def ns3(topology: Topology, model: LinkModel = USUAL) -> str:
     >>> ns3(pair)
     '2 0 1\n\n0 1 200Gbps 0.01ms 0\n# Every link has a latency of 10 us (alpha_us).\n'
 
-    Raises
-    ------
-    InvalidTopology
-        A link has no opposite link of equal capacity, or links share a limit.
+    Raises:
+        InvalidTopology: A link has no opposite link of equal capacity, or links share a limit.
     """
     hosts = len(topology.compute_nodes)
     cables = cables_of(topology, "ns3", model)
@@ -52,13 +50,9 @@ def simai(topology: Topology, model: LinkModel = USUAL) -> str:
     >>> simai(fabric("dgx-a100-2")).splitlines()[0]
     '20 8 2 2 32 NONE'
 
-    Raises
-    ------
-    InvalidTopology
-        A link has no opposite link of equal capacity, or links share a limit.
+    Raises:
+        InvalidTopology: A link has no opposite link of equal capacity, or links share a limit.
 
-    Notes
-    -----
     The NVSwitch of a host is its fastest switch, if such switches join hosts only, and servers of
     equally many hosts in order.  Without them a server has one GPU.
     """

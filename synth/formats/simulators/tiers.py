@@ -39,10 +39,8 @@ def tiers_of(topology: Topology, form: str, model: LinkModel) -> Tiers:
     to one switch of each pod, and all pods group the cores alike.  One tier below the cores, two
     tiers are one pod.  O(L) for L links.
 
-    Raises
-    ------
-    InvalidTopology
-        The fabric is no such tree.
+    Raises:
+        InvalidTopology: The fabric is no such tree.
     """
     graph = _Levels(topology, form, model)
     pods = graph.pods()

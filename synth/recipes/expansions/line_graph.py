@@ -36,10 +36,8 @@ from topoloom.synth.recipes.expansions.properties import Traits
 def traits(of: Traits, times: int) -> Traits:
     """Return the traits of the ``times``-fold line graph of a regular graph.
 
-    Raises
-    ------
-    OutOfDomain
-        The graph is not regular.
+    Raises:
+        OutOfDomain: The graph is not regular.
     """
     if not of.regular:
         rule = "must take the line graph of a regular topology: equally many links in and out"

@@ -21,11 +21,9 @@ def traits(of: Traits, more: int, depth: int) -> Traits:
 
     One-way links count as one-way even if partners arise by chance.
 
-    Raises
-    ------
-    OutOfDomain
-        The graph is not regular, has parallel links or fewer nodes than twice the degree;
-        ``more`` does not fit two-way links; or counting would take too long.
+    Raises:
+        OutOfDomain: The graph is not regular, has parallel links or fewer nodes than twice the
+            degree; ``more`` does not fit two-way links; or counting would take too long.
     """
     from topoloom.synth.edge_swaps.work_estimates import count_words
 

@@ -20,11 +20,10 @@ def traits(of: Traits, fewer: int, depth: int) -> Traits:
 
     One-way links count as one-way even if partners arise by chance.
 
-    Raises
-    ------
-    OutOfDomain
-        The graph is not regular, has parallel links or degree 1; fewer than 2 d + 8 nodes would
-        remain; ``fewer`` does not fit two-way links; or counting would take too long.
+    Raises:
+        OutOfDomain: The graph is not regular, has parallel links or degree 1; fewer than 2 d + 8
+            nodes would remain; ``fewer`` does not fit two-way links; or counting would take too
+            long.
     """
     from topoloom.synth.edge_swaps.work_estimates import count_words
 
@@ -46,10 +45,8 @@ def traits(of: Traits, fewer: int, depth: int) -> Traits:
 def links(nodes: int, ends: Ends, of: Traits, fewer: int, depth: int, seed: int) -> Ends:
     """Return the links of the graph without ``fewer`` nodes, sorted by source.
 
-    Raises
-    ------
-    OutOfDomain
-        The remaining graph is disconnected.
+    Raises:
+        OutOfDomain: The remaining graph is disconnected.
 
     >>> circle = np.repeat(np.arange(13), 2), (np.arange(26) // 2 + np.array([1, 2] * 13)) % 13
     >>> simple = Traits(13, 2, 2, bidirectional=False, parallel=False, regular=True,

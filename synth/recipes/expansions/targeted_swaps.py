@@ -26,12 +26,10 @@ def traits(of: Traits, depth: int, exchanges: int) -> Traits:
 
     One-way links count as one-way even if partners arise by chance.
 
-    Raises
-    ------
-    OutOfDomain
-        The graph is not regular, has parallel links, degree 1, too few nodes for swaps or more
-        than `MAX_NODES`; or counting pairs within ``depth`` links, or the number of swaps, would
-        take too long.
+    Raises:
+        OutOfDomain: The graph is not regular, has parallel links, degree 1, too few nodes for swaps
+            or more than `MAX_NODES`; or counting pairs within ``depth`` links, or the number of
+            swaps, would take too long.
     """
     from topoloom.synth.edge_swaps.work_estimates import count_words, targeted_swap_words
 
