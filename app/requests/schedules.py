@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     BeforeValidator,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from topoloom.schedules.options import Options
     from topoloom.schedules.simulate import Network
     from topoloom.synth.topology.topology import NodeId, Topology
-
-PassName = Literal["allgather", "reduce-scatter", "allreduce"]
 
 
 class ExportRequest(Request):

@@ -158,34 +158,6 @@ def allgather_seconds(
     return cost.steps * alpha_seconds + transfer_seconds
 
 
-def allreduce_seconds(
-    cost: Cost,
-    transpose: Cost,
-    *,
-    alpha_seconds: float,
-    size_bytes: int,
-    node_bytes_per_second: float,
-) -> float:
-    """Return the time of a reduce-scatter followed by an allgather, in seconds.
-
-    ``transpose`` is the allgather cost on the transposed graph, which equals the reduce-scatter
-    cost on the graph itself.
-
-    >>> kautz = Cost(5, Fraction(341, 256))
-    >>> seconds = allreduce_seconds(kautz, kautz, alpha_seconds=10e-6, size_bytes=2**20,
-    ...                             node_bytes_per_second=12.5e9)
-    >>> round(seconds * 1e6, 1)
-    323.5
-    """
-    total = Cost(cost.steps + transpose.steps, cost.bandwidth + transpose.bandwidth)
-    return allgather_seconds(
-        total,
-        alpha_seconds=alpha_seconds,
-        size_bytes=size_bytes,
-        node_bytes_per_second=node_bytes_per_second,
-    )
-
-
 def expand_line_graph(cost: Cost, nodes: int, degree: int, times: int = 1) -> Cost:
     """Return an upper bound on the cost of the line graph taken ``times`` times.
 
@@ -210,17 +182,6 @@ def expand_degree(cost: Cost, nodes: int, degree: int, factor: int) -> Cost:
     if factor == 1:
         return cost
     return Cost(cost.steps + 1, cost.bandwidth + Fraction(factor - 1, factor * nodes))
-
-
-def expand_power(cost: Cost, nodes: int, times: int) -> Cost | None:
-    """Return the cost of the Cartesian power, or None where no theorem applies.
-
-    The graph must have the optimal bandwidth, as in `expand_product`.
-
-    >>> expand_power(Cost(1, Fraction(1, 2)), nodes=2, times=10)
-    Cost(steps=10, bandwidth=Fraction(1023, 1024))
-    """
-    return expand_product([cost] * times, [nodes] * times)
 
 
 def expand_product(costs: Sequence[Cost], nodes: Sequence[int]) -> Cost | None:

@@ -22,7 +22,7 @@ from topoloom.synth.families.cubic import ChordalRing, CubeConnectedCycles
 from topoloom.synth.families.de_bruijn import DeBruijn
 from topoloom.synth.families.diamond import Diamond
 from topoloom.synth.families.directed_circulant import DirectedCirculant
-from topoloom.synth.families.family import Arguments, Base, Ends, Graph
+from topoloom.synth.families.family import Base, Graph
 from topoloom.synth.families.generalized_de_bruijn import (
     GeneralizedDeBruijn,
     GeneralizedDeBruijnRewired,
@@ -112,68 +112,6 @@ _OWN: tuple[type[Base], ...] = (
 FAMILIES: tuple[type[Base], ...]
 """All families, in the order in which the search prefers equally good members.  Families of
 other installed packages come last, and are loaded on the first access."""
-
-__all__ = [
-    "FAMILIES",
-    "AffinePlane",
-    "Arguments",
-    "Arrangement",
-    "Base",
-    "BiRing",
-    "Cayley",
-    "CayleyAlternating",
-    "CayleyLinear",
-    "CayleyMatrix",
-    "CayleyMetacyclic",
-    "CayleyNested",
-    "CayleyPolycyclic",
-    "CayleySymmetric",
-    "ChordalRing",
-    "Circulant",
-    "CollinearityGraph",
-    "Complete",
-    "CompleteBipartite",
-    "CompleteMultipartite",
-    "Crown",
-    "CubeConnectedCycles",
-    "DeBruijn",
-    "Diamond",
-    "Digraph",
-    "DirectedCirculant",
-    "DoubledOdd",
-    "Ends",
-    "FlagGraph",
-    "FoldedCube",
-    "GeneralizedDeBruijn",
-    "GeneralizedDeBruijnRewired",
-    "GeneralizedHexagon",
-    "GeneralizedKautz",
-    "GeneralizedKautzRewired",
-    "GeneralizedQuadrangle",
-    "Graph",
-    "HalvedCube",
-    "Hypercube",
-    "Johnson",
-    "Kautz",
-    "Kneser",
-    "Lift",
-    "ModifiedDeBruijn",
-    "MooreLineGraph",
-    "NonincidenceGraph",
-    "Odd",
-    "Paley",
-    "Pancake",
-    "PolarFly",
-    "ProjectivePlane",
-    "RandomRegular",
-    "RandomRegularTwoWay",
-    "SlimFly",
-    "Torus",
-    "TwistedHypercube",
-    "TwistedTorus",
-    "UniRing",
-    "family",
-]
 
 
 @lru_cache(maxsize=1)

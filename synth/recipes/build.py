@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from topoloom.synth.errors import ClaimBroken, InvalidRecipe
-from topoloom.synth.families import Ends
+from topoloom.synth.families.family import Ends
 from topoloom.synth.limits import require_size
 from topoloom.synth.naming.short_names import short_name
 from topoloom.synth.recipes.expansions import (
