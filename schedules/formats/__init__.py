@@ -2,6 +2,10 @@
 
 The command line, the service, the verifier and the simulator read `FORMATS`.  Writers and replays
 are imported on first use, so the registry itself imports no schedule code.
+
+Readers and replays raise `InvalidProgram`, for schedule/1 `InvalidSchedule`: the error names the
+place, by line, element or JSON pointer, and the rule.  Writers raise `InvalidSchedule` for a
+schedule that is not valid on the topology.
 """
 
 import re
@@ -92,7 +96,6 @@ def write(
     Raises:
         NotExportable: The format or option does not exist, or the format cannot express this
             schedule.
-        InvalidSchedule: The schedule is not valid on the topology.
 
     >>> from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
     >>> from topoloom.synth.topology.topology import Topology

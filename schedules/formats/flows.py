@@ -18,7 +18,6 @@ def flows(schedule: Schedule, topology: Topology, size_bytes: int) -> list[Flow]
     All data between two ranks in a step is one flow.  Chunk bounds are rounded down to bytes.
 
     Raises:
-        InvalidSchedule: The schedule is not valid on the topology.
         NotExportable: The data has fewer bytes than the schedule has chunks.
 
     >>> from topoloom.schedules.generate.collectives import make

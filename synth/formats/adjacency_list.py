@@ -52,9 +52,6 @@ def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
 
     >>> multiline_adjlist("a 1\nb {'capacity': 3}\nb 0").links
     (Link(source='a', target='b', capacity=3),)
-
-    Raises:
-        InvalidTopology: A line is not of that form; the line is named.
     """
     lines: dict[str, tuple[str, list[Entry]]] = {}
     rows = numbered_rows(text, attributes.capacity)

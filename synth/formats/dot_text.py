@@ -49,9 +49,6 @@ def dot_graph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made = dot_graph('graph { a [kind=compute]; a:p1 -- {b c} [capacity=25] }')
     >>> made.nodes, made.link_count
     (('a', 'b', 'c'), 4)
-
-    Raises:
-        InvalidTopology: A line breaks a rule of the language; the line and the rule are named.
     """
     reader = _Reader(text)
     reader.graph()

@@ -32,9 +32,6 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
 
     >>> edgelist("a b 3/2\nb c").capacities
     (Fraction(3, 2), 1)
-
-    Raises:
-        InvalidTopology: A line is no link; the line and the rule are named.
     """
     return _edges(text, attributes)
 

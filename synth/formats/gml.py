@@ -38,9 +38,6 @@ def gml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> gml('graph [ directed 1 node [ id 0 label "a" ] node [ id 1 label "b" ] '
     ...     'edge [ source 0 target 1 capacity 2.5 ] ]').links
     (Link(source='a', target='b', capacity=Fraction(5, 2)),)
-
-    Raises:
-        InvalidTopology: Naming the line and the rule.
     """
     graphs = [entry for entry in _parse(text).entries if entry.key == "graph"]
     if len(graphs) != 1 or not isinstance(graphs[0].value, _List):

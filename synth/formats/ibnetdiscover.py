@@ -58,9 +58,6 @@ def ibnetdiscover(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...     'Ca 1 "H-3" # "b mlx5_0"\n[1](3) "S-1"[2] # lid 2 "leaf" 4xEDR\n')
     >>> made.nodes, made.capacities[0]
     (('leaf', 'a', 'b'), Fraction(25, 2))
-
-    Raises:
-        InvalidTopology: A line breaks the format; the line and the rule are named.
     """
     owners, ports = _read(text)
     names = _names(owners)

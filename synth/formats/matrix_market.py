@@ -30,9 +30,6 @@ def matrix_market(text: str, *, attributes: Attributes = PLAIN) -> Topology:
 
     >>> matrix_market("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 2.5\n").links
     (Link(source=0, target=1, capacity=Fraction(5, 2)),)
-
-    Raises:
-        InvalidTopology: It is not such a file; the line and the rule are named.
     """
     lines = text.split("\n")
     banner = lines[0].lower().split()

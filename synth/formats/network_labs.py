@@ -28,9 +28,6 @@ def containerlab(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...   links: [{endpoints: ["leaf:e1", "h1:e1"]}, {endpoints: ["leaf:e2", "h2:e1"]}]''')
     >>> made.compute_nodes, made.link_count
     (('h1', 'h2'), 4)
-
-    Raises:
-        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = object_at(parse_yaml(text), "")
     topology = object_at(document.get("topology"), "/topology")
@@ -70,9 +67,6 @@ def air(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...            '[{"interface": "e1", "node": "b"}, {"interface": "s2", "node": "l"}]]}}')
     >>> sorted(made.switches)
     ['l']
-
-    Raises:
-        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = object_at(parse_yaml(text), "")
     content = object_at(document.get("content"), "/content")

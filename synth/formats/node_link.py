@@ -21,9 +21,6 @@ def node_link(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> node_link('{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}], '
     ...           '"edges": [{"source": "a", "target": "b", "capacity": 12.5}]}').links[0]
     Link(source='a', target='b', capacity=Fraction(25, 2))
-
-    Raises:
-        InvalidTopology: Naming the offending place by JSON pointer and the rule it breaks.
     """
     # Decimals stay as written: no binary fraction comes between.
     graph = parse_json(text, str)

@@ -43,9 +43,6 @@ def slurm(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made = slurm("SwitchName=leaf1 Nodes=gpu[1-2]\nSwitchName=top Switches=leaf1")
     >>> made.nodes, sorted(made.switches), made.link_count
     (('gpu1', 'gpu2', 'leaf1', 'top'), ['leaf1', 'top'], 6)
-
-    Raises:
-        InvalidTopology: A line breaks a rule; the line and the rule are named.
     """
     switches: list[Row] = []
     blocks: list[Row] = []

@@ -22,9 +22,6 @@ def slurm_yaml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> made = slurm_yaml("- topology: t\n  tree:\n    switches:\n    - {switch: s, nodes: 'n[1-2]'}")
     >>> made.nodes
     ('n1', 'n2', 's')
-
-    Raises:
-        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """  # noqa: E501
     document = parse_yaml(text)
     entries = _list(document, "")

@@ -35,9 +35,6 @@ def msccl_tools(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...                    ' "links": [[0, 2], [1, 0]]}')
     >>> made.links
     (Link(source=0, target=1, capacity=1), Link(source=1, target=0, capacity=2))
-
-    Raises:
-        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = _object(text)
     chunks = _square(document, "links")
@@ -73,9 +70,6 @@ def taccl(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ...              ' "betas": [[0, 20], [20, 0]]}')
     >>> made.capacities, made.bandwidth_unit
     ((50, 50), 'GB/s')
-
-    Raises:
-        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """
     document = _object(text)
     lanes, betas = _square(document, "links"), _square(document, "betas")

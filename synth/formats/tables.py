@@ -100,9 +100,6 @@ def matrix(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     (Link(source=0, target=1, capacity=25), Link(source=1, target=0, capacity=Fraction(25, 2)))
     >>> matrix(",a,b\na,0,1\nb,1,0").nodes
     ('a', 'b')
-
-    Raises:
-        InvalidTopology: The lines make no square of such numbers; the line and the rule are named.
     """
     # One row more than is allowed, and a heading.
     names, rows = _header(list(islice(numbered_rows(text), MAX_ROWS + 2)))

@@ -47,11 +47,7 @@ def replay(files: Sequence[bytes]) -> Traces:
 
 
 def transcript(files: Sequence[bytes]) -> Transcript:
-    """Replay the traces of all ranks, in order; return their messages, in units of bytes.
-
-    Raises:
-        InvalidProgram: As `replay`.
-    """
+    """Replay the traces of all ranks, in order; return their messages, in units of bytes."""
     return transcript_of(parse(files))
 
 

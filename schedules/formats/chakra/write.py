@@ -42,7 +42,6 @@ def render(schedule: Schedule, topology: Topology, size_bytes: int) -> tuple[byt
             byte; in an all-to-all all blocks have the same number of bytes.
 
     Raises:
-        InvalidSchedule: The schedule is not valid on the topology.
         NotExportable: The size is too small or too large, or there are too many messages.
 
     A send depends on the nodes that wrote its bytes; an addition on the receive and on the

@@ -22,7 +22,6 @@ def dot(schedule: Schedule, topology: Topology) -> Iterator[str]:
     """Yield Graphviz DOT, piece by piece: each tree is a cluster, its root is drawn double.
 
     Raises:
-        InvalidSchedule: The schedule is not valid on the topology.
         NotExportable: The schedule is not made of trees, has more than `MAX_EDGES` edges, or an id
             holds a control character.
 

@@ -37,9 +37,6 @@ _REQUIRES = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,20}) requires ([A-Za-z][A-Za-z0
 def parse(text: str) -> Traces:
     """Return the operations of all ranks of a GOAL file.
 
-    Raises:
-        InvalidProgram: Names the line and the rule that the line breaks.
-
     >>> parse("num_ranks 2")
     Traceback (most recent call last):
     ...

@@ -62,9 +62,6 @@ def traffic_of(form: str, files: Sequence[bytes], runtime: Runtime | str | None 
     Args:
         form, files, runtime: As in `schedules.formats.inspection.check_program.transcript_of`.
 
-    Raises:
-        InvalidProgram: The file breaks a rule of its format.
-
     >>> from topoloom.schedules.formats.msccl.write import render
     >>> from topoloom.schedules.steps.bfb import allgather
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])

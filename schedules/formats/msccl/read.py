@@ -42,9 +42,6 @@ def parse(text: str, runtime: Runtime | str) -> Program:
 
     ``runtime`` may be a dialect; then the rules are those of the dialect's largest device.
 
-    Raises:
-        InvalidProgram: Names the offending element and the rule that it breaks.
-
     >>> parse("<algo/>", "msccl")
     Traceback (most recent call last):
     ...

@@ -53,11 +53,7 @@ def replay(text: str, runtime: Runtime | str, *, slots: int = 2) -> Program:
 
 
 def transcript(text: str, runtime: Runtime | str) -> Transcript:
-    """Replay a program; return the messages of its GPUs, in units of chunks.
-
-    Raises:
-        InvalidProgram: As `replay`.
-    """
+    """Replay a program; return the messages of its GPUs, in units of chunks."""
     program, messages = _replayed(text, runtime, 2)
     return messages.transcript(program.collective, _bounds(program))
 

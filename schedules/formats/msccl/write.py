@@ -66,7 +66,6 @@ def render(
             `MAX_INSTANCES`: one thread block alone does not saturate a fast link.
 
     Raises:
-        InvalidSchedule: The schedule is not valid on the topology.
         NotExportable: A limit of the runtime cannot be met; the error names the limit and the
             number needed.
 

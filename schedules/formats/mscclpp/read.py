@@ -54,9 +54,6 @@ def parse(text: str, runtime: Runtime | None = None) -> Program:
 
     The default runtime is the largest device.
 
-    Raises:
-        InvalidProgram: Names the offending place by JSON pointer, and the rule that it breaks.
-
     >>> parse("{}")
     Traceback (most recent call last):
     ...

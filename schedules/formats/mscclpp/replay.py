@@ -62,11 +62,7 @@ def replay(text: str, runtime: Runtime | None = None) -> Program:
 
 
 def transcript(text: str, runtime: Runtime | None = None) -> Transcript:
-    """Replay a plan; return the stores of its GPUs in each other's buffers, in units of chunks.
-
-    Raises:
-        InvalidProgram: As `replay`.
-    """
+    """Replay a plan; return the stores of its GPUs in each other's buffers, in chunks."""
     program, messages = _replayed(text, runtime)
     return messages.transcript(program.collective, program.bounds, program.idle)
 

@@ -69,7 +69,6 @@ def render(
         instances: The number of parts, on separate lanes, of every message.
 
     Raises:
-        InvalidSchedule: The schedule is not valid on the topology.
         NotExportable: A rank that takes part has no shard and the collective has no root, or a
             limit of the executor cannot be met; the error names the limit and the number needed.
 

@@ -73,7 +73,6 @@ def render(
             and enough for a rank's traffic at 20 GB/s per channel.
 
     Raises:
-        InvalidSchedule: The schedule is not valid on the topology.
         NotExportable: The collective is another, shards are not equal among all compute nodes, or
             the ranks do not fill whole machines.
 

@@ -49,9 +49,6 @@ def from_document(document: Any, topology: Topology) -> Schedule:
         topology: Defines the order of the ranks.  Its digest is not compared here; the checker
             reports a document that names another topology.
 
-    Raises:
-        InvalidSchedule: Names the offending place by JSON pointer, and the rule that it breaks.
-
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> send = {"source": "a", "target": "b", "shard": "a", "first": 0, "count": 1, "op": "copy"}
     >>> document = {"schema": "schedule/1", "kind": "steps", "collective": "allgather",

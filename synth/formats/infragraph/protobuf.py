@@ -83,9 +83,6 @@ def from_text(text: str) -> dict[str, Any]:
 
     >>> from_text('name: "a" links { physical { bandwidth { gigabits_per_second: 212.5 } } }')
     {'name': 'a', 'links': [{'physical': {'bandwidth': {'gigabits_per_second': 212.5}}}]}
-
-    Raises:
-        InvalidTopology: The text is no such message; the error names the line.
     """
     from google.protobuf import text_format
 

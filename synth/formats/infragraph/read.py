@@ -24,9 +24,6 @@ def read_infragraph(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     >>> pair = Topology("ab", [("a", "b", 25), ("b", "a", 25)], bandwidth_unit="GB/s")
     >>> read_infragraph(infragraph(pair)).links
     (Link(source='host.0', target='host.1', capacity=25), Link(source='host.1', target='host.0', capacity=25))
-
-    Raises:
-        InvalidTopology: The error names the offending place by JSON pointer, and the rule.
     """  # noqa: E501
     document = from_text(text) if TEXT.search(text) else parse_yaml(text)
     if not isinstance(document, dict):

@@ -66,11 +66,7 @@ def infragraph(topology: Topology, model: LinkModel = USUAL) -> str:
 
 
 def infragraph_text(topology: Topology, model: LinkModel = USUAL) -> str:
-    """Return a topology as an infrastructure of InfraGraph in protobuf text.
-
-    Raises:
-        InvalidTopology: As `infragraph`.
-    """
+    """Return a topology as an infrastructure of InfraGraph in protobuf text."""
     return to_text(infragraph(topology, model))
 
 

@@ -36,9 +36,6 @@ def hwloc_xml(text: str, *, rates: Rates | None = None) -> Box:
     ...     + gpu.format(1, 0) + gpu.format(2, 1) + '</object></topology>')
     >>> sorted(box.gpus), box.host[0][:3]
     (['GPU0', 'GPU1'], ('GPU0', 'machine', Fraction(63, 2)))
-
-    Raises:
-        InvalidTopology: The text is no such XML, or has no GPU; the line and the rule are named.
     """
     root = parse(_DOCTYPE.sub("", text, count=1), "topology")
     reader = _Reader(rates or Rates())

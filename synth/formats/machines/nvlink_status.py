@@ -26,9 +26,6 @@ def nvlink_status(text: str, *, rates: Rates | None = None) -> Box:
     >>> box = nvlink_status("GPU 0: H100\n\t Link 0: 25 GB/s\nGPU 1: H100\n\t Link 0: 25 GB/s\n")
     >>> box.direct
     [('GPU0', 'GPU1', Fraction(25, 1), '/line/1')]
-
-    Raises:
-        InvalidTopology: A line is no GPU and no link; the line and the rule are named.
     """
     rates = rates or Rates()
     totals, places = _totals(text, rates)
