@@ -66,8 +66,9 @@ def verified_schedule(
     given = {option.name: getattr(options, option.name) for option in fields(options)}
     schedule = make(topology, collective, algorithm, **given)
     require_valid(schedule, topology)
-    losses = _losses(schedule, topology, algorithm, options)
-    return VerifiedSchedule(schedule, algorithm, schedule_costs(schedule, topology), losses)
+    costs = schedule_costs(schedule, topology)
+    losses = _losses(schedule, topology, algorithm, options, costs)
+    return VerifiedSchedule(schedule, algorithm, costs, losses)
 
 
 def default_algorithm(topology: Topology, collective: Collective, options: Options) -> str:
@@ -172,7 +173,7 @@ def _sharing(schedule: Schedule, topology: Topology) -> MulticastSavings | None:
 
 
 def _losses(
-    schedule: Schedule, topology: Topology, algorithm: str, options: Options
+    schedule: Schedule, topology: Topology, algorithm: str, options: Options, costs: ScheduleCosts
 ) -> OptionLosses:
     """Raise `ClaimBroken` if a schedule costs more than promised; return the losses."""
     if isinstance(schedule, RouteSchedule):
@@ -180,9 +181,12 @@ def _losses(
         return OptionLosses()
     parts = schedule.parts if isinstance(schedule, SequenceSchedule) else (schedule,)
     if isinstance(schedule, SequenceSchedule) and schedule.together:
-        return OptionLosses(gap=_joint_gap(schedule, topology, options) or None)
+        return OptionLosses(gap=_joint_gap(schedule, topology, options, costs) or None)
     if isinstance(parts[0], TreeSchedule):
-        taken, least = zip(*(_tree_rates(part, topology, options) for part in parts), strict=True)
+        of_parts = zip(parts, costs.parts or (costs,), strict=True)
+        taken, least = zip(
+            *(_tree_rates(part, topology, options, cost) for part, cost in of_parts), strict=True
+        )
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
         asked = options.max_gap is not None or options.max_height is not None
         return OptionLosses(gap=gap) if asked else OptionLosses()
@@ -193,26 +197,33 @@ def _losses(
     return OptionLosses(bandwidth=scale * sum(lost, Fraction(0)))
 
 
-def _joint_gap(schedule: SequenceSchedule, topology: Topology, options: Options) -> Fraction:
+def _joint_gap(
+    schedule: SequenceSchedule, topology: Topology, options: Options, costs: ScheduleCosts
+) -> Fraction:
     """Return the relative excess of an allreduce of concurrent parts over its best known rate.
 
     Raises `ClaimBroken` if the gap exceeds what fewer trees may cost.
     """
-    from topoloom.schedules.trees.rates.allreduce_rate import allreduce_bound
+    from topoloom.schedules.trees.concurrent_passes import bound_in_canonical_order
 
-    rate = tree_inverse_rate(schedule, topology)
+    rate, members = costs.inverse_rate, options.participants
+    assert rate is not None
+    _, bound = bound_in_canonical_order(topology, None if members is None else tuple(members))
     data = max(sum(part.sizes) for part in schedule.parts if isinstance(part, TreeSchedule))
-    claimed = data / allreduce_bound(topology, options.participants).feasible
+    claimed = data / bound.feasible
     if rate > claimed * (1 + MANY_TREES_GAP):
         raise _broken(schedule, rate, claimed)
     return max(Fraction(0), rate / claimed - 1)
 
 
-def _tree_rates(part: Schedule, topology: Topology, options: Options) -> tuple[Fraction, Fraction]:
+def _tree_rates(
+    part: Schedule, topology: Topology, options: Options, costs: ScheduleCosts
+) -> tuple[Fraction, Fraction]:
     """Return the inverse rate of a forest, and the least of any number of trees."""
     from topoloom.schedules.optimum.collective_optimum import forest_optimum
 
-    rate = tree_inverse_rate(part, topology)
+    rate = costs.inverse_rate
+    assert rate is not None
     if options.max_height is not None:
         _require_low(part, options.max_height)
         # No bound is proved for limited heights; the optimum is that of any height.

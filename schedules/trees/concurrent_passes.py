@@ -11,6 +11,7 @@ optimum: what neither pass uses of a link is divided evenly, so that growing has
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import TreeSchedule
@@ -55,8 +56,8 @@ def passes_together(
     True
     """
     members = None if participants is None else list(participants)
-    given, topology = topology, _in_canonical_order(topology, members)
-    bound = allreduce_bound(topology, members)
+    given = topology
+    topology, bound = bound_in_canonical_order(topology, None if members is None else (*members,))
     if bound.division is None:
         return None
     ways = (_few_trees,)
@@ -67,6 +68,19 @@ def passes_together(
         if both is not None:
             return both
     return None
+
+
+@lru_cache(maxsize=2)
+def bound_in_canonical_order(
+    topology: Topology, members: tuple[NodeId, ...] | None
+) -> tuple[Topology, AllreduceBound]:
+    """Return the topology in an order that depends on its structure alone, and its bound.
+
+    Generating a schedule and checking its rate ask for the same bound, which takes seconds for
+    1,024 ranks.
+    """
+    ordered = _in_canonical_order(topology, members)
+    return ordered, allreduce_bound(ordered, members)
 
 
 _Way = Callable[[Topology, dict[NodeId, int] | None, list[NodeId]], TreeSchedule | None]
@@ -93,7 +107,7 @@ def _both(
     return first and (first, second)
 
 
-def _in_canonical_order(topology: Topology, members: list[NodeId] | None) -> Topology:
+def _in_canonical_order(topology: Topology, members: tuple[NodeId, ...] | None) -> Topology:
     """Return the topology with its nodes in an order that does not depend on the given order.
 
     The shares of the links, and so the trees, depend on the order of nodes.

@@ -79,7 +79,7 @@ def without_detours(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     >>> without_detours(forest, leaf).trees[0].edges
     (('a', 's', 'b'), ('a', 's', 'w', 'c'))
     """
-    if not any(_has_detour(edge) for tree in schedule.trees for edge in tree.edges):
+    if not any(map(_has_detour, {edge for tree in schedule.trees for edge in tree.edges})):
         return schedule
     room: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
     for link in topology.links:

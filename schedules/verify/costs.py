@@ -177,19 +177,21 @@ def tree_loads(
     (1, 2)
     """
     load: dict[tuple[NodeId, NodeId], int] = defaultdict(int)
-    copying = topology.multicast if shared else frozenset()
-    outward = schedule.collective.outward
+    if not (shared and topology.multicast):
+        # Trees have few different edges, so that these are split into hops once.
+        by_edge: dict[tuple[NodeId, ...], int] = defaultdict(int)
+        for tree in schedule.trees:
+            weight = tree.weight
+            for edge in tree.edges:
+                by_edge[edge] += weight
+        for edge, weight in by_edge.items():
+            for hop in pairwise(edge):
+                load[hop] += weight
+        return load
     for tree in schedule.trees:
-        weight = tree.weight
-        hops = _shared_hops(tree, copying, outward) if copying else _hops(tree)
-        for hop in hops:
-            load[hop] += weight
+        for hop in _shared_hops(tree, topology.multicast, schedule.collective.outward):
+            load[hop] += tree.weight
     return load
-
-
-def _hops(tree: Tree) -> Iterator[tuple[NodeId, NodeId]]:
-    for edge in tree.edges:
-        yield from pairwise(edge)
 
 
 def _shared_hops(

@@ -1,10 +1,23 @@
 """Verification of tree schedules: every tree spans the ranks over existing links."""
 
 from itertools import pairwise
+from typing import NamedTuple
 
 from topoloom.schedules.model.schedule import Tree, TreeSchedule
 from topoloom.schedules.verify.findings import Findings
 from topoloom.synth.topology.topology import NodeId, Topology
+
+
+class _Rules(NamedTuple):
+    """The rule for edges: paths over ``links`` whose inner nodes are ``inner``.
+
+    ``valid`` are the paths checked so far: most trees of a schedule have the same edges.
+    """
+
+    links: set[tuple[NodeId, NodeId]]
+    inner: frozenset[NodeId]
+    outward: bool
+    valid: set[tuple[NodeId, ...]]
 
 
 def check_trees(
@@ -27,8 +40,12 @@ def check_trees(
         findings.add(f"{prefix}/trees_per_root", "must be at least 1")
     joined = set(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     nodes = topology.nodes
-    links = {(nodes[source], nodes[target]) for source, target in joined}
-    inner = topology.switches | set(schedule.idle)
+    rules = _Rules(
+        {(nodes[source], nodes[target]) for source, target in joined},
+        topology.switches | set(schedule.idle),
+        schedule.collective.outward,
+        set(),
+    )
     weights = dict.fromkeys(schedule.ranks, 0)
     for index, tree in enumerate(schedule.trees):
         place = f"{prefix}/trees/{index}"
@@ -38,7 +55,7 @@ def check_trees(
             findings.add(f"{place}/root", "must be a rank")
             continue
         weights[tree.root] += tree.weight
-        _check_tree(tree, weights, links, inner, schedule.collective.outward, findings, place)
+        _check_tree(tree, weights, rules, findings, place)
         if not findings.room:
             return
     for (root, weight), size in zip(weights.items(), schedule.sizes, strict=True):
@@ -64,23 +81,19 @@ def _check_shards(schedule: TreeSchedule, findings: Findings, prefix: str) -> bo
 
 
 def _check_tree(
-    tree: Tree,
-    ranks: dict[NodeId, int],
-    links: set[tuple[NodeId, NodeId]],
-    inner: frozenset[NodeId],
-    outward: bool,
-    findings: Findings,
-    place: str,
+    tree: Tree, ranks: dict[NodeId, int], rules: _Rules, findings: Findings, place: str
 ) -> None:
     depth = {tree.root: 0}
     deepest = 0
+    valid, near_end, far_end = rules.valid, *((0, -1) if rules.outward else (-1, 0))
     for index, edge in enumerate(tree.edges):
         if len(edge) < 2:
             findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
             continue
-        near, far = (edge[0], edge[-1]) if outward else (edge[-1], edge[0])
-        problem = _edge_problem(edge, links, inner)
+        near, far = edge[near_end], edge[far_end]
+        problem = None if edge in valid else _edge_problem(edge, rules)
         if problem is None:
+            valid.add(edge)
             level = depth.get(near, -1) + 1
             if level == 0:
                 problem = f"rank {near!r} must be joined to the tree by an earlier edge"
@@ -101,13 +114,11 @@ def _check_tree(
                 findings.add(place, f"the tree does not reach {rank!r}", rank=rank, shard=tree.root)
 
 
-def _edge_problem(
-    edge: tuple[NodeId, ...], links: set[tuple[NodeId, NodeId]], inner: frozenset[NodeId]
-) -> str | None:
+def _edge_problem(edge: tuple[NodeId, ...], rules: _Rules) -> str | None:
     for hop in pairwise(edge):
-        if hop not in links:
+        if hop not in rules.links:
             return f"no link joins {hop[0]!r} to {hop[1]!r}"
     for node in edge[1:-1]:
-        if node not in inner:
+        if node not in rules.inner:
             return f"{node!r} is not a switch; only switches may lie inside an edge"
     return None

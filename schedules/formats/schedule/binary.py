@@ -8,6 +8,7 @@ that holds it.
 
 import json
 import zlib
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from topoloom.schedules.model.schedule import (
     Tree,
     TreeSchedule,
 )
-from topoloom.synth.topology.topology import NodeId
 
 MAGIC = b"topoloom schedule 1\n"
 MAX_BYTES = 2**32
@@ -121,19 +121,16 @@ def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
         return {"kind": "steps", "chunks_per_shard": schedule.chunks_per_shard} | head
     if isinstance(schedule, RouteSchedule):
         return _put_routes(schedule, arrays) | head
-    nodes: dict[NodeId, int] = {}
-    for tree in schedule.trees:
-        nodes.setdefault(tree.root, len(nodes))
-        for edge in tree.edges:
-            for node in edge:
-                nodes.setdefault(node, len(nodes))
+    paths = chain.from_iterable(((tree.root,), *tree.edges) for tree in schedule.trees)
+    names = dict.fromkeys(chain.from_iterable(paths))
+    nodes = {name: index for index, name in enumerate(names)}
     edges = [edge for tree in schedule.trees for edge in tree.edges]
     columns = (
         [nodes[tree.root] for tree in schedule.trees],
         [tree.weight for tree in schedule.trees],
         [len(tree.edges) for tree in schedule.trees],
-        [len(edge) for edge in edges],
-        [nodes[node] for edge in edges for node in edge],
+        list(map(len, edges)),
+        list(map(nodes.__getitem__, chain.from_iterable(edges))),
     )
     arrays.extend(_narrow(column) for column in columns)
     # Omitted if empty, as in schedules from before these members existed.
@@ -160,10 +157,12 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
     if header["kind"] == "routes":
         return _take_routes(header, arrays)
     roots, weights, counts, lengths, path = (arrays.pop().tolist() for _ in range(5))
-    nodes = iter([names[index] for index in path])
-    edges = iter([tuple(next(nodes) for _ in range(length)) for length in lengths])
+    if sum(lengths) != len(path) or sum(counts) != len(lengths):
+        raise InvalidSchedule("/trees", "must have the edges and nodes that they count")
+    nodes = map(names.__getitem__, path)
+    edges = iter([tuple(islice(nodes, length)) for length in lengths])
     trees = tuple(
-        Tree(names[root], weight, tuple(next(edges) for _ in range(count)))
+        Tree(names[root], weight, tuple(islice(edges, count)))
         for root, weight, count in zip(roots, weights, counts, strict=True)
     )
     division = tuple(header.get("shards", ())), tuple(header.get("idle", ()))

@@ -195,21 +195,26 @@ class _Completion:
         return int(self._network.tail[arc]), arc
 
     def others(self) -> list[PathTree] | None:
-        """Return the lowest trees found of the other ranks, or None if some are not found.
+        """Return low trees of the other ranks, or None if some are not found.
 
-        The search ends at trees that are no higher than the images.
+        The more a toll weighs depth, the lower are the trees, and the more scarce arcs they use.
+        The largest toll that finds trees is searched by bisection, after the largest and the least.
         """
         others = (packed for packed in self._packed if packed.root != self._joint)
         entered = [one for packed in others for one in self._enter(packed)]
-        enough, lowest = self.height, None
-        for toll in TOLLS:
-            self.height = 0
-            found = self._grown(entered, toll)
-            if found is not None and (lowest is None or self.height < lowest[0]):
-                lowest = self.height, found
-            if lowest is not None and lowest[0] <= enough:
-                break
-        return None if lowest is None else lowest[1]
+        found = self._grown(entered, TOLLS[0])
+        if found is not None:
+            return found
+        found = self._grown(entered, TOLLS[-1])
+        without, reached = 0, len(TOLLS) - 1
+        while found is not None and reached - without > 1:
+            middle = (without + reached) // 2
+            lower = self._grown(entered, TOLLS[middle])
+            if lower is None:
+                without = middle
+            else:
+                found, reached = lower, middle
+        return found
 
     def _enter(self, tree: JointTree) -> Iterator[_Entered]:
         """Yield a packed tree with the moved ranks where it enters and leaves the joint rank."""

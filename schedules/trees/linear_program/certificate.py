@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -208,9 +209,12 @@ def _held(program: FlowProgram, potentials: list[Potential]) -> Fraction:
     counts = np.bincount(program.nodes).tolist()
     orbit = program.nodes.tolist()
     for potential in potentials:
-        for node, value in enumerate(potential.values):
-            if value:
-                sums[orbit[node]] += value * potential.count / counts[orbit[node]]
+        values, scale = _whole(potential.values)
+        totals: dict[int, int] = defaultdict(int)
+        for kind, value in zip(orbit, values, strict=True):
+            totals[kind] += value
+        for kind, total in totals.items():
+            sums[kind] += Fraction(total * potential.count, scale * counts[kind])
     ranks = network.terminals.tolist()
     if program.question.free:
         return min(sums[orbit[rank]] for rank in ranks)
@@ -225,11 +229,14 @@ def _weights(program: FlowProgram, potentials: list[Potential], prices: Prices) 
     ends = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
     orbit = program.arcs.tolist()
     for potential in potentials:
-        values, fall = potential.values, falls[potential.inward]
+        values, scale = _whole(potential.values)
+        drops: dict[int, int] = defaultdict(int)
         for kind, (tail, head) in zip(orbit, ends, strict=True):
             drop = values[head] - values[tail] if potential.inward else values[tail] - values[head]
             if drop > 0:
-                fall[kind] += drop * potential.count
+                drops[kind] += drop
+        for kind, drop in drops.items():
+            falls[potential.inward][kind] += Fraction(drop * potential.count, scale)
     copying, adding, sharing = prices
     none = Fraction(0)
     limited: dict[int, Fraction] = defaultdict(Fraction)
@@ -247,6 +254,12 @@ def _weights(program: FlowProgram, potentials: list[Potential], prices: Prices) 
             added = spread
         found[kind] = max(none, max(spread, added) - limited[arc])
     return [found[kind] for kind in orbit]
+
+
+def _whole(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return the numerators of fractions over a common denominator, and the denominator."""
+    scale = lcm(*(value.denominator for value in values))
+    return [value.numerator * (scale // value.denominator) for value in values], scale
 
 
 def _simple(program: FlowProgram) -> list[Potential]:

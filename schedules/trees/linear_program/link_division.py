@@ -105,9 +105,11 @@ def scaled_division(
         return None
     sizes = [size // common for size in sizes]
     fit = Fraction(1)
-    limits = [((arc,), capacity) for arc, capacity in enumerate(network.capacity.tolist())]
-    for arcs, capacity in [*limits, *network.shared]:
-        used = sum((one[arc] for one in passes for arc in arcs), Fraction(0))
+    alike = set(zip(*passes, network.capacity.tolist(), strict=True))
+    limits = {(sum(used, Fraction(0)), capacity) for *used, capacity in alike}
+    for arcs, capacity in network.shared:
+        limits.add((sum((one[arc] for one in passes for arc in arcs), Fraction(0)), capacity))
+    for used, capacity in limits:
         if used * fit > capacity:
             fit = capacity / used
     try:

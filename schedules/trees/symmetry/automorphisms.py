@@ -13,9 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.schedules.trees.flow.network import Network
+from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.symmetry.canonical_forms import graph_class
 
 Ints = NDArray[np.int64]
+
+_recent: LruCache[list[Ints]] = LruCache(most=1 << 23)
+"""Generators of recent networks, by images of nodes: one allreduce asks for each several times."""
 
 
 def generators(network: Network, colors: Sequence[Hashable]) -> list[Ints]:
@@ -56,9 +60,15 @@ def generators(network: Network, colors: Sequence[Hashable]) -> list[Ints]:
     >>> generators(ring, "abbb")
     []
     """
-    edges, painted = colored_graph(network, colors)
-    found = graph_class()(len(painted), edges).automorphism_group(color=painted)
-    return [np.array(image[: network.node_count], np.int64) for image in found]
+    arrays = (network.tail, network.head, network.capacity)
+    key = digest_of(arrays, network.node_count, network.shared, colors)
+    known = _recent.get(key)
+    if known is None:
+        edges, painted = colored_graph(network, colors)
+        group = graph_class()(len(painted), edges).automorphism_group(color=painted)
+        found = [np.array(image[: network.node_count], np.int64) for image in group]
+        known = _recent.keep(key, found, 1 + len(found) * network.node_count)
+    return known
 
 
 def colored_graph(

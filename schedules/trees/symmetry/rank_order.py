@@ -58,10 +58,12 @@ def rank_order(network: Network) -> Network | None:
     colors = network.kinds
     images = generators(network, colors)
     on_ranks = _on_ranks(network, images)
-    if not len(on_ranks):
+    kind = orbits(len(ranks), on_ranks)
+    if np.gcd.reduce(np.bincount(kind)) == 1:
+        # A group that fixes no rank has orbits of equal size within each of these.
         return None
     moves, mixed = np.stack(on_ranks), np.stack(_mixed(on_ranks))
-    kind, kept = orbits(len(ranks), on_ranks), _kept_orbits(moves, mixed)
+    kept = _kept_orbits(moves, mixed)
     order = _one_of_each(kind, kept)
     if len(_block(moves, order)) != len(order):
         return None
