@@ -8,37 +8,31 @@ import re
 from functools import cache
 from typing import Any
 
+from topoloom.synth.formats.protobuf_messages import message_classes
 from topoloom.synth.formats.topology_draft import wrong
 
 TEXT = re.compile(r"(?:^|[\s}\"])(?:devices|instances)\s*\{", re.M)
 """A block behind a name: protobuf text has blocks, YAML and JSON have none."""
 
-_SCHEMES = ("one2one", "many2many", "ring")
-_ENUMS = {
-    ("Component", "Choice"): (
-        "custom", "device", "cpu", "xpu", "nic", "memory", "port", "switch",
-    ),
-    ("LinkPhysicalBandwidth", "Choice"): (
-        "gigabits_per_second", "gigabytes_per_second", "gigatransfers_per_second",
-    ),
-    ("LinkPhysicalLatency", "Choice"): ("ms", "us", "ns"),
-    ("InfrastructureEdge", "Scheme"): _SCHEMES,
-    ("DeviceEdge", "Scheme"): _SCHEMES,
-}  # fmt: skip
-"""Message and enumeration -> its values from 1; 0 is ``unspecified``."""
-
+_SCHEMES = ("unspecified", "one2one", "many2many", "ring")
 _EMPTY = ("Device", "Cpu", "Xpu", "Nic", "Memory", "Port", "Switch")
-_LISTED = {"devices", "links", "instances", "edges", "components"}
+_RATES = ("gigabits_per_second", "gigabytes_per_second", "gigatransfers_per_second")
+_ENUMS = {
+    "Component.Choice": ("unspecified", "custom", *(kind.lower() for kind in _EMPTY)),
+    "LinkPhysicalBandwidth.Choice": ("unspecified", *_RATES),
+    "LinkPhysicalLatency.Choice": ("unspecified", "ms", "us", "ns"),
+    "InfrastructureEdge.Scheme": _SCHEMES,
+    "DeviceEdge.Scheme": _SCHEMES,
+}
 _MESSAGES = {
-    "Infrastructure": "name:string description:string devices:Device links:Link "
-    "instances:Instance edges:InfrastructureEdge",
-    "Device": "name:string description:string components:Component links:Link edges:DeviceEdge",
+    "Infrastructure": "name:string description:string devices:Device* links:Link* "
+    "instances:Instance* edges:InfrastructureEdge*",
+    "Device": "name:string description:string components:Component* links:Link* edges:DeviceEdge*",
     "ComponentCustom": "type:string",
     **{f"Component{kind}": "" for kind in _EMPTY},
     "Component": "name:string description:string count:int32 choice:Choice 10 "
     "custom:ComponentCustom " + " ".join(f"{kind.lower()}:Component{kind}" for kind in _EMPTY),
-    "LinkPhysicalBandwidth": "choice:Choice gigabits_per_second:float "
-    "gigabytes_per_second:float gigatransfers_per_second:float",
+    "LinkPhysicalBandwidth": "choice:Choice " + " ".join(f"{rate}:float" for rate in _RATES),
     "LinkPhysicalLatency": "choice:Choice ms:float us:float ns:float",
     "LinkPhysical": "bandwidth:LinkPhysicalBandwidth latency:LinkPhysicalLatency",
     "Link": "name:string description:string physical:LinkPhysical",
@@ -49,7 +43,6 @@ _MESSAGES = {
     "DeviceEdge": "ep1:DeviceEndpoint ep2:DeviceEndpoint scheme:Scheme link:string",
     "Instance": "name:string description:string device:string count:int32",
 }
-"""Message -> its fields in the order of their numbers; a number is that of the next field."""
 
 
 def to_text(document: str) -> str:
@@ -122,38 +115,8 @@ def _members(message: Any) -> dict[str, Any]:
 
 @cache
 def _class() -> Any:
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-    kinds = descriptor_pb2.FieldDescriptorProto
     # proto2 keeps fields that are given with their default value, as `optional` of proto3 does.
-    file = descriptor_pb2.FileDescriptorProto(
-        name="topoloom/infragraph.proto", package="infragraph", syntax="proto2"
-    )
-    for name, fields in _MESSAGES.items():
-        message, number = file.message_type.add(name=name), 0
-        for (owner, enum), values in _ENUMS.items():
-            if owner == name:
-                added = message.enum_type.add(name=enum)
-                for at, value in enumerate(("unspecified", *values)):
-                    added.value.add(name=value, number=at)
-        for field in fields.split():
-            if field.isdigit():
-                number = int(field) - 1
-                continue
-            number += 1
-            own, kind = field.split(":")
-            added = message.field.add(name=own, number=number, label=3 if own in _LISTED else 1)
-            if kind in ("string", "int32", "float"):
-                added.type = kinds.Type.Value(f"TYPE_{kind.upper()}")
-            elif kind in _MESSAGES:
-                added.type, added.type_name = kinds.TYPE_MESSAGE, f".infragraph.{kind}"
-            else:
-                added.type, added.type_name = kinds.TYPE_ENUM, f".infragraph.{name}.{kind}"
-    # A pool of its own: a program may also have loaded InfraGraph's generated code.
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    found = pool.FindMessageTypeByName("infragraph.Infrastructure")
-    return message_factory.GetMessageClass(found)
+    return message_classes("infragraph", "proto2", _MESSAGES, _ENUMS)("Infrastructure")
 
 
 def infrastructure() -> Any:
