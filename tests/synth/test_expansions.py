@@ -50,9 +50,7 @@ def _one_of_each_kind(recipes):
     return sorted(kinds.values(), key=str)
 
 
-KINDS = [
-    recipe for recipe in _one_of_each_kind(SMALL) if _fits(recipe, 6, 4) or _fits(recipe, 8, 2)
-]
+KINDS = _one_of_each_kind(recipe for recipe in SMALL if _fits(recipe, 6, 4) or _fits(recipe, 8, 2))
 REGULAR = [recipe for recipe in KINDS if is_regular(recipe)]
 
 
