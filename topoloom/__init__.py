@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom.designs import design, design_boxes, files, runnable
 from topoloom.execution import execute, schedule, simulate, verify
-from topoloom.iterations import iteration
+from topoloom.iterations import iteration, network_curves
 from topoloom.topologies import (
     build,
     compare,
@@ -59,6 +59,7 @@ __all__ = [
     "iteration",
     "link_values",
     "measure",
+    "network_curves",
     "optimum",
     "plan_moves",
     "plot",

@@ -1,4 +1,4 @@
-"""Training iterations: the time of a job with parallel groups, and its best topology."""
+"""Training iterations: jobs with parallel groups, and traced programs over networks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,6 +6,7 @@ from topoloom.arguments import Rate, links_of, number
 
 if TYPE_CHECKING:
     from topoloom.schedules.iterations.iteration_design import IterationDesign
+    from topoloom.schedules.network_curves.curves import Curve
     from topoloom.synth.recipes.recipe import Recipe
     from topoloom.synth.topology.topology import Topology
 
@@ -89,3 +90,72 @@ def iteration(
         links=links_of(links),
         topology=topology,
     )
+
+
+def network_curves(
+    instances: str,
+    rings: str | None = None,
+    *,
+    kernel_times: dict[str, Any] | None = None,
+    rank: int = 0,
+    latency_us: Rate = 4,
+    gbps: Rate = 200,
+    max_latency_us: Rate = 1000,
+    min_gbps: Rate = 10,
+    max_gbps: Rate = 1600,
+    inside_us: Rate = "0.35",
+    inside_gbps: Rate = 2400,
+    message_us: Rate = "0.2",
+    accelerators_per_host: int = 4,
+    separate_channels: bool = False,
+) -> "tuple[Curve, Curve]":
+    r"""Return the time of a traced program over latency, and over bandwidth, as exact pieces.
+
+    Args:
+        instances, rings: Texts of the tables of collectives and of rings, CSV.
+        kernel_times: NPKit's events.  Default: reductions and copies take no time.
+        rank: Rank whose collectives count.
+        latency_us, gbps: Latency of the curve over bandwidth, and bandwidth of the other.
+        max_latency_us, min_gbps, max_gbps: Ends of the curves.
+        inside_us, inside_gbps: Latency and rate of a hop inside a host.
+        message_us: Time to send or to receive a message beside its bytes.
+        accelerators_per_host: Ranks of a host, of communicators that the rings do not list.
+        separate_channels: Each channel has the whole bandwidth of an interface.
+
+    Raises:
+        NoSchedule, TooLarge: A table breaks a rule, or a collective has too many messages.
+
+    >>> head = "goal_rank,stream,start,end,collective,algo,proto,nranks,data_size,channels"
+    >>> row = "0,s,0,9000,AllGather,ring,simple,2,25000,1,4,2,524288"
+    >>> trace = f"{head},chunkSteps,sliceSteps,stepSize\n{row}"
+    >>> over_latency, _ = network_curves(trace, accelerators_per_host=1)
+    >>> [(int(one.value), int(one.slope)) for one in over_latency.pieces]
+    [(1400, 1)]
+    """
+    from topoloom.schedules.formats.collective_trace import (
+        TraceOptions,
+        read_kernel_times,
+        read_rings,
+        read_trace,
+    )
+    from topoloom.schedules.network_curves import curves
+    from topoloom.schedules.network_curves.network import KernelTimes, Network, per_byte
+
+    kernels = KernelTimes() if kernel_times is None else read_kernel_times(kernel_times)
+    network = Network(
+        1000 * number(inside_us, "inside_us"),
+        per_byte(number(inside_gbps, "inside_gbps")),
+        1000 * number(message_us, "message_us"),
+        kernels,
+    )
+    axes = curves.Axes(
+        [1000 * number(latency_us, "latency_us")],
+        [per_byte(number(gbps, "gbps"))],
+        1000 * number(max_latency_us, "max_latency_us"),
+        per_byte(number(max_gbps, "max_gbps")),
+        per_byte(number(min_gbps, "min_gbps")),
+    )
+    options = TraceOptions(rank, accelerators_per_host, separate_channels)
+    trace = read_trace(instances, read_rings(rings) if rings else {}, options)
+    over_latency, over_bandwidth = curves.network_curves(trace.program, network, axes)
+    return over_latency, over_bandwidth

@@ -39,6 +39,7 @@ from topoloom.app.api.routes import (
     iterations,
     jobs,
     lr_sessions,
+    network_curves,
     oxc,
     page,
     patch_plans,
@@ -163,6 +164,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
     modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
     modules += (explanations, deliveries, page, box_designs, group_schedules, iterations, oxc)
+    modules += (network_curves,)
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)

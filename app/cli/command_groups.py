@@ -140,10 +140,10 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         database,
         deliveries,
         faults,
-        gaps,
         iterations,
         listing,
         lr_sessions,
+        network_curves,
         plots,
         retention,
         schedules,
@@ -170,7 +170,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         "lr": lr_sessions.app,
         "patch": push_netbox.app,
         "plot": plots.app,
-        "sweep": gaps.app,
+        "sweep": network_curves.app,
     }
     return single, groups
 

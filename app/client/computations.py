@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         GroupScheduleRequest,
         IterationDocument,
         IterationRequest,
+        NetworkCurvesDocument,
+        NetworkCurvesRequest,
         OptimumDocument,
         OptimumQuery,
         ScheduleRequest,
@@ -123,6 +125,11 @@ class Questions(Transport):
         For an all-to-all return all-to-all/1, and with ``groups`` group-optimum/1.
         """
         return self._post("/v1/optima", question)
+
+    @operation("findNetworkCurves")
+    def network_curves(self, **question: Unpack[NetworkCurvesRequest]) -> NetworkCurvesDocument:
+        """Return network-curves/1, a trace over latency and bandwidth: POST /v1/network-curves."""
+        return self._post("/v1/network-curves", question)
 
     @operation("scheduleOxcAllreduce")
     def oxc_allreduce(self, **question: Any) -> list[list[int]]:

@@ -725,6 +725,29 @@ class CrossingDocument(TypedDict):
     capacity: str
 
 
+class CurveDocument(TypedDict):
+    """A curve over one axis, at one place of the other axis."""
+
+    over: Literal["latency_us", "gbps"]
+    latency_us: NotRequired[float]
+    gbps: NotRequired[float]
+    reference: float
+    end: float
+    pieces: list[CurvePieceDocument]
+    tolerances: list[ToleranceDocument]
+
+
+class CurvePieceDocument(TypedDict):
+    """One piece of a curve, which lasts to the start of the next."""
+
+    latency_us: NotRequired[float]
+    gbps: NotRequired[float]
+    ms: float
+    latencies: NotRequired[int]
+    sent_bytes: NotRequired[int]
+    exact_fixed_ns: str
+
+
 class CutDocument(TypedDict):
     """A set of nodes whose links to the rest limit the rate."""
 
@@ -1694,6 +1717,39 @@ class NeighbourRequest(TypedDict):
     peer_port: NotRequired[str]
 
 
+class NetworkCurvesDocument(TypedDict):
+    """network-curves/1."""
+
+    schema: Literal["network-curves/1"]
+    rank: int
+    collectives: int
+    streams: int
+    measured_ms: float
+    ms: float
+    signatures: list[SignatureDocument]
+    curves: list[CurveDocument]
+    notes: list[str]
+
+
+class NetworkCurvesRequest(TypedDict):
+    """The collectives of a trace, as a table, and the networks that they run on."""
+
+    instances: str
+    rings: NotRequired[str]
+    kernel_times: NotRequired[dict[str, Any]]
+    rank: NotRequired[int]
+    latency_us: NotRequired[list[float]]
+    gbps: NotRequired[list[float]]
+    max_latency_us: NotRequired[float]
+    min_gbps: NotRequired[float]
+    max_gbps: NotRequired[float]
+    inside_us: NotRequired[float]
+    inside_gbps: NotRequired[float]
+    message_us: NotRequired[float]
+    accelerators_per_host: NotRequired[int]
+    separate_channels: NotRequired[bool]
+
+
 class NodeDocument(TypedDict):
     """A compute node or a switch."""
 
@@ -2415,6 +2471,17 @@ class SharingDocument(TypedDict):
     inverse_rate_together: NotRequired[str]
 
 
+class SignatureDocument(TypedDict):
+    """Collectives that send the same: one signature, one curve."""
+
+    collective: str
+    ranks: int
+    channels: int
+    step_bytes: int
+    count: int
+    ms: float
+
+
 class SimulationDocument(TypedDict):
     """simulation/1."""
 
@@ -2736,6 +2803,14 @@ class TimedScheduleRequest(TypedDict):
     dialect: NotRequired[Literal["msccl", "azure", "rccl"]]
     runtime: NotRequired[str]
     traces: NotRequired[list[str]]
+
+
+class ToleranceDocument(TypedDict):
+    """The network that slows the program down by a share; absent if none of the curve does."""
+
+    slowdown: float
+    latency_us: NotRequired[float]
+    gbps: NotRequired[float]
 
 
 class TopologyChanges(TypedDict):

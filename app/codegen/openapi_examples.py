@@ -44,6 +44,13 @@ GROUPS = {
         "data": {"collective": "all-to-all", "bytes": "1MiB"},
     },
 }
+TRACE = {
+    "instances": "goal_rank,stream,start,end,commId,collective,algo,proto,nranks,data_size,"
+    "channels,chunkSteps,sliceSteps,stepSize\n"
+    "0,7,1000,181000,dp,AllReduce,ring,simple,8,4194304,1,4,2,524288\n"
+    "0,7,250000,300000,dp,AllGather,ring,simple,8,131072,1,4,2,524288\n",
+    "accelerators_per_host": 4,
+}
 OXC = {
     "ranktable": {"version": "2.0", "status": "completed", "rank_count": 2, "rank_list": []},
     "dpCommDomain": [[0, 8], [1, 9]],
@@ -169,6 +176,7 @@ def _computed(record: Recorder) -> dict[str, str]:
     record("scheduleGroups", GROUPS)
     made["createBoxDesign"] = record("designBoxes", BOXES)
     made["createIteration"] = record("simulateIteration", ITERATION)
+    record("findNetworkCurves", TRACE)
     record("scheduleOxcAllreduce", OXC)
     return {name.removeprefix("create"): answer.get("id", "") for name, answer in made.items()}
 

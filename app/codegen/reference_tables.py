@@ -32,6 +32,7 @@ from topoloom.app.requests import (
     iterations,
     listing,
     lr_sessions,
+    network_curves,
     patch_plans,
     schedules,
     sweeps,
@@ -63,6 +64,7 @@ _REQUESTS = (
     group_schedules,
     iterations,
     lr_sessions,
+    network_curves,
     sweeps,
 )
 _WHOLE = re.compile(

@@ -42,6 +42,9 @@ EXAMPLES = {
         "degree": 2,
         "node_gbps": 100,
     },
+    "/v1/network-curves": {
+        "instances": "goal_rank,stream,start,end,collective,algo,proto\n0,0,5,9,Broadcast,ring,ll\n"
+    },
     "/v1/frontiers": {"nodes": 6, "degree": 2},
     "/v1/topologies": {"text": "a b 1\nb a 1\n", "format": "edgelist"},
     "/v1/costs": {"topology": {"recipe": "UniRing(3)"}},

@@ -23,6 +23,7 @@ from topoloom.app.requests import (
     iterations,
     listing,
     lr_sessions,
+    network_curves,
     patch_plans,
     schedules,
 )
@@ -50,6 +51,7 @@ from topoloom.synth.formats.machines import (
 REQUESTS = {
     "design": [designs.DesignRequest],
     "iteration": [iterations.IterationRequest],
+    "sweep network": [network_curves.NetworkCurvesRequest],
     "files": [designs.DesignRequest, schedules.ExportRequest],
     "frontier": [designs.FrontierRequest],
     "optimum": [schedules.OptimumRequest],
@@ -87,6 +89,8 @@ UNSAID = {
     "files": {"all_to_all", *FORMATS["chakra-et"].options},
     # The job is the argument, and the topology names files.
     "iteration": {"preset", "model", "graphs"},
+    # The tables are files.
+    "sweep network": {"instances", "rings", "kernel_times"},
     # The command makes the schedules of all groups.
     "schedule": {"number"},
 }

@@ -56,6 +56,7 @@ MINIMAL = {
     "lr list": "",
     "lr observe": "SESSION --lease x --sequence 1",
     "lr create": "--min-lr 0.001 --max-lr 0.1 --total-steps 100",
+    "sweep network": "INSTANCES",
     "sweep iteration": "vit-22b --nodes 8 --degree 2",
     "sweep sizes": "--nodes 8 --degree 2",
     "sweep workload": "--nodes 8 --degree 2 --collective allreduce --bytes 1MB",

@@ -21,6 +21,7 @@ from topoloom.app.requests.evaluations import (
 from topoloom.app.requests.group_schedules import GroupScheduleRequest
 from topoloom.app.requests.iterations import IterationRequest
 from topoloom.app.requests.message_sizes import SizesRequest
+from topoloom.app.requests.network_curves import NetworkCurvesRequest
 from topoloom.app.requests.oxc import OxcRequest
 from topoloom.app.requests.patch_plans import CrossWiringRequest, PatchPlanRequest
 from topoloom.app.requests.schedules import ScheduleRequest
@@ -43,6 +44,7 @@ from topoloom.app.services import (
     frontiers,
     group_schedules,
     iterations,
+    network_curves,
     oxc,
     patch_plans,
     plots,
@@ -102,6 +104,9 @@ GROUP_SCHEDULE = Operation(
     "group-schedule", GroupScheduleRequest, group_schedules.create, is_stored=False
 )
 ITERATION = Operation("iteration", IterationRequest, iterations.create)
+NETWORK_CURVES = Operation(
+    "network-curves", NetworkCurvesRequest, network_curves.present, is_stored=False
+)
 OXC_ALLREDUCE = Operation("oxc-allreduce", OxcRequest, oxc.allreduce, is_stored=False)
 PART = Operation("part", PartQuestion, sparse_fields.part, is_stored=False)
 
