@@ -130,7 +130,11 @@ def words(tmp_path, monkeypatch):
     (tmp_path / "schedule.json").write_text(schedule)
     plan = json.dumps(plan_document(plan_moves(ring, sized(ring))))
     (tmp_path / "plan.json").write_text(plan)
-    return {"FILE": "ring.edges", "SCHEDULE": "schedule.json", "PLAN": "plan.json"}
+    (tmp_path / "trace.csv").write_text(
+        "goal_rank,stream,start,end,collective,algo,proto\n0,0,5,9,Broadcast,ring,ll\n"
+    )
+    found = {"FILE": "ring.edges", "SCHEDULE": "schedule.json", "PLAN": "plan.json"}
+    return found | {"INSTANCES": "trace.csv"}
 
 
 def require_named(answer, option, rule):
