@@ -4,12 +4,12 @@ import csv
 import hashlib
 import io
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from topoloom.app.config import KERNEL_VERSION
-from topoloom.app.documents.base import Digest, Document, Exact, PassCost, omitted
+from topoloom.app.documents.base import Digest, Document, Exact, PassCost, given_members, omitted
 from topoloom.app.requests.listing import AtlasRequest
 
 if TYPE_CHECKING:
@@ -84,7 +84,6 @@ def written(atlas: "Atlas", request: AtlasRequest, form: str) -> str:
 
 
 def _point(entry: "Entry") -> AtlasPointDocument:
-    more: dict[str, Any] = {} if entry.within is None else {"within_steps": entry.within}
     return AtlasPointDocument(
         nodes=entry.nodes,
         degree=entry.degree,
@@ -95,7 +94,7 @@ def _point(entry: "Entry") -> AtlasPointDocument:
         transpose=PassCost.of(entry.transpose),
         recipe=entry.recipe,
         found=entry.found,
-        **more,
+        **given_members(within_steps=entry.within),
     )
 
 

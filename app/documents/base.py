@@ -42,6 +42,11 @@ class Document(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
+def given_members(**members: Any) -> dict[str, Any]:
+    """Return the members that are not None: optional members are absent, never null."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
 def omitted(description: str, **rules: Any) -> Any:
     """Return an optional member: absent or set, never null."""
     return Field(default=None, description=description, json_schema_extra=_no_default, **rules)

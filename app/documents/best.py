@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, PassCost, omitted
+from topoloom.app.documents.base import Document, Exact, Identity, PassCost, given_members, omitted
 from topoloom.app.requests.listing import BestRequest
 
 if TYPE_CHECKING:
@@ -75,14 +75,12 @@ class BestDocument(Document):
 
 def of(answer: BestAnswer) -> dict[str, Any]:
     """Return the best/1 document."""
-    more: dict[str, Any] = {}
-    if answer.searched is not None:
-        more["searched"] = _source(*answer.searched)
+    searched = None if answer.searched is None else _source(*answer.searched)
     document = BestDocument(
         schema="best/1",
         request=answer.request,
         candidates=[_candidate(one) for one in answer.rated],
-        **more,
+        **given_members(searched=searched),
     )
     # The request member includes defaults.
     return document.given() | {"request": answer.request.canonical()}
@@ -90,13 +88,9 @@ def of(answer: BestAnswer) -> dict[str, Any]:
 
 def _candidate(one: "RatedTopology") -> CandidateDocument:
     known = one.known
-    more: dict[str, Any] = {}
-    if known.recipe is not None:
-        more["recipe"] = known.recipe
-    if known.topology_id is not None:
-        more["topology_id"] = known.topology_id
-    if known.within is not None:
-        more["within_steps"] = known.within
+    more = given_members(
+        recipe=known.recipe, topology_id=known.topology_id, within_steps=known.within
+    )
     if one.seconds is not None and one.bound_seconds is not None:
         more["seconds"], more["exact_seconds"] = float(one.seconds), str(one.seconds)
         more["bound_seconds"] = float(one.bound_seconds)
@@ -116,4 +110,4 @@ def _candidate(one: "RatedTopology") -> CandidateDocument:
 
 
 def _source(kind: Any, identity: str) -> SourceDocument:
-    return SourceDocument(kind=kind, **({"id": identity} if identity else {}))
+    return SourceDocument(kind=kind, **given_members(id=identity or None))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Identity, omitted, rounded
+from topoloom.app.documents.base import Document, Exact, Identity, given_members, omitted, rounded
 from topoloom.app.requests.box_designs import BoxDesignRequest
 from topoloom.app.requests.options import boxes
 from topoloom.app.store.artifacts import Computed, Kind
@@ -106,9 +106,7 @@ def of(
 ) -> dict[str, Any]:
     """Return the box-design/1 document."""
     best = found.best
-    more: dict[str, Any] = {}
-    if found.left_out:
-        more["left_out"] = [UnratedDocument(between=b, reason=r) for b, r in found.left_out]
+    left_out = [UnratedDocument(between=b, reason=r) for b, r in found.left_out]
     document = BoxDesignDocument(
         schema="box-design/1",
         id=identity,
@@ -120,7 +118,7 @@ def of(
         topologies=[_row(row, request) for row in found.rows],
         more_cables=[_more(one, best) for one in found.more],
         notes=notes_of(request, found),
-        **more,
+        **given_members(left_out=left_out or None),
     )
     return document.given() | {"request": request.canonical()}
 
@@ -143,10 +141,8 @@ def notes_of(request: BoxDesignRequest, found: "BoxDesign") -> list[str]:
 
 def _row(row: "BoxRow", request: BoxDesignRequest) -> BoxRowDocument:
     counts, prices = row.cables, request.prices
-    cost = {} if prices is None else {"cost": rounded(counts.cost(*prices))}
-    more: dict[str, Any] = {} if row.seconds is None else {"seconds": row.seconds}
-    if request.boxes_per_rack is not None:
-        more["racks"] = [list(rack) for rack in row.racks]
+    cost = None if prices is None else rounded(counts.cost(*prices))
+    racks = None if request.boxes_per_rack is None else [list(rack) for rack in row.racks]
     return BoxRowDocument(
         kind=row.candidate.kind,  # pyright: ignore[reportArgumentType]
         recipe=row.text,
@@ -159,9 +155,9 @@ def _row(row: "BoxRow", request: BoxDesignRequest) -> BoxRowDocument:
             inside=float(counts.inside),
             copper=float(counts.copper),
             optics=float(counts.optics),
-            **cost,
+            **given_members(cost=cost),
         ),
-        **more,
+        **given_members(seconds=row.seconds, racks=racks),
     )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity, Stored, omitted
+from topoloom.app.documents.base import Document, Identity, Stored, given_members, omitted
 from topoloom.app.documents.frontier import algorithm_of
 from topoloom.synth.recipes.recipe import Recipe
 
@@ -138,12 +138,10 @@ def _left_out(design: "Design") -> dict[str, Any]:
 
 def option_members(used: "ScheduleInUse") -> dict[str, Any]:
     """Return the options of an algorithm, as members of a document."""
-    said = {"within_steps": used.options.steps, "max_chunks": used.options.max_chunks}
-    return {name: value for name, value in said.items() if value is not None}
+    return given_members(within_steps=used.options.steps, max_chunks=used.options.max_chunks)
 
 
 def _task(choice: "Choice") -> PlannedTask:
-    more = {} if choice.max_chunks is None else {"max_chunks": choice.max_chunks}
     return PlannedTask(
         collective=choice.task.collective.value,
         bytes=choice.task.size_bytes,
@@ -153,7 +151,7 @@ def _task(choice: "Choice") -> PlannedTask:
         steps=choice.rounds,
         seconds=float(choice.seconds),
         floor_seconds=float(choice.floor_seconds),
-        **more,
+        **given_members(max_chunks=choice.max_chunks),
     )
 
 

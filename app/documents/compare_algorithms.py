@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from topoloom.app.documents.base import (
     Node,
     Subject,
     assumed_field,
+    given_members,
     omitted,
     renamed_to,
 )
@@ -111,9 +112,6 @@ class FabricDocument(Document):
 def fabric_document(answer: ComparedFabric) -> FabricDocument:
     """Return the document of a comparison on a fabric."""
     found = answer.found
-    more: dict[str, Any] = assumed_members(answer.subject.assumed)
-    if answer.root is not None:
-        more["root"] = answer.root
     algorithms = [_algorithm(one) for one in found.ways]
     return FabricDocument(
         topology_id=answer.subject.id,
@@ -128,12 +126,12 @@ def fabric_document(answer: ComparedFabric) -> FabricDocument:
         ],
         sizes=[_size(found, size) for size in answer.sizes],
         left_out=[LeftOutDocument(name=one.name, reason=one.reason) for one in found.left_out],
-        **more,
+        **assumed_members(answer.subject.assumed),
+        **given_members(root=answer.root),
     )
 
 
 def _algorithm(way: "ComparedAlgorithm") -> AlgorithmDocument:
-    trees = {} if way.trees_per_root is None else {"trees_per_root": way.trees_per_root}
     algbw = round(float(way.rate / 10**9), 6)
     return AlgorithmDocument(
         name=way.name,
@@ -141,7 +139,7 @@ def _algorithm(way: "ComparedAlgorithm") -> AlgorithmDocument:
         hops=way.hops,
         algbw=algbw,
         judged_by=way.judge.judged_by,
-        **trees,
+        **given_members(trees_per_root=way.trees_per_root),
     )
 
 

@@ -14,6 +14,7 @@ from topoloom.app.documents.base import (
     PassCost,
     Subject,
     cost_of,
+    given_members,
     omitted,
 )
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
@@ -71,9 +72,7 @@ class CostSummary(Document):
 def of(answer: CostAnswer, identity: str) -> CostDocument:
     """Return the cost/1 document of a measured topology."""
     subject, found = answer.subject, answer.found
-    more: dict[str, Any] = {}
-    if answer.healthy is not None:
-        more["healthy"] = _healthy(answer.healthy)
+    healthy = None if answer.healthy is None else _healthy(answer.healthy)
     return CostDocument(
         schema="cost/1",
         id=identity,
@@ -85,7 +84,7 @@ def of(answer: CostAnswer, identity: str) -> CostDocument:
         bandwidth=str(found.cost.bandwidth),
         transpose=PassCost.of(found.transpose),
         bounds=PassCost.of(found.bounds),
-        **more,
+        **given_members(healthy=healthy),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Node, omitted
+from topoloom.app.documents.base import Document, Exact, Node, given_members, omitted
 
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.collective_optimum import BalanceProof, Cut, Sets
@@ -122,19 +122,18 @@ def cut_document(cut: "Cut", *, outward: bool) -> CutDocument:
 
 def proof_document(proof: "BalanceProof") -> ProofDocument:
     """Return the document of a proof."""
-    more: dict[str, Any] = {}
-    if proof.sharing:
-        more["sharing"] = [
-            LimitPriceDocument(place=place, weight=str(weight)) for place, weight in proof.sharing
-        ]
-    if proof.patterns:
-        more["patterns"] = [
-            PatternDocument(
-                copying=list(one.copying), sets=_sets(one.sets), prices=_prices(one.prices)
-            )
-            for one in proof.patterns
-        ]
-    return ProofDocument(sets=_sets(proof.sets), prices=_prices(proof.prices), **more)
+    sharing = [
+        LimitPriceDocument(place=place, weight=str(weight)) for place, weight in proof.sharing
+    ]
+    patterns = [
+        PatternDocument(copying=list(one.copying), sets=_sets(one.sets), prices=_prices(one.prices))
+        for one in proof.patterns
+    ]
+    return ProofDocument(
+        sets=_sets(proof.sets),
+        prices=_prices(proof.prices),
+        **given_members(sharing=sharing or None, patterns=patterns or None),
+    )
 
 
 def _sets(sets: "Sets") -> list[SetDocument]:

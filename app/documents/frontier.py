@@ -14,6 +14,7 @@ from topoloom.app.documents.base import (
     PassCost,
     Stored,
     cost_of,
+    given_members,
     omitted,
 )
 from topoloom.app.requests.designs import FrontierRequest
@@ -95,19 +96,18 @@ def frontier_key(hosts: "Hosts", *, all_to_all: bool = False) -> dict[str, Any]:
     >>> asked == FrontierRequest(nodes=12, degree=4, max_steps=3).canonical()
     True
     """
-    asked = {
-        "nodes": hosts.nodes,
-        "degree": hosts.degree,
-        "links": hosts.links.value,
-        "parallel_links": hosts.parallel_links,
-        "vertex_transitive": hosts.vertex_transitive,
-        "families": None if hosts.families is None else sorted(set(hosts.families)),
-        "bases": sorted({str(base) for base in hosts.bases}) or None,
-        "max_steps": hosts.max_steps,
-        "schedule": hosts.schedule,
-        "all_to_all": all_to_all or None,
-    }
-    return {name: value for name, value in asked.items() if value is not None}
+    return given_members(
+        nodes=hosts.nodes,
+        degree=hosts.degree,
+        links=hosts.links.value,
+        parallel_links=hosts.parallel_links,
+        vertex_transitive=hosts.vertex_transitive,
+        families=None if hosts.families is None else sorted(set(hosts.families)),
+        bases=sorted({str(base) for base in hosts.bases}) or None,
+        max_steps=hosts.max_steps,
+        schedule=hosts.schedule,
+        all_to_all=all_to_all or None,
+    )
 
 
 def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
@@ -154,8 +154,7 @@ def measured(point: "Point", found: "Frontier", stored: Stored) -> dict[str, Any
 
 def algorithm_of(point: "Point") -> dict[str, Any]:
     """Return the members that identify the schedules of a point."""
-    within = {} if point.within is None else {"within_steps": point.within}
-    return {"algorithm": point.algorithm, **within}
+    return given_members(algorithm=point.algorithm, within_steps=point.within)
 
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:

@@ -11,6 +11,7 @@ from topoloom.app.documents.base import (
     Exact,
     Node,
     Subject,
+    given_members,
     omitted,
 )
 from topoloom.app.store.artifacts import Computed, Kind
@@ -137,22 +138,18 @@ def _kind(found: "GroupFigures") -> GroupKindDocument:
 
 
 def _rate(found: "GroupRate") -> GroupRateDocument:
-    proof: dict[str, Any] = {}
-    if found.cut:
-        proof["cut"] = list(found.cut)
-    if found.prices:
-        proof["prices"] = [
-            LinkPriceDocument(
-                source=one.example[0], target=one.example[1], count=one.count, length=one.length
-            )
-            for one in found.prices
-        ]
+    prices = [
+        LinkPriceDocument(
+            source=one.example[0], target=one.example[1], count=one.count, length=one.length
+        )
+        for one in found.prices
+    ]
     return GroupRateDocument(
         algbw=str(found.algbw),
         bound=str(found.bound),
         exact=found.exact,
         gap=round(float(found.gap), 9),
-        **proof,
+        **given_members(cut=list(found.cut) or None, prices=prices or None),
     )
 
 

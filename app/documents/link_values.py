@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Exact, Node, omitted, renamed_to
+from topoloom.app.documents.base import Document, Exact, Node, given_members, omitted, renamed_to
 
 if TYPE_CHECKING:
     from topoloom.schedules.optimum.link_values import LinkValue, RestoredRate
@@ -47,14 +47,13 @@ class RestoredDocument(Document):
 
 def worth_members(worth: Worth) -> dict[str, Any]:
     """Return the members `values` and `restored` of optimum/1, if requested."""
-    members: dict[str, Any] = {}
-    if worth.values is not None:
-        members["values"] = _values(worth.values)
+    restored = None
     if worth.restored is not None:
-        members["restored"] = [
+        restored = [
             RestoredDocument(nodes=list(one.nodes), algbw=str(one.algbw)) for one in worth.restored
         ]
-    return members
+    values = None if worth.values is None else _values(worth.values)
+    return given_members(values=values, restored=restored)
 
 
 def _values(values: "Sequence[LinkValue]") -> list[LinkValueDocument]:

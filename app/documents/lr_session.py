@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Document, Identity, omitted, renamed_to
+from topoloom.app.documents.base import Document, Identity, given_members, omitted, renamed_to
 from topoloom.app.requests.lr_sessions import Loss
 from topoloom.app.requests.options.lr_sessions import AnchorName, MethodName, ValidationName
 from topoloom.app.store.lr_records import HistoryPoint, Reply, Session
@@ -57,7 +57,7 @@ class LrReply(Document):
 
 
 class LrOptions(Document):
-    """The options of the session, with defaults."""
+    """The options of the session, with defaults; after a range test, with the interval found."""
 
     min_lr: float = Field(description="smallest learning rate")
     max_lr: float = Field(description="largest learning rate")
@@ -82,6 +82,7 @@ class LrOptions(Document):
     hold_rate: bool = Field(description="whether a smaller rate must be clearly better")
     look_above: bool = Field(description="whether the search uses trials that decay to zero")
     stop_rises: bool = Field(description="whether a clear rise of the loss halves the rate")
+    range_test: bool = Field(description="whether trials before the first step find the interval")
     max_overhead: float | Literal["inf"] = Field(
         description="limit of discarded steps, as a share of all steps"
     )
@@ -151,7 +152,7 @@ class EntryDocument(Document):
     do: str = renamed_to("type")
     slot: str = omitted("saved or restored checkpoint")
     lr: float = omitted("learning rate of the steps")
-    stage: int = Field(description="stage number from 0; -1 in warm-up")
+    stage: int = Field(description="stage number from 0; -1 in the range test and in warm-up")
     trial: int = omitted("candidate number from 0; absent on the kept branch", ge=0)
     step: int = Field(description="step before the observation", ge=0)
     losses: list[Loss] = Field(description="reported losses")
@@ -189,7 +190,7 @@ def reply_of(reply: Reply) -> dict[str, Any]:
 
 def session_of(session: Session, lease: str | None = None) -> dict[str, Any]:
     """Return lr-session/1, with a new lease if given."""
-    more = {} if lease is None else {"lease": lease}
+    more = given_members(lease=lease)
     return LrSession(**_summary(session), stages=_stages(session), **more).given()  # pyright: ignore[reportArgumentType]
 
 
@@ -201,8 +202,7 @@ def page_of(sessions: Sequence[Session], next_cursor: str | None) -> dict[str, A
 
 def _summary(session: Session) -> dict[str, Any]:
     state = session.state
-    known = {} if state.peak is None else {"peak": state.peak}
-    return known | {
+    return given_members(peak=state.peak) | {
         "schema": "lr-session/1",
         "id": session.id,
         "name": session.name,
@@ -254,8 +254,7 @@ def history_of(session: Session, points: Sequence[HistoryPoint], most: int) -> d
 
 def _entry(point: HistoryPoint) -> dict[str, Any]:
     entry = point.entry
-    optional = {"slot": entry.action.slot, "lr": point.lr, "trial": entry.trial}
-    optional["total_steps"] = entry.report[1]
+    total = entry.report[1]
     return {
         "sequence": entry.sequence,
         "type": _type(entry.action),
@@ -266,7 +265,7 @@ def _entry(point: HistoryPoint) -> dict[str, Any]:
         "unsolicited": entry.unasked,
         "unasked": entry.unasked,
         "kept": point.kept,
-    } | {name: value for name, value in optional.items() if value is not None}
+    } | given_members(slot=entry.action.slot, lr=point.lr, trial=entry.trial, total_steps=total)
 
 
 def csv_rows(points: Iterator[HistoryPoint]) -> Iterator[str]:

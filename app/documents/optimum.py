@@ -14,6 +14,7 @@ from topoloom.app.documents.base import (
     Identity,
     Node,
     Subject,
+    given_members,
     omitted,
     rounded,
 )
@@ -259,12 +260,11 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
         "algbw": rounded(found.algbw),
         "bottleneck": cut_document(found.bottleneck, outward=found.collective.outward),
     }
-    if found.least is not None:
-        members["least"] = found.least
-    if found.bound is not None:
-        members["bound_inverse_rate"] = str(found.bound)
-    if found.proof is not None:
-        members["proof"] = proof_document(found.proof)
+    members |= given_members(
+        least=found.least,
+        bound_inverse_rate=None if found.bound is None else str(found.bound),
+        proof=None if found.proof is None else proof_document(found.proof),
+    )
     if found.near is not None:
         members |= {
             "max_gap": str(found.near.max_gap),
@@ -275,15 +275,13 @@ def _pass(found: "PassOptimum") -> dict[str, Any]:
 
 
 def _bound(together: "ConcurrentPasses") -> BoundDocument:
-    more: dict[str, Any] = {}
-    if not together.exact:
-        more["feasible_algbw"] = rounded(together.feasible)
+    feasible = None if together.exact else rounded(together.feasible)
     return BoundDocument(
         inverse_rate=str(together.inverse_rate),
         algbw=rounded(together.algbw),
         gap=str(together.gap),
         exact=together.exact,
-        **more,
+        **given_members(feasible_algbw=feasible),
     )
 
 

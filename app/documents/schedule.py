@@ -19,6 +19,7 @@ from topoloom.app.documents.base import (
     Identity,
     Subject,
     assumed_field,
+    given_members,
     omitted,
 )
 from topoloom.app.store.artifacts import Artefact, Computed, Kind
@@ -157,19 +158,18 @@ def option_key(options: Options) -> dict[str, Any]:
     {'max_gap': '1/10', 'root': 'a'}
     """
     shards: Mapping[Any, int] | None = options.shards
-    asked = {
-        "trees_per_root": options.trees_per_root,
-        "max_gap": None if options.max_gap is None else str(options.max_gap),
-        "root": options.root,
-        "shards": None
+    return given_members(
+        trees_per_root=options.trees_per_root,
+        max_gap=None if options.max_gap is None else str(options.max_gap),
+        root=options.root,
+        shards=None
         if shards is None
         else [{"rank": rank, "size": size} for rank, size in shards.items()],
-        "participants": None if options.participants is None else list(options.participants),
-        "max_chunks": options.max_chunks,
-        "steps": options.steps,
-        "max_height": options.max_height,
-    }
-    return {name: value for name, value in asked.items() if value is not None}
+        participants=None if options.participants is None else list(options.participants),
+        max_chunks=options.max_chunks,
+        steps=options.steps,
+        max_height=options.max_height,
+    )
 
 
 def _sharing(saved: "MulticastSavings") -> dict[str, str]:

@@ -16,6 +16,7 @@ from topoloom.app.documents.base import (
     Node,
     Presented,
     assumed_field,
+    given_members,
     omitted,
     rounded,
 )
@@ -108,11 +109,7 @@ def of(
     link = topology.links[busiest]
     seconds = found.seconds
     assumed = (*topology.assumed, *latency_assumptions(topology, request.stated_alpha_us))
-    more: dict[str, Any] = {} if identity is None else {"schedule_id": identity}
-    if bytes_per_second is not None:
-        more["algbw_large"] = rounded(bytes_per_second / 10**9)
-    if notes:
-        more["notes"] = list(notes)
+    large = None if bytes_per_second is None else rounded(bytes_per_second / 10**9)
     document = SimulationDocument(
         schema="simulation/1",
         request=request,
@@ -130,7 +127,7 @@ def of(
             mean=float(found.mean),
             busiest_link=BusiestLink(index=busiest, source=link.source, target=link.target),
         ),
-        **more,
+        **given_members(schedule_id=identity, algbw_large=large, notes=list(notes) or None),
     )
     # The request member includes defaults.
     return document.given() | {"request": request.canonical()}

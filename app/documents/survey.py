@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import Digest, Document, Exact, Presented, omitted
+from topoloom.app.documents.base import Digest, Document, Exact, Presented, given_members, omitted
 
 if TYPE_CHECKING:
     from topoloom.synth.wiring.operations.worst_failures import Failure
@@ -51,10 +51,9 @@ def of(plan_id: str, at_once: int, found: "Sequence[Failure]", worst: int) -> Pr
 
 
 def _row(failure: "Failure") -> FailureDocument:
-    more = {} if failure.share is None else {"share": str(failure.share)}
     return FailureDocument(
         parts=[FailedPart(kind=part.kind, name=part.name) for part in failure.parts],
         lost_links=failure.lost_links,
         connected=failure.connected,
-        **more,
+        **given_members(share=None if failure.share is None else str(failure.share)),
     )

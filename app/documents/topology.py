@@ -16,6 +16,7 @@ from topoloom.app.documents.base import (
     Identity,
     Node,
     assumed_field,
+    given_members,
     omitted,
 )
 from topoloom.app.requests.schedules import ExportRequest
@@ -159,10 +160,7 @@ def of(answer: Registered, identity: str) -> dict[str, Any]:
 
 def _summary(answer: Registered) -> TopologySummary:
     topology = answer.topology
-    more: dict[str, Any] = {} if answer.healthy is None else {"healthy": answer.healthy}
-    more |= assumed_members(topology.assumed)
-    if topology.latencies:
-        more["latencies_digest"] = latencies_digest(topology.latencies)
+    latencies = latencies_digest(topology.latencies) if topology.latencies else None
     return TopologySummary(
         name=topology.labels()["name"],
         digest=topology.digest,
@@ -170,7 +168,8 @@ def _summary(answer: Registered) -> TopologySummary:
         compute_nodes=len(topology.compute_nodes),
         links=topology.link_count,
         degree=topology.degree,
-        **more,
+        **assumed_members(topology.assumed),
+        **given_members(healthy=answer.healthy, latencies_digest=latencies),
     )
 
 

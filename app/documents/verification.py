@@ -2,11 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from topoloom.app.documents.base import AboutTopology, Document, Identity, Subject, omitted
+from topoloom.app.documents.base import (
+    AboutTopology,
+    Document,
+    Identity,
+    Subject,
+    given_members,
+    omitted,
+)
 from topoloom.app.store.artifacts import Computed, Kind
 
 MAX_SHOWN = 1000
@@ -47,11 +54,6 @@ class VerificationDocument(AboutTopology[Literal["verification/1"]]):
 
 def of(answer: Checked, identity: str) -> VerificationDocument:
     """Return the verification/1 document."""
-    more: dict[str, Any] = answer.subject.members()
-    if answer.schedule_id is not None:
-        more["schedule_id"] = answer.schedule_id
-    if answer.notes:
-        more["notes"] = list(answer.notes)
     return VerificationDocument(
         schema="verification/1",
         id=identity,
@@ -59,7 +61,8 @@ def of(answer: Checked, identity: str) -> VerificationDocument:
         valid=not answer.violations,
         found=len(answer.violations),
         violations=list(answer.violations[:MAX_SHOWN]),
-        **more,
+        **answer.subject.members(),
+        **given_members(schedule_id=answer.schedule_id, notes=list(answer.notes) or None),
     )
 
 
