@@ -10,14 +10,19 @@ import numpy as np
 def warm() -> None:
     """Run every kernel once on small topologies; numba caches the machine code on disk."""
     from topoloom.schedules.formats.schedule.binary import pack
+    from topoloom.iterations import iteration
     from topoloom.schedules.generate.collectives import make
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.routes import all_to_all
     from topoloom.schedules.simulate import Network, simulate
     from topoloom.schedules.trees.forestcoll import allgather, optimum
     from topoloom.schedules.verify import require_valid, step_cost
+    from topoloom.synth.edge_swaps.local_search import head_array
+    from topoloom.synth.edge_swaps.random_regular import random_ends
+    from topoloom.synth.edge_swaps.targeted_swaps import targeted_swaps_by_walks
     from topoloom.synth.evaluation.cost import Links
     from topoloom.synth.fabrics import fabric
+    from topoloom.synth.kernels.splitmix import seeded
     from topoloom.synth.recipes.build import build
     from topoloom.synth.recipes.recipe import parse
     from topoloom.synth.search.frontier import frontier
@@ -41,7 +46,8 @@ def warm() -> None:
         simulate(schedule, topology, network, size_bytes=1)
         pack(schedule)
     make(build(parse("RandomRegular(20, 3, 1, 4, 50)")), Collective.ALLREDUCE, "slack")
-    build(parse("RandomRegular(256, 3, 1, 4, 50)"))  # targeted swaps by walks
+    build(parse("RandomRegular(256, 3, 1, 4, 50)"))
+    targeted_swaps_by_walks(head_array(80, *random_ends(80, 3, 1, False)), 4, 9, False, seeded(1))
     for altered in ("Inserted(1, 2, 1, Kautz(2, 2))", "Removed(1, 9, 1, Kautz(2, 4))"):
         build(parse(f"Shortened(2, 9, 1, {altered})"))
     make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")
@@ -50,10 +56,15 @@ def warm() -> None:
         forest = make(topology, Collective.ALLREDUCE, "forestcoll")
         require_valid(forest, topology)
         simulate(forest, topology, network, size_bytes=1)
+    # Latencies of links, and switches whose neighbors cannot share them evenly.
+    simulate(forest, topology, Network(None, Fraction(1)), size_bytes=1)
+    allgather(fabric("mi250-2"))
     # Shares of 2^31 and more: trees with 64-bit capacities.
     allgather(build(parse("BiRing(3)")), shards={0: 1 << 31, 1: 1, 2: 1})
     exchange = build(parse("GeneralizedKautz(3, 11)"))
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
+    layer = {"count": 2, "parameters": 1, "forward_seconds": 1}
+    iteration({"layers": [layer], "microbatches": 1}, nodes=4, degree=2, node_gbps=1)
     # Patch plans on panels without a free port, with fixed and with chosen hosts.
     plant = uniform("per-port", 12, 4)
     one, other = (build(parse(f"RandomRegular(12, 4, {seed})")) for seed in (1, 2))
