@@ -9,8 +9,8 @@ import numpy as np
 
 def warm() -> None:
     """Run every kernel once on small topologies; numba caches the machine code on disk."""
-    from topoloom.schedules.formats.schedule.binary import pack
     from topoloom.iterations import iteration
+    from topoloom.schedules.formats.schedule.binary import pack
     from topoloom.schedules.generate.collectives import make
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.routes import all_to_all
