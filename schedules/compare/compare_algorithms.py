@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from topoloom.schedules.baselines.nccl import NCCL_ALGORITHMS
+from topoloom.schedules.baselines.nccl import NCCL_ALGORITHMS, ring
 from topoloom.schedules.compare.crossover import SIZES, FastestRange
 from topoloom.schedules.compare.judged_ranges import judged_ranges
 from topoloom.schedules.compare.large_message_rate import large_message_rate
@@ -22,6 +22,7 @@ from topoloom.schedules.model.schedule import (
     Collective,
     RouteSchedule,
     Schedule,
+    SequenceSchedule,
     TreeSchedule,
     schedule_parts,
 )
@@ -34,8 +35,12 @@ from topoloom.synth.progress import report_progress
 from topoloom.synth.slack import MAX_SLACK
 from topoloom.synth.topology.topology import NodeId, Topology
 
-MAX_RANKS = 256
+MAX_RANKS = 1024
 """Maximum ranks to compare: every algorithm is generated as a whole schedule."""
+
+DEEP_RANKS, MAX_DEPTH = 256, 64
+"""Maximum ranks for rings, routes, and topologies whose diameter exceeds `MAX_DEPTH` hops: each
+number of pieces below the depth of a tree is a candidate, and takes as many rounds."""
 
 LOW_RANKS = 64
 """Maximum ranks for trees of every height, slack schedules of every number of steps, simulation.
@@ -115,7 +120,8 @@ def compare_algorithms(
     NoSchedule
         No algorithm runs there, or ``root`` or ``largest_bytes`` is out of its domain.
     TooLarge
-        More than `MAX_RANKS` ranks.
+        More than `MAX_RANKS` ranks, or more than `DEEP_RANKS` for an all-to-all or where the
+        diameter exceeds `MAX_DEPTH`.
     Unreachable, InvalidTopology
         The topology is not strongly connected or has only one compute node.
 
@@ -128,22 +134,25 @@ def compare_algorithms(
     >>> [(part.name, part.first_bytes) for part in found.ranges]
     [('bfb-one-shot', 1), ('bfb', 2667), ('forestcoll', 65536)]
     """
-    if len(topology.compute_nodes) > MAX_RANKS:
-        raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to be compared")
+    _require_size(topology, collective)
     if largest_bytes < 1:
         raise NoSchedule("/bytes", "must be at least 1")
     sizes = sorted({1, largest_bytes, *(size for size in SIZES if size < largest_bytes)})
     found: dict[tuple[object, ...], ComparedAlgorithm] = {}
     left: list[ExcludedAlgorithm] = []
     wanted = list(_makers(topology, collective, root))
+    fewest = False
     for number, (name, maker) in enumerate(wanted):
         report_progress("comparing schedules", number, len(wanted))
+        if fewest and "--max-gap" in name:
+            continue
         try:
             schedule = maker()
             if schedule is None:
                 left.append(ExcludedAlgorithm(name, "does not run on such links"))
                 continue
             require_valid(schedule, topology)
+            fewest |= name == "forestcoll" and _has_fewest_trees(schedule)
             way = _way(name, schedule, topology, network)
             times = tuple(map(way.seconds, sizes))
         except (ScheduleError, SynthError) as wrong:
@@ -160,6 +169,29 @@ def compare_algorithms(
     names, seconds = [way.name for way in ways], [way.seconds for way in ways]
     ranges = judged_ranges(names, seconds, sizes, floors)
     return AlgorithmComparison(ways, ranges, tuple(left))
+
+
+def _require_size(topology: Topology, collective: Collective) -> None:
+    ranks = len(topology.compute_nodes)
+    if ranks > MAX_RANKS:
+        raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to be compared")
+    if ranks <= DEEP_RANKS:
+        return
+    if collective is Collective.ALL_TO_ALL:
+        rule = f"must have at most {DEEP_RANKS} ranks to compare an all-to-all"
+        raise TooLarge("/topology", rule)
+    if not topology.switches and diameter(topology) > MAX_DEPTH:
+        rule = f"must have at most {DEEP_RANKS} ranks, or a diameter of at most {MAX_DEPTH}"
+        raise TooLarge("/topology", rule)
+
+
+def _has_fewest_trees(schedule: Schedule) -> bool:
+    """Return whether every root has one tree, so that a gap yields the same forest."""
+    if isinstance(schedule, SequenceSchedule) and schedule.together:
+        # With a gap the passes would run one after the other.
+        return False
+    parts = schedule_parts(schedule)
+    return all(isinstance(part, TreeSchedule) and part.trees_per_root == 1 for part in parts)
 
 
 def _way(name: str, schedule: Schedule, topology: Topology, network: Network) -> ComparedAlgorithm:
@@ -188,7 +220,18 @@ def _makers(
     yield from _in_trees(topology, collective, root)
     if not collective.has_root:
         for name, run in NCCL_ALGORITHMS.items():
-            yield name, lambda run=run: run(topology, collective)
+            yield name, lambda name=name, run=run: _of_nccl(name, run, topology, collective)
+
+
+def _of_nccl(
+    name: str,
+    run: Callable[[Topology, Collective], Schedule | None],
+    topology: Topology,
+    collective: Collective,
+) -> Schedule | None:
+    if name == ring.NAME and len(topology.compute_nodes) > DEEP_RANKS:
+        raise TooLarge("/topology", f"rings are compared up to {DEEP_RANKS} ranks")
+    return run(topology, collective)
 
 
 def _in_steps(topology: Topology, collective: Collective) -> Iterator[tuple[str, _Maker]]:

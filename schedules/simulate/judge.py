@@ -24,6 +24,7 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.schedules.simulate.clock import Network
 from topoloom.schedules.simulate.closed_form import tree_depth
+from topoloom.schedules.simulate.forest_latencies import ForestLatencies, forest_latencies
 from topoloom.schedules.simulate.lockstep import Lockstep, lockstep_of, with_latencies
 from topoloom.schedules.simulate.messages import Messages, messages_of
 from topoloom.schedules.simulate.routes_as_chains import routes_as_chains
@@ -178,6 +179,8 @@ class Judge:
         alpha = self._network.alpha_seconds
         if alpha is not None:
             return [hops * alpha for hops in self._hops]
+        if self.judged_by == "full rounds":
+            return [one.longest for one in self._forest_latencies]
         empty = Network(None, Fraction(1))
         return [run_messages(messages, empty, 0, 1, False).seconds for messages in self._messages]
 
@@ -196,9 +199,13 @@ class Judge:
             return rounds
         # Pieces wait for the slowest hop of each round; messages in one piece for their own links.
         return [
-            replace(with_latencies(one, messages, self._network), empty_seconds=latency)
-            for one, messages, latency in zip(rounds, self._messages, self._latencies, strict=True)
+            replace(with_latencies(one, latencies.by_level), empty_seconds=latencies.longest)
+            for one, latencies in zip(rounds, self._forest_latencies, strict=True)
         ]
+
+    @cached_property
+    def _forest_latencies(self) -> list[ForestLatencies]:
+        return [forest_latencies(part, self._topology) for part in self._parts]
 
 
 def full_rounds(part: Schedule, topology: Topology, network: Network) -> Lockstep:

@@ -164,22 +164,26 @@ def lockstep_of(messages: Messages, network: Network, size_bytes: int) -> Lockst
     each, counts = network.overhead_seconds + network.chunk_seconds, ()
     if each:
         counts = _windows(_counts(messages))
-    return with_latencies(Lockstep(Fraction(0), len(loads), rows, each, counts), messages, network)
+    alpha = network.alpha_seconds
+    rounds = Lockstep(alpha or Fraction(0), len(loads), rows, each, counts)
+    return rounds if alpha is not None else with_latencies(rounds, _by_level(messages, network))
 
 
-def with_latencies(rounds: Lockstep, messages: Messages, network: Network) -> Lockstep:
-    """Return the cost of trees with the latencies of a network."""
-    if network.alpha_seconds is not None:
-        return replace(rounds, alpha_seconds=network.alpha_seconds)
+def _by_level(messages: Messages, network: Network) -> list[Fraction]:
+    """Return the largest latency of a message of each level."""
     by_link, hops = link_seconds(messages, network), messages.hops.tolist()
     by_hop = [
         sum((by_link[link] for link in hops[begin:end]), Fraction(0))
         for begin, end in pairwise(messages.hop_start.tolist())
     ]
-    by_level = [
+    return [
         max(by_hop[begin:end], default=Fraction(0))
         for begin, end in pairwise(messages.starts.tolist())
     ]
+
+
+def with_latencies(rounds: Lockstep, by_level: Sequence[Fraction]) -> Lockstep:
+    """Return the cost of trees with the largest latency of each level."""
     windows = tuple(tuple(accumulate(by_level[low:], max)) for low in range(len(by_level)))
     return replace(
         rounds, alpha_seconds=max(by_level, default=Fraction(0)), window_latencies=windows

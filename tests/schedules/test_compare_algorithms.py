@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from tests.oracles import random_topology
 from tests.schedule_oracles import direct_topologies
 from topoloom.schedules.baselines.nccl import nccl_runs
-from topoloom.schedules.compare.compare_algorithms import MAX_RANKS, compare_algorithms
+from topoloom.schedules.compare.compare_algorithms import (
+    DEEP_RANKS,
+    MAX_RANKS,
+    compare_algorithms,
+)
 from topoloom.schedules.compare.judged_ranges import judged_ranges
 from topoloom.schedules.compare.large_message_rate import large_message_rate
 from topoloom.schedules.errors import NoSchedule, TooLarge
@@ -151,11 +155,25 @@ def test_what_does_not_make_sense_is_refused():
         compare_algorithms(ring, Collective.ALLGATHER, FREE, root=1)
     with pytest.raises(NoSchedule, match="bytes"):
         compare_algorithms(ring, Collective.ALLGATHER, FREE, largest_bytes=0)
-    many = Topology(
-        range(MAX_RANKS + 1), [(i, (i + 1) % (MAX_RANKS + 1)) for i in range(MAX_RANKS + 1)]
-    )
-    with pytest.raises(TooLarge, match=str(MAX_RANKS)):
-        compare_algorithms(many, Collective.ALLGATHER, FREE)
+    for ranks, rule in ((MAX_RANKS + 1, "1024 ranks"), (DEEP_RANKS + 1, "diameter of at most 64")):
+        many = Topology(range(ranks), [(i, (i + 1) % ranks) for i in range(ranks)])
+        with pytest.raises(TooLarge, match=rule):
+            compare_algorithms(many, Collective.ALLGATHER, FREE)
+    with pytest.raises(TooLarge, match="256 ranks to compare an all-to-all"):
+        compare_algorithms(fabric("dgx-a100-33"), Collective.ALL_TO_ALL, FREE)
+
+
+@pytest.mark.slow
+def test_the_algorithms_of_a_thousand_gpus_are_compared_without_rings():
+    boxes = fabric("dgx-a100-128")
+    found = compare_algorithms(boxes, Collective.ALLREDUCE, Network(None, Fraction(10**9)))
+    assert {way.name for way in found.ways} == {"forestcoll", "nccl-tree"}
+    reasons = {one.name: one.reason for one in found.left_out}
+    assert reasons["nccl-ring"] == "rings are compared up to 256 ranks"
+    # Every hop of a tree inside a box takes 0.6 us, between boxes 5 us (`fabrics`).
+    ours = next(way for way in found.ways if way.name == "forestcoll")
+    assert ours.seconds(1) > 2 * Fraction(56, 10**7)
+    assert ours.rate == found.fastest(2**30).rate
 
 
 @given(

@@ -21,6 +21,9 @@ from topoloom.schedules.model.schedule import (
     schedule_parts,
 )
 from topoloom.schedules.simulate import Judge, Network, lockstep, simulate
+from topoloom.schedules.simulate.forest_latencies import forest_latencies
+from topoloom.schedules.simulate.lockstep import lockstep_of
+from topoloom.schedules.simulate.messages import messages_of
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.topology.topology import Topology
 
@@ -213,6 +216,18 @@ def test_the_floor_of_the_judge_is_no_more_than_its_time(topology, size):
         for in_rounds in (False, True):
             judge = Judge(schedule, topology, OWN, in_rounds=in_rounds)
             assert judge.floor(size) <= judge.time(size).seconds
+
+
+@settings(max_examples=25, deadline=None)
+@given(with_latencies(direct_topologies(5) | st.just(two_boxes())))
+def test_latencies_of_trees_are_those_of_their_messages(topology):
+    made = every_schedule(topology)
+    together = replace(made["trees-allreduce"], together=True)
+    for part in (made["trees-allgather"], made["trees-reduce-scatter"], together):
+        found = forest_latencies(part, topology)
+        rounds = lockstep_of(messages_of(part, topology), OWN, 1)
+        assert found.longest == simulate(part, topology, OWN, size_bytes=0, chunks=1).seconds
+        assert found.by_level == tuple(row[0] for row in rounds.window_latencies)
 
 
 def test_links_without_latencies_need_one_of_all_hops():
