@@ -216,12 +216,6 @@ def with_times(fields: Mapping[str, Any], settings: "Settings") -> dict[str, Any
     return {**fields, "measured": read_times(Path(fields["measured"]), settings)}
 
 
-def require_one_form(as_json: bool, as_csv: bool) -> None:
-    """Refuse --csv together with --json."""
-    if as_json and as_csv:
-        raise typer.BadParameter("must not be combined with --json", param_hint="--csv")
-
-
 def show(artefact: "Artefact", as_json: bool, as_csv: bool = False) -> None:
     """Print an answer: the JSON document, the table as CSV, or the text output."""
     if as_json:

@@ -20,8 +20,20 @@ from topoloom.app.requests.options.topology_source import (
     WITHOUT_NODES,
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="print the table as CSV with exact numbers")]
+
+def _one_form(context: typer.Context, parameter: typer.CallbackParam, value: bool) -> bool:
+    """Refuse --csv together with --json, whichever is parsed later."""
+    other = "as_csv" if parameter.name == "as_json" else "as_json"
+    if value and context.params.get(other):
+        raise typer.BadParameter("must not be combined with --json", param_hint="--csv")
+    return value
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="print the JSON document", callback=_one_form)]
+AsCsv = Annotated[
+    bool,
+    typer.Option("--csv", help="print the table as CSV with exact numbers", callback=_one_form),
+]
 Out = Annotated[Path | None, typer.Option(help="output file; .gz compresses, - is standard output")]
 Source = Annotated[
     str,

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from topoloom.app.cli.common import require_one_form
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
 from topoloom.app.config import Settings
 
@@ -27,7 +26,6 @@ def config(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     from topoloom.app.cli.effective_settings import configured
     from topoloom.app.cli.output.text_table import Column, Table
 
-    require_one_form(as_json, as_csv)
     rows = configured(Settings())
     if as_json:
         typer.echo(json.dumps({row["variable"]: row["value"] for row in rows}))

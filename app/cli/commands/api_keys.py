@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import audit, require_one_form
+from topoloom.app.cli.common import audit
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.config import Settings
@@ -79,7 +79,6 @@ def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """List all keys, newest first, without their secret parts."""
     from topoloom.app.auth import api_keys
 
-    require_one_form(as_json, as_csv)
     with _engine() as engine:
         rows = [_row(key) for key in api_keys.listed(engine)]
     if as_json:

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from topoloom.app.cli.commands.api_keys import app
-from topoloom.app.cli.common import opened, require_one_form
+from topoloom.app.cli.common import opened
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
@@ -30,7 +30,6 @@ def audit_log(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = F
     from topoloom.app.requests.administration import AuditLogRequest
     from topoloom.app.store.audit_log import page
 
-    require_one_form(as_json, as_csv)
     asked = AuditLogRequest.model_validate(fields)
     with opened() as context:
         engine = context.whole_store.keeping.engine

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from topoloom.app.cli.common import opened, require_one_form, with_tasks
+from topoloom.app.cli.common import opened, with_tasks
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, listing
@@ -38,7 +38,6 @@ def best(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False)
     from topoloom.app.requests.listing import BestRequest
     from topoloom.app.services import best as service
 
-    require_one_form(as_json, as_csv)
     request = BestRequest.model_validate(with_tasks(fields, Settings()))
     with opened() as context:
         answer = document.of(service.find(context, request))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, require_one_form, source_of
+from topoloom.app.cli.common import opened, source_of
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Out, Reading, Source, reads_topology
 from topoloom.app.requests.options import cluster, collectives, simulations
@@ -37,7 +37,6 @@ def designs(ids: Ids, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Compare stored designs."""
     from topoloom.app.requests.evaluations import ComparisonRequest
 
-    require_one_form(as_json, as_csv)
     _show_stored(ComparisonRequest.model_validate({"designs": ids}), as_json, as_csv)
 
 
@@ -49,7 +48,6 @@ def schedules(
     """Compare stored schedules."""
     from topoloom.app.requests.evaluations import ComparisonRequest
 
-    require_one_form(as_json, as_csv)
     _show_stored(ComparisonRequest.model_validate({"schedules": ids, **fields}), as_json, as_csv)
 
 
@@ -80,7 +78,6 @@ def algorithms(
     from topoloom.app.requests.evaluations import ComparisonRequest
     from topoloom.app.services import comparisons
 
-    require_one_form(as_json, as_csv)
     with opened() as context:
         members = {**fields, "topology": source_of(source, reading, context)}
         request = ComparisonRequest.model_validate(members)
@@ -127,7 +124,6 @@ def baselines(
     from topoloom.app.requests.schedules import SimulationRequest
     from topoloom.app.services import topologies
 
-    require_one_form(as_json, as_csv)
     collective, name = fields.pop("collective"), fields.pop("opponent", None)
     if (out is None) != (name is None):
         raise typer.BadParameter("--baseline and --out must be given together")

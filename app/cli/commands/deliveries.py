@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from topoloom.app.cli.commands.jobs import JobArgument, Url, jobs_app, queried
-from topoloom.app.cli.common import require_one_form
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 
@@ -27,7 +26,6 @@ def deliveries(
     job: JobArgument, url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """List the webhook deliveries of a job, with their attempts."""
-    require_one_form(as_json, as_csv)
     found = queried(url, lambda jobs: jobs.deliveries(job))
     if as_json:
         typer.echo(json.dumps(found))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, require_one_form, show, source_of, with_lists
+from topoloom.app.cli.common import opened, show, source_of, with_lists
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, Source, reads_topology
 from topoloom.app.requests.options import collectives, sweeps_and_jobs
@@ -42,7 +42,6 @@ def faults(
     picture: Picture = None,
 ) -> None:
     """Find the optimum after the loss of each single link, host or switch."""
-    require_one_form(as_json, as_csv)
     if picture is not None:
         from topoloom.app.plots import canvas
 

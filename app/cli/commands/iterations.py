@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import is_file, named_graphs, opened, require_one_form
+from topoloom.app.cli.common import is_file, named_graphs, opened
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson, Reading, given
 from topoloom.app.requests.options import cluster, iterations
@@ -50,7 +50,6 @@ def iteration(
     from topoloom.app.requests.iterations import IterationRequest
     from topoloom.app.services.iterations import create, design
 
-    require_one_form(as_json, as_csv)
     if timeline is not None:
         _require_writable(timeline)
     with opened() as context:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from topoloom.app.cli.common import audit, require_one_form
+from topoloom.app.cli.common import audit
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.text_table import Column, Table
 from topoloom.app.cli.shared_options import AsCsv, AsJson, given
@@ -174,7 +174,6 @@ def list_(
     """List jobs, newest first, without the parts of sweeps."""
     from topoloom.app.requests.listing import PageRequest
 
-    require_one_form(as_json, as_csv)
     PageRequest.model_validate(
         {name: fields[name] for name in ("limit", "cursor") if name in fields}
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.app.cli.common import opened, require_one_form
+from topoloom.app.cli.common import opened
 from topoloom.app.cli.completion import among
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.output.formatting import short_id
@@ -58,7 +58,6 @@ def list_(
     from topoloom.app.documents.sparse_fields import check_paths, picked
     from topoloom.app.requests.listing import ListRequest
 
-    require_one_form(as_json, as_csv)
     request = ListRequest.model_validate(fields)
     stored_kind = kind_of(kind)
     paths = request.fields and check_paths(request.fields, listing.entry_model(stored_kind))

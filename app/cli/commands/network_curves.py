@@ -8,7 +8,7 @@ import typer
 
 from topoloom.app.cli.commands.gaps import app
 from topoloom.app.cli.commands.sweeps import Plot
-from topoloom.app.cli.common import opened, require_one_form
+from topoloom.app.cli.common import opened
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import network_curves
@@ -41,7 +41,6 @@ def network(
     from topoloom.app.requests.network_curves import NetworkCurvesRequest
     from topoloom.app.services import network_curves as services
 
-    require_one_form(as_json, as_csv)
     if plot is not None:
         canvas.require_drawable(plot, beside=True)
     with opened() as context:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.app.cli import cache_lookup
-from topoloom.app.cli.common import is_file, opened, require_one_form, show, with_tasks
+from topoloom.app.cli.common import is_file, opened, show, with_tasks
 from topoloom.app.cli.option_parameters import request_options
 from topoloom.app.cli.shared_options import AsCsv, AsJson
 from topoloom.app.requests.options import cluster, iterations, sweeps_and_jobs
@@ -93,7 +93,6 @@ def _swept(kind: str, fields: dict[str, Any], as_json: bool, as_csv: bool) -> di
     """Print the sweep of a kind, and return its document."""
     from topoloom.app.requests.sweeps import SweepRequest
 
-    require_one_form(as_json, as_csv)
     chosen = {name: fields.pop(name) for name in _AXES if name in fields}
     request = SweepRequest.model_validate({"kind": kind, **chosen, "template": fields})
     answer = cache_lookup.answer("sweep", request.canonical())

@@ -10,7 +10,6 @@ from topoloom.app.cli import cache_lookup
 from topoloom.app.cli.box_designs import design_boxes
 from topoloom.app.cli.common import (
     opened,
-    require_one_form,
     show,
     source_of,
     with_bases,
@@ -84,7 +83,6 @@ def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fals
     With --box, each host is a box of accelerators.  `topoloom iteration` finds the topology of
     least time for a whole training iteration.
     """
-    require_one_form(as_json, as_csv)
     if design_boxes(fields, as_json, as_csv):
         return
     request = _design_request(fields)
@@ -120,7 +118,6 @@ def files(
     from topoloom.app.services import program_sets as service
     from topoloom.app.services.exports import options_of
 
-    require_one_form(as_json, as_csv)
     form = fields.pop("format")
     names = [option.name for option in exports.OF_PROGRAMS if option.name in fields]
     options = options_of(ExportRequest.model_validate({name: fields.pop(name) for name in names}))
@@ -153,7 +150,6 @@ def frontier(
     from topoloom.app.config import Settings
     from topoloom.app.requests.designs import FrontierRequest
 
-    require_one_form(as_json, as_csv)
     if explain and (as_json or as_csv):
         raise typer.BadParameter(
             "must not be combined with --json or --csv", param_hint="--explain"
@@ -200,7 +196,6 @@ def measure(
     reading: Reading, source: Source, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """Measure the exact cost of a topology and of its transpose."""
-    require_one_form(as_json, as_csv)
     answer = cache_lookup.about_topology("cost", source, reading)
     if answer is None:
         from topoloom.app.services import costs
