@@ -19,12 +19,9 @@ _LATENCY_US, _GBPS = Fraction(4), Fraction(200)
 def present(context: Context, request: NetworkCurvesRequest) -> Presented:
     """Return the network-curves/1 document of a request; nothing is stored.
 
-    Raises
-    ------
-    NoSchedule
-        A table breaks a rule of its format.
-    TooLarge
-        A collective has too many messages.
+    Raises:
+        NoSchedule: A table breaks a rule of its format.
+        TooLarge: A collective has too many messages.
     """
     with context.watch():
         return document.of(_curves(request))

@@ -5,10 +5,10 @@ table of rings has a row per communicator, channel and rank: ``commId``, ``chann
 ``nextRank`` and ``nodeId``.  Kernel times are a JSON object of NPKit's events, each an object from
 bytes to a list of measured nanoseconds.
 
-References
-----------
-github.com/tommasobo/SC26_ProvisioningAINetworks: ``collective_instances.csv``,
-``comm_ring_info.csv`` and ``npkit_alps_simple.json``, written from the reports of Nsight Systems.
+References:
+    github.com/tommasobo/SC26_ProvisioningAINetworks: ``collective_instances.csv``,
+    ``comm_ring_info.csv`` and ``npkit_alps_simple.json``, written from the reports of Nsight
+    Systems.
 """
 
 import csv
@@ -77,10 +77,8 @@ def read_trace(text: str, rings: Rings, options: TraceOptions, place: str = "/in
     Collectives that are no ring allreduce, allgather or reduce-scatter keep their measured length.
     A communicator without rings has one in the order of its ranks.
 
-    Raises
-    ------
-    NoSchedule
-        The text is no such table, or the rank runs no collective.
+    Raises:
+        NoSchedule: The text is no such table, or the rank runs no collective.
     """
     runs = _runs(text, options.rank, place)
     # Collectives that never overlap run in the order of time, whatever their stream.
@@ -137,13 +135,9 @@ def _runs(text: str, rank: int, place: str) -> list[_Run]:
 def read_rings(text: str, place: str = "/rings") -> Rings:
     r"""Return the rings of a table of rings.
 
-    Raises
-    ------
-    NoSchedule
-        The text is no such table, or the next ranks of a channel are no ring.
+    Raises:
+        NoSchedule: The text is no such table, or the next ranks of a channel are no ring.
 
-    Examples
-    --------
     >>> rows = "0,0,0,1,a\n0,0,1,2,a\n0,0,2,0,b\n"
     >>> read_rings("commId,channelId,myRank,nextRank,nodeId\n" + rows)
     {'0': [((0, False), (1, True), (2, True))]}
@@ -173,13 +167,9 @@ def read_rings(text: str, place: str = "/rings") -> Rings:
 def read_kernel_times(document: Any, place: str = "/kernel_times") -> KernelTimes:
     """Return the mean times of reductions and copies of a document of NPKit's events.
 
-    Raises
-    ------
-    NoSchedule
-        An event is missing, or an entry is no list of times.
+    Raises:
+        NoSchedule: An event is missing, or an entry is no list of times.
 
-    Examples
-    --------
     >>> read_kernel_times({_REDUCE: {"64": [3, 5]}, _COPY: {"64": [2]}}).reduction(64)
     4
     """

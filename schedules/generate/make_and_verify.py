@@ -46,18 +46,14 @@ def verified_schedule(
 ) -> VerifiedSchedule:
     """Return a verified schedule that costs what its algorithm promises.
 
-    Parameters
-    ----------
-    topology, collective, algorithm, options
-        As for `schedules.generate.collectives.make`.
+    Args:
+        topology, collective, algorithm, options: As for `schedules.generate.collectives.make`.
 
-    Raises
-    ------
-    NoSchedule, UnknownCollective, Unreachable, InvalidTopology, TooLarge
-        As `schedules.generate.collectives.make`.
-    InvalidSchedule, ClaimBroken
-        A bug: the schedule is invalid, or its derived cost differs from the measured or proved
-        cost.
+    Raises:
+        NoSchedule, UnknownCollective, Unreachable, InvalidTopology, TooLarge: As
+            `schedules.generate.collectives.make`.
+        InvalidSchedule, ClaimBroken: A bug: the schedule is invalid, or its derived cost differs
+            from the measured or proved cost.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> verified_schedule(ring, Collective.ALLGATHER, "bfb", Options()).facts.steps

@@ -38,13 +38,9 @@ def step_cost(schedule: Schedule, topology: Topology) -> Cost:
     node.  In an allreduce in one pass shards are whole buffers: N times as much.  The cost of
     a sequence is the sum over its parts.
 
-    Raises
-    ------
-    InvalidSchedule
-        Not in steps, without ranks, or a send uses a missing link.
+    Raises:
+        InvalidSchedule: Not in steps, without ranks, or a send uses a missing link.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import COPY, NO_LINK, SEND, Collective
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
     >>> step = np.array([(0, 1, 0, 0, 1, NO_LINK, COPY), (1, 0, 1, 0, 1, NO_LINK, COPY)], SEND)
@@ -65,13 +61,9 @@ def tree_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     together against that limit.  The rate of a sequence is the sum over its parts, or
     `together_inverse_rate` for parts that run together.
 
-    Raises
-    ------
-    InvalidSchedule
-        Not made of trees, or an edge uses a missing link.
+    Raises:
+        InvalidSchedule: Not made of trees, or an edge uses a missing link.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)])
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
@@ -91,10 +83,8 @@ def together_inverse_rate(schedule: Schedule, topology: Topology) -> Fraction:
     The result is less than that of a sequence where the reduce-scatter of an allreduce loads links
     in one direction and its allgather in the other, as with multicast switches.
 
-    Raises
-    ------
-    InvalidSchedule
-        As `tree_inverse_rate`.
+    Raises:
+        InvalidSchedule: As `tree_inverse_rate`.
     """
     total: dict[tuple[NodeId, NodeId], Fraction] = defaultdict(Fraction)
     parts = _parts(schedule, TreeSchedule)
@@ -166,8 +156,6 @@ def tree_loads(
     Edges of a tree with a common path up to a multicast switch count once on this path: the switch
     copies or reduces.  With ``shared`` False each edge counts by itself.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> links = [("a", "w"), ("w", "b"), ("w", "c")]
     >>> fan = Topology("abcw", links, switches="w", multicast="w")

@@ -25,8 +25,6 @@ def check_trees(
 ) -> None:
     """Add the violations of a tree schedule.
 
-    Notes
-    -----
     Every tree reaches every rank exactly once.  Each edge starts at a rank reached before, in
     order of depth: the edges form a spanning tree in breadth-first order.  An allgather or
     broadcast sends down the tree.  A reduce-scatter or reduce, with edges directed to the root,

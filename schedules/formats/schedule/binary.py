@@ -36,13 +36,9 @@ _FIELDS = SEND.names or ()
 def pack(schedule: Schedule) -> bytes:
     """Return the schedule as bytes; `unpack` gives it back.
 
-    Raises
-    ------
-    InvalidSchedule
-        A weight does not fit 64 bits.
+    Raises:
+        InvalidSchedule: A weight does not fit 64 bits.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Tree
     >>> trees = (Tree(0, 1, ((0, "s", 1),)), Tree(1, 1, ((1, "s", 0),)))
     >>> schedule = TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 1, trees)
@@ -62,10 +58,8 @@ def pack(schedule: Schedule) -> bytes:
 def unpack(data: bytes) -> Schedule:
     """Return the schedule that `pack` wrote.
 
-    Raises
-    ------
-    InvalidSchedule
-        The bytes are not the output of `pack`.
+    Raises:
+        InvalidSchedule: The bytes are not the output of `pack`.
     """
     if not data.startswith(MAGIC):
         raise InvalidSchedule("", "must begin with the mark of a packed schedule")
