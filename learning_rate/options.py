@@ -13,7 +13,8 @@ MAX_OVERRUN = 4096  # steps in one report of offline steps
 METHODS = ("topoloom", "paper")
 VALIDATION = ("late", "never")
 SWITCHES = (
-    "continue_winner", "stop_hopeless", "warm_start", "hold_rate", "look_above", "stop_rises"
+    "continue_winner", "stop_hopeless", "warm_start", "hold_rate", "look_above", "stop_rises",
+    "range_test",
 )  # fmt: skip
 # Values of None.  The paper: tau from 1000 doubling to 8000, tau' = tau / 10, ten
 # candidates, kappa 1000 (the authors' program has 1e6, which only explores).
@@ -34,6 +35,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hold_rate": False,
         "look_above": False,
         "stop_rises": False,
+        "range_test": False,
         "max_overhead": math.inf,
     },
     "topoloom": {
@@ -52,6 +54,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hold_rate": True,
         "look_above": True,
         "stop_rises": True,
+        "range_test": False,
         "max_overhead": 0.1,
     },
 }
@@ -115,6 +118,10 @@ class Options:
         (`learning_rate.state_machine.divergence_detector`), the run goes back to before that at
         half the rate.  Warm-up ends there, or begins again to a lower rate from the first step.
         Steps that ``max_overhead`` does not pay for count as run.
+    range_test : bool
+        Before the first step, trials find the interval that is searched, three decades inside of
+        ``min_lr`` to ``max_lr`` (`learning_rate.state_machine.range_trials`).  They begin at
+        ``warmup_lr``, and a part of ``max_overhead`` pays for them, which must be finite.
     max_overhead : float
         Steps that may be thrown away, as a share of total_steps, search and recovery from
         divergence together; infinite: no limit, and no recovery.
@@ -143,6 +150,7 @@ class Options:
     hold_rate: bool | None = None
     look_above: bool | None = None
     stop_rises: bool | None = None
+    range_test: bool | None = None
     max_overhead: float | None = None
 
     def settled(self) -> "Settings":
@@ -205,6 +213,7 @@ class Settings:
     hold_rate: bool
     look_above: bool
     stop_rises: bool
+    range_test: bool
     max_overhead: float
 
     def check(self) -> None:
@@ -233,6 +242,11 @@ class Settings:
             _require(name, isinstance(getattr(self, name), bool), "must be true or false")
         if self.max_overhead != math.inf:
             _number("max_overhead", self.max_overhead)
+        _require(
+            "range_test",
+            not self.range_test or self.max_overhead != math.inf,
+            "must be false where max_overhead is infinite",
+        )
 
     @property
     def allowance(self) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.options import Options
+from topoloom.learning_rate.state_machine.range_trials import DECADES
 from topoloom.learning_rate.tuner import InProcess
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from topoloom.learning_rate.callbacks.progress import Writer
     from topoloom.learning_rate.callbacks.snapshot import Stateful
 
-DECADES = 1.5  # that an interval reaches to each side of the optimizer's own rate
+REACH = 5.0  # decades that a range test may go to each side of the optimizer's own rate
 LOG = logging.getLogger("topoloom.learning_rate")
 
 
@@ -46,8 +47,11 @@ def tune(
     total_steps : int
         Steps of the run that is kept; the search discards up to a tenth of their number.
     min_lr, max_lr : float, optional
-        The interval that rates are searched in; default: 1.5 decades to each side of the
-        optimizer's own rate, which a log line says.  The run warms up to the middle.
+        The interval that rates are searched in; the run warms up to the middle.  Where neither is
+        given, a range test that begins at the optimizer's own rate finds the interval, within
+        ``max_overhead`` (`learning_rate.state_machine.range_trials`).  Where one is missing, or
+        with ``range_test=False``, it is 1.5 decades from the optimizer's own rate.  A log line
+        says so.
     evaluate, scaler, others, folder, resume, writer, on_divergence
         As in `TuningCallback`.
     options
@@ -80,12 +84,7 @@ def tune(
 
     if unknown := sorted(set(options) - set(Options.__dataclass_fields__)):
         raise InvalidOptions(f"/{unknown[0]}", "is not known")
-    if min_lr is None or max_lr is None:
-        groups = [group for one in optimizers_of(optimizer) for group in one.param_groups]
-        low, high = interval_around(max(float(group["lr"]) for group in groups))
-        min_lr, max_lr = min_lr or low, max_lr or high
-        LOG.info("rates from %.3g to %.3g: min_lr and max_lr set other ones", min_lr, max_lr)
-    tuner = InProcess(Options(min_lr, max_lr, total_steps, **options))
+    tuner = InProcess(_options(optimizers_of(optimizer), min_lr, max_lr, total_steps, options))
     return TuningCallback(
         Ranks(tuner) if is_one_of_many() else tuner, model, optimizer, data=data,
         evaluate=evaluate, scaler=scaler, others=others, folder=folder, resume=resume,
@@ -93,8 +92,35 @@ def tune(
     )  # fmt: skip
 
 
-def interval_around(rate: float) -> tuple[float, float]:
-    """Return the interval that is searched where none is given.
+def _options(
+    optimizers: list[Any],
+    min_lr: float | None,
+    max_lr: float | None,
+    total_steps: int,
+    options: dict[str, Any],
+) -> Options:
+    """Return the options of a run; without an interval, with a range test where one can be paid."""
+    rate = max(float(group["lr"]) for one in optimizers for group in one.param_groups)
+    low, high = interval_around(rate)
+    if min_lr is not None or max_lr is not None:
+        if min_lr is None or max_lr is None:
+            min_lr, max_lr = min_lr or low, max_lr or high
+            LOG.info("rates from %.3g to %.3g: min_lr and max_lr set other ones", min_lr, max_lr)
+        return Options(min_lr, max_lr, total_steps, **options)
+    near = Options(low, high, total_steps, **options)
+    if options.get("range_test") is False or near.settled().allowance is None:
+        LOG.info("rates from %.3g to %.3g: min_lr and max_lr set other ones", low, high)
+        return near
+    LOG.info(
+        "a range test begins at the optimizer's rate, %.3g: min_lr and max_lr set an interval, "
+        "range_test=False takes %.3g to %.3g", rate, low, high,
+    )  # fmt: skip
+    low, high = interval_around(rate, REACH)
+    return Options(low, high, total_steps, **options | {"range_test": True})
+
+
+def interval_around(rate: float, decades: float = DECADES) -> tuple[float, float]:
+    """Return the interval that reaches to each side of a rate.
 
     >>> low, high = interval_around(0.01)
     >>> round(low, 6), round(high, 6)
@@ -102,4 +128,4 @@ def interval_around(rate: float) -> tuple[float, float]:
     """
     if not rate > 0:
         raise InvalidOptions("/optimizer", "must have a parameter group with a rate above 0")
-    return rate / 10**DECADES, rate * 10**DECADES
+    return rate / 10**decades, rate * 10**decades

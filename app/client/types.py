@@ -1561,7 +1561,7 @@ class LrObservationRequest(TypedDict):
 
 
 class LrOptions(TypedDict):
-    """The options of the session, with defaults."""
+    """The options of the session, with defaults; after a range test, with the interval found."""
 
     min_lr: float
     max_lr: float
@@ -1586,6 +1586,7 @@ class LrOptions(TypedDict):
     hold_rate: bool
     look_above: bool
     stop_rises: bool
+    range_test: bool
     max_overhead: float | Literal["inf"]
 
 
@@ -1654,6 +1655,7 @@ class LrSessionRequest(TypedDict):
     hold_rate: NotRequired[bool]
     look_above: NotRequired[bool]
     stop_rises: NotRequired[bool]
+    range_test: NotRequired[bool]
     max_overhead: NotRequired[float | Literal["inf"]]
 
 

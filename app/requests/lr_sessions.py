@@ -89,6 +89,7 @@ class LrSessionRequest(Request):
     hold_rate: StrictBool = _FIELDS["hold_rate"].field()
     look_above: StrictBool = _FIELDS["look_above"].field()
     stop_rises: StrictBool = _FIELDS["stop_rises"].field()
+    range_test: StrictBool = _FIELDS["range_test"].field()
     max_overhead: Share = _FIELDS["max_overhead"].field()
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from topoloom.learning_rate.callbacks.start_checks import most_steps, settings_of
-from topoloom.learning_rate.state_machine.state import Action, Stage
+from topoloom.learning_rate.state_machine.state import Action, Attempt, Stage
 
 LOG = logging.getLogger("topoloom.learning_rate")
 
@@ -21,21 +21,22 @@ class Writer(Protocol):
 class Progress:
     """Logs the actions of a tuner, and writes curves; without a tuner it does nothing.
 
-    Lines go to the logger ``topoloom.learning_rate``: the plan, each stage with its candidates,
-    each return to a safe checkpoint, the end.  The curves of a writer are ``learning_rate``, and
-    ``loss/kept`` and ``loss/trial`` (``loss`` where the tuner is elsewhere), over the steps run.
+    Lines go to the logger ``topoloom.learning_rate``: the plan, the range test, each stage with its
+    candidates, each return to a safe checkpoint, the end.  The curves of a writer are
+    ``learning_rate``, and ``loss/kept`` and ``loss/trial`` (``loss`` where the tuner is elsewhere),
+    over the steps run.
     """
 
     def __init__(self, tuner: Any, writer: Writer | None) -> None:
         self._tuner, self._writer = tuner, writer
-        self._spent, self._stages = 0, 0
+        self._spent, self._stages, self._tested = 0, 0, False
 
     def begins(self) -> None:
         """Log the plan, and the step of a resumed run."""
         state = getattr(self._tuner, "state", None)
         if state is None:
             return
-        self._stages = len(state.history)
+        self._stages, self._tested = len(state.history), bool(state.tested)
         settings = settings_of(self._tuner)
         if settings is not None:
             LOG.info(
@@ -65,6 +66,12 @@ class Progress:
         if self._tuner is None:
             return
         state = getattr(self._tuner, "state", None)
+        if not self._tested and state is not None and state.tested:
+            self._tested, settings = True, state.settings
+            LOG.info(
+                "range test (%s): rates from %.3g to %.3g, warm-up to %.3g",
+                _tried(state.tested), settings.min_lr, settings.max_lr, settings.warmup_lr,
+            )  # fmt: skip
         for stage in () if state is None else state.history[self._stages :]:
             self._stages += 1
             LOG.info("%s", _line(stage))
@@ -75,6 +82,10 @@ class Progress:
             LOG.info("%s%s", action.reason, steps)
 
 
+def _tried(attempts: Sequence[Attempt]) -> str:
+    return ", ".join(f"{one.rate:.3g} {one.status}" for one in attempts)
+
+
 def _line(stage: Stage) -> str:
-    tried = ", ".join(f"{one.rate:.3g} {one.status}" for one in stage.attempts) or "no candidate"
+    tried = _tried(stage.attempts) or "no candidate"
     return f"steps {stage.start} to {stage.start + stage.tau}: rate {stage.rate:.3g} ({tried})"

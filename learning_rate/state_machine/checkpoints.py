@@ -34,7 +34,7 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
 
 def fresh(state: State, slot: str) -> State:
     """Record a new checkpoint of the kept branch; a model that never made a step is safe."""
-    if not state.spent:
+    if not state.step:
         return replace(state, safe_slot=slot, safe_step=0)
     return replace(state, new_slot=slot, new_step=state.step)
 
@@ -47,7 +47,7 @@ def going_wrong(state: State) -> bool:
 def save_is_due(state: State) -> bool:
     """Whether a checkpoint to fall back on is made now; never of a model that gets worse."""
     every = safe_interval(state)
-    first = not state.spent and state.safe_slot is None
+    first = not state.step and state.safe_slot is None
     due = first or state.step >= last_saved(state) + every
     return every > 0 and due and _sound(state)
 

@@ -78,7 +78,7 @@ def decided(state: State) -> State:
     known = _rungs(state)
     best = _best(state, known)
     # Searched again later, unless the start is clearly better than the rate above.
-    clear = best != 0 or _below(known.get(0), known.get(1))
+    clear = best != 0 or below(known.get(0), known.get(1))
     rung = max(0.0, _least(known, best) - DISCOUNT) if best > 0 else best
     rate = _rate(state, rung)
     return replace(state, rate=rate, peak=rate if clear else None)
@@ -87,14 +87,14 @@ def decided(state: State) -> State:
 def _best(state: State, known: Rungs) -> int:
     """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
     rung = 0
-    while _below(known.get(rung + 1), known.get(rung)):
+    while below(known.get(rung + 1), known.get(rung)):
         rung += 1
     if rung > 0:
         return rung
     while (here := known.get(rung)) is not None:
         lower = known.get(rung - 1)
         worth = state.settings.eps * fall_to(state, lower.forecast if lower else None)
-        if here.status == "finished" and not _below(lower, here, worth):
+        if here.status == "finished" and not below(lower, here, worth):
             break
         rung -= 1
     return rung
@@ -124,20 +124,25 @@ def _least(known: Rungs, best: int) -> float:
     return best + min(1.0, (low - high) / (2.0 * bend)) if bend > 0 else best + 1.0
 
 
-def _below(one: Attempt | None, other: Attempt | None, worth: float = 0.0) -> bool:
+def below(one: Attempt | None, other: Attempt | None, worth: float = 0.0) -> bool:
     """Whether a trial ends below another by more than noise explains, and by what it has to."""
     if one is None or other is None or one.status == "diverged":
         return False
     if other.status == "diverged":
         return True
+    gaps = gaps_between(one, other)
+    if len(gaps) < 2:
+        return False
+    return statistics.fmean(gaps) > max(worth, CLEAR * standard_error(gaps))
+
+
+def gaps_between(one: Attempt, other: Attempt) -> list[float]:
+    """Return how far the last losses of a trial are below those of another, step by step."""
     # Steps beyond the plan, which nobody asked for, have no counterpart.
     steps = min(one.steps, other.steps)
     first = steps - _tail(steps)
     pairs = zip(one.losses[first:steps], other.losses[first:steps], strict=True)
-    gaps = [theirs - mine for mine, theirs in pairs if usable(mine) and usable(theirs)]
-    if len(gaps) < 2:
-        return False
-    return statistics.fmean(gaps) > max(worth, CLEAR * standard_error(gaps))
+    return [theirs - mine for mine, theirs in pairs if usable(mine) and usable(theirs)]
 
 
 def standard_error(values: list[float]) -> float:

@@ -107,11 +107,11 @@ def rate_at(state: State, rate: float) -> float:
     """Return what the optimizer is set to at a state's step, for a rate that is a peak."""
     settings, step = state.settings, state.step
     warmup = settings.warmup_steps
+    if state.looking and state.phase == "trial":
+        return rate * _fallen(state)
     if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
         return warmup_target(state) * (min(warmup, (step // grain + 1) * grain) / warmup)
-    if state.looking and state.phase == "trial":
-        return rate * _fallen(state)
     grain = _grain(settings)
     start = step - (step - warmup) % grain  # before the end of a warm-up cut short: the peak
     return rate * shape(settings.anchor, start, warmup, settings.total_steps, settings.decay_share)
@@ -127,11 +127,11 @@ def next_change(state: State) -> int:
     """Return the first step after a state's at which the rate may change by itself."""
     settings, step = state.settings, state.step
     warmup = settings.warmup_steps
+    if state.looking and state.phase == "trial":
+        return state.stage_start + _piece(state)[1]
     if warming(state):
         grain = max(1, warmup // WARMUP_GRAINS)
         return min(warmup, (step // grain + 1) * grain)
-    if state.looking and state.phase == "trial":
-        return state.stage_start + _piece(state)[1]
     if settings.anchor == "none":
         return settings.total_steps
     grain = _grain(settings)

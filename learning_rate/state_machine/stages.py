@@ -28,6 +28,7 @@ from topoloom.learning_rate.state_machine.decayed_trials import (
     seen,
 )
 from topoloom.learning_rate.state_machine.divergence_detector import watched
+from topoloom.learning_rate.state_machine.range_trials import next_range_rate, ranged
 from topoloom.learning_rate.state_machine.stage_plan import (
     decays,
     evaluation_interval,
@@ -68,7 +69,7 @@ def begin_first_attempt(state: State) -> State:
     if not state.purse:
         return exploit(replace(state, rate=rate_in_use(state)))
     if state.looking:
-        return run(replace(_with_round(state, next_rates(state)), phase="trial"))
+        return run(replace(_with_round(state, _decayed_rates(state)), phase="trial"))
     return run(replace(_with_first_round(state), phase="trial"))
 
 
@@ -143,8 +144,12 @@ def next_attempt(state: State) -> State:
     if state.round:
         rate, *rest = state.round
         return restore_stage(with_attempt(replace(state, round=tuple(rest)), rate))
-    rates = next_rates(state) if state.looking else _chosen(state, ())
+    rates = _decayed_rates(state) if state.looking else _chosen(state, ())
     return restore_stage(_with_round(state, rates)) if rates else _conclude(state)
+
+
+def _decayed_rates(state: State) -> tuple[float, ...]:
+    return next_range_rate(state) if state.stage < 0 else next_rates(state)
 
 
 def restore_stage(state: State) -> State:
@@ -210,6 +215,8 @@ def _remembered(state: State) -> list[Trial]:
 
 def _conclude(state: State) -> State:
     """Choose the stage's rate and go to where its branch begins."""
+    if state.stage < 0:
+        return ranged(state)
     if state.looking:
         return _to_winner(decided(state), state.stage_slot, state.stage_start)
     settings, best = state.settings, winner(state)

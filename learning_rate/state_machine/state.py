@@ -8,7 +8,7 @@ from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 6
+VERSION = 7
 PHASES = (
     "warm_up",
     "save_stage",
@@ -104,12 +104,13 @@ class State:
     first, recent : the run's first losses, and its latest.
     bad : how many losses in a row were not usable or had exploded.
     lr : the rate that the trainer has set; None where it must be set again.
-    floor : the least level of the kept branch's losses
-    (`learning_rate.state_machine.divergence_detector`). warm_until : the step at which warm-up has
-    ended early; None where it has not. ceiling : the rate at which it had, above which nothing is
-    searched. safe_slot, safe_step : the checkpoint to go back to when training diverges. new_slot,
-    new_step : the latest one, not known to be safe before some good losses follow. first_length :
-    the steps that the run began with; None before its length changes.
+    floor : the least level of the kept branch's losses (`divergence_detector`).
+    warm_until : the step at which warm-up has ended early; None where it has not.
+    ceiling : the rate at which warm-up had to end early, above which nothing is searched.
+    safe_slot, safe_step : the checkpoint to go back to when training diverges.
+    new_slot, new_step : the latest one, not known to be safe before some good losses follow.
+    first_length : the steps that the run began with; None before its length changes.
+    tested : the trials of the range test, without their losses.
     """
 
     version: int
@@ -143,11 +144,12 @@ class State:
     new_slot: str | None = None
     new_step: int = 0
     first_length: int | None = None
+    tested: tuple[Attempt, ...] = ()
 
     @property
     def stage_slot(self) -> str:
         """The name of the checkpoint that the present stage's candidates start from."""
-        return f"stage-{self.stage}"
+        return "range" if self.stage < 0 else f"stage-{self.stage}"
 
     @property
     def trial(self) -> int:
@@ -239,7 +241,17 @@ def _of_version_4(document: dict[str, Any]) -> dict[str, Any]:
 
 def _of_version_5(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document of before the first length was known."""
-    return {"first_length": None, **document, "version": VERSION}
+    return {"first_length": None, **document, "version": 6}
 
 
-_NEWER = (_of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5)
+def _of_version_6(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before range tests, without one."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"range_test": False, **settings}
+    return {"tested": [], **document, "settings": settings, "version": VERSION}
+
+
+_NEWER = (
+    _of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5, _of_version_6,
+)  # fmt: skip

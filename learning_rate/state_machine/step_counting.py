@@ -21,7 +21,8 @@ FIRST, RECENT = 8, 64  # losses remembered of the run's begin and of its latest 
 
 def advanced(state: State, losses: tuple[float, ...]) -> State:
     """Return the state with steps counted and losses remembered, on whatever branch."""
-    first = (state.first + losses)[:FIRST]
+    # Trials of the range test begin with the first batch, and their next losses may explode.
+    first = (state.first + losses)[: 1 if state.stage < 0 and state.phase == "trial" else FIRST]
     bad = state.bad
     for loss in losses:
         bad = bad + 1 if exploded(first, loss) else 0

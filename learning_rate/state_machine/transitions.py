@@ -20,13 +20,13 @@ from dataclasses import replace
 
 from topoloom.learning_rate.options import Options
 from topoloom.learning_rate.state_machine.checkpoints import fresh
+from topoloom.learning_rate.state_machine.range_trials import begun_with_range
 from topoloom.learning_rate.state_machine.report_checks import checked
 from topoloom.learning_rate.state_machine.stages import (
     after_evaluation,
     after_exploit_steps,
     after_trial_steps,
     begin_first_attempt,
-    begin_stage,
     exploit,
     next_attempt,
 )
@@ -44,9 +44,10 @@ def start(options: Options) -> State:
     Action(do='save', lr=None, steps=0, slot='stage-0', keep=('stage-0',), reason=None)
     """
     state = State(VERSION, options.settled(), "warm_up", Action("go_on"))
-    if state.settings.warmup_steps:
-        return warm_up(replace(state, until=state.settings.warmup_steps))
-    return begin_stage(state)
+    state = replace(state, until=state.settings.warmup_steps)
+    if state.settings.range_test:
+        state = begun_with_range(state)
+    return state if state.purse else warm_up(state)
 
 
 def observe(state: State, losses: Sequence[float] = ()) -> State:

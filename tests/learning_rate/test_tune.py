@@ -107,14 +107,65 @@ def test_a_decay_on_demand_ends_the_run_early(caplog):
         tuned.extend(2 * STEPS)
 
 
-def test_without_an_interval_the_search_is_around_the_optimizers_rate_and_says_so(caplog):
+def told(caplog):
+    return [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.parametrize("off", [1e-4, 1e3])
+def test_without_an_interval_a_range_test_finds_one_within_the_budget_and_says_so(off, caplog):
+    """The optimizer's own rate may be wrong by decades."""
     caplog.set_level(logging.INFO, "topoloom.learning_rate")
-    tuned, _ = training()
-    settings = tuned.tuner.settings
+    tuned, loss_of = training(lr=0.01 * off)
+    losses = []
+    for batch in tuned:
+        losses.append(loss_of(batch).item())
+        tuned.step(losses[-1])
+    state = tuned.tuner.state
+    assert losses[-1] < losses[0] / 10
+    assert state.spent == len(losses) <= 1.3 * STEPS and state.step == STEPS
+    assert 1e-3 < state.settings.warmup_lr <= 1
+    assert f"a range test begins at the optimizer's rate, {0.01 * off:g}" in told(caplog)[0]
+    (line,) = (line for line in told(caplog) if line.startswith("range test ("))
+    assert all(f"{one.rate:.3g} {one.status}" in line for one in state.tested)
+    found = state.settings
+    assert line.endswith(
+        f"rates from {found.min_lr:.3g} to {found.max_lr:.3g}, warm-up to {found.warmup_lr:.3g}"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"range_test": False}, {"method": "paper", "candidates": 2, "max_overhead": None},
+     {"max_lr": 0.01 * 10**1.5}],
+    ids=["no test", "no budget", "one end"],
+)  # fmt: skip
+def test_where_there_is_no_range_test_the_interval_is_around_the_optimizers_rate(options, caplog):
+    caplog.set_level(logging.INFO, "topoloom.learning_rate")
+    settings = training(evaluate=lambda: 0.0, **options)[0].tuner.settings
     assert settings.min_lr * settings.max_lr == pytest.approx(0.01**2)
     assert settings.max_lr / settings.min_lr == pytest.approx(1000)
-    assert settings.warmup_lr == pytest.approx(0.01)
+    assert settings.warmup_lr == pytest.approx(0.01) and not settings.range_test
     assert "rates from 0.000316 to 0.316: min_lr and max_lr set other ones" in caplog.text
+
+
+@pytest.mark.parametrize("stop", [3, 12, 30, 45])
+def test_a_run_that_is_saved_in_its_range_test_is_resumed_bit_for_bit(stop, tmp_path):
+    def run(stop=None, **more):
+        tuned, loss_of = training(lr=1e-6, **more)
+        losses = []
+        for batch in tuned:
+            losses.append(loss_of(batch).item())
+            tuned.step(losses[-1])
+            if len(losses) == stop:
+                tuned.save(tmp_path / "job.pt")
+                return losses, None
+        return losses, tuned.tuner.state
+
+    whole, state = run()
+    assert sum(attempt.steps for attempt in state.tested) > 45
+    first, _ = run(stop)
+    rest, again = run(resume=tmp_path / "job.pt")
+    assert (first + rest, again) == (whole, state)
 
 
 def test_a_given_interval_is_taken_as_it_is():

@@ -101,6 +101,7 @@ TUNING: tuple[Option, ...] = (
     _choice("hold_rate", "keep the last rate of warm-up unless a smaller rate is clearly better"),
     _choice("look_above", "search in trials that decay to zero, up from the last rate of warm-up"),
     _choice("stop_rises", "restore a checkpoint and halve the rate when the loss clearly rises"),
+    _choice("range_test", "trials before the first step find the interval inside these rates"),
     _number("max_overhead", "limit of discarded steps, as a share of all steps; inf: no limit"),
 )
 """Parameters of a session: `learning_rate.Options`."""

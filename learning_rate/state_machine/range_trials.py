@@ -1,0 +1,137 @@
+"""Find the interval before the first step, in trials that the budget of the search pays for.
+
+The trials start from the untrained model and see the same batches, and the rate of each falls
+linearly to zero (`learning_rate.state_machine.decayed_trials`).  The ladder begins at the rate that
+warm-up would end at, and its rungs are decades.  The walk goes up as long as the next rung ends
+clearly lower, step by step.  If the first rung above is not clearly lower, the walk goes down as
+long as the next rung ends clearly lower, and by a share of what that rung gains over the lowest
+rate of the interval, which hardly trains.  So a loss that does not fall at any rate, and is the
+higher the larger the rate is, does not lead to the smallest rate.
+
+- Up: the best rate of a short run is larger than that of a long run, so the interval's middle is
+  one rung below the best rung.  A best rung just above the start therefore changes nothing.
+- Down: the middle is the best rung.
+- Nothing clear: the middle is the start.
+
+Then warm-up begins with the untrained model, and the interval reaches `DECADES` to each side of its
+middle.  All steps of the trials are discarded.
+"""
+
+import math
+import statistics
+from dataclasses import replace
+
+from topoloom.learning_rate.options import Settings
+from topoloom.learning_rate.state_machine.checkpoints import restore, save
+from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, gaps_between
+from topoloom.learning_rate.state_machine.stage_plan import left_for_search
+from topoloom.learning_rate.state_machine.state import State
+
+RUNG = 10.0
+DECADES = 1.5  # that the interval reaches to each side of its middle
+TRIAL_SHARE = 0.08  # of the allowance
+WORTH = 0.25  # of the gain over a rate without effect, by which a smaller rate is better
+SHORTEST = 8  # steps of a trial
+LEAST_TRIALS = 3  # the start, a rung above, a rung below
+
+
+def begun_with_range(state: State) -> State:
+    """Save the untrained model for the trials; set the interval if three cannot be paid for."""
+    steps = max(SHORTEST, int(TRIAL_SHARE * (state.settings.allowance or 0)))
+    purse = left_for_search(state)
+    if purse < LEAST_TRIALS * steps:
+        return without_range(state)
+    state = replace(state, trial_steps=steps, purse=purse, looking=True)
+    return save(state, "save_stage", state.stage_slot)
+
+
+def next_range_rate(state: State) -> tuple[float, ...]:
+    """Return the rate to try next; nothing at the end of the walk or of its budget."""
+    used = sum(attempt.steps for attempt in state.attempts)
+    if used + state.trial_steps > state.purse:
+        return ()
+    known = _rungs(state)
+    lowest = _lowest(state.settings)
+    best = _best(known, lowest)
+    wanted = [best + 1] if best > 0 else [0, 1, best, best - 1]
+    if best <= 0 and below(known.get(best - 1), known.get(best)):
+        wanted.append(lowest)
+    if 0 in known and known[0].status == "diverged":
+        wanted.remove(1)
+    rungs = [rung for rung in wanted if rung not in known and _is_inside(state.settings, rung)]
+    return tuple(_rate(state.settings, rung) for rung in rungs[:1])
+
+
+def ranged(state: State) -> State:
+    """Return to the untrained model, with the interval that the trials are for."""
+    best = _best(_rungs(state), _lowest(state.settings))
+    rate = _rate(state.settings, best - 1 if best > 0 else best)
+    told = tuple(replace(attempt, losses=(), evaluations=()) for attempt in state.attempts)
+    settings = around(state.settings, rate)
+    state = replace(state, settings=settings, tested=told)
+    state = restore(state, "restore_safe", state.stage_slot)
+    # As before the first step: the losses of the trials tell nothing of the run.
+    state = replace(state, attempts=(), first=(), recent=(), bad=0, safe_slot=None, looking=False)
+    return replace(state, step=0, trial_steps=0, purse=0, until=settings.warmup_steps)
+
+
+def without_range(state: State) -> State:
+    """Return the state of a run that has no trials before its first step."""
+    settings = around(state.settings, state.settings.warmup_lr)
+    return replace(state, settings=settings, trial_steps=0, purse=0, looking=False)
+
+
+def around(settings: Settings, rate: float) -> Settings:
+    """Return settings whose interval is around a rate, inside the present interval.
+
+    >>> from topoloom.learning_rate import Options
+    >>> found = around(Options(1e-8, 100.0, 1000).settled(), 0.01)
+    >>> round(found.min_lr, 6), round(found.max_lr, 6), found.warmup_lr
+    (0.000316, 0.316228, 0.01)
+    """
+    rate = min(settings.max_lr, max(settings.min_lr, rate))
+    low = max(settings.min_lr, rate / RUNG**DECADES)
+    high = min(settings.max_lr, rate * RUNG**DECADES)
+    return replace(settings, min_lr=low, max_lr=high, warmup_lr=rate)
+
+
+def _best(known: Rungs, lowest: int) -> int:
+    """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
+    rung = 0
+    while below(known.get(rung + 1), known.get(rung)):
+        rung += 1
+    if rung > 0:
+        return rung
+    while (here := known.get(rung)) is not None:
+        if here.status == "finished" and not _promises_more(known, rung, lowest):
+            break
+        rung -= 1
+    return rung
+
+
+def _promises_more(known: Rungs, rung: int, lowest: int) -> bool:
+    """Whether the rung below ends lower by a share of what it gains over a rate without effect."""
+    lower, here, still = known.get(rung - 1), known.get(rung), known.get(lowest)
+    if here is None or lower is None or still is None or not below(lower, still):
+        return False
+    gain = gaps_between(lower, still)
+    return below(lower, here, WORTH * statistics.fmean(gain) if len(gain) > 1 else 0.0)
+
+
+def _rungs(state: State) -> Rungs:
+    base = state.settings.warmup_lr
+    ended = [attempt for attempt in state.attempts if attempt.status != "running"]
+    return {round(math.log(attempt.rate / base, RUNG)): attempt for attempt in ended}
+
+
+def _lowest(settings: Settings) -> int:
+    return -math.floor(math.log(settings.warmup_lr / settings.min_lr, RUNG) + 1e-9)
+
+
+def _rate(settings: Settings, rung: int) -> float:
+    return settings.warmup_lr * RUNG**rung
+
+
+def _is_inside(settings: Settings, rung: int) -> bool:
+    rate = _rate(settings, rung)
+    return not rung or (settings.min_lr <= rate * 1.000001 and rate <= settings.max_lr * 1.000001)

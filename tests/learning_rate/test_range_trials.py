@@ -1,0 +1,118 @@
+"""The range test: trials before the first step that find the interval, within the budget."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.learning_rate.test_decayed_trials import Still
+from tests.learning_rate.trainers import Toy, require_same_from, through_json, trained
+from topoloom.learning_rate import Options, observe, overrun, start
+from topoloom.learning_rate.errors import InvalidOptions
+from topoloom.learning_rate.state_machine.range_trials import LEAST_TRIALS, SHORTEST
+
+pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
+OWN = 1e-3  # the optimizer's rate
+
+
+def asked(steps=1000, **more):
+    choices = {"min_lr": OWN / 1e5, "max_lr": OWN * 1e5, "range_test": True, **more}
+    return Options(total_steps=steps, **choices)
+
+
+def decades(state):
+    return round(math.log10(state.settings.warmup_lr / OWN), 6)
+
+
+@pytest.mark.parametrize(
+    ("limit", "walked", "moved"),
+    [(2.0, [0, 1, 2, 3, 4], 2), (0.5, [0, 1, 2, 3], 1), (0.05, [0, 1, 2], 0),
+     (0.005, [0, 1, -1], 0), (5e-4, [0, -1, -2], -1), (5e-6, [0, -1, -2, -3, -4], -3)],
+)  # fmt: skip
+def test_the_middle_is_a_decade_below_the_best_rate_above_or_the_best_rate_below(
+    limit, walked, moved
+):
+    state, _ = trained(asked(), Toy(limit=limit))
+    assert [round(math.log10(attempt.rate / OWN)) for attempt in state.tested] == walked
+    assert decades(state) == moved
+    assert state.settings.max_lr / state.settings.min_lr == pytest.approx(1000)
+
+
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
+@given(
+    steps=st.integers(100, 800),
+    limit=st.floats(-6, 2).map(lambda power: 10**power),
+    overhead=st.floats(0.02, 0.4),
+    look=st.booleans(),
+    warmup=st.sampled_from([None, 0]),
+    rises=st.booleans(),
+)
+def test_the_cost_is_within_the_budget_and_json_changes_nothing(
+    steps, limit, overhead, look, warmup, rises
+):
+    options = asked(
+        steps, max_overhead=overhead, look_above=look, warmup_steps=warmup, stop_rises=rises
+    )
+    state, toy = trained(options, Toy(limit=limit), through_json)
+    assert (state, toy.run) == (trained(options, Toy(limit=limit))[0], state.spent)
+    assert state.spent <= steps + int(overhead * steps)
+    assert state.step == steps or state.action.reason == "diverged"
+    assert toy.position <= state.step  # trials leave no trace in the model; a recovery may
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), more=st.floats(0, 10))
+def test_where_the_loss_is_noise_alone_the_middle_is_the_start(seed, more):
+    """Also where a larger rate has a larger loss at once."""
+    options, toy = asked(), Still(seed, more)
+    state = start(options)
+    while not state.tested:
+        state = observe(state, toy.carry_out(state.action))
+    assert decades(state) == 0
+
+
+def warm_up_of(toy):
+    """Return the steps between the last return to the untrained model and the first stage."""
+    end = next(n for n, action in enumerate(toy.actions) if action.slot == "stage-0")
+    begin = max((n for n in range(end) if toy.actions[n].do == "restore"), default=-1)
+    return [(action.lr, action.steps) for action in toy.actions[begin + 1 : end]]
+
+
+def test_warm_up_after_it_is_that_of_a_run_with_the_interval_alone():
+    """It begins with the untrained model and the first batch, and no loss of a trial is left."""
+    still = {"stop_rises": False, "look_above": False, "candidates": 2}
+    state, toy = trained(asked(**still), Toy(limit=0.05))
+    found = state.settings
+    interval = Options(found.min_lr, found.max_lr, 1000, warmup_lr=found.warmup_lr, **still)
+    plain, other = trained(interval, Toy(limit=0.05))
+    assert state.first == plain.first
+    assert warm_up_of(toy) == warm_up_of(other)
+
+
+def test_without_a_budget_for_three_trials_the_interval_is_around_the_start():
+    fewest = LEAST_TRIALS * SHORTEST
+    for steps in (100, 290, 310):
+        state = start(asked(steps))
+        pays = int(0.1 * steps) - int(0.2 * int(0.1 * steps)) >= fewest
+        assert (state.stage < 0 and state.purse > 0) == pays
+        if not pays:
+            around = Options(OWN / 10**1.5, OWN * 10**1.5, steps, warmup_lr=OWN)
+            assert trained(asked(steps))[1].actions == trained(around)[1].actions
+
+
+def test_steps_that_nobody_asked_for_before_the_first_save_leave_the_test_out():
+    state = overrun(start(asked()), [2.0] * 5)
+    assert (state.step, state.spent, state.stage) == (5, 5, -1)
+    assert state.settings.max_lr / state.settings.min_lr == pytest.approx(1000)
+    assert not state.looking and state.action.do in ("save", "set_lr")
+
+
+def test_a_state_of_before_range_tests_resumes():
+    require_same_from(6, Options(1e-4, 1.0, 800), 20, "range_test", "tested")
+
+
+def test_a_budget_without_limit_is_refused():
+    with pytest.raises(InvalidOptions, match="/range_test: must be false where max_overhead"):
+        start(asked(method="paper"))
