@@ -430,6 +430,19 @@ def test_an_iteration_of_a_model_names_its_topology_its_phases_and_its_limit(vis
         page.wait_for_selector("th:text-is('expert')")
 
 
+def test_an_iteration_is_simulated_on_other_numbers_of_hosts_and_ports(visit, address):
+    job = "preset=dlrm-dcnv2&nodes=4&degree=2"
+    with visit(f"{address}/#/training?{job}") as page:
+        page.wait_for_selector(f"{ANSWER}:has-text('on 4 hosts takes')")
+        page.get_by_role("tab", name="Other sizes").click()
+        page.fill("#sweep-nodes", "4, 8:9")
+        page.click("text=Simulate these sizes")
+        page.wait_for_selector(".panel .chart .series-3", state="attached")
+        rows = page.locator("[role=tabpanel]:not([hidden]) > div table >> nth=-1").locator("tbody tr")
+        sizes = [row.inner_text().split()[:2] for row in rows.all()]
+    assert sizes == [["4", "2"], ["8", "2"], ["9", "2"]]
+
+
 def test_designs_are_pinned_and_compared_side_by_side(visit, address):
     body = {"degree": 2, "collective": "allgather", "bytes": "1MB"}
     for nodes in (5, 6):

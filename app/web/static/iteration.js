@@ -3,6 +3,7 @@
 import { post } from "./api.js";
 import { bar, figure, h, hidden, notes, tabs } from "./dom.js";
 import { Form, fields } from "./form.js";
+import { otherSizes } from "./iteration_sizes.js";
 import { bytes, plural, seconds, share } from "./numbers.js";
 import { keywords, options, sameElsewhere } from "./same.js";
 import { table } from "./table.js";
@@ -78,6 +79,7 @@ function answerOf(found, body) {
       ["Phases", () => phases(found.phases)],
       ["What limits", () => gains(found)],
       ["Placement", () => placement(found.placement)],
+      ["Other sizes", () => otherSizes(body)],
       ["API", () => sameElsewhere("/v1/iterations", body, `client.iteration(${keywords(body)})`, commandOf(body),
         [["Iteration (JSON)", `/v1/iterations/${found.id}`, "iteration.json", "this answer, iteration/1"]])],
     ]),
