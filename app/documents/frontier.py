@@ -96,18 +96,19 @@ def frontier_key(hosts: "Hosts", *, all_to_all: bool = False) -> dict[str, Any]:
     >>> asked == FrontierRequest(nodes=12, degree=4, max_steps=3).canonical()
     True
     """
-    return given_members(
-        nodes=hosts.nodes,
-        degree=hosts.degree,
-        links=hosts.links.value,
-        parallel_links=hosts.parallel_links,
-        vertex_transitive=hosts.vertex_transitive,
-        families=None if hosts.families is None else sorted(set(hosts.families)),
-        bases=sorted({str(base) for base in hosts.bases}) or None,
-        max_steps=hosts.max_steps,
-        schedule=hosts.schedule,
-        all_to_all=all_to_all or None,
-    )
+    asked = {
+        "nodes": hosts.nodes,
+        "degree": hosts.degree,
+        "links": hosts.links.value,
+        "parallel_links": hosts.parallel_links,
+        "vertex_transitive": hosts.vertex_transitive,
+        "families": None if hosts.families is None else sorted(set(hosts.families)),
+        "bases": sorted({str(base) for base in hosts.bases}) or None,
+        "max_steps": hosts.max_steps,
+        "schedule": hosts.schedule,
+        "all_to_all": all_to_all or None,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def of(answer: FrontierAnswer, identity: str) -> dict[str, Any]:
