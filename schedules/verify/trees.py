@@ -85,14 +85,17 @@ def _check_tree(
     deepest = 0
     valid, near_end, far_end = rules.valid, *((0, -1) if rules.outward else (-1, 0))
     for index, edge in enumerate(tree.edges):
-        if len(edge) < 2:
-            findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
-            continue
+        problem = None
+        if edge not in valid:
+            if len(edge) < 2:
+                findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
+                continue
+            problem = _edge_problem(edge, rules)
+            if problem is None:
+                valid.add(edge)
         near, far = edge[near_end], edge[far_end]
-        problem = None if edge in valid else _edge_problem(edge, rules)
         if problem is None:
-            valid.add(edge)
-            level = depth.get(near, -1) + 1
+            level = depth[near] + 1 if near in depth else 0
             if level == 0:
                 problem = f"rank {near!r} must be joined to the tree by an earlier edge"
             elif far in depth:
