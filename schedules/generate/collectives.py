@@ -199,7 +199,7 @@ def reverse(
     collective = _REVERSED[schedule.collective]
     if isinstance(schedule, TreeSchedule):
         trees = tuple(
-            Tree(tree.root, tree.weight, tuple(edge[::-1] for edge in tree.edges))
+            Tree(tree.root, tree.weight, tuple([edge[::-1] for edge in tree.edges]))
             for tree in schedule.trees
         )
         return replace(schedule, collective=collective, topology=topology.digest, trees=trees)

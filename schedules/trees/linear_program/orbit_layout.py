@@ -100,11 +100,7 @@ class FlowLayout:
 
     def _add_flows(self, receiver: int, laid: int) -> None:
         """Add the flows to one receiver, for every pass."""
-        network = self.question.network
-        colors = [(color, node == receiver) for node, color in enumerate(self._colors)]
-        kept = generators(network, colors) if self.symmetry else []
-        nodes = orbits(network.node_count, kept)
-        arcs = orbits(len(network.tail), arc_images(network, kept))
+        nodes, arcs = self._fixing(receiver)
         for inward in map(bool, range(laid)):
             tails, _ = self._ends(inward)
             useful = np.flatnonzero(tails != receiver)
@@ -121,6 +117,17 @@ class FlowLayout:
             rows = self._add_conservation(receiver, inward, nodes, arcs, column)
             count = int((self.nodes == self.nodes[receiver]).sum())
             self._kept.append((receiver, inward, count, nodes, rows))
+
+    def _fixing(self, receiver: int) -> tuple[Ints, Ints]:
+        """Return the orbits of nodes and arcs under the automorphisms that fix a receiver."""
+        if (self.nodes == self.nodes[receiver]).sum() == 1:
+            # All automorphisms do: most receivers near a fault.
+            return self.nodes, self.arcs
+        network = self.question.network
+        colors = [(color, node == receiver) for node, color in enumerate(self._colors)]
+        kept = generators(network, colors)
+        arcs = orbits(len(network.tail), arc_images(network, kept))
+        return orbits(network.node_count, kept), arcs
 
     def _add_conservation(
         self, receiver: int, inward: bool, nodes: Ints, arcs: Ints, column: dict[int, int]
