@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ class LinkShares:
         self._peaks = [row.peak for row in rows]
         shares = loads / np.array(self._peaks, float)[:, None] if rows else loads.astype(float)
         kept = shares.sum(axis=0) > 1 - _MARGIN
-        self._loads = np.unique(loads[:, kept], axis=1)
+        self._loads = _greatest(np.unique(loads[:, kept], axis=1))
         self._shares = self._loads / np.array(self._peaks or [1], float)[:, None][: len(rows)]
         used = (self._loads > 0).astype(np.int32)
         beside = used @ used.T > 0
@@ -137,21 +138,49 @@ class LinkShares:
         """Return the common speed at which the first links are full, and the rows that use them."""
         levels = (1 - fixed @ shares) / (rising @ shares)
         near = np.flatnonzero(levels <= levels.min() + _MARGIN)
-        exact = {}
-        for place in near:
-            column = self._loads[:, links[place]]
-            left, wanted = Fraction(1), Fraction(0)
-            for at, row in enumerate(rows):
-                share = Fraction(int(column[row]), self._peaks[row])
-                if rising[at]:
-                    wanted += share
-                else:
-                    left -= speeds[row] * share
-            exact[place] = left / wanted
+        # Whole numbers: shares times ``peak``, speeds times ``parts``.  Equal links count once.
+        peak = lcm(*(self._peaks[row] for row in rows))
+        factors = [peak // self._peaks[row] for row in rows]
+        parts = lcm(*(one.denominator for one in speeds.values()))
+        taken = [
+            0 if up else speeds[row].numerator * (parts // speeds[row].denominator)
+            for row, up in zip(rows, rising.tolist(), strict=True)
+        ]
+        ups = [int(up) for up in rising.tolist()]
+        known: dict[tuple[int, ...], Fraction] = {}
+        exact: dict[int, Fraction] = {}
+        for place, column in zip(
+            near.tolist(), self._loads[rows][:, links[near]].T.tolist(), strict=True
+        ):
+            key = tuple(column)
+            if key not in known:
+                uses = list(map(mul, key, factors))
+                left = parts * peak - sum(map(mul, uses, taken))
+                known[key] = Fraction(left, parts * sum(map(mul, uses, ups)))
+            exact[place] = known[key]
         level = min(exact.values())
         first = [place for place, one in exact.items() if one == level]
         users = (shares[:, first] > 0).any(axis=1) & rising
         return level, set(np.flatnonzero(users).tolist())
+
+
+def _greatest(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the columns that are below no other column in every row.
+
+    Where a link below another is full, the other is full, too, and has all its communications.
+
+    >>> _greatest(np.array([[1, 2, 0], [1, 1, 3]])).tolist()
+    [[2, 0], [1, 3]]
+    """
+    found = np.empty_like(columns)
+    count = 0
+    # A column below another has a smaller sum.
+    for place in np.argsort(-columns.sum(axis=0), kind="stable"):
+        column = columns[:, place]
+        if not (column[:, None] <= found[:, :count]).all(axis=0).any():
+            found[:, count] = column
+            count += 1
+    return found[:, :count]
 
 
 def _bits(numbers: Iterable[int]) -> int:
