@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topoloom.learning_rate.callbacks.progress import Writer
     from topoloom.learning_rate.callbacks.snapshot import Stateful
 
-REACH = 5.0  # decades that a range test may go to each side of the optimizer's own rate
+REACH = 6.0  # decades that a range test may go to each side of the optimizer's own rate
 LOG = logging.getLogger("topoloom.learning_rate")
 
 

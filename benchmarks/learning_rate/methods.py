@@ -101,13 +101,13 @@ def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
     every = max(1, steps // LOOKS) if task_name in TASKS else steps
     if method in PROBED:
         return _probed(task, PROBED[method], seed, steps, every)
-    training, batches = _begun(task, seed)
+    training, batches = begun(task, seed)
     if method in TUNED:
         return _tuned(task, training, batches, TUNED[method], seed, steps, every)
-    return _scheduled(task, training, batches, method, rate, steps, every)
+    return scheduled(task, training, batches, method, rate, steps, every)
 
 
-def _begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
+def begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
     """Return the training and its batches, and seed all later random draws."""
     torch.manual_seed(seed)
     training = task.make()
@@ -121,21 +121,21 @@ def _probed(task: Task, method: str, seed: int, steps: int, every: int) -> Run:
     each = int(PROBE * steps) // len(task.rates)
     begin, reached = time.process_time(), dict[float, float]()
     for rate in task.rates:
-        training, batches = _begun(task, seed)
-        optimizer = _optimizer(task, training, method, rate, steps)
+        training, batches = begun(task, seed)
+        optimizer = optimizer_of(task, training, method, rate, steps)
         if method in AVERAGED:
             optimizer.train()
-        losses = [_one_step(training, optimizer, next(batches)) for _ in range(each)]
+        losses = [stepped(training, optimizer, next(batches)) for _ in range(each)]
         late = statistics.fmean(losses[-max(1, each // 4) :])
         reached[rate] = late if math.isfinite(late) else math.inf
     spent, seconds = each * len(task.rates), time.process_time() - begin
     rate = min(reached, key=lambda one: reached[one])
-    main = _scheduled(task, *_begun(task, seed), method, rate, steps, every)
+    main = scheduled(task, *begun(task, seed), method, rate, steps, every)
     looks = [(step + spent, loss, second + seconds) for step, loss, second in main.looks]
     return replace(main, spent=steps + spent, seconds=main.seconds + seconds, looks=looks)
 
 
-def _optimizer(task: Task, training: Training, method: str, rate: float, steps: int) -> Any:
+def optimizer_of(task: Task, training: Training, method: str, rate: float, steps: int) -> Any:
     parameters = training.model.parameters()
     warmup = int(WARMUP * steps)
     if method == "Schedule-Free":
@@ -158,11 +158,11 @@ def _optimizer(task: Task, training: Training, method: str, rate: float, steps: 
     return torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01)
 
 
-def _scheduled(
+def scheduled(
     task: Task, training: Training, batches: ResumableBatches, method: str, rate: float, steps: int,
     every: int,
 ) -> Run:  # fmt: skip
-    optimizer = _optimizer(task, training, method, rate, steps)
+    optimizer = optimizer_of(task, training, method, rate, steps)
     greedy = _greedy(task, optimizer) if method == "GreedyLR" else None
     factor = SCHEDULES.get(method)
     if method == "Prodigy":
@@ -180,7 +180,7 @@ def _scheduled(
                 group["lr"] = lr * scale
         if method in AVERAGED:
             optimizer.train()
-        losses.append(_one_step(training, optimizer, next(batches)))
+        losses.append(stepped(training, optimizer, next(batches)))
         if greedy is not None:
             greedy.step(losses[-1])
         if (step + 1) % every == 0:
@@ -202,7 +202,7 @@ def _greedy(task: Task, optimizer: Any) -> Any:
     return GreedyLR(optimizer, min_lr=low, max_lr=high)
 
 
-def _one_step(training: Training, optimizer: Any, batch: list[int]) -> float:
+def stepped(training: Training, optimizer: Any, batch: list[int]) -> float:
     loss = training.loss(batch)
     optimizer.zero_grad()
     loss.backward()
@@ -225,7 +225,7 @@ def _tuned(
             "warmup_steps": int(WARMUP * steps),
         }
     tuner = InProcess(Options(**{**options, **asked, "total_steps": steps, "seed": seed}))
-    optimizer = _optimizer(task, training, "", 1e-3, steps)
+    optimizer = optimizer_of(task, training, "", 1e-3, steps)
     callback = TuningCallback(
         tuner, training.model, optimizer, data=batches, evaluate=training.validate
     )
@@ -234,7 +234,7 @@ def _tuned(
     while callback.running:
         trying = tuner.state.phase == "trial"
         with suppress(LearningRateError):  # a run that has diverged ends with nan
-            callback.step(_one_step(training, optimizer, next(batches)))
+            callback.step(stepped(training, optimizer, next(batches)))
         step = tuner.state.step
         if not trying and step >= (len(looks) + 1) * every:
             start = time.process_time()

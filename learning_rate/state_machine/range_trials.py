@@ -10,6 +10,7 @@ higher the larger the rate is, does not lead to the smallest rate.
 
 - Up: the best rate of a short run is larger than that of a long run, so the interval's middle is
   one rung below the best rung.  A best rung just above the start therefore changes nothing.
+  Where the budget or the interval ends before a rung is worse, the middle is the last rung.
 - Down: the middle is the best rung.
 - Nothing clear: the middle is the start.
 
@@ -64,8 +65,9 @@ def next_range_rate(state: State) -> tuple[float, ...]:
 
 def ranged(state: State) -> State:
     """Return to the untrained model, with the interval that the trials are for."""
-    best = _best(_rungs(state), _lowest(state.settings))
-    rate = _rate(state.settings, best - 1 if best > 0 else best)
+    known = _rungs(state)
+    best = _best(known, _lowest(state.settings))
+    rate = _rate(state.settings, best - 1 if best > 0 and best + 1 in known else best)
     told = tuple(replace(attempt, losses=(), evaluations=()) for attempt in state.attempts)
     settings = around(state.settings, rate)
     state = replace(state, settings=settings, tested=told)

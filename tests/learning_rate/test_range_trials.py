@@ -39,6 +39,12 @@ def test_the_middle_is_a_decade_below_the_best_rate_above_or_the_best_rate_below
     assert state.settings.max_lr / state.settings.min_lr == pytest.approx(1000)
 
 
+def test_where_the_budget_ends_before_a_rate_is_worse_the_middle_is_the_last_rate():
+    state, _ = trained(asked(400), Toy(limit=2.0))
+    assert [round(math.log10(attempt.rate / OWN)) for attempt in state.tested] == [0, 1, 2, 3]
+    assert decades(state) == 3
+
+
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(

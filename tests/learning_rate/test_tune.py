@@ -1,10 +1,14 @@
 """`tune`: a plain loop over the callback; its logs and curves."""
 
+import itertools
 import logging
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from topoloom.learning_rate import tune
+from topoloom.learning_rate.callbacks import ResumableBatches
 from topoloom.learning_rate.errors import InvalidOptions
 
 torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
@@ -227,3 +231,59 @@ def test_tensorboard_takes_the_curves(tmp_path):
         for batch in tuned:
             tuned.step(loss_of(batch))
     assert list(tmp_path.glob("events.*"))
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(
+    width=st.integers(1, 24),
+    depth=st.integers(0, 2),
+    seed=st.integers(0, 999),
+    adam=st.booleans(),
+    classes=st.booleans(),
+    off=st.integers(-4, 2),
+)
+def test_drawn_networks_train_whatever_decade_their_rate_is_in(
+    width, depth, seed, adam, classes, off
+):
+    """Without an interval; where the own rate trains well, the tuner does not do harm."""
+
+    def end_of(rate, tuned):
+        torch.manual_seed(seed)
+        inputs = torch.randn(256, 6)
+        hidden = torch.tanh(inputs @ torch.randn(6, 8) / 2) @ torch.randn(8, 3)
+        targets = hidden.argmax(1) if classes else hidden
+        error = torch.nn.functional.cross_entropy if classes else torch.nn.functional.mse_loss
+        widths = [6] + [width] * depth
+        layers = [
+            layer
+            for before, after in itertools.pairwise(widths)
+            for layer in (torch.nn.Linear(before, after), torch.nn.Tanh())
+        ]
+        model = torch.nn.Sequential(*layers, torch.nn.Linear(widths[-1], 3))
+        optimizer = (torch.optim.AdamW if adam else torch.optim.SGD)(model.parameters(), rate)
+        batches = ResumableBatches(256, 32, seed)
+        begun = error(model(inputs), targets).item()
+        callback = tune(model, optimizer, batches, 500) if tuned else None
+        for number in itertools.count():
+            if not callback.running if callback else number == 500:
+                break
+            if callback is None:  # as the tuner's own start: linear warm-up, a fifth of decay
+                share = min(1.0, (number + 1) / 25, (500 - number) / 95)
+                optimizer.param_groups[0]["lr"] = rate * share
+            batch = next(batches)
+            loss = error(model(inputs[batch]), targets[batch])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            if callback is not None:
+                callback.step(loss)
+        assert callback is None or callback.tuner.state.spent <= 550
+        return begun, error(model(inputs), targets).item()
+
+    good = 0.01 if adam else 0.1
+    begun, far_off = end_of(good * 10.0**off, tuned=True)
+    reached = end_of(good, tuned=False)[1]
+    assert begun - far_off > 0.5 * (begun - reached)
+    own = end_of(good * 10.0**off, tuned=False)[1]
+    assert not far_off > own + 0.1 * (begun - reached)
