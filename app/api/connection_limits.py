@@ -23,6 +23,9 @@ PROBES = frozenset({"/healthz", "/readyz", "/metrics", "/version"})
 SPARE = 32
 """Connections beyond a limit, so that the request of a probe has time to arrive."""
 
+RESERVED = 8
+"""Part of the requests at a time that only addresses with few of them can use, as 1 / RESERVED."""
+
 _WARN_EVERY = 60.0
 """Seconds between two warnings in the log."""
 
@@ -142,9 +145,18 @@ class ConnectionLimits:
         if self._busy >= self.most:
             return ConnectionsUsedUp()
         busy = len(self._addresses[entry[0]].of[State.BUSY])
-        if busy >= self.most_of_address and not is_proxy:
+        if not is_proxy and busy >= min(self.most_of_address, self._share()):
             return AddressUsesUpConnections()
         return None
+
+    def _share(self) -> int:
+        """Return how many requests of an address are answered at a time.
+
+        Near the limit of all addresses, one share is for an address that has no request yet.
+        """
+        if self._busy < self.most - self.most // RESERVED:
+            return self.most
+        return self.most // (1 + sum(bool(one.of[State.BUSY]) for one in self._addresses.values()))
 
     def _evict(self, victim: Connection | None) -> None:
         if victim is None:

@@ -4,8 +4,10 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
-BATCH = 8
-"""Callbacks in an iteration of the event loop: some milliseconds of first requests."""
+BATCH = 2
+"""Callbacks in an iteration of the event loop, half a millisecond of first requests.
+
+The loop accepts connections once in an iteration, and serves open connections once."""
 
 
 class FairQueue:

@@ -7,8 +7,11 @@ of the job (202).  The computation continues in this process while the job waits
 worker takes the result, or takes over the computation.
 """
 
+import asyncio
 import logging
-from contextlib import suppress
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -58,9 +61,78 @@ FOLLOWED_EVERY = 1.0
 """Seconds between two polls of a job whose computation runs in this process."""
 
 
-def lookups(engine: Engine) -> CapacityLimiter:
-    """Return the limiter of concurrent lookups of small documents."""
-    return CapacityLimiter(LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE)
+class FairLimiter:
+    """Slots for work; where all are in use, the owners that wait take turns.
+
+    A flood of one owner delays the work of another owner by one turn, not by the whole line.
+
+    Parameters
+    ----------
+    slots : int
+        Most pieces of work at a time.
+
+    Examples
+    --------
+    >>> async def served():
+    ...     limiter, order = FairLimiter(slots=1), []
+    ...     async def work(owner):
+    ...         async with limiter.slot(owner):
+    ...             await asyncio.sleep(0)
+    ...             order.append(owner)
+    ...     flood = [work("flood") for _ in range(20)]
+    ...     await asyncio.gather(*flood, work("other"))
+    ...     return order.index("other"), len(order)
+    >>> asyncio.run(served())
+    (2, 21)
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots = self._free = slots
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @asynccontextmanager
+    async def slot(self, owner: str) -> AsyncIterator[None]:
+        """Hold a slot for the duration of this block."""
+        if self._free:
+            self._free -= 1
+        else:
+            given = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(owner, deque()).append(given)
+            try:
+                await given
+            except asyncio.CancelledError:
+                if not given.cancelled():
+                    self._pass_on()
+                raise
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Give a slot to the next owner in turn; keep the slot free where nobody waits."""
+        while self._waiting:
+            owner, line = self._waiting.popitem(last=False)
+            given = line.popleft()
+            if line:
+                self._waiting[owner] = line
+            if not given.done():
+                given.set_result(None)
+                return
+        self._free += 1
+
+
+class Lookups:
+    """Threads for lookups of small documents; owners take turns."""
+
+    def __init__(self, engine: Engine) -> None:
+        threads = LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE
+        self._turns, self._threads = FairLimiter(threads), CapacityLimiter(threads)
+
+    async def run(self, owner: str, look_up: Callable[[], Artefact | Presented]) -> Any:
+        """Return what a function returns that looks a document up, called in a thread."""
+        async with self._turns.slot(owner):
+            return await to_thread.run_sync(look_up, limiter=self._threads)
 
 
 def context_of(request: Request) -> Context:
@@ -79,9 +151,12 @@ async def looked_up(request: Request, operation: Operation[B], body: B) -> Artef
     """Return the stored answer to a request, or raise `CacheMiss` if there is none."""
     context = context_of(request)
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
-    # None is the default limiter: lookups of small documents never wait for large documents.
-    limiter: CapacityLimiter | None = request.app.state.lookups if kind in SMALL else None
-    found = await to_thread.run_sync(operation.answer, context.looking(), body, limiter=limiter)
+    look_up = partial(operation.answer, context.looking(), body)
+    if kind in SMALL:
+        lookups: Lookups = request.app.state.lookups
+        found = await lookups.run(request.state.owner, look_up)
+    else:  # in other threads: lookups of small documents never wait for large documents
+        found = await to_thread.run_sync(look_up)
     assert isinstance(found, Artefact)
     return found
 

@@ -18,10 +18,11 @@ from starlette.responses import StreamingResponse
 
 from tests.app.jobs.work import until
 from topoloom.app.api import connection_timeouts
-from topoloom.app.api.connection_limits import SPARE, ConnectionLimits, State
+from topoloom.app.api.connection_limits import RESERVED, SPARE, ConnectionLimits, State
 from topoloom.app.api.connection_timeouts import MAX_HEAD, patient
 from topoloom.app.api.main import create_app
 from topoloom.app.api.request_limits import BODIES_OF_OWNER
+from topoloom.app.auth.errors import AddressUsesUpConnections
 from topoloom.app.auth.middleware import REFUSED
 from topoloom.app.config import Settings
 
@@ -533,6 +534,28 @@ def test_with_every_connection_busy_new_requests_are_refused_and_probes_are_answ
         wait_until(lambda: len(server.server_state.tasks) == 5)
         assert asked(port, PROBE).startswith(b"HTTP/1.1 200 ")
         assert asked(port, PROBE.replace(b"healthz", b"x")).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize("greedy", [1, 3, 10, 40])
+def test_busy_addresses_leave_room_for_requests_of_other_addresses(greedy):
+    most = 1000
+    limits = ConnectionLimits(most, most)
+    answered = dict.fromkeys(range(greedy), 0)
+
+    def begins(address, number):
+        limits.add((address, number), str(address), is_proxy=False)
+        if refused := limits.refusal((address, number), "/v1/designs", is_proxy=False):
+            limits.remove((address, number))
+            return refused
+        return limits.move((address, number), State.BUSY)
+
+    for number in range(most):
+        for address in answered:
+            answered[address] += begins(address, number) is None
+    assert sum(answered.values()) >= most * 7 // 8
+    assert isinstance(begins(0, most), AddressUsesUpConnections)
+    room = min(most // RESERVED, most // (greedy + 2))
+    assert {begins("other", number) for number in range(room)} == {None}
 
 
 @pytest.mark.parametrize(("most", "each", "status"), [(1, 9, 503), (9, 1, 429)])

@@ -32,7 +32,7 @@ from topoloom.synth.progress import Listener, progress_listener
 
 log = logging.getLogger(__name__)
 
-NICENESS = 5
+NICENESS = 10
 """Workers yield the processor to the process that answers from the store."""
 
 REPORT_SECONDS = 0.2
