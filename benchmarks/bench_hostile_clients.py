@@ -390,7 +390,7 @@ def main() -> None:
         engine.dispose()
         with ExitStack() as running:
             with separated(said.share_cores):
-                started_service = started(url, port, auth="keys", rate_per_second=1000)
+                started_service = started(url, port, auth="keys")
                 service = running.enter_context(started_service)
             place = stored_design(service, keys[0])
             if said.real_time:
