@@ -121,7 +121,9 @@ def scaled_division(
         return None
     if not all(rates):
         return None
-    scaled = tuple(tuple(one * fit for one in capacities) for capacities in passes)
+    scaled = tuple(map(tuple, passes))
+    if fit < 1:
+        scaled = tuple(tuple(one * fit for one in capacities) for capacities in passes)
     return Division(fit * min(rates), tuple(sizes), scaled, question.receivers)
 
 
@@ -132,7 +134,8 @@ def _carried(
     network = question.network
     tail, head = (network.head, network.tail) if inward else (network.tail, network.head)
     scale = lcm(*(capacity.denominator for capacity in capacities))
-    units = np.array([int(capacity * scale) for capacity in capacities], dtype=object)
+    whole = [capacity.numerator * (scale // capacity.denominator) for capacity in capacities]
+    units = np.array(whole, dtype=object)
     guard(int(units.sum()) * sum(sizes))
     balance = np.zeros(network.node_count, np.int64)
     room = units.astype(np.int64)
