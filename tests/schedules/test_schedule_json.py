@@ -305,6 +305,21 @@ def test_packed_bytes_with_a_right_checksum_but_wrong_content_never_crash(at, va
     assert schedule.collective in Collective
 
 
+def test_packed_trees_whose_counts_do_not_add_up_are_refused():
+    packed = pack(every_schedule(RING)["trees-allgather"])
+    start = schedule_mark(packed)
+    raw = zlib.decompress(packed[start:])
+    size = int.from_bytes(raw[:4], "little")
+    roots, weights, counts, _, _ = json.loads(raw[4 : 4 + size])["arrays"]
+    assert {kind for kind, _ in (roots, weights, counts)} == {"|u1"}
+    edges = 4 + size + roots[1] + weights[1]
+    for first, by in ((edges, 1), (edges, -1), (edges + counts[1], 1), (edges + counts[1], -1)):
+        changed = bytearray(raw)
+        changed[first] += by
+        with pytest.raises(InvalidSchedule, match="count"):
+            unpack(packed[:start] + zlib.compress(bytes(changed)))
+
+
 def test_a_weight_beyond_64_bits_is_not_packed():
     trees = every_schedule(RING, weights=(2**64,))["trees-allgather"]
     with pytest.raises(InvalidSchedule):
