@@ -75,8 +75,8 @@ def _notes(request: NetworkCurvesRequest, trace: "Trace") -> Iterator[str]:
     if trace.without_ring:
         yield (
             f"{trace.without_ring} collectives have no ring in the rings: their ring follows the "
-            f"ranks, {request.accelerators_per_host} on each host; accelerators_per_host and rings "
-            "state it"
+            f"ranks, {request.accelerators_per_host} on each host; --accelerators-per-host and "
+            "--rings state it"
         )
     if trace.fixed:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(trace.fixed.items()))
@@ -85,4 +85,4 @@ def _notes(request: NetworkCurvesRequest, trace: "Trace") -> Iterator[str]:
             "of allreduce, allgather and reduce-scatter"
         )
     if request.kernel_times is None:
-        yield "reductions and copies take no time; kernel_times states them"
+        yield "reductions and copies take no time; --kernel-times states them"

@@ -13,6 +13,8 @@ def warm() -> None:
     from topoloom.schedules.formats.schedule.binary import pack
     from topoloom.schedules.generate.collectives import make
     from topoloom.schedules.model.schedule import Collective
+    from topoloom.schedules.network_curves import ring_collective, ring_time
+    from topoloom.schedules.network_curves.network import Network as LatencyNetwork
     from topoloom.schedules.routes import all_to_all
     from topoloom.schedules.simulate import Network, simulate
     from topoloom.schedules.trees.forestcoll import allgather, optimum
@@ -72,6 +74,10 @@ def warm() -> None:
     plan_moves(other, plant, today)
     plan_placed(other, plant, today)
     coloured((np.arange(3), np.array([1, 2, 0])), np.ones((3, 3), np.int64), np.full(3, -1))
+    pair = ring_collective.Channel((1,), (1,))
+    ring = ring_collective.RingCollective(Collective.ALLGATHER, 2, (pair,))
+    zero = Fraction(0)
+    ring_time.ring_time(ring, LatencyNetwork(zero, zero, zero), zero, zero)
     # Without the linear program: the multiplicative-weights algorithm.
     all_to_all.optimum(exchange, max_variables=0)
 

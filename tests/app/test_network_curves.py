@@ -52,7 +52,7 @@ def test_the_time_is_that_of_the_bytes_and_one_latency(client):
     assert over_latency["pieces"][-1]["latencies"] == 6
     assert over_bandwidth["pieces"][-1]["sent_bytes"] == 6 * 2**18
     notes = " ".join(found["notes"])
-    assert "1 Broadcast ring" in notes and "kernel_times" in notes
+    assert "1 Broadcast ring" in notes and "--kernel-times" in notes
 
 
 def test_the_table_and_the_csv_have_a_row_per_piece(topoloom, files):
