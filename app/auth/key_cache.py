@@ -5,8 +5,8 @@ that time.  A request in the second half of the time has the entry of its key re
 wait for the query.  While the database cannot be used, entries stay valid until their keys expire.
 The cache holds the digests of keys, not their texts.
 
-One query at a time reads all keys that requests wait for.  A flood of guesses has one query a
-second, which reads the ids of all keys.
+One query at a time reads all keys that requests wait for.  A flood of guesses has five
+queries a second, which read the ids of all keys, or fewer queries where these take long.
 """
 
 import asyncio
@@ -36,8 +36,12 @@ SECONDS = 5.0
 MOST = 4096
 """Most entries, for valid and invalid keys."""
 
-IDS_SECONDS = 1.0
-"""Seconds for which the ids of all keys are valid: an address that guesses waits for a new key."""
+IDS_SECONDS = 0.2
+"""Least seconds for which the ids of all keys are valid: an address that guesses waits for a new
+key."""
+
+IDS_REST = 20
+"""The ids are valid for at least this multiple of the time that their query took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class KnownKeys:
         return entry.access
 
     async def is_listed(self, text: str) -> bool:
-        """Return whether a text has the id of a key that existed `IDS_SECONDS` ago.
+        """Return whether a text has the id of a key that existed when the ids were last read.
 
         Raises
         ------
@@ -138,8 +142,10 @@ class KnownKeys:
         return identity in self._ids
 
     async def _list(self) -> None:
+        start = self._clock()
         self._ids = await self._read(api_keys.ids)
-        self._ids_until = self._clock() + IDS_SECONDS
+        end = self._clock()
+        self._ids_until = end + max(IDS_SECONDS, IDS_REST * (end - start))
 
     @staticmethod
     def _is_in_force(entry: _Entry | None) -> bool:
