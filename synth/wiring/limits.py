@@ -45,6 +45,13 @@ MAX_PRICE_STEPS, PRICE_RESTART, MAX_PRICED_OPTIONS = 5_000, 500, 330_000_000
 steps: 1.6 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 638 moves, proven by
 the linear program in minutes, is met up to 1 move."""
 
+BRANCH_STEPS, MAX_BRANCHED = 1_000, 16
+"""Steps of the search for the prices of a branch, and new edges up to which their colors branch."""
+
+MIN_BRANCHES, MAX_BRANCHES, MAX_BRANCH_OPTIONS = 40, 200, 650_000_000
+"""Least and greatest number of branches whose prices are searched, and the options in all steps.
+Measured at 1,024 hosts and 8 changed links: the bound rises from 85 to 93 in 2.5 s."""
+
 WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
 """Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take
 up to 1.8 s at 256 hosts of 4 ports."""

@@ -37,14 +37,24 @@ STEP_PRODUCT, STEP_RATIO = 0.9, 83.0
 Reals = NDArray[np.float64]
 
 
+State = tuple[Reals, Reals, Reals]
+"""Where a search stands: x(e, c), prices p(v, c), and the price of the one color of each edge."""
+
+
 class Priced(NamedTuple):
-    """The most edges that keep a color, and the reduced cost of every edge and color.
+    """A bound of the cost in units of `UNIT`, the reduced costs of all colors, and the state.
 
     The reduced costs of an edge are at least 0, and one is 0.
     """
 
-    most: int
+    least: int
     reduced: Reals
+    state: State
+
+    @property
+    def most(self) -> int:
+        """How many edges keep a preferred color at most."""
+        return len(self.reduced) - max(0, -(-self.least // UNIT))
 
 
 @njit(cache=True, nogil=True)
@@ -108,38 +118,71 @@ def priced(problem: ColoringProblem, colors: Integers, enough: int) -> Priced:
     2
     """
     edges, count = problem.likes.shape
-    cost, loose = 1.0 - problem.likes, problem.degrees < problem.room.sum(axis=1)
-    widest = max(count, int(problem.degrees.max()))
-    primal = (STEP_PRODUCT / (3 * widest * STEP_RATIO)) ** 0.5
     x = np.zeros((edges, count))
     x[np.arange(edges), colors] = 1.0
-    state = x, np.zeros(problem.room.shape), np.zeros(edges)
-    sums = tuple(part.copy() for part in state)
+    start = _bounded(problem, problem.allowed, (x, np.zeros(problem.room.shape), np.zeros(edges)))
     steps = min(limits.MAX_PRICE_STEPS, limits.MAX_PRICED_OPTIONS // (edges * count) + 1)
-    best = _bounded(problem, state[1])
+    return repriced(problem, problem.allowed, start, steps, enough)
+
+
+def repriced(
+    problem: ColoringProblem, allowed: NDArray[np.bool_], start: Priced, steps: int, enough: int
+) -> Priced:
+    """Return good prices for edges that have an allowed color, searched from the state of others.
+
+    Parameters
+    ----------
+    problem : ColoringProblem
+    allowed : bool array, shape (edges, colors)
+        At least one color of every edge, and none that `problem` does not allow.
+    start : Priced
+    steps, enough : int
+        The search ends after these steps, in multiples of `limits.PRICE_RESTART`, or as `priced`.
+
+    Examples
+    --------
+    If the second edge of the square must have the second color, so must the third, and the bound
+    is the same.
+
+    >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
+    >>> likes = np.array([[True, False]] * 4)
+    >>> problem = ColoringProblem(*square, np.ones((4, 2), np.int64), likes)
+    >>> start = priced(problem, np.array([0, 1, 1, 0]), 2)
+    >>> allowed = np.array([[True, True], [False, True], [True, True], [True, True]])
+    >>> repriced(problem, allowed, start, 1000, 2).most
+    2
+    """
+    cost, loose = 1.0 - problem.likes, problem.degrees < problem.room.sum(axis=1)
+    widest = max(cost.shape[1], int(problem.degrees.max()))
+    primal = (STEP_PRODUCT / (3 * widest * STEP_RATIO)) ** 0.5
+    x, prices, worths = (part.copy() for part in start.state)
+    x[~allowed] = 0.0
+    state = x, prices, worths
+    sums = tuple(part.copy() for part in state)
+    best = _bounded(problem, allowed, state)
     rounds = -(-steps // limits.PRICE_RESTART)
     for number in range(rounds):
         if best.most <= enough:
             break
         report_progress("bounding moves", number, rounds)
         _descend(
-            problem.first, problem.second, problem.allowed, cost, loose, *state, sums,
+            problem.first, problem.second, allowed, cost, loose, *state, sums,
             limits.PRICE_RESTART, primal, STEP_RATIO * primal,
         )  # fmt: skip
         for part, mean in zip(state, sums, strict=True):
             part[:] = mean
-        best = min(best, _bounded(problem, state[1]), key=lambda found: found.most)
-    return best
+        best = max(best, _bounded(problem, allowed, state), key=lambda found: found.least)
+    return best._replace(state=state)
 
 
-def _bounded(problem: ColoringProblem, prices: Reals) -> Priced:
-    """Return the exact bound that prices prove after they are rounded, and reduced costs."""
-    rounded = np.rint(prices * UNIT).astype(np.int64)
+def _bounded(problem: ColoringProblem, allowed: NDArray[np.bool_], state: State) -> Priced:
+    """Return the exact bound that the prices prove after they are rounded, and reduced costs."""
+    rounded = np.rint(state[1] * UNIT).astype(np.int64)
     loose = problem.degrees < problem.room.sum(axis=1)
     rounded[loose] = np.minimum(rounded[loose], 0)
     cost = UNIT * (1 - problem.likes.astype(np.int64))
     cost -= rounded[problem.first] + rounded[problem.second]
-    least = np.where(problem.allowed, cost, np.iinfo(np.int64).max).min(axis=1)
+    least = np.where(allowed, cost, np.iinfo(np.int64).max).min(axis=1)
     total = int((rounded * problem.room).sum()) + int(least.sum())
-    reduced = np.where(problem.allowed, (cost - least[:, None]) / UNIT, FORBIDDEN)
-    return Priced(len(least) - max(0, -(-total // UNIT)), reduced)
+    reduced = np.where(allowed, (cost - least[:, None]) / UNIT, FORBIDDEN)
+    return Priced(total, reduced, state)

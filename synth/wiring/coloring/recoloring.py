@@ -4,6 +4,7 @@
 2. Prices of ports bound the edges that any coloring keeps (`coloring.prices`).
 3. Walks of conflicts, guided by the prices, look for a coloring at the bound
    (`coloring.conflict_walk`); Kempe chains remove the conflicts that are left.
+4. Branch and bound on the colors of new edges raises the bound (`coloring.branches`).
 
 The search ends at the first step that meets the bound, and where two walks keep equally many edges.
 All work is limited by counts of steps.
@@ -12,6 +13,7 @@ All work is limited by counts of steps.
 import numpy as np
 
 from topoloom.synth.wiring import limits
+from topoloom.synth.wiring.coloring.branches import most_kept
 from topoloom.synth.wiring.coloring.conflict_walk import Schedule, walked
 from topoloom.synth.wiring.coloring.kempe import coloured
 from topoloom.synth.wiring.coloring.prices import priced
@@ -71,14 +73,14 @@ def recolored(
     kept = problem.kept(best)
     if kept == most or problem.room.shape[1] < 2:
         return best, most
-    bound, reduced = priced(problem, best, kept)
-    most = min(most, bound)
+    prices = priced(problem, best, kept)
+    most = min(most, prices.most)
     start, joined = _started(problem, claimed), False
     for number, (schedule, share) in enumerate((*WALKS, *WARMER_WALKS)):
         if kept == most or (joined and number >= len(WALKS)):
             break
         steps = int(share * _steps(problem))
-        last, found = walked(problem, reduced, start, steps, schedule, most)
+        last, found = walked(problem, prices.reduced, start, steps, schedule, most)
         if found is None:
             found = _completed(problem, problem.without_conflicts(last))
         else:
@@ -88,7 +90,7 @@ def recolored(
             break
         if found is not None and again > kept:
             best, kept = found, again
-    return best, most
+    return best, most if kept == most else min(most, most_kept(problem, prices, kept))
 
 
 def _steps(problem: ColoringProblem) -> int:
