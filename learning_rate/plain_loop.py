@@ -116,7 +116,7 @@ def _options(
         "range_test=False takes %.3g to %.3g", rate, low, high,
     )  # fmt: skip
     low, high = interval_around(rate, REACH)
-    return Options(low, high, total_steps, **options | {"range_test": True})
+    return Options(low, high, total_steps, **{**options, "range_test": True})
 
 
 def interval_around(rate: float, decades: float = DECADES) -> tuple[float, float]:

@@ -10,6 +10,7 @@ are two of those that the tuner was developed on, and four further ones.
 import argparse
 import math
 import statistics
+from typing import Any
 
 import torch
 from torch import nn
@@ -85,7 +86,7 @@ def final(task: Task, way: str, rate: float, seed: int, steps: int) -> tuple[flo
     if way == "WSD":
         return scheduled(task, made, batches, way, rate, steps, steps).final, steps
     optimizer = optimizer_of(task, made, "", rate, steps)
-    options = {} if way == "tune" else {"range_test": False}
+    options: dict[str, Any] = {} if way == "tune" else {"range_test": False}
     tuned = tune(made.model, optimizer, batches, steps, seed=seed, **options)
     spent = 0
     try:
