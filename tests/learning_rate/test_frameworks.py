@@ -92,16 +92,17 @@ def hugging_face(folder, tuner, accumulated=1, steps=None, resume=None, **more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accumulated", [1, 2])
-def test_hugging_faces_trainer_is_tuned(tmp_path, accumulated):
+@pytest.mark.parametrize(("accumulated", "ranged"), [(1, False), (2, False), (2, True)])
+def test_hugging_faces_trainer_is_tuned(tmp_path, accumulated, ranged):
     inputs, targets = data()
-    tuner = Watched(Options(1e-4, 1.0, STEPS, **ASKED))
+    tuner = Watched(Options(1e-4, 1.0, STEPS, range_test=ranged, **ASKED))
     model, trainer = hugging_face(tmp_path, tuner, accumulated)
     before = torch.nn.functional.mse_loss(model.layers(inputs), targets).item()
     trainer.train()
     spent, step, reason = steps_of(tuner)
     assert (step, reason) == (STEPS, "finished")
     assert trainer.state.global_step == spent > STEPS
+    assert bool(tuner.state.tested) == ranged
     assert len(model.seen) == spent * accumulated
     first = first_losses_of_candidates(tuner)
     assert len(first) >= 2 and len(set(first)) == 1  # same model, same batch
@@ -189,14 +190,15 @@ def lightning_run(folder, tuner, accumulated=1, steps=None, save_every=None, sch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accumulated", [1, 2])
-def test_lightnings_trainer_is_tuned(tmp_path, accumulated):
-    tuner = Watched(Options(1e-4, 1.0, STEPS, **ASKED))
+@pytest.mark.parametrize(("accumulated", "ranged"), [(1, False), (2, False), (2, True)])
+def test_lightnings_trainer_is_tuned(tmp_path, accumulated, ranged):
+    tuner = Watched(Options(1e-4, 1.0, STEPS, range_test=ranged, **ASKED))
     module, loader, trainer = lightning_run(tmp_path, tuner, accumulated)
     trainer.fit(module, loader)
     spent, step, reason = steps_of(tuner)
     assert (step, reason) == (STEPS, "finished")
     assert trainer.global_step == spent > STEPS
+    assert bool(tuner.state.tested) == ranged
     first = first_losses_of_candidates(tuner)
     assert len(first) >= 2 and len(set(first)) == 1
     assert "on_before_batch_transfer" not in vars(module)
