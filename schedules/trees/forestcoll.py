@@ -125,10 +125,12 @@ def allgather_by_images(
     require_paths(topology, demand)
     network = usable_network(network_of(topology, demand), copying_nodes(topology)).network
     rate = rates(network, None, None).rate
-    trees = symmetric(topology, network, rate, gaps)
-    if trees is None:
+    found = symmetric(topology, network, rate, gaps)
+    if found is None:
         return None
-    return _schedule(topology, Collective.ALLGATHER, demand, rate.trees_per_root, trees)
+    trees = list(found)
+    count = sum(tree.weight for tree in trees if tree.root == trees[0].root)
+    return _schedule(topology, Collective.ALLGATHER, demand, count, trees)
 
 
 def broadcast(

@@ -284,8 +284,11 @@ def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
 
 
 @pytest.mark.slow
-def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof() -> None:
-    topology = degraded(fabric("dgx-a100-20"), without_links=[("3.gpu5", "plane1")])
+@pytest.mark.parametrize(
+    "fault", [{"without_links": [("3.gpu5", "plane1")]}, {"without_nodes": ["3.gpu5"]}]
+)
+def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof(fault) -> None:
+    topology = degraded(fabric("dgx-a100-20"), **fault)
     best = allreduce_bound(topology)
     assert best.rate == best.feasible > best.sequential
     found = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options())

@@ -103,7 +103,8 @@ def symmetric(
     """Return images of the trees of a few roots, or None.
 
     They are tried where all ranks have equal shards.  ``gaps`` are the excesses over the time of
-    the rate, as shares, that are tried in turn.
+    the rate, as shares, that are tried in turn.  With a gap every root has about
+    `limits.MANY_TREES` trees: of few trees, rounding down takes more capacity than the gap adds.
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
@@ -116,10 +117,10 @@ def symmetric(
     names = [topology.nodes[node] for node in order.tolist()]
     whole = not len(action.others(network.terminals))
     for gap in gaps:
-        room = tree_capacities(network, rate.scale * (1 + gap), rate.trees_per_root)
-        found = (symmetric_trees if whole else completed_trees)(
-            network, room, rate.trees_per_root, action
-        )
+        finer = max(1, limits.MANY_TREES // rate.trees_per_root) if gap else 1
+        count = rate.trees_per_root * finer
+        room = tree_capacities(network, rate.scale * finer * (1 + gap), count)
+        found = (symmetric_trees if whole else completed_trees)(network, room, count, action)
         if found is not None:
             return named_trees(names, found)
     return None
