@@ -162,7 +162,8 @@ def test_the_cover_has_totals_and_the_time_of_people_who_work_at_once():
     minutes = -(-sum(slowest) // 60)
     moves, removes = len(script.moves), sum(not move.adds for move in script.moves)
     assert "Plant hall 2" in text
-    assert f"{moves} moves in {len(script.steps)} stages: {removes} to pull" in text
+    stages = "1 stage" if len(script.steps) == 1 else f"{len(script.steps)} stages"
+    assert f"{moves} moves in {stages}: {removes} to pull" in text
     assert f"{moves - removes} to plug. Time with a person for each page: {minutes} min." in text
     cover = sheet.pages[0][1:]
     assert [row[1] for row in cover] == [page.person for page in found]

@@ -116,7 +116,8 @@ def _cover(script: Script, found: tuple[Page, ...]) -> Iterator[str]:
     removes = sum(page.removes for page in found)
     hall = f"<p>Plant {escape(script.plant.name)}</p>" if script.plant.name else ""
     yield f"<h1>Work order</h1>{hall}<p>Plan {escape(script.plan_id)}</p>"
-    yield f"<p>{moves} moves in {len(script.steps)} stages: {removes} to pull, "
+    stages = "1 stage" if len(script.steps) == 1 else f"{len(script.steps)} stages"
+    yield f"<p>{moves} moves in {stages}: {removes} to pull, "
     yield f"{moves - removes} to plug. Time with a person for each page: {_total(found)}.</p>"
     yield '<table class="cover"><thead><tr>'
     yield "<th>stage</th><th>where</th><th>steps</th><th>pull</th><th>plug</th>"
