@@ -38,36 +38,24 @@ def tune(
 ) -> "TuningCallback":
     """Return a callback whose iteration yields the batches of a tuned run.
 
-    Parameters
-    ----------
-    model, optimizer
-        A PyTorch model, and one optimizer or a list of optimizers.
-    data : DataLoader or Stateful
-        The source of the batches, epoch after epoch.
-    total_steps : int
-        Steps of the run that is kept; the search discards up to a tenth of their number.
-    min_lr, max_lr : float, optional
-        The interval that rates are searched in; the run warms up to the middle.  Where neither is
-        given, a range test that begins at the optimizer's own rate finds the interval, within
-        ``max_overhead`` (`learning_rate.state_machine.range_trials`).  Where one is missing, or
-        with ``range_test=False``, it is 1.5 decades from the optimizer's own rate.  A log line
-        says so.
-    evaluate, scaler, others, folder, resume, writer, on_divergence
-        As in `TuningCallback`.
-    options
-        Further fields of `Options`.
+    Args:
+        model, optimizer: A PyTorch model, and one optimizer or a list of optimizers.
+        data: The source of the batches, epoch after epoch.
+        total_steps: Steps of the run that is kept; the search discards up to a tenth of their
+            number.
+        min_lr, max_lr: The interval that rates are searched in; the run warms up to the middle.
+            Where neither is given, a range test that begins at the optimizer's own rate finds the
+            interval, within ``max_overhead`` (`learning_rate.state_machine.range_trials`).  Where
+            one is missing, or with ``range_test=False``, it is 1.5 decades from the optimizer's own
+            rate.  A log line says so.
+        evaluate, scaler, others, folder, resume, writer, on_divergence: As in `TuningCallback`.
+        options: Further fields of `Options`.
 
-    Raises
-    ------
-    InvalidOptions
-        An argument does not fit; the error names the argument.
+    Raises:
+        InvalidOptions: An argument does not fit; the error names the argument.
 
-    Notes
-    -----
     Where torch.distributed is initialized, all ranks share one tuner (`callbacks.Ranks`).
 
-    Examples
-    --------
     The loop has the lines of a loop with a scheduler::
 
         tuned = tune(model, optimizer, loader, total_steps=10_000)

@@ -45,20 +45,15 @@ def ladder(low: float, high: float) -> list[float]:
 def propose_interval(rates: Sequence[float], trials: Sequence[Sequence[float]]) -> Interval:
     """Return the interval around the rate whose trial ends lowest.
 
-    Parameters
-    ----------
-    rates : sequence of float
-        Growing; the first hardly trains.
-    trials : sequence of sequences of float
-        The losses of each rate's trial, all on the same batches; a trial that explodes ends early.
+    Args:
+        rates: Growing; the first hardly trains.
+        trials: The losses of each rate's trial, all on the same batches; a trial that explodes ends
+            early.
 
-    Raises
-    ------
-    InvalidObservation
-        No trial ends lower than the first by two standard errors of the differences.
+    Raises:
+        InvalidObservation: No trial ends lower than the first by two standard errors of the
+            differences.
 
-    Examples
-    --------
     >>> losses = [[2 - 0.1 * step * fall for step in range(12)] for fall in (0, 0.1, 1, 0.3)]
     >>> found = propose_interval([1e-4, 1e-3, 1e-2, 1e-1], losses)
     >>> round(found.min_lr, 7), round(found.max_lr, 4)
@@ -95,25 +90,17 @@ def range_test(
 
     Afterwards model, optimizer, ``others`` and the random generators are restored.
 
-    Parameters
-    ----------
-    step : callable
-        Makes one training step and returns its loss.
-    others : mapping of Stateful
-        Other parts with a state.  The position in the data must be one of them: otherwise the
-        trials see different batches, and are compared badly.
-    low, high : float
-        The rates between which the ladder reaches, of the parameter group with the largest rate;
-        the others keep their ratios.
-    steps : int
-        Steps of all trials; each trial has at least `MIN_STEPS`.
+    Args:
+        step: Makes one training step and returns its loss.
+        others: Other parts with a state.  The position in the data must be one of them: otherwise
+            the trials see different batches, and are compared badly.
+        low, high: The rates between which the ladder reaches, of the parameter group with the
+            largest rate; the others keep their ratios.
+        steps: Steps of all trials; each trial has at least `MIN_STEPS`.
 
-    Raises
-    ------
-    InvalidOptions
-        The ladder is empty, or ``steps`` are too few for its rungs.
-    InvalidObservation
-        No rate trains clearly.
+    Raises:
+        InvalidOptions: The ladder is empty, or ``steps`` are too few for its rungs.
+        InvalidObservation: No rate trains clearly.
     """
     from topoloom.learning_rate.callbacks.rates import Rates
     from topoloom.learning_rate.callbacks.snapshot import put_back, take

@@ -87,10 +87,9 @@ class InProcess:
 def extended_to(tuner: Tuner, total_steps: int | None) -> int:
     """Give the run of a tuner another length, and return the length.
 
-    Raises
-    ------
-    InvalidOptions
-        The tuner keeps its length: it is one of a service, or of a candidate in a fork.
+    Raises:
+        InvalidOptions: The tuner keeps its length: it is one of a service, or of a candidate in a
+            fork.
     """
     extend: Callable[[int | None], int] | None = getattr(tuner, "extend", None)
     if extend is None:

@@ -33,31 +33,20 @@ def hugging_face_callback(
 ) -> Any:
     """Return a ``transformers.TrainerCallback`` that tunes the rate of a Trainer.
 
-    Parameters
-    ----------
-    tuner : Tuner
-        In process, of a service, or of many ranks.
-    evaluate : callable, optional
-        Returns the validation loss of the model as it is.
-    folder : path, optional
-        Where checkpoints are written; without it they are in main memory.
-    remembered : int
-        Batches that may wait for their turn in main memory, and at most 1 GiB of them.  The
-        trainer prefetches, and cannot go back: a batch that arrives during a replay waits, or is
-        dropped where the limit is reached.
-    resume : path, optional
-        The checkpoint folder that `Trainer.train` resumes from, where that is not
-        ``output_dir/checkpoint-N``.
-    on_divergence : str
-        "raise" or "warn", as in `TuningCallback`.
+    Args:
+        tuner: In process, of a service, or of many ranks.
+        evaluate: Returns the validation loss of the model as it is.
+        folder: Where checkpoints are written; without it they are in main memory.
+        remembered: Batches that may wait for their turn in main memory, and at most 1 GiB of them.
+            The trainer prefetches, and cannot go back: a batch that arrives during a replay waits,
+            or is dropped where the limit is reached.
+        resume: The checkpoint folder that `Trainer.train` resumes from, where that is not
+            ``output_dir/checkpoint-N``.
+        on_divergence: "raise" or "warn", as in `TuningCallback`.
 
-    Raises
-    ------
-    MissingExtra
-        transformers is not installed.
+    Raises:
+        MissingExtra: transformers is not installed.
 
-    Notes
-    -----
     The loss is that of the model's own output, the mean over a step's micro-batches.  Batches
     are exchanged where the model takes them, so that a loss that the trainer computes outside
     of it (label smoothing) would be of another batch than the output.

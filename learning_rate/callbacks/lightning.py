@@ -31,10 +31,8 @@ def lightning_callback(
     trainer's checkpoints, and ``Trainer.fit(ckpt_path=...)`` resumes it.  Such a checkpoint has
     the batches and the random generators of rank 0 only, so several ranks cannot resume from it.
 
-    Raises
-    ------
-    MissingExtra
-        lightning is not installed.
+    Raises:
+        MissingExtra: lightning is not installed.
     """
     try:
         from lightning.pytorch import Callback  # pyright: ignore[reportMissingImports]

@@ -35,43 +35,32 @@ class TuningCallback:
     ``for batch in callback`` is the same loop.  Between two steps the callback may restore an
     earlier state of everything it was given.
 
-    Parameters
-    ----------
-    tuner : Tuner
-        `learning_rate.InProcess`, or any other.
-    model, optimizer
-        One optimizer or a list of optimizers.  Parameter groups keep the ratios of the rates they
-        have now.  No scheduler may set their rates.
-    scheduler, scaler : Stateful, optional
-        An object with a state (a scheduler of something else than the rate), a gradient scaler.
-    data : DataLoader or Stateful, optional
-        The source of the batches; without ``data`` candidates see different batches and are
-        compared badly.  The batches of a DataLoader are taken from the callback.
-    others : mapping of Stateful, optional
-        More parts that have a state: an average of weights, a generator.
-    evaluate : callable, optional
-        Returns the validation loss of the model as it is; needed where the options ask for it.
-    folder : path, optional
-        Where checkpoints are written; without it they are in main memory.
-    resume : path, optional
-        A file that `save` wrote; training resumes from the file if it exists.
-    processes : int
-        With `Options.side_by_side` above 1, the number of candidates run at once, each in a
-        process forked from this one (`learning_rate.callbacks.forks`), fewer where
-        memory does not hold them; 1: one after the other, to the same schedule bit for bit.
-    loop_steps : int, optional
-        The number of steps that the loop makes, where it is not a loop over the callback; a number
-        below that of the longest run is refused.
-    on_divergence : str
-        "raise" or "warn".  Where training diverges beyond recovery, or ends with parameters that
-        are not finite, a sound checkpoint is restored, and `Diverged` is raised or said.
-    writer : SummaryWriter, optional
-        Where curves of rates and losses go, as of ``torch.utils.tensorboard``.
+    Args:
+        tuner: `learning_rate.InProcess`, or any other.
+        model, optimizer: One optimizer or a list of optimizers.  Parameter groups keep the ratios
+            of the rates they have now.  No scheduler may set their rates.
+        scheduler, scaler: An object with a state (a scheduler of something else than the rate), a
+            gradient scaler.
+        data: The source of the batches; without ``data`` candidates see different batches and are
+            compared badly.  The batches of a DataLoader are taken from the callback.
+        others: More parts that have a state: an average of weights, a generator.
+        evaluate: Returns the validation loss of the model as it is; needed where the options ask
+            for it.
+        folder: Where checkpoints are written; without it they are in main memory.
+        resume: A file that `save` wrote; training resumes from the file if it exists.
+        processes: With `Options.side_by_side` above 1, the number of candidates run at once, each
+            in a process forked from this one (`learning_rate.callbacks.forks`), fewer where memory
+            does not hold them; 1: one after the other, to the same schedule bit for bit.
+        loop_steps: The number of steps that the loop makes, where it is not a loop over the
+            callback; a number below that of the longest run is refused.
+        on_divergence: "raise" or "warn".  Where training diverges beyond recovery, or ends with
+            parameters that are not finite, a sound checkpoint is restored, and `Diverged` is raised
+            or said.
+        writer: Where curves of rates and losses go, as of ``torch.utils.tensorboard``.
 
-    Raises
-    ------
-    InvalidOptions
-        An argument does not fit the others or the options; the error names the argument.
+    Raises:
+        InvalidOptions: An argument does not fit the others or the options; the error names the
+            argument.
     """
 
     def __init__(
@@ -172,10 +161,9 @@ class TuningCallback:
         The same length again changes nothing, so a script that resumes may call this again.
         With `Ranks`, all ranks call.
 
-        Raises
-        ------
-        InvalidOptions
-            The run has ended, or its decay has begun; the error states the least length otherwise.
+        Raises:
+            InvalidOptions: The run has ended, or its decay has begun; the error states the least
+                length otherwise.
         """
         LOG.info("the run has %d steps", extended_to(self._tuner, total_steps))
 
@@ -270,14 +258,10 @@ class TuningCallback:
     def load(self, path: str | Path) -> None:
         """Resume from a file that `save` wrote.
 
-        Raises
-        ------
-        CannotRestore
-            The file is missing, or does not fit the parts; the state is unchanged.
-        InvalidOptions
-            The tuner has other options than the saved run; the state is unchanged.
-        RanksDiffer
-            The ranks have no save in common, or other parameters after it.
+        Raises:
+            CannotRestore: The file is missing, or does not fit the parts; the state is unchanged.
+            InvalidOptions: The tuner has other options than the saved run; the state is unchanged.
+            RanksDiffer: The ranks have no save in common, or other parameters after it.
         """
         saved, name = files.read_save(Path(path), self._ranks)
         self.load_document(saved)

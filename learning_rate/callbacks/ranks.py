@@ -25,15 +25,12 @@ class Ranks:
     rank has its own checkpoints, since random generators and data differ: the file of `save`
     must be the rank's own, and a ``folder`` of the callback has a folder for each rank.
 
-    Parameters
-    ----------
-    tuner : Tuner or None
-        The tuner, on rank 0; elsewhere it is not used.
-    group : process group, optional
-        A group of torch.distributed, which must be initialized; default: all ranks.
-    sharded : bool
-        The ranks hold different parts of one model.  Otherwise all ranks must have the same
-        parameters: a digest is compared at the start, after each restore and after a resume.
+    Args:
+        tuner: The tuner, on rank 0; elsewhere it is not used.
+        group: A group of torch.distributed, which must be initialized; default: all ranks.
+        sharded: The ranks hold different parts of one model.  Otherwise all ranks must have the
+            same parameters: a digest is compared at the start, after each restore and after a
+            resume.
     """
 
     def __init__(self, tuner: Tuner | None, group: Any = None, *, sharded: bool = False) -> None:

@@ -52,12 +52,9 @@ def has_save(path: Path, ranks: Ranks | None) -> bool:
 def read_save(path: Path, ranks: Ranks | None) -> tuple[dict[str, Any], Save | None]:
     """Return the document of a file and its name.
 
-    Raises
-    ------
-    RanksDiffer
-        The ranks have no save in common, or were more or fewer when they saved.
-    CannotRestore
-        The file is missing, or was not written by a callback.
+    Raises:
+        RanksDiffer: The ranks have no save in common, or were more or fewer when they saved.
+        CannotRestore: The file is missing, or was not written by a callback.
     """
     if ranks is not None:
         path = _common(path, ranks)

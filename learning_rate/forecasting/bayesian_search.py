@@ -59,24 +59,15 @@ def propose(
 ) -> float | None:
     """Return the next rate to try in [low, high], or None if no untried rate is left.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        At least one.  Rates outside the interval inform the fit too.
-    low, high : float
-        0 < low < high.
-    kappa : float
-        Large: explore; 0: minimise the mean.
-    distance : float
-        Least distance from every rate tried, as a share of the interval's logarithm.
+    Args:
+        trials: At least one.  Rates outside the interval inform the fit too.
+        low, high: 0 < low < high.
+        kappa: Large: explore; 0: minimise the mean.
+        distance: Least distance from every rate tried, as a share of the interval's logarithm.
 
-    Raises
-    ------
-    MissingExtra
-        scikit-learn is not installed.
+    Raises:
+        MissingExtra: scikit-learn is not installed.
 
-    Examples
-    --------
     >>> tried = [Trial(10.0 ** -k, (k - 3) ** 2, 0.1) for k in (1, 2, 2.5, 3.5, 4)]
     >>> 3e-4 < propose(tried, 1e-4, 1e-1, kappa=0.1) < 3e-3
     True

@@ -54,26 +54,17 @@ def usable(loss: float) -> bool:
 def forecast(losses: Sequence[float], horizon: int) -> Forecast:
     """Forecast the loss at index ``horizon`` from those at indices 0, 1, ....
 
-    Parameters
-    ----------
-    losses : sequence of float
-        One per step, oldest first; NaN and Inf are ignored.  At least one is finite.
-    horizon : int
-        An index of at least ``len(losses) - 1``.
+    Args:
+        losses: One per step, oldest first; NaN and Inf are ignored.  At least one is finite.
+        horizon: An index of at least ``len(losses) - 1``.
 
-    Raises
-    ------
-    InvalidObservation
-        Nothing is finite, or the horizon lies inside the curve.
+    Raises:
+        InvalidObservation: Nothing is finite, or the horizon lies inside the curve.
 
-    Notes
-    -----
     The noise-free loss is forecast, not one batch's.  With fewer than `MIN_POINTS` values
     the mean of the later half is the answer.  Curves longer than `MAX_POINTS` are averaged
     in blocks first, so time is O(n) beside a bounded fit (some milliseconds).
 
-    Examples
-    --------
     >>> curve = [2 * math.exp(-t / 20) + 1 for t in range(40)]
     >>> near = forecast(curve, 200)
     >>> abs(near.mean - 1.0) < 0.05

@@ -19,14 +19,10 @@ def extended(state: State, total_steps: int) -> State:
     A longer run may discard more steps, in proportion.  The steps that a shortened run has
     discarded already may exceed ``max_overhead`` of the new length.
 
-    Raises
-    ------
-    InvalidOptions
-        The run has ended, its decay has begun, or the decay of the new length would have begun
-        before the present step.  During a search the run only becomes longer.
+    Raises:
+        InvalidOptions: The run has ended, its decay has begun, or the decay of the new length would
+            have begun before the present step.  During a search the run only becomes longer.
 
-    Examples
-    --------
     >>> from topoloom.learning_rate import Options, start
     >>> longer = extended(start(Options(0.001, 0.1, 1000)), 4000)
     >>> longer.settings.total_steps, longer.settings.allowance, longer.settings.warmup_steps

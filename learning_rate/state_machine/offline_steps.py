@@ -36,18 +36,12 @@ from topoloom.learning_rate.state_machine.warm_up import after_warm_up_steps
 def overrun(state: State, losses: Sequence[float]) -> State:
     """Return the state after steps at the last rate that ``state.action`` did not ask for.
 
-    Parameters
-    ----------
-    losses : sequence of float
-        1 to `MAX_OVERRUN`, oldest first; NaN and Inf are legal.
+    Args:
+        losses: 1 to `MAX_OVERRUN`, oldest first; NaN and Inf are legal.
 
-    Raises
-    ------
-    InvalidObservation
-        Anything else; the state is a value and stays as it was.
+    Raises:
+        InvalidObservation: Anything else; the state is a value and stays as it was.
 
-    Examples
-    --------
     >>> from topoloom.learning_rate import Options, observe, start
     >>> state = start(Options(0.001, 0.1, 1000))
     >>> late = overrun(observe(state, [2.0] * state.action.steps), [1.9] * 20)

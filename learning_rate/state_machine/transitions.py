@@ -53,20 +53,14 @@ def start(options: Options) -> State:
 def observe(state: State, losses: Sequence[float] = ()) -> State:
     """Return the state after a report that answers ``state.action``.
 
-    Parameters
-    ----------
-    losses : sequence of float
-        After set_lr and go_on: 1 to ``steps`` training losses, oldest first, each computed
-        before its step changed the model; NaN and Inf are legal.  After evaluate: one
-        validation loss.  After save and restore: nothing.
+    Args:
+        losses: After set_lr and go_on: 1 to ``steps`` training losses, oldest first, each computed
+            before its step changed the model; NaN and Inf are legal.  After evaluate: one
+            validation loss.  After save and restore: nothing.
 
-    Raises
-    ------
-    InvalidObservation
-        Anything else; the state is a value and stays as it was.
+    Raises:
+        InvalidObservation: Anything else; the state is a value and stays as it was.
 
-    Examples
-    --------
     >>> state = start(Options(0.001, 0.1, 1000, method="paper"))
     >>> observe(state).action.do
     'set_lr'

@@ -30,16 +30,10 @@ def exchanged(
 ) -> Choice:
     """Return a choice from which no exchange gains; never worse than the first.
 
-    Parameters
-    ----------
-    demand : Demand
-    choice : Choice
-        One that fits.
-    stakes : Stakes
-    pairs : sequence of Counter
-        The pairs that a link takes in every channel, by panel.
-    hosts : sequence of int
-        The host of every node.
+    Args:
+        choice: One that fits.
+        pairs: The pairs that a link takes in every channel, by panel.
+        hosts: The host of every node.
     """
     search = _Search(demand, choice, stakes, pairs, hosts)
     alike = [

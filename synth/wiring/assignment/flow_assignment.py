@@ -25,20 +25,13 @@ def share_out(demand: Demand, most: int) -> tuple[Choice, int] | None:
 
     For directed demands without shared channels.  None if no choice was found.
 
-    Parameters
-    ----------
-    demand : Demand
-    most : int
-        An upper bound of the links that stay.
+    Args:
+        most: An upper bound of the links that stay.
 
-    Notes
-    -----
     One linear program per channel, of at most 3 E variables for E linked pairs of nodes.  What a
     first channel does not take, a second one takes.  So with two channels the choice is the best,
     its kept links are the upper bound, and None means that there is no choice.
 
-    Examples
-    --------
     Both links that are there stay only if one channel has both, but they are on two channels.
 
     >>> links, room = (np.array([0, 1, 0, 1]), np.array([2, 3, 3, 2])), np.ones((2, 4), np.int64)
@@ -69,19 +62,13 @@ def rewarded(
 ) -> Integers | None:
     """Return whole amounts of the greatest reward; None if no amounts are within limits.
 
-    Parameters
-    ----------
-    most : int array
-        The greatest amounts.
-    kept : two int arrays
-        The reward of an amount x is min(x, first) + min(most - x, second); neither exceeds most.
-    rows : sparse int array
-        The rows of a network: the amounts of a vertex are whole numbers.
-    low, high : int arrays
-        Limits of ``rows @ x``.
+    Args:
+        most: The greatest amounts.
+        kept (two int arrays): The reward of an amount x is min(x, first) + min(most - x, second);
+            neither exceeds most.
+        rows: The rows of a network: the amounts of a vertex are whole numbers.
+        low, high: Limits of ``rows @ x``.
 
-    Notes
-    -----
     The reward is concave: of an amount a first piece is rewarded, a second one indifferent, and a
     third one costs a reward.
     """

@@ -10,11 +10,10 @@ and whose B sides have the other (*cross wiring*), or, the same for every panel,
 panels with an even number of ports of each host.  On panels that have one port of each host
 it fits only if its graph has an edge coloring with K colors.
 
-References
-----------
-.. [1] J. Petersen, "Die Theorie der regulären graphs", Acta Mathematica 15 (1891).
-.. [2] D. König, "Über Graphen und ihre Anwendung", Mathematische Annalen 77 (1916).
-.. [3] "Cross Wiring", arXiv:2411.01503.
+References:
+    .. [1] J. Petersen, "Die Theorie der regulären graphs", Acta Mathematica 15 (1891).
+    .. [2] D. König, "Über Graphen und ihre Anwendung", Mathematische Annalen 77 (1916).
+    .. [3] "Cross Wiring", arXiv:2411.01503.
 """
 
 from collections import Counter, defaultdict

@@ -36,22 +36,14 @@ class _Branch(NamedTuple):
 def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
     """Return how many edges keep a preferred color at most, by branch and bound.
 
-    Parameters
-    ----------
-    problem : ColoringProblem
-    prices : Priced
-        The prices of the problem.
-    kept : int
-        The edges that some coloring keeps: the search ends when no coloring keeps more.
+    Args:
+        prices: The prices of the problem.
+        kept: The edges that some coloring keeps: the search ends when no coloring keeps more.
 
-    Notes
-    -----
     O(`limits.BRANCH_STEPS` * edges * colors) for each of `limits.MAX_BRANCHES` branches at most.
     There are none where more than `limits.MAX_BRANCHED` edges are new: a few of many decided colors
     raise the bound little.
 
-    Examples
-    --------
     Three edges of a path have three colors, and each prefers the first: one can have it, or two.
 
     >>> from topoloom.synth.wiring.coloring.prices import priced

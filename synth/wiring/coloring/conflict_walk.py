@@ -192,26 +192,15 @@ def walked(
 ) -> tuple[Integers, Integers | None]:
     """Return the last coloring, maybe with conflicts, and the best one without conflicts.
 
-    Parameters
-    ----------
-    problem : ColoringProblem
-        With two colors at least.
-    reduced : float array, shape (edges, colors)
-        The reduced cost of every color.
-    colors : int array
-        The coloring of the first step; every edge has an allowed color.
-    steps : int
-        The same steps for every call with the same arguments.
-    schedule : Schedule
-    enough : int
-        The walk ends when this number of edges keeps a preferred color.
+    Args:
+        problem: With two colors at least.
+        reduced (float array, shape (edges, colors)): The reduced cost of every color.
+        colors: The coloring of the first step; every edge has an allowed color.
+        steps: The same steps for every call with the same arguments.
+        enough: The walk ends when this number of edges keeps a preferred color.
 
-    Notes
-    -----
     O(steps * (colors + largest degree)).
 
-    Examples
-    --------
     Two edges between two nodes prefer each other's color.
 
     >>> ends, likes = (np.array([0, 0]), np.array([1, 1])), np.array([[False, True], [True, False]])

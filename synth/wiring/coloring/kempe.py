@@ -131,19 +131,13 @@ def coloured(
 ) -> Integers | None:
     """Return a proper edge colouring, or None if the search ends without one.
 
-    Parameters
-    ----------
-    ends : two int arrays
-        The nodes that every edge joins.
-    room : int array, shape (colours, nodes)
-        1 where a node may have an edge of the colour, else 0.
-    preferred : int array
-        The colour that an edge shall have if it can, or -1; these alone must be proper.
-    tries : int
-        Searches, each with other draws.
+    Args:
+        ends (two int arrays): The nodes that every edge joins.
+        room (int array, shape (colours, nodes)): 1 where a node may have an edge of the colour,
+            else 0.
+        preferred: The colour that an edge shall have if it can, or -1; these alone must be proper.
+        tries: Searches, each with other draws.
 
-    Examples
-    --------
     >>> square = np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0])
     >>> coloured(square, np.ones((2, 4), np.int64), np.array([1, -1, -1, -1])).tolist()
     [1, 0, 1, 0]

@@ -95,20 +95,12 @@ def _descend(first, second, allowed, cost, loose, x, price, worth, sums, steps, 
 def priced(problem: ColoringProblem, colors: Integers, enough: int) -> Priced:
     """Return good prices of a problem, as a bound and reduced costs.
 
-    Parameters
-    ----------
-    problem : ColoringProblem
-    colors : int array
-        A proper coloring.
-    enough : int
-        The search ends when the bound says that no coloring keeps more edges than this.
+    Args:
+        colors: A proper coloring.
+        enough: The search ends when the bound says that no coloring keeps more edges than this.
 
-    Notes
-    -----
     `limits.MAX_PRICE_STEPS` steps at most, fewer on large problems.
 
-    Examples
-    --------
     A square whose edges all prefer the first color: two of four edges can have it.
 
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
@@ -130,17 +122,12 @@ def repriced(
 ) -> Priced:
     """Return good prices for edges that have an allowed color, searched from the state of others.
 
-    Parameters
-    ----------
-    problem : ColoringProblem
-    allowed : bool array, shape (edges, colors)
-        At least one color of every edge, and none that `problem` does not allow.
-    start : Priced
-    steps, enough : int
-        The search ends after these steps, in multiples of `limits.PRICE_RESTART`, or as `priced`.
+    Args:
+        allowed (bool array, shape (edges, colors)): At least one color of every edge, and none that
+            `problem` does not allow.
+        steps, enough: The search ends after these steps, in multiples of `limits.PRICE_RESTART`, or
+            as `priced`.
 
-    Examples
-    --------
     If the second edge of the square must have the second color, so must the third, and the bound
     is the same.
 

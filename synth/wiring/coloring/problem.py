@@ -15,17 +15,12 @@ class ColoringProblem:
 
     A *preferred* color is the panel on which a link is plugged today.
 
-    Parameters
-    ----------
-    first, second : int arrays
-        The two ends of every edge, in [0, nodes).
-    room : int array, shape (nodes, colors)
-        1 where a node may have one edge of the color, else 0.
-    likes : bool array, shape (edges, colors)
-        The colors that each edge prefers.
+    Args:
+        first, second: The two ends of every edge, in [0, nodes).
+        room (int array, shape (nodes, colors)): 1 where a node may have one edge of the color, else
+            0.
+        likes (bool array, shape (edges, colors)): The colors that each edge prefers.
 
-    Examples
-    --------
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
     >>> likes = np.array([[True, False]] * 4)
     >>> problem = ColoringProblem(*square, np.ones((4, 2), np.int64), likes)

@@ -44,21 +44,13 @@ def recolored(
 ) -> tuple[Integers, int] | None:
     """Return a proper coloring that keeps many preferred colors, and how many any keeps at most.
 
-    Parameters
-    ----------
-    problem : ColoringProblem
-    claimed : int array
-        A preferred color for some edges, or -1; no node has a color twice.
-    most : int
-        An upper bound of the edges that keep a color.
+    Args:
+        claimed: A preferred color for some edges, or -1; no node has a color twice.
+        most: An upper bound of the edges that keep a color.
 
-    Returns
-    -------
-    int array and int, or None
+    Returns:
         None if the search finds no proper coloring.
 
-    Examples
-    --------
     >>> square = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])
     >>> likes = np.array([[True, False]] * 4)
     >>> problem = ColoringProblem(*square, np.ones((4, 2), np.int64), likes)

@@ -56,10 +56,8 @@ class Format:
     def write(self, script: Script) -> str:
         """Return a plan in this format.
 
-        Raises
-        ------
-        DoesNotFit
-            The format cannot express the plan, or cannot write one of its names.
+        Raises:
+            DoesNotFit: The format cannot express the plan, or cannot write one of its names.
         """
         require_writable(script, self.name, self.alphabet, self.named)
         return self.render(script)

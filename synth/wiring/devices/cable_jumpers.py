@@ -14,10 +14,9 @@ def read_jumpers(cables: Iterable[Cable], plant: Plant) -> Report:
 
     Planned cables are not plugged.  The report states all pairs of the panels that a cable names.
 
-    Raises
-    ------
-    InvalidWiring
-        No cable leads to a panel of the plant, or a cable names a port that the panel lacks.
+    Raises:
+        InvalidWiring: No cable leads to a panel of the plant, or a cable names a port that the
+            panel lacks.
     """
     rows: list[tuple[str, dict[str, str]]] = []
     panels: set[int] = set()

@@ -55,18 +55,12 @@ class Report:
 class Observed:
     """The wiring that a text describes.
 
-    Attributes
-    ----------
-    present : Present
-        The pairs of all panels; panels outside ``panels`` keep their former pairs.
-    panels : frozenset of int
-        Panels that the text describes.
-    dark : frozenset of Pair
-        Plugged pairs that carry no light.
-    commanded : frozenset of int
-        Panels of which the text holds commands.
-    notes : tuple of str
-        Sentences about what the text does not state.
+    Attributes:
+        present: The pairs of all panels; panels outside ``panels`` keep their former pairs.
+        panels: Panels that the text describes.
+        dark: Plugged pairs that carry no light.
+        commanded: Panels of which the text holds commands.
+        notes: Sentences about what the text does not state.
     """
 
     present: Present
@@ -106,21 +100,13 @@ def movable(plant: Plant) -> frozenset[int]:
 def observed(plant: Plant, base: Present, reports: Iterable[Report]) -> Observed:
     """Return the wiring after all entries of some reports.
 
-    Parameters
-    ----------
-    plant : Plant
-    base : Present
-        Start of the commands, and the pairs of panels without entries.
-    reports : iterable of Report
+    Args:
+        base: Start of the commands, and the pairs of panels without entries.
 
-    Raises
-    ------
-    InvalidWiring
-        A port is in two stated pairs, a command adds a pair at a busy port, or a command removes a
-        pair that is not plugged; with the place of the entry.
+    Raises:
+        InvalidWiring: A port is in two stated pairs, a command adds a pair at a busy port, or a
+            command removes a pair that is not plugged; with the place of the entry.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("single", 3, 1)
     >>> base = Present.of([(0, 0, 1)])

@@ -72,10 +72,9 @@ def write_graphml(script: Script) -> str:
 def read_graphml(root: Element, plant: Plant) -> Report:
     """Return the report of GraphML whose edges have ``panel``, ``a`` and ``b``.
 
-    Raises
-    ------
-    InvalidWiring
-        An edge lacks one of them, or names what the plant does not have; with its line.
+    Raises:
+        InvalidWiring: An edge lacks one of them, or names what the plant does not have; with its
+            line.
     """
     names = {key.attributes.get("id"): key.attributes.get("attr.name") for key in root.all("key")}
     rows = [

@@ -36,10 +36,8 @@ class Cable:
 def cables(script: Script) -> tuple[Cable, ...]:
     """Return the host ports that face each other after the plan, sorted.
 
-    Raises
-    ------
-    DoesNotFit
-        Light that a port sends goes to another port than that from which it receives.
+    Raises:
+        DoesNotFit: Light that a port sends goes to another port than that from which it receives.
     """
     plant = script.plant
     partner: dict[Port, Port] = {}

@@ -15,10 +15,8 @@ def write_launch(form: str, script: Script) -> str:
 
     Ports of a plant have their names.  Ports of a regular plan have numbers, which name no device.
 
-    Raises
-    ------
-    DoesNotFit
-        Hosts cannot reach each other, or the format cannot express the launch.
+    Raises:
+        DoesNotFit: Hosts cannot reach each other, or the format cannot express the launch.
     """
     plant = script.plant
     ports: dict[tuple[int, int], list[str]] = defaultdict(list)

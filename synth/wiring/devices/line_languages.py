@@ -59,10 +59,8 @@ class Part(NamedTuple):
 def parts(text: str, plant: Plant) -> Iterator[Part]:
     r"""Yield the parts of a text below headings; without a heading the whole text.
 
-    Raises
-    ------
-    InvalidWiring
-        A heading names no panel of the plant.
+    Raises:
+        InvalidWiring: A heading names no panel of the plant.
 
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("per-port", 2, 2)
@@ -92,10 +90,8 @@ def parts(text: str, plant: Plant) -> Iterator[Part]:
 def panel_of(plant: Plant, given: int | None, names: Iterable[str], where: str) -> int:
     """Return the panel of a device: the given one, one of the names, or the only panel.
 
-    Raises
-    ------
-    InvalidWiring
-        The plant has several panels, and none of the names is one of them.
+    Raises:
+        InvalidWiring: The plant has several panels, and none of the names is one of them.
     """
     if given is not None:
         return given
@@ -114,10 +110,9 @@ def read_lines(
 ) -> Report | None:
     """Return the report of a text in one of some languages; None for a text in none of them.
 
-    Raises
-    ------
-    InvalidWiring
-        A line is not in the language of the lines above, or names ports that the panel lacks.
+    Raises:
+        InvalidWiring: A line is not in the language of the lines above, or names ports that the
+            panel lacks.
     """
     lines = [line.strip() for line in console_lines(text)]
     known = tuple(languages)

@@ -59,16 +59,12 @@ class Changes:
 def read_inventory(front_ports: Any, cables: Any) -> Inventory:
     """Return the state of NetBox from its answers; see `changes`.
 
-    Parameters
-    ----------
-    front_ports, cables : list or dict
-        Answers of ``GET /api/dcim/front-ports/`` and ``GET /api/dcim/cables/``, whole, or the
-        lists under their ``results``, or lists of all pages.
+    Args:
+        front_ports, cables: Answers of ``GET /api/dcim/front-ports/`` and ``GET
+            /api/dcim/cables/``, whole, or the lists under their ``results``, or lists of all pages.
 
-    Raises
-    ------
-    InvalidWiring
-        With a JSON pointer into one of the two.
+    Raises:
+        InvalidWiring: With a JSON pointer into one of the two.
     """
     ports: dict[tuple[str, str], int] = {}
     for place, row in read_answer(front_ports, "/front_ports", InvalidWiring):
@@ -113,14 +109,10 @@ def changes(script: Script, known: Inventory, done: bool = False) -> Changes:
     deleted, *planned* cables become *connected*, and waiting cables are created.  Existing state
     is left unchanged, so a second run changes nothing.
 
-    Raises
-    ------
-    InvalidWiring
-        NetBox has no front port of a panel's port; or a port of a new jumper holds a cable that
-        the plan does not remove.
+    Raises:
+        InvalidWiring: NetBox has no front port of a panel's port; or a port of a new jumper holds a
+            cable that the plan does not remove.
 
-    Examples
-    --------
     >>> from topoloom.synth.topology.topology import Topology
     >>> from topoloom.synth.wiring import plan_moves, sized, to_document
     >>> from topoloom.synth.wiring.devices import read_script

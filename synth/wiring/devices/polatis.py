@@ -71,10 +71,8 @@ def write_edits(script: Script) -> str:
 def parsed(text: str) -> Element:
     """Return the root of an XML text; elements know their lines.
 
-    Raises
-    ------
-    InvalidWiring
-        The text is not well-formed XML, or has a DOCTYPE.
+    Raises:
+        InvalidWiring: The text is not well-formed XML, or has a DOCTYPE.
     """
     root = _ROOT.match(head_of(text))
     try:
@@ -86,10 +84,8 @@ def parsed(text: str) -> Element:
 def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
     """Return the plugged pairs in the answer of a switch to get-config.
 
-    Raises
-    ------
-    InvalidWiring
-        It is no XML, or a pair of it is of ports that the panel does not have.
+    Raises:
+        InvalidWiring: It is no XML, or a pair of it is of ports that the panel does not have.
 
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("single", hosts=2, lanes=1)
@@ -103,11 +99,9 @@ def read_pairs(text: str, plant: Plant, panel: int) -> frozenset[Pair]:
 def read_answer(root: Element, plant: Plant, panel: int) -> Report:
     """Return the report of an answer to get-config or of RESTCONF, as XML.
 
-    Raises
-    ------
-    InvalidWiring
-        The answer is an error of the switch, has other contents than cross-connects, or names
-        ports that the panel lacks.
+    Raises:
+        InvalidWiring: The answer is an error of the switch, has other contents than cross-connects,
+            or names ports that the panel lacks.
     """
     inside = root
     while inside.tag in ROOTS[:3] and inside.children:

@@ -13,14 +13,10 @@ def command_text(
 ) -> str:
     """Return the commands of every block below its heading, all panels of a stage first.
 
-    Parameters
-    ----------
-    script : Script
-    commands : callable
-        Takes a panel and its moves in one stage, and returns a line for every command.
-    end : str
-        Terminator of a command.  A heading ends with the terminator, too: a device without
-        comments then refuses only the heading, not the command below.
+    Args:
+        commands: Takes a panel and its moves in one stage, and returns a line for every command.
+        end: Terminator of a command.  A heading ends with the terminator, too: a device without
+            comments then refuses only the heading, not the command below.
     """
     lines: list[str] = []
     for stage, panel, step in script.blocks:

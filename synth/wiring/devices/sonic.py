@@ -103,10 +103,9 @@ def write_patches(script: Script) -> str:
     Foreign changes, or applying a patch twice, therefore end in a refusal.  Entries are added and
     removed one by one.  A table that becomes empty is removed, because SONiC has no empty tables.
 
-    Raises
-    ------
-    DoesNotFit
-        A panel has one side only, or the patches would test more than `MOST_TESTED` entries.
+    Raises:
+        DoesNotFit: A panel has one side only, or the patches would test more than `MOST_TESTED`
+            entries.
     """
     sided(script, "SONiC-OCS")
     rows: list[dict[str, Any]] = []
@@ -148,10 +147,8 @@ def _row(pair: Pair) -> dict[str, str]:
 def read_patches(rows: list[Any], plant: Plant) -> Report:
     """Return the report of patches by device and stage.
 
-    Raises
-    ------
-    InvalidWiring
-        A row names no panel, or its patch is none.
+    Raises:
+        InvalidWiring: A row names no panel, or its patch is none.
     """
     found: list[Entry] = []
     for index, row in enumerate(rows):
@@ -199,10 +196,8 @@ def write_config(script: Script) -> str:
 def read_table(tables: dict[str, Any], plant: Plant, panel: int, field: str) -> Report:
     """Return the report of the CONFIG_DB of one device; a missing table has no entries.
 
-    Raises
-    ------
-    InvalidWiring
-        The table is no object, or names ports that the panel lacks.
+    Raises:
+        InvalidWiring: The table is no object, or names ports that the panel lacks.
     """
     rows = tables.get(TABLE, {})
     if not isinstance(rows, dict):

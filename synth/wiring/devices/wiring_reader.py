@@ -56,13 +56,9 @@ FOREIGN = (True, "true")
 def read_wiring(given: Any, plant: Plant, base: Present | None = None) -> Observed:
     r"""Return the wiring of JSON values, or of an object whose only member is ``text``.
 
-    Raises
-    ------
-    InvalidWiring
-        As `read_wiring_text`.
+    Raises:
+        InvalidWiring: As `read_wiring_text`.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("single", hosts=3, lanes=1)
     >>> table = "id     a_side    b_side\n1A-2B  1A        2B"
@@ -82,24 +78,16 @@ def read_wiring(given: Any, plant: Plant, base: Present | None = None) -> Observ
 def read_wiring_text(text: str, plant: Plant, base: Present | None = None) -> Observed:
     r"""Return the wiring that a text describes.
 
-    Parameters
-    ----------
-    text : str
-        Answers of devices (SONiC-OCS, NETCONF, SCPI, TL1), lists of cables of NetBox or Nautobot,
-        pairs as JSON or CSV, a plant, or any format of `RENDERERS`.
-    plant : Plant
-    base : Present, optional
-        The wiring before the commands of the text, and of panels that the text does not describe;
-        by default that of the plant.
+    Args:
+        text: Answers of devices (SONiC-OCS, NETCONF, SCPI, TL1), lists of cables of NetBox or
+            Nautobot, pairs as JSON or CSV, a plant, or any format of `RENDERERS`.
+        base: The wiring before the commands of the text, and of panels that the text does not
+            describe; by default that of the plant.
 
-    Raises
-    ------
-    InvalidWiring
-        The text is in no such format, or contradicts the plant or itself.  The field is
-        ``/line/N`` or a JSON pointer; the rule names the kind of a foreign text.
+    Raises:
+        InvalidWiring: The text is in no such format, or contradicts the plant or itself.  The field
+            is ``/line/N`` or a JSON pointer; the rule names the kind of a foreign text.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("per-port", hosts=3, lanes=2)
     >>> found = read_wiring_text("# panel panel-1\n(@1,2),(@5,4)", plant)

@@ -237,10 +237,8 @@ class _Moves(HTMLParser):
 def read_sheet(text: str, plant: Plant) -> Report | None:
     """Return the report of the moves of a work order in HTML; None for another page.
 
-    Raises
-    ------
-    InvalidWiring
-        The page is cut off, or names what the plant does not have.
+    Raises:
+        InvalidWiring: The page is cut off, or names what the plant does not have.
     """
     reader = _Moves()
     try:

@@ -166,17 +166,10 @@ def at_least(
 ) -> Fraction:
     """Return a lower bound of an objective for given minimum numbers of removes and adds.
 
-    Parameters
-    ----------
-    stakes : Stakes
-    removes, adds : int
-    room : mapping of panel to int
-        Most pairs that carry links, by panel.
-    ends : sequence of int
-        Number of removable pairs of every host.
+    Args:
+        room: Most pairs that carry links, by panel.
+        ends: Number of removable pairs of every host.
 
-    Notes
-    -----
     In a time T a panel makes c floor(T / s) moves: the least T in which all panels together make
     enough, found among the times of single panels.  A removed pair drains a host, and a host
     cannot be drained by more pairs than it has.

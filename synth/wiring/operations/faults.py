@@ -17,19 +17,13 @@ T = TypeVar("T")
 def read_faults(named: Mapping[str, Sequence[str]], plant: Plant) -> Faults:
     """Return the faults that are named on a plant; pairs are those that are plugged there.
 
-    Parameters
-    ----------
-    named : mapping
-        Lists of names by the members of `FAULTS`, each of which may be left out.
-    plant : Plant
+    Args:
+        named: Lists of names by the members of `FAULTS`, each of which may be left out.
 
-    Raises
-    ------
-    InvalidWiring
-        Nothing is named, or something that the plant does not have; with a JSON pointer.
+    Raises:
+        InvalidWiring: Nothing is named, or something that the plant does not have; with a JSON
+            pointer.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import Present, uniform
     >>> plant = uniform("single", 3, 1).with_present(Present.of([(0, 0, 1)]))
     >>> read_faults({"hosts": ["2"], "pairs": ["panel-0/0A-1B"]}, plant)

@@ -32,20 +32,14 @@ class Misplaced:
 class Comparison(Difference):
     """Differences between observed panels and the end of a plan.
 
-    Attributes
-    ----------
-    misplaced : tuple of Misplaced
-    stages_done : int or None
-        Stages after which exactly these pairs are plugged, except foreign pairs.  None means that
-        a stage is partly done, or that a pair is missing or unexpected.
-    complete : int
-        Stages, from the first on, whose moves are all made on the observed panels.
-    made, of_stage : int
-        Moves of the stage after these that are made, and all its moves, on the observed panels.
-    dark : tuple of Pair
-        Pairs of links of the plan that are plugged and carry no light.
-    unseen : tuple of int
-        Panels with moves that were not observed.
+    Attributes:
+        stages_done: Stages after which exactly these pairs are plugged, except foreign pairs.  None
+            means that a stage is partly done, or that a pair is missing or unexpected.
+        complete: Stages, from the first on, whose moves are all made on the observed panels.
+        made, of_stage: Moves of the stage after these that are made, and all its moves, on the
+            observed panels.
+        dark: Pairs of links of the plan that are plugged and carry no light.
+        unseen: Panels with moves that were not observed.
     """
 
     misplaced: tuple[Misplaced, ...]
@@ -70,18 +64,11 @@ def compared(
 ) -> Comparison:
     """Return the differences between observed pairs and the end of a plan.
 
-    Parameters
-    ----------
-    script : Script
-    observed : Present
-        The plugged pairs.
-    panels : iterable of int, optional
-        The panels that were observed; by default all.
-    dark : set of Pair
-        Plugged pairs that carry no light.
+    Args:
+        observed: The plugged pairs.
+        panels: The panels that were observed; by default all.
+        dark: Plugged pairs that carry no light.
 
-    Examples
-    --------
     >>> from topoloom.synth.topology.topology import Topology
     >>> from topoloom.synth.wiring import plan_moves, sized, to_document
     >>> from topoloom.synth.wiring.devices import read_script

@@ -76,14 +76,10 @@ def undone(script: Script) -> Script:
 class Difference:
     """Differences between observed pairs and the end of a stage.
 
-    Attributes
-    ----------
-    missing : tuple of Pair
-        Pairs that the plan wants from then on, and that are not plugged.
-    outdated : tuple of Pair
-        Pairs that the plan removes by then, and that are still plugged.
-    unexpected : tuple of Pair
-        Plugged pairs that no state of the plan holds.
+    Attributes:
+        missing: Pairs that the plan wants from then on, and that are not plugged.
+        outdated: Pairs that the plan removes by then, and that are still plugged.
+        unexpected: Plugged pairs that no state of the plan holds.
     """
 
     missing: tuple[Pair, ...]
@@ -105,22 +101,16 @@ class Difference:
 class Standing(Difference):
     """Progress of a panel: the difference from the end of its stage, and later moves.
 
-    Attributes
-    ----------
-    stage : int
-        The stage under way, or the last complete stage if the next one has not begun; 0 before all.
-    stages_done : int
-        Stages from the first on whose moves are all made on this panel.
-    ahead : Step
-        Moves of stages after ``stage`` that are made already.
-    unrelated : tuple of Pair
-        Foreign pairs, which stay: no state holds them, and none of their ports is needed.
-    dark : tuple of Pair
-        Wanted pairs that are plugged and carry no light.
-    left_of : tuple of int
-        Moves of every stage that are left to make.
-    left : int
-        Moves from the plugged pairs to the end of the plan, the repair included.
+    Attributes:
+        stage: The stage under way, or the last complete stage if the next one has not begun; 0
+            before all.
+        stages_done: Stages from the first on whose moves are all made on this panel.
+        ahead: Moves of stages after ``stage`` that are made already.
+        unrelated: Foreign pairs, which stay: no state holds them, and none of their ports is
+            needed.
+        dark: Wanted pairs that are plugged and carry no light.
+        left_of: Moves of every stage that are left to make.
+        left: Moves from the plugged pairs to the end of the plan, the repair included.
     """
 
     stage: int
@@ -146,25 +136,15 @@ def standing(
 ) -> Standing:
     """Return the progress of a panel with a plan.
 
-    Parameters
-    ----------
-    script : Script
-    panel : int
-    seen : set of Pair
-        All pairs that are plugged there.
-    dark : set of Pair
-        Those of them that carry no light.
-    stage : int, optional
-        The stage whose end ``seen`` is compared with.  The default is the last stage that has
-        begun, of the stages with the fewest contradictions.  A pair contradicts a stage if the pair
-        is neither as before the stage nor as after it.
+    Args:
+        seen: All pairs that are plugged there.
+        dark: Those of them that carry no light.
+        stage: The stage whose end ``seen`` is compared with.  The default is the last stage that
+            has begun, of the stages with the fewest contradictions.  A pair contradicts a stage if
+            the pair is neither as before the stage nor as after it.
 
-    Notes
-    -----
     O(pairs and moves of the panel), plus a pass over the moves of the plan.
 
-    Examples
-    --------
     Of three cables one is in place, one is missing, and one is in a wrong port:
 
     >>> from topoloom.synth.topology.topology import Topology

@@ -111,13 +111,9 @@ def repairs(plan: PatchPlan, faults: Faults) -> tuple[Repair, ...]:
     dead pairs and gives up their links, and the nodes of dead hosts, if the rest is connected.
     Impossible options, and options no better than another with the same means, are omitted.
 
-    Raises
-    ------
-    InvalidPlant
-        A fault names an unknown part.
+    Raises:
+        InvalidPlant: A fault names an unknown part.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import uniform
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
     >>> plan = plan_moves(ring, uniform("single", hosts=5, lanes=2))

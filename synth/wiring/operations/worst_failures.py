@@ -92,24 +92,15 @@ def survey(
 ) -> tuple[Failure, ...]:
     """Return the effect of every failure on a completed plan, the worst first.
 
-    Parameters
-    ----------
-    plan : PatchPlan
-    at_once : int
-        Number of parts that fail together, 1 or 2; neither contains the other.
-    rate : callable, optional
-        Returns the throughput of a connected remaining topology; called once for each different
-        set of remaining links.
-    most : int
-        Largest number of failures.
+    Args:
+        at_once: Number of parts that fail together, 1 or 2; neither contains the other.
+        rate: Returns the throughput of a connected remaining topology; called once for each
+            different set of remaining links.
+        most: Largest number of failures.
 
-    Raises
-    ------
-    DoesNotFit
-        There are more than ``most`` failures.
+    Raises:
+        DoesNotFit: There are more than ``most`` failures.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring import plan_moves, uniform
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)])
     >>> plan = plan_moves(ring, uniform("per-port", hosts=3, lanes=2))

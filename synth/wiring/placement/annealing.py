@@ -114,19 +114,12 @@ def swapped(
 ) -> Integers:
     """Return a placing near which none better was found; never worse than the first.
 
-    Parameters
-    ----------
-    wanted : Arcs
-        The links of the topology.
-    today : int16 array, shape (pool, pool)
-        How often each host is joined to each other today.
-    hosts : int array
-        The host of every node to begin with.
-    frozen : bool array
-        Nodes that stay.
+    Args:
+        wanted: The links of the topology.
+        today (int16 array, shape (pool, pool)): How often each host is joined to each other today.
+        hosts: The host of every node to begin with.
+        frozen: Nodes that stay.
 
-    Notes
-    -----
     Of fixed length and always the same draws: `limits.PROPOSALS_PER_NODE` exchanges per node, each
     O(degree).
     """

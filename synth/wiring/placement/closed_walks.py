@@ -21,13 +21,10 @@ Matrix = NDArray[np.int64]
 def most_kept(wanted: Matrix, today: Matrix) -> int:
     """Return a number of links that no placing of one graph on the other can exceed.
 
-    Parameters
-    ----------
-    wanted, today : int arrays, square
-        How many links lead from each node to each other; the sizes may differ.
+    Args:
+        wanted, today (int arrays, square): How many links lead from each node to each other; the
+            sizes may differ.
 
-    Examples
-    --------
     Three rings of three nodes have nine closed walks of length three, a ring of nine has none:
 
     >>> threes = np.kron(np.eye(3, dtype=np.int64), np.roll(np.eye(3, dtype=np.int64), 1, axis=1))

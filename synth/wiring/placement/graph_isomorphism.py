@@ -35,13 +35,9 @@ class Arcs:
 def isomorphism(one: Arcs, other: Arcs) -> Integers | None:
     """Return for every node of one graph its image in the other, or None if there is none.
 
-    Notes
-    -----
     The canonical form of each connected part is one of the graph, parts sorted by their forms.
     Planes of 114 to 162 nodes take 2 to 130 ms, 4,096 nodes of 8 two-way links 4 s.
 
-    Examples
-    --------
     >>> path = Arcs.of(3, np.array([0, 1]), np.array([1, 2]))
     >>> isomorphism(path, Arcs.of(3, np.array([2, 0]), np.array([0, 1]))).tolist()
     [2, 0, 1]

@@ -37,25 +37,16 @@ def plan_placed(
 ) -> PatchPlan:
     """Return a plan of few moves in which nodes may sit on any host.
 
-    Parameters
-    ----------
-    topology, plant, present, spares, objective
-        As for `plan_moves`.
-    fixed : mapping of int to int, optional
-        Nodes, by position, that must sit on a given host.
+    Args:
+        topology, plant, present, spares, objective: As for `plan_moves`.
+        fixed: Nodes, by position, that must sit on a given host.
 
-    Returns
-    -------
-    PatchPlan
+    Returns:
         ``wiring.hosts`` has the host of each node.  ``lower_bound`` holds for every placement.
 
-    Raises
-    ------
-    DoesNotFit
-        As `plan_moves`; or there are more than 4096 hosts, or two nodes on one host.
+    Raises:
+        DoesNotFit: As `plan_moves`; or there are more than 4096 hosts, or two nodes on one host.
 
-    Notes
-    -----
     Where panels are joined by trunks and no such placing fits, linked nodes are brought together
     on the hosts of one panel, so that few links need a trunk.
 
@@ -63,8 +54,6 @@ def plan_placed(
     out today; over all placings the sum is largest if both are sorted.  The same for links in.
     Nor can more stay than closed walks allow: see `synth.wiring.placement.closed_walks`.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import sized
     >>> ring = Topology(range(5), [(i, (i + 1) % 5) for i in range(5)])
     >>> star = Topology(range(5), [(i, (i + 2) % 5) for i in range(5)])

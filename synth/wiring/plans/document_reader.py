@@ -18,22 +18,14 @@ def read_plan(
 ) -> PatchPlan:
     """Return the plan that a patch-plan/1 document was written from.
 
-    Parameters
-    ----------
-    document : dict
-    plant : Plant, optional
-        The plant that the plan was made on; not needed for the regular layouts.
-    topology : Topology, optional
-        The wired topology.  By default it is rebuilt from the links of the document, which is
-        enough where all capacities are 1 and a pair carries light one way only.
+    Args:
+        plant: The plant that the plan was made on; not needed for the regular layouts.
+        topology: The wired topology.  By default it is rebuilt from the links of the document,
+            which is enough where all capacities are 1 and a pair carries light one way only.
 
-    Raises
-    ------
-    InvalidWiring
-        As `read_script`; or the topology differs, or is missing and needed.
+    Raises:
+        InvalidWiring: As `read_script`; or the topology differs, or is missing and needed.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring import plan_moves, sized, to_document
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> plan = plan_moves(ring, sized(ring))

@@ -250,10 +250,8 @@ def apply(document: dict[str, Any], present: Present, plant: Plant) -> Present:
     Every op checks its condition as an executor must: a removed or verified pair is
     there, an added pair finds both ports free.
 
-    Raises
-    ------
-    InvalidWiring
-        With a pointer to the op whose condition does not hold.
+    Raises:
+        InvalidWiring: With a pointer to the op whose condition does not hold.
 
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> from topoloom.synth.wiring import plan_moves, sized

@@ -35,10 +35,8 @@ def seats(topology: Topology, plant: Plant, hosts: Sequence[int] | None = None) 
     On a plant of named hosts, a node sits on the host of its name if every node has such a host.
     Otherwise nodes sit, in order, on the hosts that are neither dead, reserved nor spare.
 
-    Raises
-    ------
-    DoesNotFit
-        The topology has switches or too many nodes, or a given host is not there.
+    Raises:
+        DoesNotFit: The topology has switches or too many nodes, or a given host is not there.
     """
     if topology.switches:
         name = min(map(str, topology.switches))
@@ -71,40 +69,26 @@ def plan_moves(
 ) -> PatchPlan:
     """Return a wiring of the topology that is reached from today's by few moves.
 
-    Parameters
-    ----------
-    topology : Topology
-        No switches; regular or not, parallel links welcome.  Every link takes one port at
-        each end whatever its capacity.  On duplex ports it must be bidirectional.
-    plant : Plant
-    present : Present, optional
-        Pairs plugged today; by default those of the plant.  Pairs between hosts that are not nodes
-        of the topology, foreign pairs, and pairs on reserved ports stay.  Every other pair that
-        carries no link of the topology is removed.
-    hosts : sequence of int, optional
-        The number of the host of every node; by default as in `seats`.
-    spares : bool
-        Whether spare ports are used.
-    objective : Objective
-        Quantity to minimize; ties are broken by few moves.
+    Args:
+        topology: No switches; regular or not, parallel links welcome.  Every link takes one port at
+            each end whatever its capacity.  On duplex ports it must be bidirectional.
+        present: Pairs plugged today; by default those of the plant.  Pairs between hosts that are
+            not nodes of the topology, foreign pairs, and pairs on reserved ports stay.  Every other
+            pair that carries no link of the topology is removed.
+        hosts: The number of the host of every node; by default as in `seats`.
+        spares: Whether spare ports are used.
+        objective: Quantity to minimize; ties are broken by few moves.
 
-    Returns
-    -------
-    PatchPlan
+    Returns:
         Same input, same plan.  Its ``goal`` is set where the objective is not moves, and
         ``with_spare_port`` where all ports are in use and one more at every host saves moves.
 
-    Raises
-    ------
-    DoesNotFit
-        The topology has switches, too many nodes or too large a degree, or there is no way
-        over the panels; the error says which panel lacks ports of which host, if that is
-        proven.
-    InvalidPlant
-        A present port does not exist or is in two pairs.
+    Raises:
+        DoesNotFit: The topology has switches, too many nodes or too large a degree, or there is no
+            way over the panels; the error says which panel lacks ports of which host, if that is
+            proven.
+        InvalidPlant: A present port does not exist or is in two pairs.
 
-    Notes
-    -----
     Lower bound.  A pair can stay only if it joins the two hosts of a link, so k is at most
     the size of the multiset intersection of today's host pairs and those of the links;
     ``lower_bound`` is the moves at that k, or at what `synth.wiring.assignment.assign_channels`
@@ -114,8 +98,6 @@ def plan_moves(
     `synth.wiring.assignment.secondary_objective` for least time or fewest drained hosts.  Within a
     channel every kept link keeps its ports, and any free ports serve the others.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import sized
     >>> there = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> back = there.transpose()

@@ -20,10 +20,9 @@ def plan_over_trunks(
 
     ``on_panels`` plans without trunks; it is tried where the program is too large to solve.
 
-    Raises
-    ------
-    DoesNotFit
-        There is no way; the error names ports and trunks that are missing if that is proven.
+    Raises:
+        DoesNotFit: There is no way; the error names ports and trunks that are missing if that is
+            proven.
     """
     found = leader.resources
     if found.duplex:
@@ -70,18 +69,12 @@ def aimed(
 ) -> PatchPlan:
     """Return the best of some plans and of the program's plan for an objective.
 
-    Parameters
-    ----------
-    leader : LinkLeader
-    objective : Objective
-        Not moves.
-    plans : sequence of PatchPlan
-        The first is the one with the fewest moves.
-    bound : Fraction
-        A lower bound of the objective.
-    most : int
-        Columns up to which the program is solved; its relaxation is solved up to
-        `limits.MAX_RELAXED_VARIABLES`.
+    Args:
+        objective: Not moves.
+        plans: The first is the one with the fewest moves.
+        bound: A lower bound of the objective.
+        most: Columns up to which the program is solved; its relaxation is solved up to
+            `limits.MAX_RELAXED_VARIABLES`.
     """
     try:
         led = leader.led(most, objective)

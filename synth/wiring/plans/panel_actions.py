@@ -95,10 +95,8 @@ class Script:
 def plant_of(document: Mapping[str, Any], plant: Plant | None = None) -> Plant:
     """Return the plant of a patch-plan/1 document.
 
-    Raises
-    ------
-    InvalidWiring
-        The plan is on a given plant, and it is missing or another one.
+    Raises:
+        InvalidWiring: The plan is on a given plant, and it is missing or another one.
     """
     made = document.get("panels")
     if isinstance(made, dict):
@@ -116,20 +114,13 @@ def plant_of(document: Mapping[str, Any], plant: Plant | None = None) -> Plant:
 def read_script(document: Mapping[str, Any], plant: Plant | None = None) -> Script:
     """Return the moves of a patch-plan/1 document.
 
-    Parameters
-    ----------
-    document : dict
-    plant : Plant, optional
-        The plant that the plan was made on; not needed for the regular layouts.
+    Args:
+        plant: The plant that the plan was made on; not needed for the regular layouts.
 
-    Raises
-    ------
-    InvalidWiring
-        The document breaks a rule, its operations do not lead to ``final``, a name in it is not
-        printable, or the plant is another one.
+    Raises:
+        InvalidWiring: The document breaks a rule, its operations do not lead to ``final``, a name
+            in it is not printable, or the plant is another one.
 
-    Examples
-    --------
     >>> from topoloom.synth.topology.topology import Topology
     >>> from topoloom.synth.wiring import plan_moves, sized, to_document
     >>> pair = Topology(["a", "b"], [("a", "b"), ("b", "a")])

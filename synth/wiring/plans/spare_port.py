@@ -29,12 +29,8 @@ def with_spare_port(demand: Demand) -> tuple[int, int] | None:
     None if a host has a port to spare, or if hosts have duplex ports of which only some can join
     any other.
 
-    Notes
-    -----
     A second problem of one more channel: it mostly meets its bound without a walk.
 
-    Examples
-    --------
     Two links exchange their targets, and each pair of targets is on a panel of its own.
 
     >>> links = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])

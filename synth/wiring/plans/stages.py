@@ -68,20 +68,14 @@ class Stage:
 def staged(plan: PatchPlan, limits: Limits | None = None) -> tuple[Stage, ...]:
     """Return the stages of a plan: none without moves, one without limits.
 
-    Raises
-    ------
-    DoesNotFit
-        Today's wiring does not connect the nodes that are to stay connected, or no order was
-        found in which they do.
+    Raises:
+        DoesNotFit: Today's wiring does not connect the nodes that are to stay connected, or no
+            order was found in which they do.
 
-    Notes
-    -----
     Pairs are removed in the order in which removals free ports for additions.  A stage removes as
     many as the limits allow; a pair whose removal would disconnect the nodes waits for a later
     stage.  The plan may stop after every stage.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring import plan_moves, sized
     >>> ring = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> plant = sized(ring)

@@ -72,11 +72,8 @@ def natural(name: str) -> tuple[int | str, ...]:
 def tasks(plant: Plant, stages: Iterable[tuple[Iterable[Pair], Iterable[Pair]]]) -> list[Task]:
     """Return the moves of a plan in walking order; on a panel the removes of a stage come first.
 
-    Parameters
-    ----------
-    plant : Plant
-    stages : iterable
-        The removed and the added pairs of every stage.
+    Args:
+        stages: The removed and the added pairs of every stage.
     """
 
     def walked(move: tuple[bool, Pair]) -> tuple[object, ...]:

@@ -48,18 +48,14 @@ def is_cable_header(columns: tuple[str, ...]) -> bool:
 def read_cables(document: Any) -> Plant:
     """Return the plant of cables as the REST interfaces of NetBox and Nautobot list them.
 
-    Parameters
-    ----------
-    document : list or dict
-        The cables, or an answer with ``results``; or an object with ``cables`` and
-        ``front_ports``, each such an answer.  Of NetBox ``a_terminations`` and
-        ``b_terminations``, each with ``object_type`` and ``object``; of Nautobot
-        ``termination_a_type`` and ``termination_a`` with depth 1, the same for b.
+    Args:
+        document: The cables, or an answer with ``results``; or an object with ``cables`` and
+            ``front_ports``, each such an answer.  Of NetBox ``a_terminations`` and
+            ``b_terminations``, each with ``object_type`` and ``object``; of Nautobot
+            ``termination_a_type`` and ``termination_a`` with depth 1, the same for b.
 
-    Raises
-    ------
-    InvalidPlant
-        Its field is a JSON pointer into ``document``.
+    Raises:
+        InvalidPlant: Its field is a JSON pointer into ``document``.
     """
     return read_cabling(*listed_cables(document))
 
@@ -140,10 +136,9 @@ def read_cables_csv(text: str) -> Plant:
     The exported table states no types of ports: a device with a cable between two ports of its
     own is read as a panel, all others as hosts, and the plant's ``assumed`` says so.
 
-    Raises
-    ------
-    InvalidPlant
-        Columns are missing, or hold ids only; or a row breaks a rule, ``/rows/N`` from 0.
+    Raises:
+        InvalidPlant: Columns are missing, or hold ids only; or a row breaks a rule, ``/rows/N``
+            from 0.
 
     >>> plant = read_cables_csv(
     ...     "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status\n"

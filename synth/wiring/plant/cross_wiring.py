@@ -8,9 +8,8 @@ even, half are then senders, and every two-way topology of degree at most K fits
 (`synth.wiring.assignment.orientation`).  A host with an even number of ports on every panel needs
 no change.
 
-References
-----------
-.. [1] "Cross Wiring", arXiv:2411.01503.
+References:
+    .. [1] "Cross Wiring", arXiv:2411.01503.
 """
 
 from collections import defaultdict
@@ -64,20 +63,13 @@ class CrossWiring:
 def cross_wiring(plant: Plant, hosts: Iterable[int] | None = None) -> CrossWiring | None:
     """Return the cross wiring of a plant; None where no exchange helps.
 
-    Parameters
-    ----------
-    plant : Plant
-    hosts : iterable of int, optional
-        Hosts whose fibers may be exchanged; by default all.  Dead and reserved ports stay
-        unchanged.
+    Args:
+        hosts: Hosts whose fibers may be exchanged; by default all.  Dead and reserved ports stay
+            unchanged.
 
-    Notes
-    -----
     Panels are matched two by two, those first on which most hosts have an odd number of ports
     both, until no host has two such panels left: O(hosts * panels**2) each time.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import read_plant
     >>> port = lambda h, p: {"id": f"p{p}", "tx": f"o{p}/{h}A", "rx": f"o{p}/{h}B", "duplex": True}
     >>> hosts = [{"id": f"h{h}", "ports": [port(h, 0), port(h, 1)]} for h in range(3)]

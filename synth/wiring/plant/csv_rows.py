@@ -48,10 +48,9 @@ def read_header(text: str) -> tuple[str, ...]:
 def read_rows(text: str) -> list[Row]:
     r"""Return the rows below the header, without empty lines.
 
-    Raises
-    ------
-    InvalidPlant
-        The text is not CSV, a column occurs twice, or a row has more cells than the header.
+    Raises:
+        InvalidPlant: The text is not CSV, a column occurs twice, or a row has more cells than the
+            header.
 
     >>> read_rows('item,port\n\npair,"F1"\n')
     [Row(line=3, cells={'item': 'pair', 'port': 'F1'})]

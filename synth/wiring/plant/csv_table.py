@@ -33,14 +33,10 @@ def read_plant_csv(text: str) -> Plant:
     port.  *trunk* and *pair*: from ``port`` of ``panel`` to ``to_port`` (of ``to_panel``);
     state ``foreign`` for pairs of others.  *host* and *port*: their ``state``.
 
-    Raises
-    ------
-    InvalidPlant
-        Its field is ``/rows/N`` with N from 0 below the header, and its rule ends with the
-        line; or its field is a pointer into the plant/1 document of the table.
+    Raises:
+        InvalidPlant: Its field is ``/rows/N`` with N from 0 below the header, and its rule ends
+            with the line; or its field is a pointer into the plant/1 document of the table.
 
-    Examples
-    --------
     >>> plant = read_plant_csv('''item,panel,port,host,host_port,fibre,to_port
     ... cable,p1,F1,h0,eth0,at,
     ... cable,p1,F2,h1,eth0,at,

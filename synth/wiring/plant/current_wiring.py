@@ -16,21 +16,14 @@ Row = tuple[str, Any]
 def read_present(document: Any, plant: Plant) -> Present:
     """Read the present wiring from JSON values.
 
-    Parameters
-    ----------
-    document : list or dict
-        A list of ``{"panel": "panel-0", "a": "3A", "b": "5B"}``, in which the panel may also
-        be its number and ports may be written without their side; ``"foreign": true`` marks
-        pairs of others.  Or a patch-plan/1 document, whose ``final`` is meant.
-    plant : Plant
+    Args:
+        document: A list of ``{"panel": "panel-0", "a": "3A", "b": "5B"}``, in which the panel may
+            also be its number and ports may be written without their side; ``"foreign": true``
+            marks pairs of others.  Or a patch-plan/1 document, whose ``final`` is meant.
 
-    Raises
-    ------
-    InvalidWiring
-        With a JSON pointer into ``document``.
+    Raises:
+        InvalidWiring: With a JSON pointer into ``document``.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("per-port", hosts=6, lanes=2)
     >>> read_present([{"panel": "panel-1", "a": "3A", "b": 5}], plant).pairs
@@ -103,10 +96,9 @@ def _parse(rows: list[Row], plant: Plant) -> Present:
 def named_pairs(rows: Iterable[Row], plant: Plant) -> tuple[Pair, ...]:
     """Return the pair of every (pointer, row), in their order; a port may be in several pairs.
 
-    Raises
-    ------
-    InvalidWiring
-        A row names a panel or a port that the plant does not have; with the pointer of the row.
+    Raises:
+        InvalidWiring: A row names a panel or a port that the plant does not have; with the pointer
+            of the row.
 
     >>> from topoloom.synth.wiring.plant import uniform
     >>> named_pairs([("/0", {"panel": 0, "a": "3A", "b": 1})], uniform("single", 2, 2))

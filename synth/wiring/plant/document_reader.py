@@ -33,13 +33,9 @@ _PAIR = {"panel", "a", "b", "foreign"}
 def read_plant(document: Any) -> Plant:
     """Return the plant of a plant/1 document.
 
-    Raises
-    ------
-    InvalidPlant
-        With a JSON pointer into ``document``; unknown members are refused too.
+    Raises:
+        InvalidPlant: With a JSON pointer into ``document``; unknown members are refused too.
 
-    Examples
-    --------
     >>> plant = read_plant({
     ...     "schema": "plant/1",
     ...     "panels": [{"id": "ocs-1", "kind": "switch", "mode": "bidirectional", "ports": 4}],

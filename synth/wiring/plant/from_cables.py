@@ -57,21 +57,15 @@ def read_cabling(
 ) -> Plant:
     """Return the plant of cables.
 
-    Parameters
-    ----------
-    cables : iterable of Cable
-    fronts : FrontPorts, optional
-        The front ports of all panels.  Without, a front port and a rear port of one name are one
-        port, and panels have the ports that cables name.
-    assumed : iterable of Assumption
-        Assumptions of the reader of the cables.
+    Args:
+        fronts: The front ports of all panels.  Without, a front port and a rear port of one name
+            are one port, and panels have the ports that cables name.
+        assumed: Assumptions of the reader of the cables.
 
-    Raises
-    ------
-    InvalidPlant
-        No cable leads to a panel, a cable joins unequal numbers of ports, a rule of plant/1 is
-        broken; or jumpers are on ports to which no cable leads, so names of front ports are not
-        those of rear ports.
+    Raises:
+        InvalidPlant: No cable leads to a panel, a cable joins unequal numbers of ports, a rule of
+            plant/1 is broken; or jumpers are on ports to which no cable leads, so names of front
+            ports are not those of rear ports.
     """
     builder = _Builder(fronts)
     fibres = [fibre for cable in cables for fibre in builder.fibres(cable)]

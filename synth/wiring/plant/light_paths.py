@@ -23,8 +23,6 @@ def ways(plant: Plant, pairs: Iterable[Pair]) -> list[Way]:
 
     O(pairs log pairs).  Each port must be in one pair at most.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import read_plant
     >>> plant = read_plant({"schema": "plant/1",
     ...     "panels": [{"id": "p0", "ports": 2}, {"id": "p1", "ports": 2}],
@@ -67,20 +65,12 @@ def links_of(
     A link joins two ports of hosts: by a pair for each lane, and on duplex ports in both
     directions.  The ports lose the link with any of its pairs.
 
-    Parameters
-    ----------
-    plant : Plant
-    pairs : iterable of Pair
-        Pairs among ``plugged``.
-    plugged : iterable of Pair
-        All plugged pairs, which lead light from port to port.
+    Args:
+        pairs: Pairs among ``plugged``.
+        plugged: All plugged pairs, which lead light from port to port.
 
-    Notes
-    -----
     O(plugged log plugged).  Pairs that lead to no host are a link each.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import read_plant
     >>> hosts = [
     ...     {"id": h, "ports": [{"id": "e", "tx": f"p/{h}A", "rx": f"p/{h}B", "duplex": True}]}

@@ -21,21 +21,13 @@ def pairs_of_neighbours(
 ) -> dict[int, frozenset[Pair]]:
     """Return the pairs on the reported panels; unreported ports keep their known pairs.
 
-    Parameters
-    ----------
-    plant : Plant
-    known : mapping of panel to set of Pair
-        The pairs known before.
-    told : iterable of Neighbour
+    Args:
+        known: The pairs known before.
 
-    Raises
-    ------
-    InvalidWiring
-        With a pointer to the neighbor: the port does not exist, it cannot receive or send, or no
-        cross-connect can join the two ports.
+    Raises:
+        InvalidWiring: With a pointer to the neighbor: the port does not exist, it cannot receive or
+            send, or no cross-connect can join the two ports.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import uniform
     >>> plant = uniform("single", 3, 1)
     >>> told = [Neighbour(("1", "0"), ("2", "0")), Neighbour(("0", "0"), None)]

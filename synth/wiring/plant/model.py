@@ -22,14 +22,10 @@ class Plant(PlantData):
     a path, None for no limit.  ``uniform`` is set on plants of the two regular layouts.
     ``assumed`` lists the assumptions of a reader.
 
-    Raises
-    ------
-    InvalidPlant
-        Something breaks a rule; the error names the port, and its field is a JSON pointer
-        into the plant/1 document of the same plant.
+    Raises:
+        InvalidPlant: Something breaks a rule; the error names the port, and its field is a JSON
+            pointer into the plant/1 document of the same plant.
 
-    Examples
-    --------
     >>> from topoloom.synth.wiring.plant import read_plant
     >>> plant = read_plant({
     ...     "schema": "plant/1",

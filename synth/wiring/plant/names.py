@@ -10,21 +10,13 @@ from topoloom.synth.errors import InvalidPlant, SynthError
 def require_printable(name: str, field: str, raised: type[SynthError] = InvalidPlant) -> None:
     r"""Raise unless a name holds only characters that are printed, blanks included.
 
-    Parameters
-    ----------
-    name : str
-    field : str
-        JSON pointer to the name, for the error.
-    raised : type of SynthError
+    Args:
+        field: JSON pointer to the name, for the error.
 
-    Raises
-    ------
-    SynthError
-        `str.isprintable` is false: the name holds a control character, a line break, an invisible
-        or an unpaired character.
+    Raises:
+        SynthError: `str.isprintable` is false: the name holds a control character, a line break, an
+            invisible or an unpaired character.
 
-    Examples
-    --------
     >>> require_printable("Halle Süd, ocs-1", "/panels/0/id")
     >>> require_printable("ocs-1\nreboot", "/panels/0/id")
     Traceback (most recent call last):

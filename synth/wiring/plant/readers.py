@@ -38,20 +38,14 @@ def read_plant_values(document: Any) -> Plant:
 def read_plant_text(text: str, form: str | None = None) -> Plant:
     r"""Return the plant of a text: plant/1 as JSON or YAML, its CSV table, or a list of cables.
 
-    Parameters
-    ----------
-    text : str
-    form : str, optional
-        One of `TEXT_FORMATS`.  Left out, the text tells: JSON begins with a brace or a bracket,
-        CSV has a header with the column ``item`` or those of a list of cables; all else is YAML.
+    Args:
+        form: One of `TEXT_FORMATS`.  Left out, the text tells: JSON begins with a brace or a
+            bracket, CSV has a header with the column ``item`` or those of a list of cables; all
+            else is YAML.
 
-    Raises
-    ------
-    InvalidPlant
-        It is none of them, or breaks a rule; in CSV the rule ends with the line.
+    Raises:
+        InvalidPlant: It is none of them, or breaks a rule; in CSV the rule ends with the line.
 
-    Examples
-    --------
     >>> plant = read_plant_text('''
     ... schema: plant/1
     ... panels: [{id: p1, ports: 4}]

@@ -15,22 +15,15 @@ MOST = 1 << 17
 def uniform(layout: Layout | str, hosts: int, lanes: int) -> Plant:
     """Return hosts of ``lanes`` ports each, on directed panels in a regular layout.
 
-    Parameters
-    ----------
-    layout : Layout
-        ``per-port``: one panel per lane, with one port per host and side; lane p of
-        host i is port i of panel p.  ``single``: one panel; lane p of host i is
-        port ``i * lanes + p``.
-    hosts, lanes : int
-        Both positive, ``hosts * lanes`` at most 131072.
+    Args:
+        layout: ``per-port``: one panel per lane, with one port per host and side; lane p of host i
+            is port i of panel p.  ``single``: one panel; lane p of host i is port ``i * lanes +
+            p``.
+        hosts, lanes: Both positive, ``hosts * lanes`` at most 131072.
 
-    Raises
-    ------
-    OutOfDomain
-        A number is not positive or the panels are too large.
+    Raises:
+        OutOfDomain: A number is not positive or the panels are too large.
 
-    Examples
-    --------
     >>> plant = uniform("single", hosts=4, lanes=2)
     >>> plant.hosts[3].ports[1].tx, [panel.id for panel in plant.panels]
     ((Port(panel=0, side=<Side.A: 'A'>, index=7),), ['panel-0'])

@@ -11,17 +11,11 @@ def read_answer(
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return the rows of an answer, each with its JSON pointer.
 
-    Parameters
-    ----------
-    value : list or dict
-        An answer with ``results``, a list of all its pages, or the rows themselves.
-    field : str
-        JSON pointer of the value.
-    raised : type
-        The class of the error for an invalid or incomplete answer.
+    Args:
+        value: An answer with ``results``, a list of all its pages, or the rows themselves.
+        field: JSON pointer of the value.
+        raised: The class of the error for an invalid or incomplete answer.
 
-    Examples
-    --------
     >>> read_answer({"count": 1, "results": [{"id": 7}]}, "/cables")
     [('/cables/results/0', {'id': 7})]
     """
@@ -73,10 +67,8 @@ def read_front_ports(value: Any, field: str) -> FrontPorts:
     NetBox up to 4.4 and Nautobot name one rear port (``rear_port``, ``rear_port_position``),
     NetBox from 4.5 a list (``rear_ports``).
 
-    Raises
-    ------
-    InvalidPlant
-        A row lacks its name, device or rear port, or two devices have one name.
+    Raises:
+        InvalidPlant: A row lacks its name, device or rear port, or two devices have one name.
     """
     devices: dict[str, dict[str, None]] = {}
     ids: dict[str, Any] = {}

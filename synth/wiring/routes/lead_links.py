@@ -119,12 +119,9 @@ class LinkLeader:
 
         The first scope with at most ``most`` columns in which the links fit is searched.
 
-        Raises
-        ------
-        DoesNotFit
-            The links do not fit, or no wiring was found.
-        TooLarge
-            Every scope has more columns.
+        Raises:
+            DoesNotFit: The links do not fit, or no wiring was found.
+            TooLarge: Every scope has more columns.
         """
         proven: bool | None = None
         for scope in SCOPES if self.resources.trunks else SCOPES[:1]:

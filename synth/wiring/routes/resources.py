@@ -191,18 +191,13 @@ class Resources:
 def resources_of(plant: Plant, hosts: Sequence[int], spares: bool = False) -> Resources:
     """Return the resources of links between hosts.
 
-    Parameters
-    ----------
-    plant : Plant
-    hosts : sequence of int
-        The host that each node sits on.
-    spares : bool
-        Whether spare ports may be used.
+    Args:
+        hosts: The host that each node sits on.
+        spares: Whether spare ports may be used.
 
-    Raises
-    ------
-    DoesNotFit
-        Some of the hosts' ports are duplex and some are not, or their numbers of lanes differ.
+    Raises:
+        DoesNotFit: Some of the hosts' ports are duplex and some are not, or their numbers of lanes
+            differ.
     """
     usable, mine = Usable(plant, spares), ours(plant, hosts)
     ports = [usable.ports(host) for host in hosts]

@@ -69,18 +69,12 @@ def columns_of(
 ) -> list[Column]:
     """Return the columns of all links.
 
-    Parameters
-    ----------
-    finder : PathFinder
-    links : Links
-    most : int
-        Limit of the number of columns.
-    more : callable, optional
-        Returns further paths of a strand.
+    Args:
+        most: Limit of the number of columns.
+        more: Returns further paths of a strand.
 
-    Raises
-    ------
-    TooLarge
+    Raises:
+        TooLarge
     """
     ends = _Ends(finder)
     found: list[Column] = []
