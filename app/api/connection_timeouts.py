@@ -15,13 +15,14 @@ An answer that begins before its request is complete closes the connection.  The
 discards the rest for at most `LINGER_SECONDS`; otherwise a client that writes before it reads sees
 a broken connection, not the answer.
 
-The first requests of new connections wait in a `FairQueue`.
+The first requests of new connections, and requests of addresses that guess keys, wait in a
+`FairQueue`.
 `topoloom.app.api.connection_limits` limits the number of connections.  httptools (llhttp) parses
 requests in a quarter of the time of h11.
 """
 
 import asyncio
-from collections.abc import Container
+from collections.abc import Callable, Container
 from functools import cache, lru_cache
 from typing import Any
 
@@ -111,7 +112,8 @@ class PatientProtocol(HttpToolsProtocol):
     stall_seconds: float
     body_seconds: float
     limits: ConnectionLimits
-    first_requests: FairQueue
+    queue: FairQueue
+    suspected: Callable[[str], bool]
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -153,12 +155,18 @@ class PatientProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes; the first byte after an answered request starts the time of a head."""
-        if self._first is None:
-            # New connections take turns: see `FairQueue`.
+        begins = self._head_since is None and not self.awaits_body and self._is_answered()
+        if self._first is None or (begins and not self.lingers and self.suspected(self._address)):
+            # New connections, and requests that may be guesses, take turns: see `FairQueue`.
             self._first = data
+            self._unset_keepalive_if_required()
             self.flow.pause_reading()
-            self.first_requests.add(self._address, self._begin)
-            return
+            self.queue.add(self._address, self._begin)
+        else:
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
+        """Parse bytes of a request."""
         self._arrived += len(data)
         if self.lingers:
             if self._arrived > LINGER_BYTES:
@@ -173,10 +181,11 @@ class PatientProtocol(HttpToolsProtocol):
             self._refuse_head()
 
     def _begin(self) -> None:
-        """Parse the first bytes of the connection."""
+        """Parse the bytes that waited for their turn."""
         if self._first is not None and not self.transport.is_closing():
+            begun, self._first = self._first, b""
             self.flow.resume_reading()
-            self.data_received(self._first)
+            self._take(begun)
 
     def on_headers_complete(self) -> None:
         """Start to answer a request, unless its head is too large."""
@@ -310,8 +319,11 @@ def patient(
     stall_seconds: float,
     body_seconds: float,
     limits: ConnectionLimits,
+    suspected: Callable[[str], bool] = lambda address: False,
 ) -> type[PatientProtocol]:
     """Return the protocol class for uvicorn with these limits, in seconds.
+
+    ``suspected`` returns whether an address has sent too many requests without a valid key.
 
     >>> patient(1, 2, 3, ConnectionLimits(most=1000, most_of_address=250)).header_seconds
     1
@@ -321,6 +333,7 @@ def patient(
         "stall_seconds": stall_seconds,
         "body_seconds": body_seconds,
         "limits": limits,
-        "first_requests": FairQueue(),
+        "queue": FairQueue(),
+        "suspected": staticmethod(suspected),
     }
     return type("PatientConnection", (PatientProtocol,), named)

@@ -181,7 +181,7 @@ def add_middleware(app: FastAPI, chosen: Settings) -> None:
         most=partial(body_limit, most=chosen.max_body_bytes),
         most_of_owner=BODIES_OF_OWNER * chosen.max_body_bytes,
     )
-    failures = _failures(chosen)
+    failures = app.state.failures = _failures(chosen)
     app.add_middleware(
         Gate, refusal=problems.answer_to, buckets=_buckets(chosen), failures=failures
     )

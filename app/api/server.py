@@ -7,6 +7,7 @@ import os
 import resource
 import sys
 from contextlib import suppress
+from functools import partial
 from socket import socket
 from threading import Timer
 from typing import Any
@@ -20,6 +21,7 @@ from topoloom.app.api.connection_timeouts import patient
 from topoloom.app.api.main import create_app
 from topoloom.app.api.time_slice import interrupt_workers
 from topoloom.app.auth import api_keys
+from topoloom.app.auth.buckets import Buckets
 from topoloom.app.config import PREFIX, Settings, is_loopback
 from topoloom.app.observability import logs
 from topoloom.app.observability.metrics import Metrics
@@ -204,7 +206,7 @@ def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,
-        "http": patient(*slow, limits),
+        "http": patient(*slow, limits, partial(_guesses, app.state.failures)),
         "backlog": BACKLOG,
         "ws": "none",
         "log_config": None,
@@ -212,6 +214,11 @@ def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
         "server_header": False,
         "timeout_graceful_shutdown": GRACE_SECONDS,
     }
+
+
+def _guesses(failures: Buckets | None, address: str) -> bool:
+    """Return whether an address has sent too many requests without a valid key."""
+    return failures is not None and failures.wait(f"address:{address}") > 0
 
 
 def _raise_file_limit(files: int) -> None:

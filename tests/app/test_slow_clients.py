@@ -28,12 +28,21 @@ from topoloom.app.config import Settings
 
 
 @contextmanager
-def served(app, header_seconds=1.0, stall_seconds=2.0, body_seconds=100.0, most=1000, each=1000):
+def served(
+    app,
+    header_seconds=1.0,
+    stall_seconds=2.0,
+    body_seconds=100.0,
+    most=1000,
+    each=1000,
+    suspected=lambda address: False,
+):
     """Run an application with the protocol of the service on a port of its own."""
+    limits = ConnectionLimits(most, each)
     config = uvicorn.Config(
         app,
         port=0,
-        http=patient(header_seconds, stall_seconds, body_seconds, ConnectionLimits(most, each)),
+        http=patient(header_seconds, stall_seconds, body_seconds, limits, suspected),
         ws="none",
         log_config=None,
         lifespan="on" if hasattr(app, "openapi") else "off",
@@ -534,6 +543,34 @@ def test_with_every_connection_busy_new_requests_are_refused_and_probes_are_answ
         wait_until(lambda: len(server.server_state.tasks) == 5)
         assert asked(port, PROBE).startswith(b"HTTP/1.1 200 ")
         assert asked(port, PROBE.replace(b"healthz", b"x")).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 40])
+def test_requests_of_an_address_that_guesses_are_answered_in_order(pieces):
+    """One after another, several at once, and in pieces, on one connection."""
+    hostile = served(answer_the_path, suspected=lambda address: True)
+    with hostile as (port, _), connected(port) as connection:
+        for begin in range(0, 12, 3):
+            paths = [f"/{number}" for number in range(begin, begin + 3)]
+            sent = b"".join(
+                f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() for path in paths
+            )
+            size = -(-len(sent) // pieces)
+            for at in range(0, len(sent), size):
+                connection.sendall(sent[at : at + size])
+                time.sleep(0.002)
+            expected, answer = "".join(f"[{path}]" for path in paths).encode(), b""
+            while not answer.endswith(expected[-4:]):
+                answer += connection.recv(65536)
+            assert [answer.count(f"[{path}]".encode()) for path in paths] == [1, 1, 1]
+            assert sorted(paths, key=lambda path: answer.index(f"[{path}]".encode())) == paths
+
+
+async def answer_the_path(scope, receive, send):
+    body = f"[{scope['path']}]".encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 @pytest.mark.parametrize("greedy", [1, 3, 10, 40])
