@@ -89,10 +89,8 @@ Waits = Depends(_headers)
 async def enqueued(request: Request, task: JobTask, parts: Sequence[JobTask] = ()) -> Job:
     """Return the queued job of a task for the owner and the webhook of a request.
 
-    Raises
-    ------
-    QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
-        As `Jobs.enqueue` does.
+    Raises:
+        QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady: As `Jobs.enqueue` does.
     """
     jobs: Jobs = request.app.state.host.jobs
     webhook, owner = request.headers.get(WEBHOOK), request.state.owner
@@ -114,10 +112,8 @@ async def answer_or_accept(
     ``look_up`` builds the response once the answer is stored.  The client waits up to the seconds
     in its ``Prefer: wait`` header.  A failed job answers with its problem.
 
-    Raises
-    ------
-    QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
-        As `enqueued` does.
+    Raises:
+        QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady: As `enqueued` does.
     """
     job = await enqueued(request, task, parts)
     watcher: Watcher = request.app.state.watcher

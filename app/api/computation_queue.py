@@ -87,16 +87,11 @@ class ComputationQueue:
     async def compute(self, task: Task, request: Request) -> Done:
         """Return the result of a task, unless the client disconnects.
 
-        Raises
-        ------
-        Cancelled
-            The client has disconnected.
-        TooManyWaiting, Busy
-            Too many computations of the owner, or of all owners, wait.
-        ShuttingDown
-            The service stops.
-        Exception
-            The error of the task.
+        Raises:
+            Cancelled: The client has disconnected.
+            TooManyWaiting, Busy: Too many computations of the owner, or of all owners, wait.
+            ShuttingDown: The service stops.
+            Exception: The error of the task.
         """
         with self.joined(task, request.state.owner) as computation:
             done = await self.completed(computation, request)
@@ -129,12 +124,9 @@ class ComputationQueue:
 
         None also after the time limit of a computation whose job continues with its own limit.
 
-        Raises
-        ------
-        Cancelled
-            The client has disconnected.
-        Exception
-            The error of the computation.
+        Raises:
+            Cancelled: The client has disconnected.
+            Exception: The error of the computation.
         """
         gone = asyncio.ensure_future(_gone(request))
         events = {one.result, gone, self._stopping}

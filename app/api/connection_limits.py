@@ -64,18 +64,13 @@ class _Address:
 class ConnectionLimits:
     """Connections of a process by address, and their limits.  Not thread-safe.
 
-    Parameters
-    ----------
-    most : int
-        Most connections of the process.
-    most_of_address : int
-        Most connections of one address; an address that is trusted as a proxy has no such limit.
-    closed : callable
-        Receives the reason when the service closes a connection early: ``connection-closed``
-        for another connection, ``too-slow`` for a slow client.
+    Args:
+        most: Most connections of the process.
+        most_of_address: Most connections of one address; an address that is trusted as a proxy has
+            no such limit.
+        closed: Receives the reason when the service closes a connection early:
+            ``connection-closed`` for another connection, ``too-slow`` for a slow client.
 
-    Examples
-    --------
     >>> class Slow:
     ...     def evict(self):
     ...         print("closed")

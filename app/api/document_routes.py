@@ -134,20 +134,13 @@ def read_route(
 ) -> None:
     """Add the GET route of the documents of a kind.
 
-    Parameters
-    ----------
-    model : type
-        The JSON document, for OpenAPI and for `fields`.
-    formats : Mapping
-        Format -> media type; the first format is the default.
-    names : type
-        The values of the query parameter ``format``; None for kinds with one format.
-    options : type
-        The dependency that reads the options of a format from the query, if there are any.
-    shown : type
-        What OpenAPI shows instead of the model.
-    is_exported : bool
-        Whether the JSON document is an export, too: the store has another form.
+    Args:
+        model: The JSON document, for OpenAPI and for `fields`.
+        formats: Format -> media type; the first format is the default.
+        names: The values of the query parameter ``format``; None for kinds with one format.
+        options: The dependency that reads the options of a format from the query, if there are any.
+        shown: What OpenAPI shows instead of the model.
+        is_exported: Whether the JSON document is an export, too: the store has another form.
     """
     described = "representation; overrides the `Accept` header"
     query = Query(alias="format", description=described)

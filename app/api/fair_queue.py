@@ -16,8 +16,6 @@ class FairQueue:
     A flood from some addresses delays neither the requests of open connections, which the event
     loop serves between two batches, nor the callbacks of other addresses.
 
-    Examples
-    --------
     >>> async def served():
     ...     queue, order = FairQueue(), []
     ...     for number in range(20):

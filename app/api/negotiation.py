@@ -12,13 +12,9 @@ def negotiate(form: str | None, accept: str | None, offered: Mapping[str, str]) 
     ``form``, the query parameter, takes precedence over ``accept``, the header.  ``offered``
     maps formats to media types; the first format is the default.
 
-    Raises
-    ------
-    NotAcceptable
-        The header allows none of the formats offered.
+    Raises:
+        NotAcceptable: The header allows none of the formats offered.
 
-    Examples
-    --------
     >>> offered = {"json": "application/json", "csv": "text/csv"}
     >>> negotiate(None, "text/*;q=0.5, image/png", offered)
     'csv'

@@ -66,13 +66,9 @@ class FairLimiter:
 
     A flood of one owner delays the work of another owner by one turn, not by the whole line.
 
-    Parameters
-    ----------
-    slots : int
-        Most pieces of work at a time.
+    Args:
+        slots: Most pieces of work at a time.
 
-    Examples
-    --------
     >>> async def served():
     ...     limiter, order = FairLimiter(slots=1), []
     ...     async def work(owner):
@@ -188,12 +184,9 @@ async def answered_or_accepted(
 ) -> Artefact | Response:
     """Return the stored or quickly computed answer to a request; else 202 and a job.
 
-    Raises
-    ------
-    QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady
-        As `Jobs.enqueue` does.
-    Exception
-        As `answered` does.
+    Raises:
+        QueueFull, TooManyJobs, WebhookRefused, DatabaseNotReady: As `Jobs.enqueue` does.
+        Exception: As `answered` does.
     """
     try:
         return await looked_up(request, operation, body)

@@ -49,13 +49,9 @@ class RefuseLargeBodies:
     counted while it arrives.  The bodies of an owner that are in memory are limited, too: a further
     body gets 429.
 
-    Parameters
-    ----------
-    app : ASGI application
-    most : callable
-        Returns the limit of a path, in bytes.
-    most_of_owner : int
-        Most bytes of all requests of an owner that are not answered yet.
+    Args:
+        most: Returns the limit of a path, in bytes.
+        most_of_owner: Most bytes of all requests of an owner that are not answered yet.
     """
 
     def __init__(self, app: ASGIApp, most: Callable[[str], int], most_of_owner: int) -> None:

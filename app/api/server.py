@@ -73,14 +73,11 @@ class OpenToOthers(ValueError):
 def serve(settings: Settings) -> None:
     """Listen until a signal ends the service.
 
-    Raises
-    ------
-    OpenToOthers
-        Other hosts reach the address, keys are not required, and open access is not allowed.
-    DatabaseNotReady
-        The database cannot be used.
-    MissingExtra
-        OpenTelemetry is configured, but not installed.
+    Raises:
+        OpenToOthers: Other hosts reach the address, keys are not required, and open access is not
+            allowed.
+        DatabaseNotReady: The database cannot be used.
+        MissingExtra: OpenTelemetry is configured, but not installed.
     """
     require_private(settings)
     prepare_process(settings)

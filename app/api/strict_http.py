@@ -64,10 +64,8 @@ async def refuse_unknown_query(request: Request) -> None:
 
     Asynchronous, because FastAPI runs synchronous dependencies in a thread.
 
-    Raises
-    ------
-    RequestValidationError
-        With an entry for each such parameter.
+    Raises:
+        RequestValidationError: With an entry for each such parameter.
     """
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not request.query_params:

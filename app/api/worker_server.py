@@ -49,14 +49,11 @@ log = logging.getLogger(__name__)
 def work(settings: Settings) -> None:
     """Run jobs until a signal ends the process.
 
-    Raises
-    ------
-    OpenToOthers
-        Other hosts reach the endpoint, keys are not required, and open access is not allowed.
-    DatabaseNotReady
-        The database cannot be used.
-    MissingExtra
-        OpenTelemetry is configured, but not installed.
+    Raises:
+        OpenToOthers: Other hosts reach the endpoint, keys are not required, and open access is not
+            allowed.
+        DatabaseNotReady: The database cannot be used.
+        MissingExtra: OpenTelemetry is configured, but not installed.
     """
     listens = settings.worker_port is not None
     at = {"host": settings.worker_host, "port": settings.worker_port}

@@ -76,11 +76,9 @@ def create(
     Keys of a ``team`` share their documents, jobs and sessions.  Keys with the scope admin have no
     team: they see everything.
 
-    Raises
-    ------
-    InvalidKey
-        The name is empty, too long or not printable, the team breaks its rule, or a scope is
-        unknown.
+    Raises:
+        InvalidKey: The name is empty, too long or not printable, the team breaks its rule, or a
+            scope is unknown.
     """
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
         raise InvalidKey("name", f"must be printable text of 1 to {MAX_NAME} characters")
@@ -128,10 +126,8 @@ def listed(engine: Engine) -> list[ApiKey]:
 def revoke(engine: Engine, identity: str) -> ApiKey:
     """Revoke a key now; a key revoked earlier keeps its time of revocation.
 
-    Raises
-    ------
-    InvalidKey
-        No key has this id.
+    Raises:
+        InvalidKey: No key has this id.
     """
     with engine.begin() as connection:
         connection.execute(

@@ -28,20 +28,13 @@ class Taken:
 class Buckets:
     """Buckets by name, all of the same size and rate.
 
-    Parameters
-    ----------
-    per_second : float
-        Tokens that a bucket gains each second; at least one a day.
-    burst : int
-        Tokens that a bucket holds; a new bucket is full.
-    most : int
-        Most buckets in memory.  A forgotten bucket counts as full.  Beyond the limit the least
-        recently used bucket is forgotten, to the advantage of its owner.
-    clock : callable
-        Returns monotonic nanoseconds.
+    Args:
+        per_second: Tokens that a bucket gains each second; at least one a day.
+        burst: Tokens that a bucket holds; a new bucket is full.
+        most: Most buckets in memory.  A forgotten bucket counts as full.  Beyond the limit the
+            least recently used bucket is forgotten, to the advantage of its owner.
+        clock: Returns monotonic nanoseconds.
 
-    Examples
-    --------
     >>> now = 0
     >>> buckets = Buckets(per_second=2, burst=2, clock=lambda: now)
     >>> [buckets.take("ann").left for _ in range(2)]

@@ -27,16 +27,11 @@ ANSWERS = 64
 class RefuseGuesses:
     """ASGI middleware that answers 429 to an address without failures left, unless a key is valid.
 
-    Parameters
-    ----------
-    app : ASGI application
-        Its ``state.known_keys`` finds keys.
-    failures : Buckets
-        Buckets by address for requests without a valid key; the gate takes the tokens.
-    refusal : callable
-        Returns the answer to a refused request, from its path and the error.
-    counted : callable
-        Counts a refusal by the last part of the type of its problem.
+    Args:
+        app: Its ``state.known_keys`` finds keys.
+        failures: Buckets by address for requests without a valid key; the gate takes the tokens.
+        refusal: Returns the answer to a refused request, from its path and the error.
+        counted: Counts a refusal by the last part of the type of its problem.
     """
 
     def __init__(

@@ -99,10 +99,8 @@ class KnownKeys:
     async def access(self, text: str) -> Access | None:
         """Return the access of the key of this text; None without a valid key.
 
-        Raises
-        ------
-        sqlalchemy.exc.DBAPIError
-            The database cannot be used, and the key is not in the cache.
+        Raises:
+            sqlalchemy.exc.DBAPIError: The database cannot be used, and the key is not in the cache.
         """
         identity = api_keys.id_of(text)
         if identity is None:
@@ -125,10 +123,8 @@ class KnownKeys:
     async def is_listed(self, text: str) -> bool:
         """Return whether a text has the id of a key that existed when the ids were last read.
 
-        Raises
-        ------
-        sqlalchemy.exc.DBAPIError
-            The database cannot be used.
+        Raises:
+            sqlalchemy.exc.DBAPIError: The database cannot be used.
         """
         identity = api_keys.id_of(text)
         if identity is None:

@@ -36,16 +36,12 @@ _PROBE = "/healthz"
 class Gate:
     """ASGI middleware that checks keys and rates.
 
-    Parameters
-    ----------
-    app : ASGI application
-        Its ``state.known_keys`` finds keys.
-    refusal : callable
-        Returns the answer to a refused request, from its path and the error.
-    buckets : Buckets or None
-        Buckets by owner; None without rate limits.
-    failures : Buckets or None
-        Buckets by address for requests without a valid key; None if no request needs a key.
+    Args:
+        app: Its ``state.known_keys`` finds keys.
+        refusal: Returns the answer to a refused request, from its path and the error.
+        buckets: Buckets by owner; None without rate limits.
+        failures: Buckets by address for requests without a valid key; None if no request needs a
+            key.
     """
 
     def __init__(

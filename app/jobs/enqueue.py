@@ -54,10 +54,8 @@ class Wish:
 def add(engine: Engine, wish: Wish, limits: QueueLimits) -> JobId:
     """Return the job that carries out a task: the unfinished one of its identity, or a new one.
 
-    Raises
-    ------
-    QueueFull, TooManyJobs
-        A limit on how many wait is passed; nothing was added.
+    Raises:
+        QueueFull, TooManyJobs: A limit on how many wait is passed; nothing was added.
     """
     for _ in range(ATTEMPTS):
         try:

@@ -72,27 +72,19 @@ class Jobs:
     ) -> JobId:
         """Return the job that carries out a task; an unfinished one of its identity, if any.
 
-        Parameters
-        ----------
-        task : Task
-            The operation and its request.
-        priority : int
-            1 to 1000; among the jobs of one owner, smaller numbers go first.
-        webhook : str or None
-            URL that is sent the job's document when it has ended.
-        owner : str
-            Owner that the limits count the job for, at most 128 characters; owners take turns.
-        parts : sequence of Task
-            Tasks that must have ended before; they become jobs of their own.
+        Args:
+            task: The operation and its request.
+            priority: 1 to 1000; among the jobs of one owner, smaller numbers go first.
+            webhook: URL that is sent the job's document when it has ended.
+            owner: Owner that the limits count the job for, at most 128 characters; owners take
+                turns.
+            parts: Tasks that must have ended before; they become jobs of their own.
 
-        Raises
-        ------
-        QueueFull, TooManyJobs, QuotaExceeded
-            A limit on how many wait is passed, or the owner may store nothing more.
-        WebhookRefused
-            Nothing is sent to this URL.
-        DatabaseNotReady
-            The database lives in memory.
+        Raises:
+            QueueFull, TooManyJobs, QuotaExceeded: A limit on how many wait is passed, or the owner
+                may store nothing more.
+            WebhookRefused: Nothing is sent to this URL.
+            DatabaseNotReady: The database lives in memory.
         """
         if webhook is not None:
             self._webhooks.target(webhook)
@@ -173,14 +165,10 @@ class Jobs:
     def cancel(self, job: JobId) -> Job:
         """Cancel a job with its parts: at once, or as soon as its worker has heard of it.
 
-        Raises
-        ------
-        NotStored
-            There is no such job.
-        NotOwner
-            The job has another owner.
-        JobEnded
-            It has ended.
+        Raises:
+            NotStored: There is no such job.
+            NotOwner: The job has another owner.
+            JobEnded: It has ended.
         """
         self._require_owned(job)
         if not transitions.cancel(self._engine, job):
@@ -196,14 +184,10 @@ class Jobs:
     def forget(self, job: JobId) -> None:
         """Delete a job that has ended; its answer stays where it is.
 
-        Raises
-        ------
-        NotStored
-            There is no such job.
-        NotOwner
-            The job has another owner.
-        NotEnded
-            It may still be carried out.
+        Raises:
+            NotStored: There is no such job.
+            NotOwner: The job has another owner.
+            NotEnded: It may still be carried out.
         """
         self._require_owned(job)
         if not transitions.forget(self._engine, [job]):
@@ -217,14 +201,10 @@ class Jobs:
     def resend(self, job: JobId, delivery: str) -> Delivery:
         """Send a webhook of an ended job again, under the same id.
 
-        Raises
-        ------
-        NotStored
-            There is no such job, or no such delivery.
-        NotOwner
-            The job has another owner.
-        NotEnded
-            The job has not ended.
+        Raises:
+            NotStored: There is no such job, or no such delivery.
+            NotOwner: The job has another owner.
+            NotEnded: The job has not ended.
         """
         self._require_owned(job)
         found = deliveries.resend(self._engine, job, delivery)

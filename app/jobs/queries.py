@@ -64,10 +64,8 @@ def page(
     Parts of other jobs are listed only when ``parent`` names their job.  ``seen_by`` is an owner
     who sees own and shared jobs; None sees all.
 
-    Raises
-    ------
-    InvalidCursor
-        There is no job ``after``.
+    Raises:
+        InvalidCursor: There is no job ``after``.
     """
     query = select(*_COLUMNS).where(*_conditions(state, operation, parent, seen_by))
     order = (JobRow.created_at.desc(), JobRow.id.desc())

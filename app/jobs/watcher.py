@@ -38,10 +38,8 @@ class Watcher:
     async def changed(self, job: JobId, revision: int, seconds: float) -> Job:
         """Return a job when it is beyond a revision, or as it stands after so long.
 
-        Raises
-        ------
-        NotStored
-            There is no such job, or it was deleted meanwhile.
+        Raises:
+            NotStored: There is no such job, or it was deleted meanwhile.
         """
         end = time.monotonic() + seconds
         while True:
@@ -63,10 +61,8 @@ class Watcher:
     async def stream(self, job: JobId, revision: int) -> AsyncIterator[Job | None]:
         """Yield a job whenever it is beyond a revision, until it has ended; None while nothing is.
 
-        Raises
-        ------
-        TooManyListeners
-            The limit on open streams of this process is reached.
+        Raises:
+            TooManyListeners: The limit on open streams of this process is reached.
         """
         if self._streams >= self._most:
             raise TooManyListeners(self._most)

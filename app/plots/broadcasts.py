@@ -55,19 +55,13 @@ def broadcast_of(
 ) -> Broadcast:
     """Return the path of the shard of one rank in a valid schedule.
 
-    Parameters
-    ----------
-    root : str
-        Id of the rank, as a text.
-    tree : int
-        Number of the tree of the root, from 1, heaviest first; a step schedule has one tree.
-    part : int, optional
-        Number of the part of a sequence, from 1; default: the last.
+    Args:
+        root: Id of the rank, as a text.
+        tree: Number of the tree of the root, from 1, heaviest first; a step schedule has one tree.
+        part: Number of the part of a sequence, from 1; default: the last.
 
-    Raises
-    ------
-    NoSchedule
-        The schedule has no such part, rank or tree.
+    Raises:
+        NoSchedule: The schedule has no such part, rank or tree.
     """
     chosen = _part(schedule, part)
     named = {str(rank): rank for rank in chosen.ranks}

@@ -46,12 +46,9 @@ def require_drawable(path: Path, *, beside: bool = False) -> None:
 
     ``beside`` is true if standard output carries other output.
 
-    Raises
-    ------
-    MissingExtra
-        matplotlib is not installed.
-    UnusableFile
-        The suffix is neither .png nor .svg.
+    Raises:
+        MissingExtra: matplotlib is not installed.
+        UnusableFile: The suffix is neither .png nor .svg.
     """
     if _form_of(path) not in _NAMELESS:
         raise UnusableFile(path, f"must end in {' or '.join(sorted(_NAMELESS))}")

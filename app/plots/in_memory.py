@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 def draw_frontier(found: "Frontier", path: Path) -> None:
     """Draw the Pareto frontier of latency and bandwidth to a file.
 
-    Raises
-    ------
-    MissingExtra, UnusableFile
-        As `canvas.require_drawable`.
+    Raises:
+        MissingExtra, UnusableFile: As `canvas.require_drawable`.
     """
     canvas.require_drawable(path)
     from topoloom.app.documents.frontier import FrontierAnswer, Stored, of
@@ -39,14 +37,10 @@ def draw_schedule(
 ) -> None:
     """Draw the link loads of a schedule, or the heaviest tree of a root, to a file.
 
-    Raises
-    ------
-    InvalidSchedule
-        The schedule is not valid on the topology.
-    NoSchedule, TooLarge
-        The schedule has no such rank, or too many ranks to draw.
-    MissingExtra, UnusableFile
-        As `canvas.require_drawable`.
+    Raises:
+        InvalidSchedule: The schedule is not valid on the topology.
+        NoSchedule, TooLarge: The schedule has no such rank, or too many ranks to draw.
+        MissingExtra, UnusableFile: As `canvas.require_drawable`.
     """
     canvas.require_drawable(path)
     from topoloom.app.plots import broadcasts, link_load, tree

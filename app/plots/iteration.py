@@ -23,10 +23,8 @@ def size(iteration: "Iteration") -> tuple[float, float]:
 def draw(figure: "Figure", iteration: "Iteration") -> None:
     """Draw the timeline of an iteration.
 
-    Raises
-    ------
-    TooLarge
-        The iteration has more than `MAX_OPERATIONS` operations.
+    Raises:
+        TooLarge: The iteration has more than `MAX_OPERATIONS` operations.
     """
     operations, timeline = iteration.plan.operations, iteration.timeline
     if len(operations) > MAX_OPERATIONS:

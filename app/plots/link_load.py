@@ -25,12 +25,9 @@ _MAX_CHARACTERS = 60
 def draw(figure: "Figure", schedule: Schedule, topology: Topology) -> None:
     """Draw the link loads of a valid schedule on its topology.
 
-    Raises
-    ------
-    NoSchedule
-        The topology has no links.
-    TooLarge
-        The topology has more than `MAX_NODES` nodes.
+    Raises:
+        NoSchedule: The topology has no links.
+        TooLarge: The topology has more than `MAX_NODES` nodes.
     """
     if not topology.link_count:
         raise NoSchedule("/topology", "must have links")

@@ -30,10 +30,8 @@ Curve: TypeAlias = "list[tuple[int, float, float]]"
 def svg(session: "Session", points: Iterable[HistoryPoint]) -> bytes:
     """Return the plot as SVG, reproducible byte for byte.
 
-    Raises
-    ------
-    MissingExtra
-        matplotlib is not installed.
+    Raises:
+        MissingExtra: matplotlib is not installed.
     """
     require_extra("matplotlib", "plots")
     return canvas.svg(lambda figure: draw(figure, session, points), *SIZE)

@@ -24,10 +24,8 @@ _WIDE, _PAD = 0.62 * _POINTS / 72, 0.1
 def size(broadcast: Broadcast) -> tuple[float, float]:
     """Return width and height of a plot in inches.
 
-    Raises
-    ------
-    TooLarge
-        The broadcast has more than `MAX_RANKS` ranks.
+    Raises:
+        TooLarge: The broadcast has more than `MAX_RANKS` ranks.
     """
     if len(broadcast.depth) > MAX_RANKS:
         raise TooLarge("/topology", f"must have at most {MAX_RANKS} ranks to draw a tree")

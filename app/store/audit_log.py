@@ -73,10 +73,8 @@ def page(
 ) -> tuple[list[Entry], str | None]:
     """Return up to ``limit`` entries, newest first, and the cursor of the next page or None.
 
-    Raises
-    ------
-    InvalidCursor
-        The cursor is not from an earlier page, or its entry was deleted.
+    Raises:
+        InvalidCursor: The cursor is not from an earlier page, or its entry was deleted.
     """
     row = AuditRow
     query = select(*(getattr(row, name) for name in Entry.__dataclass_fields__))

@@ -25,10 +25,9 @@ def back_up(url: str, copy: Path) -> int:
 
     The file appears only after it is complete, checked and on the disk.
 
-    Raises
-    ------
-    DatabaseNotReady
-        The database is not a file, the database is unreadable, or the copy is not writable.
+    Raises:
+        DatabaseNotReady: The database is not a file, the database is unreadable, or the copy is not
+            writable.
     """
     source = _file_of(url)
     if not source.is_file():
@@ -57,11 +56,9 @@ def restore(url: str, copy: Path, *, replace: bool = False) -> None:
     Open connections see the copy from then on.  The next opening migrates a copy of an earlier
     version.
 
-    Raises
-    ------
-    DatabaseNotReady
-        The copy is not a database, is damaged or is of a later version; or a database exists
-        and ``replace`` is false.
+    Raises:
+        DatabaseNotReady: The copy is not a database, is damaged or is of a later version; or a
+            database exists and ``replace`` is false.
     """
     target = _file_of(url)
     try:

@@ -76,10 +76,8 @@ class _Line:
 def exported(engine: Engine, path: Path) -> Exported:
     """Write every sound document to a file; replace the file after the last write.
 
-    Raises
-    ------
-    UnusableFile
-        The file is not writable; an earlier file stays unchanged.
+    Raises:
+        UnusableFile: The file is not writable; an earlier file stays unchanged.
     """
     temporary: Path | None = None
     try:
@@ -110,11 +108,9 @@ def imported(engine: Engine, path: Path) -> Imported:
     A document that is already stored stays unchanged, and gains the labels and the pin of the
     file.
 
-    Raises
-    ------
-    UnusableFile
-        The file is not an exported cache, has another version, is truncated, or holds a
-        changed document.  Nothing of the file is stored.
+    Raises:
+        UnusableFile: The file is not an exported cache, has another version, is truncated, or holds
+            a changed document.  Nothing of the file is stored.
     """
     for _ in _lines(path):
         continue

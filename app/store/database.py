@@ -58,10 +58,9 @@ def open_engine(url: str) -> Engine:
 
     Errors of the engine name statements without their values, which may be secrets.
 
-    Raises
-    ------
-    DatabaseNotReady
-        The URL does not parse, its driver is missing, or the folder cannot be created.
+    Raises:
+        DatabaseNotReady: The URL does not parse, its driver is missing, or the folder cannot be
+            created.
     """
     try:
         parsed = make_url(url)
@@ -124,10 +123,8 @@ def is_in_memory(url: URL) -> bool:
 def current_revision(engine: Engine) -> str | None:
     """Return the revision of the tables; None without tables.
 
-    Raises
-    ------
-    DatabaseNotReady
-        The database cannot be reached.
+    Raises:
+        DatabaseNotReady: The database cannot be reached.
     """
     with _reached(engine) as connection:
         return _revision(connection)

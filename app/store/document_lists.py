@@ -43,10 +43,8 @@ class DocumentLists:
     ) -> tuple[list[Listed], str | None]:
         """Return up to ``limit`` entries, and the cursor of the next page; see `app.store.listing`.
 
-        Raises
-        ------
-        InvalidCursor
-            The cursor is not from an earlier page of a list in the same order.
+        Raises:
+            InvalidCursor: The cursor is not from an earlier page of a list in the same order.
         """
         with self._engine.connect() as connection:
             return page(connection, kind, limit, cursor, wanted or Wanted(), self.owner)

@@ -85,10 +85,9 @@ class Store(DocumentLists):
 
         Returns None if the answer is missing or damaged, or the database fails.
 
-        Raises
-        ------
-        QuotaExceeded, StoreFull
-            The owner does not have the answer, and may store nothing more.
+        Raises:
+            QuotaExceeded, StoreFull: The owner does not have the answer, and may store nothing
+                more.
         """
         if self._unsaved.is_unread:
             return self._unsaved_answer(identity)

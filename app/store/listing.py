@@ -60,10 +60,8 @@ def page(
     A cursor holds the sort key, the storage time and the id of the last entry.  None of the three
     ever changes: inserts and deletions between two pages move no other entry across pages.
 
-    Raises
-    ------
-    InvalidCursor
-        The cursor is not from an earlier page of a list in the same order.
+    Raises:
+        InvalidCursor: The cursor is not from an earlier page of a list in the same order.
     """
     table = TABLES[kind]
     start = None if cursor is None else _position(cursor, wanted.sort)

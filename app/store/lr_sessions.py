@@ -80,10 +80,8 @@ class LrStore:
     def get(self, identity: str) -> Session:
         """Return the session of an id, or of a unique prefix.
 
-        Raises
-        ------
-        NotStored, Ambiguous
-            No session matches, or several do.
+        Raises:
+            NotStored, Ambiguous: No session matches, or several do.
         """
         if len(identity) < ID_LENGTH:
             identity = self._completed(identity)
@@ -111,10 +109,8 @@ class LrStore:
     def page(self, limit: int, cursor: str | None) -> tuple[list[Session], str | None]:
         """Return up to ``limit`` sessions, newest first, and the cursor of the next page.
 
-        Raises
-        ------
-        InvalidCursor
-            The cursor is not from an earlier page, or its session was deleted.
+        Raises:
+            InvalidCursor: The cursor is not from an earlier page, or its session was deleted.
         """
         row = LrSessionRow
         query = self._narrowed(select(row.__table__))

@@ -20,12 +20,9 @@ MOST = 4096
 class Quotas:
     """Sums of the documents, sessions and jobs of owners; safe for threads.
 
-    Parameters
-    ----------
-    most_bytes : int
-        Bytes that each owner may store; 0 for no limit.  Operators have no limit.
-    clock : callable
-        Returns monotonic seconds.
+    Args:
+        most_bytes: Bytes that each owner may store; 0 for no limit.  Operators have no limit.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(

@@ -73,10 +73,8 @@ class Keeping:
     def label(self, kind: str, identity: str, label: str) -> Standing | None:
         """Add a label to a document; no error if it has the label.
 
-        Raises
-        ------
-        TooManyLabels
-            The document has `MAX_LABELS` other labels.
+        Raises:
+            TooManyLabels: The document has `MAX_LABELS` other labels.
         """
         try:
             with self.engine.begin() as connection:
@@ -130,10 +128,8 @@ class Keeping:
 
         A document that has other owners, or is shared, stays for them: it only loses the owner.
 
-        Raises
-        ------
-        Pinned
-            The document is pinned.
+        Raises:
+            Pinned: The document is pinned.
         """
         table = TABLES[kind]
         with self.engine.begin() as connection:

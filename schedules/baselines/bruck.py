@@ -1,9 +1,8 @@
 """Bruck's multiport allgather through a switch that joins any pair of ports.
 
-References
-----------
-Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications
-in multiport message-passing systems", IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
+References:
+    Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
+    multiport message-passing systems", IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
 """
 
 from collections import Counter

@@ -32,18 +32,13 @@ class _Way(NamedTuple):
 class DimensionExchange:
     """A method of exchange between hosts of a torus of routers.
 
-    Attributes
-    ----------
-    radix : int
-        Factor by which one step divides the data.
-    parts : int
-        Number of parts of the data per dimension.
-    least_steps : int
-        Sides are radix^q with q at least this.
-    reach : callable
-        Number of links in one direction that carry a message in the s-th step along a dimension.
-    plan : callable
-        The exchanges on a torus, by part of the data and by step.
+    Attributes:
+        radix: Factor by which one step divides the data.
+        parts: Number of parts of the data per dimension.
+        least_steps: Sides are radix^q with q at least this.
+        reach: Number of links in one direction that carry a message in the s-th step along a
+            dimension.
+        plan: The exchanges on a torus, by part of the data and by step.
     """
 
     name: str

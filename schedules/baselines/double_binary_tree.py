@@ -1,9 +1,8 @@
 """NCCL's double binary trees, pipelined in both directions at once.
 
-References
-----------
-Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
-scan", Parallel Computing 35(12), 2009; NCCL 2.4.
+References:
+    Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+    scan", Parallel Computing 35(12), 2009; NCCL 2.4.
 """
 
 from topoloom.schedules.baselines import two_tree_schedule

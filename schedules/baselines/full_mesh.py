@@ -1,9 +1,8 @@
 """Full meshes: hosts that differ in one of two or three coordinates have a direct link.
 
-References
-----------
-Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
-2009; three dimensions are found to be Pareto-optimal for serving experts in arXiv:2605.00254.
+References:
+    Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC
+    2009; three dimensions are found to be Pareto-optimal for serving experts in arXiv:2605.00254.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,8 @@
 """Recursive doubling on a hypercube, with the data cut to use all dimensions at once.
 
-References
-----------
-Johnsson and Ho, "Optimum broadcasting and personalized communication in hypercubes",
-IEEE Trans. Computers 38(9), 1989.
+References:
+    Johnsson and Ho, "Optimum broadcasting and personalized communication in hypercubes", IEEE
+    Trans. Computers 38(9), 1989.
 """
 
 from fractions import Fraction

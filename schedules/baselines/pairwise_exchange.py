@@ -1,9 +1,8 @@
 """Pairwise exchange of all pairs at once, over a link per pair of hosts.
 
-References
-----------
-The pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective
-communication operations in MPICH", 2005, with a link for every pair.
+References:
+    The pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective
+    communication operations in MPICH", 2005, with a link for every pair.
 """
 
 from fractions import Fraction

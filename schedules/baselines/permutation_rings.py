@@ -1,9 +1,8 @@
 """Unidirectional rings over d permutations of the hosts, as in TopoOpt's allreduce.
 
-References
-----------
-Wang et al., "TopoOpt: co-optimizing network topology and parallelization strategy for
-distributed training jobs", NSDI 2023, TotientPerms.
+References:
+    Wang et al., "TopoOpt: co-optimizing network topology and parallelization strategy for
+    distributed training jobs", NSDI 2023, TotientPerms.
 """
 
 from fractions import Fraction

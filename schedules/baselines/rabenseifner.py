@@ -1,9 +1,8 @@
 """Recursive halving and doubling through a switch: Rabenseifner's allreduce and its halves.
 
-References
-----------
-Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-Int. J. High Performance Computing Applications 19(1), 2005.
+References:
+    Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+    Int. J. High Performance Computing Applications 19(1), 2005.
 """
 
 from fractions import Fraction

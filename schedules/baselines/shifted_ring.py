@@ -2,10 +2,9 @@
 
 Every shard travels in both directions at once, so a pass takes floor(N / 2) steps.
 
-References
-----------
-Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-J. Parallel Distrib. Comput. 69(2), 2009 (one way); NCCL's and TopoOpt's (NSDI 2023) orders.
+References:
+    Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J.
+    Parallel Distrib. Comput. 69(2), 2009 (one way); NCCL's and TopoOpt's (NSDI 2023) orders.
 """
 
 from fractions import Fraction

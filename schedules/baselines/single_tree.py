@@ -3,9 +3,8 @@
 The pieces are summed towards the center of the tree and return at once over the opposite directions
 of the links.  The center is a host, or a link whose ends exchange their sums.
 
-References
-----------
-Moore trees: the balls of an infinite tree have the least diameter of all trees of a degree.
+References:
+    Moore trees: the balls of an infinite tree have the least diameter of all trees of a degree.
 """
 
 from collections import deque

@@ -3,9 +3,8 @@
 Bine trees (De Sensi et al., SC 2025, arXiv:2508.17311) have the same partners in an allreduce and
 the same cost here.
 
-References
-----------
-De Sensi et al., "Swing: short-cutting rings for higher bandwidth allreduce", NSDI 2024.
+References:
+    De Sensi et al., "Swing: short-cutting rings for higher bandwidth allreduce", NSDI 2024.
 """
 
 from math import prod

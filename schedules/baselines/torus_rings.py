@@ -3,10 +3,9 @@
 The data is cut into one share per dimension.  Each share starts with a different dimension and
 takes the others in cyclic order, so that all links are in use.
 
-References
-----------
-Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus
-interconnects", ICS 2010; as on TPU pods (Kumar et al., arXiv:2011.03641).
+References:
+    Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus
+    interconnects", ICS 2010; as on TPU pods (Kumar et al., arXiv:2011.03641).
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,7 @@
 """Trivance on a torus of routers: exchanges among three hosts, in log3 N steps.
 
-References
-----------
-"Trivance: latency-optimal allreduce by shortcutting multiport networks", arXiv:2602.17254.
+References:
+    "Trivance: latency-optimal allreduce by shortcutting multiport networks", arXiv:2602.17254.
 """
 
 from math import prod

@@ -1,10 +1,9 @@
 """The twisted torus of 2b by b hosts, shifted by b at the wrap, with breadth-first broadcast.
 
-References
-----------
-Sequin, "Doubly twisted torus networks for VLSI processor arrays", ISCA 1981; Camara et al.,
-"Twisted torus topologies for enhanced interconnection networks", IEEE Trans. Parallel Distrib.
-Syst. 21(12), 2010; in use in TPU pods (Jouppi et al., ISCA 2023).
+References:
+    Sequin, "Doubly twisted torus networks for VLSI processor arrays", ISCA 1981; Camara et al.,
+    "Twisted torus topologies for enhanced interconnection networks", IEEE Trans. Parallel Distrib.
+    Syst. 21(12), 2010; in use in TPU pods (Jouppi et al., ISCA 2023).
 """
 
 from fractions import Fraction

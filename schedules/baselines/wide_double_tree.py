@@ -1,8 +1,7 @@
 """Double trees with three or more children, for lower height on hosts with many ports.
 
-References
-----------
-As `double_binary_tree`; trees with more children use the same construction.
+References:
+    As `double_binary_tree`; trees with more children use the same construction.
 """
 
 from topoloom.schedules.baselines import two_tree_schedule

@@ -1,9 +1,9 @@
 """Allreduce in one pass through a switch by sums of windows of hosts.
 
-References
-----------
-Bruck and Ho, "Efficient global combine operations in multi-port message-passing systems", Parallel
-Processing Letters 3(4), 1993; recursive doubling is the case of one partner and N = 2^k.
+References:
+    Bruck and Ho, "Efficient global combine operations in multi-port message-passing systems",
+    Parallel Processing Letters 3(4), 1993; recursive doubling is the case of one partner and N =
+    2^k.
 """
 
 from collections.abc import Iterator

@@ -81,17 +81,11 @@ def schedule_speed(
 ) -> Speed:
     """Return the speed of a schedule.
 
-    Parameters
-    ----------
-    facts : ScheduleCosts
-        Costs of the schedule on ``topology``.
-    schedule : callable
-        Returns the schedule; called only where a time is needed.
-    best : Fraction, optional
-        Algbw of the optimum, in the topology's units of capacity.
+    Args:
+        facts: Costs of the schedule on ``topology``.
+        schedule: Returns the schedule; called only where a time is needed.
+        best: Algbw of the optimum, in the topology's units of capacity.
 
-    Examples
-    --------
     >>> from topoloom.schedules.steps.bfb import allgather
     >>> from topoloom.schedules.generate.make_and_verify import schedule_costs
     >>> pair = Topology(range(2), [(0, 1), (1, 0)])
@@ -129,24 +123,15 @@ def program_speed(
     rate of whole messages, are those of `simulated_seconds`.  They are None for a program of more
     than `MAX_REPLAYED` moves, and for copies by switches, which the simulation does not support.
 
-    Parameters
-    ----------
-    traffic : Traffic
-        The sends of the file.
-    transcript : callable
-        Replays the file.
-    facts : ScheduleCosts, optional
-        Costs of the source schedule.
-    best : Fraction, optional
-        Algbw of the optimum, in the topology's units of capacity.
+    Args:
+        traffic: The sends of the file.
+        transcript: Replays the file.
+        facts: Costs of the source schedule.
+        best: Algbw of the optimum, in the topology's units of capacity.
 
-    Raises
-    ------
-    InvalidProgram
-        The program does not fit the topology, or has no sends.
+    Raises:
+        InvalidProgram: The program does not fit the topology, or has no sends.
 
-    Examples
-    --------
     >>> from topoloom.schedules.steps.bfb import allgather
     >>> from topoloom.schedules.formats.inspection.check_program import transcript_of
     >>> from topoloom.schedules.formats.msccl.write import render

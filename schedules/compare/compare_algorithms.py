@@ -106,27 +106,18 @@ def compare_algorithms(
 ) -> AlgorithmComparison:
     """Return the distinct algorithms for a collective on a topology; of equals the first.
 
-    Parameters
-    ----------
-    network : Network
-        Latency, rate, and the costs of messages and chunks.
-    root : NodeId, optional
-        Root of a broadcast or reduce.
-    largest_bytes : int
-        Times are simulated for sizes from 1 up to this one.
+    Args:
+        network: Latency, rate, and the costs of messages and chunks.
+        root: Root of a broadcast or reduce.
+        largest_bytes: Times are simulated for sizes from 1 up to this one.
 
-    Raises
-    ------
-    NoSchedule
-        No algorithm runs there, or ``root`` or ``largest_bytes`` is out of its domain.
-    TooLarge
-        More than `MAX_RANKS` ranks, or more than `DEEP_RANKS` for an all-to-all or where the
-        diameter exceeds `MAX_DEPTH`.
-    Unreachable, InvalidTopology
-        The topology is not strongly connected or has only one compute node.
+    Raises:
+        NoSchedule: No algorithm runs there, or ``root`` or ``largest_bytes`` is out of its domain.
+        TooLarge: More than `MAX_RANKS` ranks, or more than `DEEP_RANKS` for an all-to-all or where
+            the diameter exceeds `MAX_DEPTH`.
+        Unreachable, InvalidTopology: The topology is not strongly connected or has only one compute
+            node.
 
-    Examples
-    --------
     Few steps win for small messages, pipelined trees for large ones:
 
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])

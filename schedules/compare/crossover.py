@@ -99,15 +99,10 @@ def step_candidate(
 def tree_candidate(name: str, parts: Sequence[Lockstep], largest_bytes: int) -> Candidate:
     """Return the candidate of trees in lock step, with every part cut into the same pieces.
 
-    Parameters
-    ----------
-    parts : sequence of Lockstep
-        Costs of the parts for one byte; an allreduce has two.
-    largest_bytes : int
-        Lines include the best number of pieces up to this size, at most `MAX_LINES`.
+    Args:
+        parts: Costs of the parts for one byte; an allreduce has two.
+        largest_bytes: Lines include the best number of pieces up to this size, at most `MAX_LINES`.
 
-    Notes
-    -----
     Past `Lockstep.chunks_to_try` the time of each part only grows with the pieces, for
     this size and all smaller sizes.
 
@@ -133,18 +128,12 @@ def fastest_ranges(candidates: Sequence[Candidate]) -> tuple[FastestRange, ...]:
     Ties go to the earlier candidate, and a winner stays until another is strictly faster.
     Ranges without a whole number of bytes are dropped.
 
-    Raises
-    ------
-    NoSchedule
-        There is no candidate, or two have the same name.
+    Raises:
+        NoSchedule: There is no candidate, or two have the same name.
 
-    Notes
-    -----
     The lower envelope of L lines by increasing fixed part and decreasing slope, as in the
     convex hull by monotone chain: O(L log L).
 
-    Examples
-    --------
     >>> fast = step_candidate("few steps", 5, Fraction(4, 3), Fraction(1), Fraction(100))
     >>> lean = step_candidate("balanced", 6, Fraction(1), Fraction(1), Fraction(100))
     >>> for each in fastest_ranges([lean, fast]):
@@ -186,24 +175,15 @@ def comparison_table(
 ) -> tuple[ComparisonRow, ...]:
     """Return one row for each size.
 
-    Parameters
-    ----------
-    operation : Operation
-        The collective and the speeds of the candidates; its size is not used.
-    hosts : (int, int)
-        Number of hosts and ports per host, for the baselines.
-    bound : Cost
-        Lower bound of one pass (`synth.evaluation.cost.lower_bound`).
-    sizes : iterable of int
-        Positive numbers of bytes.
+    Args:
+        operation: The collective and the speeds of the candidates; its size is not used.
+        hosts ((int, int)): Number of hosts and ports per host, for the baselines.
+        bound: Lower bound of one pass (`synth.evaluation.cost.lower_bound`).
+        sizes: Positive numbers of bytes.
 
-    Raises
-    ------
-    NoSchedule
-        As in `fastest_ranges`, or a size is not positive.
+    Raises:
+        NoSchedule: As in `fastest_ranges`, or a size is not positive.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLGATHER, 1, Fraction(100), Fraction(1))
     >>> ring = step_candidate("ring", 3, Fraction(3, 4), Fraction(1), Fraction(100))

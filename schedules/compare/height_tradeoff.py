@@ -39,24 +39,16 @@ def height_tradeoff(
 ) -> list[HeightPoint]:
     """Return a point per useful height, lowest first; each is faster than the one before.
 
-    Parameters
-    ----------
-    topology : Topology
-    collective : Collective
-        Any but all-to-all.  An allreduce runs its passes in sequence, each with trees of that
-        height.
-    options : Options
-        Options of `schedules.generate.collectives.make`, without gap and height.
-    on : SpeedSettings, optional
-        Host speeds, and the size for ``seconds``.
+    Args:
+        collective: Any but all-to-all.  An allreduce runs its passes in sequence, each with trees
+            of that height.
+        options: Options of `schedules.generate.collectives.make`, without gap and height.
+        on: Host speeds, and the size for ``seconds``.
 
-    Raises
-    ------
-    NoSchedule, InvalidTopology, Unreachable, TooLarge
-        As `schedules.generate.collectives.make`.
+    Raises:
+        NoSchedule, InvalidTopology, Unreachable, TooLarge: As
+            `schedules.generate.collectives.make`.
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> found = height_tradeoff(fabric("dgx-1v"), Collective.ALLGATHER, Options())
     >>> [(point.height, str(point.algbw), str(point.gap)) for point in found]

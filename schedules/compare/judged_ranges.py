@@ -29,26 +29,17 @@ def judged_ranges(
 
     Ties go to the earlier algorithm.
 
-    Parameters
-    ----------
-    names : sequence of str
-    times : sequence of callables
-        The time of each algorithm.
-    sizes : iterable of int
-        Positive sizes; the fastest algorithm of each is found.
-    floors : sequence of callables, optional
-        A lower bound on the time of each algorithm.  An algorithm whose bound is above the time of
-        another is not asked for its time.
+    Args:
+        times: The time of each algorithm.
+        sizes: Positive sizes; the fastest algorithm of each is found.
+        floors: A lower bound on the time of each algorithm.  An algorithm whose bound is above the
+            time of another is not asked for its time.
 
-    Notes
-    -----
     At the start of every range the algorithm is the fastest of all, and one byte below the
     algorithm of the range before is.  Where the fastest algorithm of two neighboring ``sizes`` is
     the same, no other is looked for between them.  O(log size) times of two algorithms for a
     range.
 
-    Examples
-    --------
     >>> few = lambda size: 5 + Fraction(4 * size, 300)
     >>> lean = lambda size: 6 + Fraction(size, 100)
     >>> for each in judged_ranges(["lean", "few"], [lean, few], [1, 10**6]):

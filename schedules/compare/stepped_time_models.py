@@ -78,15 +78,10 @@ def pass_candidate(name: str, passes: Sequence[StepPass], work: Operation) -> Ca
 
     Every step costs a latency, a message, and the chunks of its busiest link.
 
-    Parameters
-    ----------
-    passes : sequence of StepPass
-        Two for an allreduce by reduce-scatter and allgather.
-    work : Operation
-        The speeds; its size is not used.
+    Args:
+        passes: Two for an allreduce by reduce-scatter and allgather.
+        work: The speeds; its size is not used.
 
-    Examples
-    --------
     Whole shards for small messages, halves for large ones:
 
     >>> from topoloom.schedules.model.schedule import Collective

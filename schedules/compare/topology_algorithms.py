@@ -32,23 +32,17 @@ class Routing:
 class TopologyCosts:
     """Costs of the algorithms on a topology of ``nodes`` hosts.
 
-    Attributes
-    ----------
-    gather, scatter : Cost
-        Costs of step schedules on the graph and on its transpose.
-    trees : pair of Lockstep, optional
-        ForestColl's allgather and reduce-scatter of one byte, or None without trees.  A pass is
-        None where no collective uses it.
-    routings : tuple of Routing
-        Routings of all-to-all, where needed.
-    algorithm : str
-        Algorithm of the steps: ``bfb`` or ``slack``.
-    loads : pair of Loads, optional
-        Link loads by step, on the graph and on its transpose.  Needed where chunks cost time.
-    degree : int
-        Ports per host; for all-to-all only.
-    lifted : pair of StepPass, optional
-        Schedules lifted from the bases of the recipe, likewise; None where not compared.
+    Attributes:
+        gather, scatter: Costs of step schedules on the graph and on its transpose.
+        trees (pair of Lockstep): ForestColl's allgather and reduce-scatter of one byte, or None
+            without trees.  A pass is None where no collective uses it.
+        routings: Routings of all-to-all, where needed.
+        algorithm: Algorithm of the steps: ``bfb`` or ``slack``.
+        loads (pair of Loads): Link loads by step, on the graph and on its transpose.  Needed where
+            chunks cost time.
+        degree: Ports per host; for all-to-all only.
+        lifted (pair of StepPass): Schedules lifted from the bases of the recipe, likewise; None
+            where not compared.
     """
 
     nodes: int
@@ -75,25 +69,16 @@ def topology_candidates(
 
     Where chunks cost time, ``bfb`` and ``slack`` have a line per useful number of chunks.
 
-    Parameters
-    ----------
-    offer : TopologyCosts
-        Costs on the topology.
-    work : Operation
-        The collective and the speeds; its size is not used.
+    Args:
+        offer: Costs on the topology.
+        work: The collective and the speeds; its size is not used.
 
-    Raises
-    ------
-    NoSchedule
-        The offer has no algorithm for this collective.
+    Raises:
+        NoSchedule: The offer has no algorithm for this collective.
 
-    Notes
-    -----
     Where steps reach the optimal bandwidth (N - 1) / N, no pipeline is faster: trees need at
     least as many rounds as the diameter, and their busiest link carries at least as much.
 
-    Examples
-    --------
     >>> from topoloom.schedules.compare.crossover import fastest_ranges
     >>> work = Operation(Collective.ALLREDUCE, 1, Fraction(10**10), Fraction(1, 10**5))
     >>> offer = TopologyCosts(12, Cost(2, Fraction(11, 12)), Cost(2, Fraction(11, 12)))
@@ -124,15 +109,10 @@ def topology_candidates(
 def floor_seconds(bounds: Cost, all_to_all: Fraction, work: Operation) -> Fraction:
     """Return a lower bound on the time of any algorithm on any topology of this size.
 
-    Parameters
-    ----------
-    bounds : Cost
-        `synth.evaluation.cost.lower_bound` of the hosts.
-    all_to_all : Fraction
-        `synth.evaluation.cost.all_to_all_bound` of the hosts.
+    Args:
+        bounds: `synth.evaluation.cost.lower_bound` of the hosts.
+        all_to_all: `synth.evaluation.cost.all_to_all_bound` of the hosts.
 
-    Notes
-    -----
     Data of every rank must reach the farthest rank: ``bounds.steps`` hops, also in an
     allreduce.  Transmission of an allreduce takes twice as long as that of an allgather: hosts
     together must send 2 (N - 1) times the buffer (Patarasuk and Yuan, "Bandwidth optimal

@@ -1,8 +1,7 @@
 """Spanning arborescences of least cost, in a dense matrix of costs.
 
-References
-----------
-Edmonds, "Optimum branchings", 1967: every node takes its cheapest arc; cycles are contracted.
+References:
+    Edmonds, "Optimum branchings", 1967: every node takes its cheapest arc; cycles are contracted.
 """
 
 import numpy as np
@@ -17,18 +16,12 @@ Ints = NDArray[np.int64]
 def least_arborescence(cost: Ints, root: int) -> Ints:
     """Return the parent of every node in an arborescence of least cost; the root is its own.
 
-    Parameters
-    ----------
-    cost : int64 array, shape (nodes, nodes)
-        ``cost[u, v]`` from 0 to `FORBIDDEN`, of the arc from u to v; the diagonal is ignored.
-    root : int
+    Args:
+        cost (int64 array, shape (nodes, nodes)): ``cost[u, v]`` from 0 to `FORBIDDEN`, of the arc
+            from u to v; the diagonal is ignored.
 
-    Notes
-    -----
     O(nodes^2) for each round of contractions.
 
-    Examples
-    --------
     >>> least_arborescence(np.array([[0, 5, 9], [9, 0, 1], [9, 1, 0]]), 0).tolist()
     [0, 0, 1]
     """

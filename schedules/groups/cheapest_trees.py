@@ -40,18 +40,13 @@ class GroupTree:
 class GroupPaths:
     """Shortest paths between the members of a group.
 
-    Parameters
-    ----------
-    network : Network
-    arc_of : mapping
-        The arc from each node to each neighbor.
-    members : sequence of int
-        Positions.
-    inward : bool
-        Paths run against the arcs.
-    direct : bool
-        Every member sends its own data to each other member, as in an all-to-all.  Paths pass other
-        members, and trees are stars.  Otherwise members copy data, and no path passes a member.
+    Args:
+        arc_of: The arc from each node to each neighbor.
+        members: Positions.
+        inward: Paths run against the arcs.
+        direct: Every member sends its own data to each other member, as in an all-to-all.  Paths
+            pass other members, and trees are stars.  Otherwise members copy data, and no path
+            passes a member.
     """
 
     def __init__(

@@ -1,9 +1,8 @@
 """Exact solutions of linear equations close to a solution in floats.
 
-References
-----------
-Gleixner, Steffy and Wolter, "Iterative refinement for linear programming", 2016: residuals are
-exact, corrections are in floats, and the result is rounded to small denominators.
+References:
+    Gleixner, Steffy and Wolter, "Iterative refinement for linear programming", 2016: residuals are
+    exact, corrections are in floats, and the result is rounded to small denominators.
 """
 
 from fractions import Fraction
@@ -30,14 +29,9 @@ def exact_solution(
 ) -> tuple[Fraction, ...] | None:
     """Return the exact solution of ``matrix @ x = right`` near ``start``; None if none is found.
 
-    Parameters
-    ----------
-    matrix, right : int64 arrays
-    start : float array
-        A solution up to rounding errors.
+    Args:
+        start: A solution up to rounding errors.
 
-    Examples
-    --------
     >>> matrix, right = np.array([[3, 1], [1, -1]]), np.array([2, 0])
     >>> exact_solution(matrix, right, np.array([0.4999, 0.5001]))
     (Fraction(1, 2), Fraction(1, 2))

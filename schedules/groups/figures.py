@@ -39,25 +39,15 @@ def group_figures(
 ) -> tuple[GroupFigures, ...]:
     """Return the three rates of every kind of group.
 
-    Parameters
-    ----------
-    topology : Topology
-    kinds : mapping
-        Disjoint groups of hosts by the name of their kind.
-    collective : Collective
-        One of `schedules.groups.rate.COLLECTIVES`.
+    Args:
+        kinds: Disjoint groups of hosts by the name of their kind.
+        collective: One of `schedules.groups.rate.COLLECTIVES`.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge, TookTooLong
-        As `joint_rate` and `group_rate`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge, TookTooLong: As `joint_rate` and `group_rate`.
 
-    Notes
-    -----
     Groups that an automorphism maps to each other have equal rates; one of each orbit is measured.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
     >>> found = group_figures(ring, {"tensor": ((0, 1), (2, 3))}, Collective.ALLGATHER)[0]
     >>> found.members_only.algbw, found.alone.algbw, found.together.algbw
@@ -76,8 +66,6 @@ def traffic_figures(
 
     Parameters and errors as for `schedules.groups.joint_rate.traffic_rates` and `group_rate`.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
     >>> pairs = GroupTraffic("tensor", ((0, 1), (2, 3)), Collective.ALLREDUCE, 600)
     >>> across = GroupTraffic("data", ((0, 2), (1, 3)), Collective.ALLGATHER, 400)

@@ -32,20 +32,13 @@ class GroupOrbits:
 def group_orbits(network: Network, *kinds: Sequence[Sequence[int]]) -> GroupOrbits:
     """Return the orbits under all automorphisms that map groups of a kind to such groups.
 
-    Parameters
-    ----------
-    network : Network
-    kinds : sequences of groups
-        Groups of node positions; those of one kind are disjoint.  Groups are numbered through all
-        kinds.
+    Args:
+        kinds: Groups of node positions; those of one kind are disjoint.  Groups are numbered
+            through all kinds.
 
-    Notes
-    -----
     Every group becomes a vertex joined to its members; bliss computes the automorphisms
     (`schedules.trees.symmetry.automorphisms`).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = Topology(range(6), [(i, (i + s) % 6) for i in range(6) for s in (1, 5)])

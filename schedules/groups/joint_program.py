@@ -87,18 +87,12 @@ class JointProgram:
 
     A *resource* is an orbit of arcs, or of shared limits; ``room`` is its total capacity.
 
-    Parameters
-    ----------
-    network : Network
-    traffic : sequence of PlacedTraffic
-        The groups of a kind are disjoint, and all of one size.
-    found : GroupOrbits
-        Orbits under which all loads are averaged.
+    Args:
+        traffic: The groups of a kind are disjoint, and all of one size.
+        found: Orbits under which all loads are averaged.
 
-    Raises
-    ------
-    TooLarge
-        Two trees of every root exceed `MAX_ENTRIES`.
+    Raises:
+        TooLarge: Two trees of every root exceed `MAX_ENTRIES`.
     """
 
     def __init__(

@@ -25,35 +25,21 @@ def joint_rate(
 ) -> GroupRate:
     """Return the best rate of a collective in every group, with all groups at once.
 
-    Parameters
-    ----------
-    topology : Topology
-    groups : iterable of groups
-        As for `require_groups`.  All other hosts forward, as switches do.
-    collective : Collective
-        One of `schedules.groups.rate.COLLECTIVES`.
+    Args:
+        groups: As for `require_groups`.  All other hosts forward, as switches do.
+        collective: One of `schedules.groups.rate.COLLECTIVES`.
 
-    Returns
-    -------
-    GroupRate
+    Returns:
         The rate of every group; all groups move the same amount of data in the same time.
 
-    Raises
-    ------
-    NoSchedule
-        As `require_groups` and `require_collective`.
-    Unreachable
-        A member does not reach another.
-    TooLarge
-        As `schedules.groups.joint_program.JointProgram`.
+    Raises:
+        NoSchedule: As `require_groups` and `require_collective`.
+        Unreachable: A member does not reach another.
+        TooLarge: As `schedules.groups.joint_program.JointProgram`.
 
-    Notes
-    -----
     Time grows with the orbits of links and of members under the automorphisms that map groups to
     groups: below a second for 1,024 hosts of a torus, a minute without symmetry.
 
-    Examples
-    --------
     Two halves of a two-way ring; the links between the halves do not help:
 
     >>> ring = Topology(range(8), [(i, (i + s) % 8) for i in range(8) for s in (1, 7)])
@@ -68,21 +54,13 @@ def traffic_rates(topology: Topology, traffic: Iterable[GroupTraffic]) -> tuple[
 
     All groups start and end together: the time is the least in which all move their data.
 
-    Parameters
-    ----------
-    topology : Topology
-    traffic : iterable of GroupTraffic
-        A host may be in one group of each kind.
+    Args:
+        traffic: A host may be in one group of each kind.
 
-    Raises
-    ------
-    NoSchedule
-        As `schedules.groups.traffic.require_traffic` and `placed_traffic`.
-    Unreachable, TooLarge
-        As `joint_rate`.
+    Raises:
+        NoSchedule: As `schedules.groups.traffic.require_traffic` and `placed_traffic`.
+        Unreachable, TooLarge: As `joint_rate`.
 
-    Examples
-    --------
     Rows of a torus reduce while columns exchange; neither uses the links of the other:
 
     >>> from topoloom.synth.recipes.build import build

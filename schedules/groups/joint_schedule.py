@@ -43,31 +43,21 @@ def joint_schedules(
 ) -> tuple[Schedule, ...]:
     """Return one schedule for each group; all run at once, at the joint rate.
 
-    Parameters
-    ----------
-    topology, groups, collective
-        As for `schedules.groups.joint_rate.joint_rate`.
+    Args:
+        topology, groups, collective: As for `schedules.groups.joint_rate.joint_rate`.
 
-    Returns
-    -------
-    tuple of Schedule
+    Returns:
         Trees for an allgather or a reduce-scatter, both passes at once for an allreduce, routes for
         an all-to-all.  Hosts of other groups are idle and forward.
         `schedules.verify.groups.joint_algbw` is the rate of all together.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge
-        As `schedules.groups.joint_rate.joint_rate`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge: As `schedules.groups.joint_rate.joint_rate`.
 
-    Notes
-    -----
     Trees of one root of each orbit under a semiregular group are found, and copied to the others.
     Where exact weights need more than `MAX_UNITS` parts, rounding loses about a millionth of the
     joint rate for every tree of a root.
 
-    Examples
-    --------
     >>> from topoloom.schedules.verify.groups import group_violations, joint_algbw
     >>> ring = Topology(range(8), [(i, (i + s) % 8) for i in range(8) for s in (1, 7)])
     >>> groups = [(0, 1, 2, 3), (4, 5, 6, 7)]
@@ -88,8 +78,6 @@ def traffic_schedules(
     Parameters, errors and complexity as for `schedules.groups.joint_rate.traffic_rates`; schedules
     as for `joint_schedules`.  `schedules.verify.groups.joint_time` is their time.
 
-    Examples
-    --------
     >>> from topoloom.schedules.verify.groups import joint_time
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
     >>> both = [

@@ -19,25 +19,16 @@ from topoloom.synth.topology.topology import NodeId, Topology
 def group_rate(topology: Topology, members: Sequence[NodeId], collective: Collective) -> GroupRate:
     """Return the best rate of one group with all links; other hosts forward as switches do.
 
-    Parameters
-    ----------
-    topology : Topology
-    members : sequence of node ids
-        At least two compute nodes.
-    collective : Collective
-        One of `schedules.groups.rate.COLLECTIVES`.
+    Args:
+        members: At least two compute nodes.
+        collective: One of `schedules.groups.rate.COLLECTIVES`.
 
-    Raises
-    ------
-    NoSchedule, Unreachable, TooLarge, TookTooLong
-        As `schedules.trees.forestcoll.optimum` and `joint_rate`.
+    Raises:
+        NoSchedule, Unreachable, TooLarge, TookTooLong: As `schedules.trees.forestcoll.optimum` and
+            `joint_rate`.
 
-    Notes
-    -----
     One small flow for each member; for an allreduce or an all-to-all the program of `joint_rate`.
 
-    Examples
-    --------
     Two neighbors of a one-way ring reach each other through the other hosts:
 
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
@@ -87,10 +78,8 @@ def member_hops(topology: Topology, members: Sequence[NodeId]) -> int:
 
     Every schedule of the group takes at least as many hop latencies, an allreduce twice as many.
 
-    Raises
-    ------
-    Unreachable
-        A member cannot reach another.
+    Raises:
+        Unreachable: A member cannot reach another.
 
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
     >>> member_hops(ring, (0, 1))

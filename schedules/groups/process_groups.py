@@ -24,13 +24,9 @@ class ProcessGroups:
     A *kind* of group is a dimension, or several joined by ``+``.  Ranks that differ only in the
     coordinates of these dimensions form one group of the kind.
 
-    Raises
-    ------
-    NoSchedule
-        A dimension is unknown or repeated, or a size is below 1.
+    Raises:
+        NoSchedule: A dimension is unknown or repeated, or a size is below 1.
 
-    Examples
-    --------
     >>> job = ProcessGroups.parse("tensor=2,data=3")
     >>> job.rank_count, job.groups("tensor"), job.groups("data")
     (6, ((0, 1), (2, 3), (4, 5)), ((0, 2, 4), (1, 3, 5)))
@@ -89,10 +85,8 @@ class ProcessGroups:
     def groups(self, kind: str) -> tuple[tuple[int, ...], ...]:
         """Return the groups of a kind, by first rank; every group in the order of its ranks.
 
-        Raises
-        ------
-        NoSchedule
-            The kind names no dimension of the job, or one rank alone would be a group.
+        Raises:
+            NoSchedule: The kind names no dimension of the job, or one rank alone would be a group.
 
         >>> ProcessGroups.parse("tensor=2,context=2,data=2").groups("tensor+data")
         ((0, 1, 4, 5), (2, 3, 6, 7))
@@ -133,13 +127,10 @@ class GroupRow(NamedTuple):
 class Placement:
     """The ranks of a job on hosts: rank r runs on ``hosts[r]``.
 
-    Raises
-    ------
-    NoSchedule
-        The sizes of the job do not multiply to the number of hosts, or a host has two ranks.
+    Raises:
+        NoSchedule: The sizes of the job do not multiply to the number of hosts, or a host has two
+            ranks.
 
-    Examples
-    --------
     >>> ring = Topology("abcd", [(s, t) for s, t in ("ab", "bc", "cd", "da")])
     >>> placed = Placement.in_order(ProcessGroups.parse("tensor=2,data=2"), ring)
     >>> placed.groups("data"), placed.coordinates("c")
@@ -194,11 +185,9 @@ class Placement:
 def require_groups(topology: Topology, groups: Iterable[Sequence[NodeId]]) -> HostGroups:
     """Return the groups, validated: compute nodes of the topology, in one group at most.
 
-    Raises
-    ------
-    NoSchedule
-        There is no group, a group has fewer than two hosts, groups have different sizes, a host is
-        in two groups, or a member is no compute node of the topology.
+    Raises:
+        NoSchedule: There is no group, a group has fewer than two hosts, groups have different
+            sizes, a host is in two groups, or a member is no compute node of the topology.
 
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> require_groups(pair, [["a", "b"], ["a", "b"]])

@@ -26,23 +26,15 @@ def asked_groups(
 ) -> tuple[dict[str, HostGroups], Placement | None]:
     """Return the groups by kind, and the placement of the ranks where sizes are stated.
 
-    Parameters
-    ----------
-    topology : Topology
-        Rank r of the sizes runs on the r-th compute node.
-    stated : str, mapping or sequence
-        See `StatedGroups`.  A text matches an integer id with the same digits.
-    kind : str, optional
-        One kind only, such as ``tensor`` or ``expert+data``; default: every dimension.
+    Args:
+        topology: Rank r of the sizes runs on the r-th compute node.
+        stated: See `StatedGroups`.  A text matches an integer id with the same digits.
+        kind: One kind only, such as ``tensor`` or ``expert+data``; default: every dimension.
 
-    Raises
-    ------
-    NoSchedule
-        As `ProcessGroups`, `Placement` and `require_groups`; or a kind is given with lists, or no
-        dimension has two ranks.
+    Raises:
+        NoSchedule: As `ProcessGroups`, `Placement` and `require_groups`; or a kind is given with
+            lists, or no dimension has two ranks.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
     >>> asked_groups(ring, "tensor=2,data=2", "data")[0]
     {'data': ((0, 2), (1, 3))}
@@ -68,20 +60,13 @@ def asked_traffic(
 ) -> tuple[tuple[GroupTraffic, ...], Placement | None]:
     """Return the traffic of every named kind, and the placement where sizes are stated.
 
-    Parameters
-    ----------
-    topology, stated
-        As for `asked_groups`.
-    traffic : mapping
-        Collective and size in bytes by kind; the kind of lists of hosts is ``hosts``.
+    Args:
+        topology, stated: As for `asked_groups`.
+        traffic: Collective and size in bytes by kind; the kind of lists of hosts is ``hosts``.
 
-    Raises
-    ------
-    NoSchedule
-        As `asked_groups`, or traffic names another kind than ``hosts`` with lists.
+    Raises:
+        NoSchedule: As `asked_groups`, or traffic names another kind than ``hosts`` with lists.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
     >>> both = {"tensor": (Collective.ALLREDUCE, 8), "data": (Collective.ALLGATHER, 4)}
     >>> [one.groups for one in asked_traffic(ring, "tensor=2,data=2", both)[0]]

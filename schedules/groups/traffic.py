@@ -50,11 +50,9 @@ def require_traffic(
 ) -> tuple[GroupTraffic, ...]:
     """Return the traffic, validated.
 
-    Raises
-    ------
-    NoSchedule
-        There is none, a kind is repeated, a size is not positive, or as `require_groups` and
-        `require_collective`.
+    Raises:
+        NoSchedule: There is none, a kind is repeated, a size is not positive, or as
+            `require_groups` and `require_collective`.
 
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> require_traffic(pair, [GroupTraffic("data", (("a", "b"),), Collective.ALLGATHER, 0)])
@@ -80,10 +78,8 @@ def require_traffic(
 def placed_traffic(topology: Topology, traffic: Sequence[GroupTraffic]) -> list[PlacedTraffic]:
     """Return validated traffic by positions; the data of all roots has no common divisor.
 
-    Raises
-    ------
-    NoSchedule
-        The data of a root exceeds `MAX_DATA`.
+    Raises:
+        NoSchedule: The data of a root exceeds `MAX_DATA`.
     """
     exact = [one.root_data for one in traffic]
     scale = lcm(*(data.denominator for data in exact))

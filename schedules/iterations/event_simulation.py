@@ -25,21 +25,14 @@ def simulate(
     have ended.  O(n log n) for n operations, and one computation of speeds for each set of
     communications that share links at the same time.
 
-    Parameters
-    ----------
-    operations : sequence of Operation
-    shares : LinkShares
-        Rows of the communications.
-    order : Order, optional
-        `order_of` the operations, if known.
+    Args:
+        shares: Rows of the communications.
+        order: `order_of` the operations, if known.
 
-    Raises
-    ------
-    NoSchedule
-        A time is negative, two streams use one row, or operations wait for each other in a circle.
+    Raises:
+        NoSchedule: A time is negative, two streams use one row, or operations wait for each other
+            in a circle.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> from topoloom.schedules.iterations.link_sharing import Row
     >>> one = Fraction(1)

@@ -19,20 +19,14 @@ Positions = NDArray[np.int64]
 class Fabric:
     """Hosts that are wired as a topology; every host holds some accelerators.
 
-    Attributes
-    ----------
-    topology : Topology
-        Hosts, and switches between them.  Hosts relay.
-    unit_bytes_per_second : Fraction
-        Rate of one unit of capacity.
-    alpha_seconds : Fraction or None
-        Latency of a hop from host to host; a switch between them adds none.  None: every link has
-        the latency that the topology states.
-    accelerators : int
-        Accelerators of a host.
-    inside_bytes_per_second : Fraction or None
-        Rate of one accelerator to the others of its host; None with one accelerator.  A
-        collective inside a host has no latency here.
+    Attributes:
+        topology: Hosts, and switches between them.  Hosts relay.
+        unit_bytes_per_second: Rate of one unit of capacity.
+        alpha_seconds: Latency of a hop from host to host; a switch between them adds none.  None:
+            every link has the latency that the topology states.
+        accelerators: Accelerators of a host.
+        inside_bytes_per_second: Rate of one accelerator to the others of its host; None with one
+            accelerator.  A collective inside a host has no latency here.
     """
 
     topology: Topology
@@ -75,13 +69,9 @@ class Fabric:
 class RankPlacement:
     """Ranks on hosts: with g accelerators in a host, rank r runs on ``hosts[r // g]``.
 
-    Raises
-    ------
-    NoSchedule
-        The sizes of the dimensions do not multiply to the ranks.
+    Raises:
+        NoSchedule: The sizes of the dimensions do not multiply to the ranks.
 
-    Examples
-    --------
     >>> placed = RankPlacement(ProcessGroups.parse("tensor=2,data=3"), ("a", "b", "c"), 2)
     >>> placed.host(3), placed.table()[0]
     ('b', ('a', '0-1', 0, 0))

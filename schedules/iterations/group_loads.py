@@ -77,8 +77,6 @@ class RoutedGroups:
 
     Costs are cached by kind, stage and traffic.
 
-    Examples
-    --------
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])

@@ -127,17 +127,11 @@ def simulate_iteration(
 ) -> Iteration:
     """Simulate one iteration of a job.
 
-    Parameters
-    ----------
-    plan : JobPlan
-        Operations of the job; see `job_operations.job_plan`.
-    network : Network
-        Network that carries the collectives.
-    free_seconds : Fraction, optional
-        The iteration time without communication time, if known.
+    Args:
+        plan: Operations of the job; see `job_operations.job_plan`.
+        network: Network that carries the collectives.
+        free_seconds: The iteration time without communication time, if known.
 
-    Examples
-    --------
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
     >>> from topoloom.schedules.iterations.job_operations import job_plan
     >>> layer = Layer("layer", forward_seconds=Fraction(1), backward_seconds=Fraction(2))
@@ -165,10 +159,8 @@ def layer_seconds(job: TrainingJob, flops_per_second: Fraction | None = None) ->
     parameters within the backward pass.  Tensor and context parallelism divide the operations of
     a layer.  The backward pass takes twice the time of the forward pass, unless measured.
 
-    Raises
-    ------
-    NoSchedule
-        A layer states no seconds, and no rate is given.
+    Raises:
+        NoSchedule: A layer states no seconds, and no rate is given.
 
     >>> layer = Layer("layer", forward_flops=Fraction(600))
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups

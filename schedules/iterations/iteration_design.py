@@ -69,33 +69,21 @@ def iteration_design(
 ) -> IterationDesign:
     """Return the topology and placement of least iteration time, beside the baselines.
 
-    Parameters
-    ----------
-    job : TrainingJob
-        The job; its ranks are the accelerators of all hosts.
-    ports : int
-        Ports of each host.
-    speeds : Speeds
-        Rates and latency.
-    flops_per_second : Fraction, optional
-        Operations of one accelerator per second, for layers without seconds.
-    links : Links
-        Whether the two fibers of a port may lead to different hosts.
-    topology : Topology, recipe or text, optional
-        The topology, instead of the best of `candidates.candidates`.  A text is a recipe, boxes,
-        or the name of a fabric; ``2 x Torus(4, 4)`` has several cables for each link.
-    graphs : mapping of str to Topology, optional
-        Topologies of the names after ``@`` in the text; ``@name`` alone is one of them.
-    compared : bool
-        Whether to simulate the baselines, too.
+    Args:
+        job: The job; its ranks are the accelerators of all hosts.
+        ports: Ports of each host.
+        speeds: Rates and latency.
+        flops_per_second: Operations of one accelerator per second, for layers without seconds.
+        links: Whether the two fibers of a port may lead to different hosts.
+        topology: The topology, instead of the best of `candidates.candidates`.  A text is a recipe,
+            boxes, or the name of a fabric; ``2 x Torus(4, 4)`` has several cables for each link.
+        graphs: Topologies of the names after ``@`` in the text; ``@name`` alone is one of them.
+        compared: Whether to simulate the baselines, too.
 
-    Raises
-    ------
-    InvalidRecipe, NoSchedule
-        The topology is no recipe, or has another number of hosts or more ports.
+    Raises:
+        InvalidRecipe, NoSchedule: The topology is no recipe, or has another number of hosts or more
+            ports.
 
-    Examples
-    --------
     >>> from topoloom.schedules.groups.process_groups import ProcessGroups
     >>> from topoloom.schedules.iterations.training_job import Layer
     >>> second = Fraction(1)
@@ -127,10 +115,8 @@ def iteration_design(
 def host_count(topology: str) -> int:
     """Return the number of hosts of the text of a topology, without its construction.
 
-    Raises
-    ------
-    InvalidRecipe
-        The text is no recipe.
+    Raises:
+        InvalidRecipe: The text is no recipe.
 
     >>> host_count("2 x Torus(4, 4)")
     16

@@ -52,25 +52,17 @@ def planned_job(
 ) -> PlannedJob:
     """Return the job on some hosts.
 
-    Parameters
-    ----------
-    hosts : int
-        Number of hosts.
-    rates : HostRates
-        Rates of the hosts.
-    preset, model : JobPreset, function of ranks and sizes
-        The job: exactly one of both.
-    parallel : str, optional
-        Sizes of parallelism, instead of those of the job.
-    microbatches : int, optional
-        Microbatches of each replica, instead of those of the job.
+    Args:
+        hosts: Number of hosts.
+        rates: Rates of the hosts.
+        preset, model: The job: exactly one of both.
+        parallel: Sizes of parallelism, instead of those of the job.
+        microbatches: Microbatches of each replica, instead of those of the job.
 
-    Raises
-    ------
-    NoSchedule
-        The sizes do not fit, or a rate is missing.
-    TooLarge
-        There are more than `MAX_HOSTS` hosts, or more than `MAX_PASSES` passes through layers.
+    Raises:
+        NoSchedule: The sizes do not fit, or a rate is missing.
+        TooLarge: There are more than `MAX_HOSTS` hosts, or more than `MAX_PASSES` passes through
+            layers.
 
     >>> from topoloom.schedules.iterations.presets import job_preset
     >>> rates = HostRates(Fraction(1, 10**5), Fraction(1, 2))

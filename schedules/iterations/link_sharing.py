@@ -41,8 +41,6 @@ class Row:
 class LinkShares:
     """The link shares of all communications of an iteration; speeds are cached.
 
-    Examples
-    --------
     >>> half = Fraction(1, 2)
     >>> shares = LinkShares([Row.of(1, 0), Row.of(1, half), Row.of(0, half)])
     >>> [str(speed) for speed in shares.speeds({0, 1, 2}).values()]

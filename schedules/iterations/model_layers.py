@@ -16,19 +16,15 @@ def layers_of(
     4 * sequence * width operations per token, without credit for a mask, as in arXiv:2204.02311,
     appendix B.  A layer has two allreduces of a tensor group, as in arXiv:1909.08053.
 
-    Parameters
-    ----------
-    model : Model
-        The model.
-    sequence : int
-        Samples that attend to each other: the tokens of a sequence or the patches of an image.
-    expert_bytes : pair of tuples of int
-        Bytes per sample of the all-to-alls of a layer with experts: forward, backward.
+    Args:
+        model: The model.
+        sequence: Samples that attend to each other: the tokens of a sequence or the patches of an
+            image.
+        expert_bytes (pair of tuples of int): Bytes per sample of the all-to-alls of a layer with
+            experts: forward, backward.
 
-    Raises
-    ------
-    NoSchedule
-        The model has convolutions, whose operations this module does not count.
+    Raises:
+        NoSchedule: The model has convolutions, whose operations this module does not count.
 
     >>> from topoloom.schedules.workloads.models import MODELS
     >>> layers = layers_of(MODELS["llama3-8b"], 8192)

@@ -11,24 +11,17 @@ from topoloom.schedules.errors import NoSchedule
 class Operation(NamedTuple):
     """One computation or communication.
 
-    Attributes
-    ----------
-    stream : str
-        Operations of one stream run one after another, in the order of the list.
-    name : str
-        Description for timelines.
-    seconds : Fraction
-        Duration of a computation.  Of a communication: its latency, in which it uses no link.
-    after : tuple of int
-        Indices of operations that end before this one starts.
-    traffic : int or None
-        Of a communication: its row in the link shares.  All operations of a row are in one stream.
-    transfer : Fraction
-        Seconds on the links after the latency, if no other communication shares a link.
-    kind : str
-        Phase that the operation belongs to, such as ``forward`` or ``tensor``.
-    stage : int
-        Pipeline stage.
+    Attributes:
+        stream: Operations of one stream run one after another, in the order of the list.
+        name: Description for timelines.
+        seconds: Duration of a computation.  Of a communication: its latency, in which it uses no
+            link.
+        after: Indices of operations that end before this one starts.
+        traffic: Of a communication: its row in the link shares.  All operations of a row are in one
+            stream.
+        transfer: Seconds on the links after the latency, if no other communication shares a link.
+        kind: Phase that the operation belongs to, such as ``forward`` or ``tensor``.
+        stage: Pipeline stage.
     """
 
     stream: str
@@ -51,10 +44,8 @@ class Order(NamedTuple):
 def order_of(operations: Sequence[Operation]) -> Order:
     """Return the order of operations, by ``after`` and by streams.
 
-    Raises
-    ------
-    NoSchedule
-        An index does not exist.
+    Raises:
+        NoSchedule: An index does not exist.
 
     >>> order_of([Operation("a", "x", Fraction(1)), Operation("a", "y", Fraction(1))])
     Order(waits=[0, 1], followers=[[1], []])

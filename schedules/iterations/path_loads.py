@@ -49,21 +49,14 @@ class Loads:
 class ShortestPaths:
     """All shortest paths of a topology; hosts and switches forward.
 
-    Parameters
-    ----------
-    topology : Topology
-        Topology.
-    delays : array of int64, optional
-        Delay of every arc.  By default an arc into a host has delay 1, and an arc into a switch 0:
-        the delay of a path is its number of hops from host to host.
+    Args:
+        topology: Topology.
+        delays: Delay of every arc.  By default an arc into a host has delay 1, and an arc into a
+            switch 0: the delay of a path is its number of hops from host to host.
 
-    Raises
-    ------
-    NoSchedule
-        Some host cannot reach another.
+    Raises:
+        NoSchedule: Some host cannot reach another.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)])
     >>> paths = ShortestPaths(ring)
     >>> demand = np.zeros((4, 4), np.int64)

@@ -49,28 +49,23 @@ def stage_groups(
 ) -> list[tuple[Pass, ...]]:
     """Return the passes of a stage, in order; two passes of one tuple overlap layer by layer.
 
-    Parameters
-    ----------
-    order : PipelineOrder
-        ``gpipe``: all forward passes, then all backward passes.  ``1f1b``: after the first
-        passes, one forward and one backward pass in turn.  ``interleaved``: the same over
-        ``chunks`` model chunks of a stage.  ``overlapped``: 1f1b with one more first pass, so
-        that a forward pass and the next backward pass are of different microbatches.
-        ``zero-bubble``: ZB-H1, 1f1b with split backward passes.  ``dualpipe``: microbatches enter
-        at both ends, and a forward pass overlaps a backward pass of the other direction.
-    stage, stages, microbatches, chunks : int
-        Stage of the pipeline, stages, microbatches, and model chunks of a stage.
+    Args:
+        order: ``gpipe``: all forward passes, then all backward passes.  ``1f1b``: after the first
+            passes, one forward and one backward pass in turn.  ``interleaved``: the same over
+            ``chunks`` model chunks of a stage.  ``overlapped``: 1f1b with one more first pass, so
+            that a forward pass and the next backward pass are of different microbatches.
+            ``zero-bubble``: ZB-H1, 1f1b with split backward passes.  ``dualpipe``: microbatches
+            enter at both ends, and a forward pass overlaps a backward pass of the other direction.
+        stage, stages, microbatches, chunks: Stage of the pipeline, stages, microbatches, and model
+            chunks of a stage.
 
-    References
-    ----------
-    Huang et al., "GPipe", arXiv:1811.06965; Narayanan et al., "Efficient large-scale language
-    model training on GPU clusters using Megatron-LM", arXiv:2104.04473, section 2.2; Qi et al.,
-    "Zero bubble pipeline parallelism", arXiv:2401.10241, section 2; DeepSeek-AI, "DeepSeek-V3
-    technical report", arXiv:2412.19437, section 3.2.1, with the order of github.com/deepseek-ai/
-    DualPipe.
+    References:
+        Huang et al., "GPipe", arXiv:1811.06965; Narayanan et al., "Efficient large-scale language
+        model training on GPU clusters using Megatron-LM", arXiv:2104.04473, section 2.2; Qi et al.,
+        "Zero bubble pipeline parallelism", arXiv:2401.10241, section 2; DeepSeek-AI, "DeepSeek-V3
+        technical report", arXiv:2412.19437, section 3.2.1, with the order of
+        github.com/deepseek-ai/ DualPipe.
 
-    Examples
-    --------
     >>> def text(order, stage, stages, count):
     ...     groups = stage_groups(order, stage, stages, count)
     ...     name = lambda one: one.work[0].upper() + str(one.microbatch)

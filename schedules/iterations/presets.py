@@ -48,10 +48,8 @@ class JobPreset:
     def job(self, ranks: int) -> TrainingJob:
         """Return the job on a number of accelerators.
 
-        Raises
-        ------
-        NoSchedule
-            The layout does not divide the ranks.
+        Raises:
+            NoSchedule: The layout does not divide the ranks.
 
         >>> str(job_preset("mixtral-8x7b").job(64).processes)
         'expert=8,pipeline=4,data=2'
@@ -204,10 +202,8 @@ JOB_PRESETS = {
 def with_parallel(job: TrainingJob, sizes: str, ranks: int) -> TrainingJob:
     """Return the job with other sizes of parallelism.
 
-    Raises
-    ------
-    NoSchedule
-        The sizes do not multiply to the ranks, or break another rule of the job.
+    Raises:
+        NoSchedule: The sizes do not multiply to the ranks, or break another rule of the job.
     """
     try:
         return job.with_parallel(processes_of(sizes, ranks))

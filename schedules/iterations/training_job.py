@@ -54,31 +54,24 @@ class GroupTraffic(NamedTuple):
 class Layer:
     """One layer; every count is for the whole model, before parallelism divides the layer.
 
-    Attributes
-    ----------
-    parameters, expert_parameters : int
-        Elements that every data-parallel replica holds, and of all experts together.
-    experts : int
-        Experts of the layer; 0 without experts.
-    forward_flops : Fraction
-        Floating-point operations of the forward pass per sample.  A sample is a token of a
-        language model, an image, or a record.
-    forward_seconds, backward_seconds : Fraction or None
-        Seconds of one microbatch on one accelerator, as measured, instead of ``forward_flops``.
-    weight_share : Fraction
-        Share of the backward pass that computes the gradients of parameters.
-    tensor_width, tensor_runs : int
-        Elements per sample that the tensor group allreduces in the forward pass, and again in the
-        backward pass; the allreduces that these elements take.
-    context_width : int
-        Elements per sample that the context group gathers in the forward pass; the backward pass
-        gathers them again and reduce-scatters their gradients.
-    expert_bytes, expert_backward_bytes : tuple of int
-        Bytes per sample of every all-to-all of the expert group in the forward pass, and in the
-        backward pass.
-    forward_traffic, backward_traffic, gradient_traffic : tuple of GroupTraffic
-        Further collectives: after the forward and the backward pass of every microbatch, which stop
-        the stage, and once per iteration after the gradients of the layer, which do not.
+    Attributes:
+        parameters, expert_parameters: Elements that every data-parallel replica holds, and of all
+            experts together.
+        experts: Experts of the layer; 0 without experts.
+        forward_flops: Floating-point operations of the forward pass per sample.  A sample is a
+            token of a language model, an image, or a record.
+        forward_seconds, backward_seconds: Seconds of one microbatch on one accelerator, as
+            measured, instead of ``forward_flops``.
+        weight_share: Share of the backward pass that computes the gradients of parameters.
+        tensor_width, tensor_runs: Elements per sample that the tensor group allreduces in the
+            forward pass, and again in the backward pass; the allreduces that these elements take.
+        context_width: Elements per sample that the context group gathers in the forward pass; the
+            backward pass gathers them again and reduce-scatters their gradients.
+        expert_bytes, expert_backward_bytes: Bytes per sample of every all-to-all of the expert
+            group in the forward pass, and in the backward pass.
+        forward_traffic, backward_traffic, gradient_traffic: Further collectives: after the forward
+            and the backward pass of every microbatch, which stop the stage, and once per iteration
+            after the gradients of the layer, which do not.
     """
 
     name: str
@@ -109,27 +102,19 @@ class Layer:
 class TrainingJob:
     """One iteration: layers in order, samples, parallelism, and what is sent.
 
-    Attributes
-    ----------
-    processes : ProcessGroups
-        Sizes of tensor, context, expert, data and pipeline parallelism.  Layers outside the
-        experts have context * expert * data replicas; an expert has context * data replicas.
-    microbatches, samples : int
-        Microbatches of an iteration, and samples of one microbatch, for every replica.
-    width : int
-        Elements per sample that a pipeline stage sends to the next.
-    element_bytes, gradient_bytes : int
-        Bytes of an activation or parameter, and of a gradient.
-    chunks : int
-        Model chunks of a stage in the interleaved order.
-    bucket_bytes : int
-        Gradients are sent once a bucket holds this or more.
-    prefetch : int
-        Layers whose parameters are gathered before the layer in computation.
-    overlap : bool
-        Whether gradients and gathered parameters travel during computations.
-    notes, source : tuple of str, str
-        Assumptions for the user, and the public source of the layout.
+    Attributes:
+        processes: Sizes of tensor, context, expert, data and pipeline parallelism.  Layers outside
+            the experts have context * expert * data replicas; an expert has context * data
+            replicas.
+        microbatches, samples: Microbatches of an iteration, and samples of one microbatch, for
+            every replica.
+        width: Elements per sample that a pipeline stage sends to the next.
+        element_bytes, gradient_bytes: Bytes of an activation or parameter, and of a gradient.
+        chunks: Model chunks of a stage in the interleaved order.
+        bucket_bytes: Gradients are sent once a bucket holds this or more.
+        prefetch: Layers whose parameters are gathered before the layer in computation.
+        overlap: Whether gradients and gathered parameters travel during computations.
+        notes, source: Assumptions for the user, and the public source of the layout.
     """
 
     name: str

@@ -51,10 +51,8 @@ class Curve:
 def network_curves(program: Program, network: Network, axes: Axes) -> Iterator[Curve]:
     """Yield a curve over latency for each rate, then one over bandwidth for each latency.
 
-    Raises
-    ------
-    TooLarge
-        A collective has too many messages.
+    Raises:
+        TooLarge: A collective has too many messages.
     """
     latency, rate = axes.latencies[0], axes.rates[0]
     end = max(axes.most_latency, latency)

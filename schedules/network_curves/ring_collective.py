@@ -91,18 +91,13 @@ def step_messages(
 ) -> tuple[int, ...]:
     """Return the bytes of the messages of one step of a channel.
 
-    Parameters
-    ----------
-    work
-        Bytes of the channel: the whole buffer of an allreduce, the part of one rank otherwise.
-    chunk
-        Most bytes of a chunk.
-    slices
-        Parts of a chunk in the protocol ``simple``, each at least 1/32 of the most; the others
-        send whole chunks.
+    Args:
+        work: Bytes of the channel: the whole buffer of an allreduce, the part of one rank
+            otherwise.
+        chunk: Most bytes of a chunk.
+        slices: Parts of a chunk in the protocol ``simple``, each at least 1/32 of the most; the
+            others send whole chunks.
 
-    Examples
-    --------
     >>> step_messages(Collective.ALLREDUCE, 4, 4096, 1024, 2, "simple")
     (512, 512)
     >>> step_messages(Collective.ALLGATHER, 4, 1536, 1024, 1, "ll")

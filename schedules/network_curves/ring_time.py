@@ -45,13 +45,9 @@ def ring_time(
 
     O(messages of a step x steps x ranks of a period) for each channel; equal channels count once.
 
-    Raises
-    ------
-    TooLarge
-        A channel has more than `MAX_MESSAGES`.
+    Raises:
+        TooLarge: A channel has more than `MAX_MESSAGES`.
 
-    Examples
-    --------
     Two ranks on two hosts exchange 8 bytes at 1 ns per byte and 100 ns of latency:
 
     >>> from topoloom.schedules.model.schedule import Collective

@@ -184,22 +184,16 @@ def collective_optimum(
 ) -> CollectiveOptimum:
     """Return the optimum of a collective, with every number proved by a cut.
 
-    Parameters
-    ----------
-    topology : Topology
-        Any fabric.
-    collective : Collective
-        Any but all-to-all, for which see `schedules.routes.routing_choices`.
-    options : Options
-        ``trees_per_root``, ``max_gap``, ``root``, ``shards`` and ``participants`` as for
-        `schedules.trees.rates.topology_rate`.
+    Args:
+        topology: Any fabric.
+        collective: Any but all-to-all, for which see `schedules.routes.routing_choices`.
+        options: ``trees_per_root``, ``max_gap``, ``root``, ``shards`` and ``participants`` as for
+            `schedules.trees.rates.topology_rate`.
 
-    Raises
-    ------
-    NoSchedule, InvalidTopology, Unreachable, TooLarge
-        As `schedules.trees.rates.topology_rate`.
-    ClaimBroken
-        A bug: the links around the bottleneck alone allow a higher rate.
+    Raises:
+        NoSchedule, InvalidTopology, Unreachable, TooLarge: As
+            `schedules.trees.rates.topology_rate`.
+        ClaimBroken: A bug: the links around the bottleneck alone allow a higher rate.
     """
     require_root(collective, options.root, options.shards)
     if collective is not Collective.ALLREDUCE:

@@ -73,32 +73,22 @@ def link_values(
 ) -> list[LinkValue]:
     """Return the value of each kind of links, the most valuable first.
 
-    Parameters
-    ----------
-    topology : Topology
-        Any fabric.
-    collective : Collective
-        Any but all-to-all.
-    options : Options, optional
-        As for `schedules.optimum.collective_optimum.collective_optimum`, without a number of trees.
+    Args:
+        topology: Any fabric.
+        collective: Any but all-to-all.
+        options: As for `schedules.optimum.collective_optimum.collective_optimum`, without a number
+            of trees.
 
-    Raises
-    ------
-    NoSchedule
-        The options have a number of trees or a gap, the collective is all-to-all, or no schedule
-        is known to reach the bound of this allreduce.
-    TooLarge
-        There are more than `MOST_KINDS` kinds of links.
-    InvalidTopology, Unreachable, TookTooLong
-        As `schedules.optimum.collective_optimum.collective_optimum`.
+    Raises:
+        NoSchedule: The options have a number of trees or a gap, the collective is all-to-all, or no
+            schedule is known to reach the bound of this allreduce.
+        TooLarge: There are more than `MOST_KINDS` kinds of links.
+        InvalidTopology, Unreachable, TookTooLong: As
+            `schedules.optimum.collective_optimum.collective_optimum`.
 
-    Notes
-    -----
     In symmetric fabrics many cuts are equally narrow, and more capacity of one link gains nothing:
     ``each_more`` then identifies the limiting kind of links.
 
-    Examples
-    --------
     The optimum of two boxes is limited by the links into a GPU, from its switch and the network:
 
     >>> from topoloom.synth.fabrics import fabric
@@ -218,24 +208,17 @@ def restored(
 ) -> list[RestoredRate]:
     """Return algbw with each change of a topology undone, the highest first.
 
-    Parameters
-    ----------
-    healthy : Topology
-        The topology before the changes.
-    topology : Topology
-        The result of `synth.topology.degrade.degraded` on ``healthy``.
-    collective, options
-        As for `link_values`; with ``participants``, a restored node only forwards.
+    Args:
+        healthy: The topology before the changes.
+        topology: The result of `synth.topology.degrade.degraded` on ``healthy``.
+        collective, options: As for `link_values`; with ``participants``, a restored node only
+            forwards.
 
-    Raises
-    ------
-    TooLarge
-        There are more than `MOST_RESTORED` changes.
-    NoSchedule, InvalidTopology, Unreachable, TookTooLong
-        As `schedules.optimum.collective_optimum.collective_optimum`.
+    Raises:
+        TooLarge: There are more than `MOST_RESTORED` changes.
+        NoSchedule, InvalidTopology, Unreachable, TookTooLong: As
+            `schedules.optimum.collective_optimum.collective_optimum`.
 
-    Examples
-    --------
     >>> ring = Topology("abc", ["ab", "ba", "bc", "cb", "ca", "ac"])
     >>> worse = degraded(ring, without_links=["ab"], slow_links=[("b", "c", Fraction(1, 2))])
     >>> [(one.nodes, str(one.algbw)) for one in restored(ring, worse, Collective.ALLGATHER)]

@@ -34,25 +34,16 @@ def fault_kinds(
 ) -> list[FaultKind]:
     """Return one fault of each kind, in the order of `FAULT_PARTS` and of the topology.
 
-    Parameters
-    ----------
-    topology : Topology
-        Any fabric.
-    options : Options, optional
-        As for the optimum: nodes are equivalent only if their shards have equal sizes and all or
-        none of them take part.
-    parts : collection
-        Kinds of parts that may fail.
+    Args:
+        topology: Any fabric.
+        options: As for the optimum: nodes are equivalent only if their shards have equal sizes and
+            all or none of them take part.
+        parts: Kinds of parts that may fail.
 
-    Raises
-    ------
-    TooLarge
-        More than `synth.topology.degrade.MOST_PAIRS` pairs of nodes are joined.
-    InvalidTopology, NoSchedule
-        As `schedules.trees.rates.topology_rate`.
+    Raises:
+        TooLarge: More than `synth.topology.degrade.MOST_PAIRS` pairs of nodes are joined.
+        InvalidTopology, NoSchedule: As `schedules.trees.rates.topology_rate`.
 
-    Examples
-    --------
     >>> star = Topology("abcs", [x + "s" for x in "abc"] + ["s" + x for x in "abc"], switches="s")
     >>> fault_kinds(star)  # doctest: +NORMALIZE_WHITESPACE
     [FaultKind(part='link', lost=('a', 's'), alike=3), FaultKind(part='host', lost=('a',), alike=3),

@@ -15,30 +15,23 @@ MAX_TICKS = 1 << 62
 class Network:
     """The speed of a fabric.
 
-    Parameters
-    ----------
-    alpha_seconds : Fraction or None
-        Latency of a hop from rank to rank, whatever switches it passes: a message arrives this
-        long after its last byte leaves.  The link may send the next message meanwhile.  None: each
-        link has its own latency, stated in the topology, and a hop has those of all its links.
-    unit_bytes_per_second : Fraction
-        Rate of one unit of capacity of the topology: 10**9 for capacities in GB/s.
-    overhead_seconds : Fraction
-        Time for which every message occupies its first link in addition to its bytes.  The load
-        of a link in a step is one message; so is a piece of a tree or route on an edge.
-    chunk_seconds : Fraction
-        The same for every chunk of a message; chunks need not be contiguous.
-    channels : int, optional
-        Number of links on which a node can send at a time.  With c channels, link i of a node
-        (in the topology's order) uses channel i mod c.  Default: all links at once.
+    Args:
+        alpha_seconds: Latency of a hop from rank to rank, whatever switches it passes: a message
+            arrives this long after its last byte leaves.  The link may send the next message
+            meanwhile.  None: each link has its own latency, stated in the topology, and a hop has
+            those of all its links.
+        unit_bytes_per_second: Rate of one unit of capacity of the topology: 10**9 for capacities in
+            GB/s.
+        overhead_seconds: Time for which every message occupies its first link in addition to its
+            bytes.  The load of a link in a step is one message; so is a piece of a tree or route on
+            an edge.
+        chunk_seconds: The same for every chunk of a message; chunks need not be contiguous.
+        channels: Number of links on which a node can send at a time.  With c channels, link i of a
+            node (in the topology's order) uses channel i mod c.  Default: all links at once.
 
-    Raises
-    ------
-    NoSchedule
-        A value is out of its range.
+    Raises:
+        NoSchedule: A value is out of its range.
 
-    Examples
-    --------
     >>> Network(Fraction(1, 10**5), 10**9).unit_bytes_per_second
     Fraction(1000000000, 1)
     >>> Network(-1, 10**9)

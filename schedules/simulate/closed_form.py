@@ -56,25 +56,16 @@ def estimate(
     parts.  Routes are pipelined likewise, with their largest number of hops as h; with P = 1 the
     k-th hops of all routes take the time of their own busiest link.
 
-    Parameters
-    ----------
-    pipeline_chunks : int, optional
-        P for trees and routes, 1 to `MAX_PIPELINE_CHUNKS`; default: the best.
+    Args:
+        pipeline_chunks: P for trees and routes, 1 to `MAX_PIPELINE_CHUNKS`; default: the best.
 
-    Raises
-    ------
-    InvalidSchedule
-        A send or edge uses a missing link.
-    NoSchedule
-        A size, time, rate or number of chunks is out of its range.
+    Raises:
+        InvalidSchedule: A send or edge uses a missing link.
+        NoSchedule: A size, time, rate or number of chunks is out of its range.
 
-    Notes
-    -----
     (h + P - 1)(alpha + T / P) is minimal at P * P = (h - 1) T / alpha and convex in P, so the
     best integer is a neighbor of that root.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> pair = Topology(range(2), [(0, 1, 4), (1, 0, 4)], bandwidth_unit="GB/s")
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))

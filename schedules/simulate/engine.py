@@ -46,35 +46,25 @@ def simulate(
 
     A message waits for its turn and for its data.
 
-    Parameters
-    ----------
-    schedule : Schedule or Transcript
-        A transcript has the sends of an exported program.  The simulation chooses its paths over
-        switches and merges parallel links; thread blocks, signals and work within a GPU take no
-        time.
-    size_bytes : int
-        M: the output of an allgather, the input of a reduce-scatter, all data that one rank sends
-        in an all-to-all, else the buffer of every rank.
-    chunks : int, optional
-        Pieces of every message.  Default: 1 for steps; the best in lock step for trees, limited
-        to `CHOSEN_MESSAGES` pieces in all; 1 for programs, which do not define slices.
-    synchronous : bool
-        All messages wait for the slowest message of the previous step, or round of trees.
+    Args:
+        schedule: A transcript has the sends of an exported program.  The simulation chooses its
+            paths over switches and merges parallel links; thread blocks, signals and work within a
+            GPU take no time.
+        size_bytes: M: the output of an allgather, the input of a reduce-scatter, all data that one
+            rank sends in an all-to-all, else the buffer of every rank.
+        chunks: Pieces of every message.  Default: 1 for steps; the best in lock step for trees,
+            limited to `CHOSEN_MESSAGES` pieces in all; 1 for programs, which do not define slices.
+        synchronous: All messages wait for the slowest message of the previous step, or round of
+            trees.
 
-    Raises
-    ------
-    InvalidSchedule
-        A send or an edge uses a missing link, or edges do not follow one another.
-    InvalidProgram
-        A transcript has a different number of ranks, or no path joins two of its ranks.
-    NoSchedule
-        A number is out of its range, the steps of a synchronous schedule are cut into pieces, or
-        links of the topology share a limit.
-    TooLarge
-        More than `MAX_MESSAGES` pieces, or no clock of 62 bits is exact.
+    Raises:
+        InvalidSchedule: A send or an edge uses a missing link, or edges do not follow one another.
+        InvalidProgram: A transcript has a different number of ranks, or no path joins two of its
+            ranks.
+        NoSchedule: A number is out of its range, the steps of a synchronous schedule are cut into
+            pieces, or links of the topology share a limit.
+        TooLarge: More than `MAX_MESSAGES` pieces, or no clock of 62 bits is exact.
 
-    Notes
-    -----
     *Synchronous steps* take exactly ``steps * (alpha + overhead) + K chunk + bandwidth * M / B``
     on links of one capacity, where K is the sum over steps of the most chunks on a link.
     *Synchronous trees* without switches take exactly the time of `lockstep`, or less (see there).
@@ -90,8 +80,6 @@ def simulate(
 
     O(pieces + needs) without switches, O(pieces log pieces) with them.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> chain = Topology(range(3), [(0, 1), (1, 2), (2, 0)])
     >>> trees = tuple(Tree(i, 1, ((i, (i + 1) % 3), ((i + 1) % 3, (i + 2) % 3))) for i in range(3))
@@ -165,12 +153,9 @@ def best_chunks(
     that halve when neither is better.  The time need not be convex in the number of pieces, so
     the result need not be the minimum.  Without overhead more pieces are rarely slower.
 
-    Raises
-    ------
-    NoSchedule
-        ``most`` is not positive.
-    TooLarge
-        See `simulate`.
+    Raises:
+        NoSchedule: ``most`` is not positive.
+        TooLarge: See `simulate`.
     """
     if most < 1:
         raise NoSchedule("/most", "must be at least 1")

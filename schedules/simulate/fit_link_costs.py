@@ -49,26 +49,18 @@ class Fit:
 def fit(rows: Sequence[Row]) -> Fit:
     """Return the nonnegative costs whose times are closest to the measured times.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        2 to `MAX_ROWS`, of at least two sizes.  Where the number of messages depends linearly on
-        the other columns, the latency includes their cost; likewise for chunks.
+    Args:
+        rows: 2 to `MAX_ROWS`, of at least two sizes.  Where the number of messages depends linearly
+            on the other columns, the latency includes their cost; likewise for chunks.
 
-    Raises
-    ------
-    NoSchedule
-        There are too few or too many rows, a number is out of its range, or times do not grow
-        with sizes.
+    Raises:
+        NoSchedule: There are too few or too many rows, a number is out of its range, or times do
+            not grow with sizes.
 
-    Notes
-    -----
     Least squares of the errors relative to the measured times, so that short and long messages
     have equal weight, over nonnegative costs (Lawson and Hanson, "Solving least squares
     problems", 1974).  Results are rounded to `DIGITS` significant digits.
 
-    Examples
-    --------
     >>> sent = [(2**k, 1) for k in range(0, 24, 4)] + [(2**20, 10)]
     >>> told = [Row(n, 1e-5 + m * 2e-6 + n / 1e9, messages=m, chunks=m) for n, m in sent]
     >>> found = fit(told)

@@ -41,20 +41,13 @@ def forest_latencies(schedule: Schedule, topology: Topology) -> ForestLatencies:
     Parts of a sequence run together: the trees of a root in the second part wait for all trees of
     this root in the first.
 
-    Raises
-    ------
-    NoSchedule
-        The topology states no latencies.
-    InvalidSchedule
-        Edges of a tree do not follow one another.
+    Raises:
+        NoSchedule: The topology states no latencies.
+        InvalidSchedule: Edges of a tree do not follow one another.
 
-    Notes
-    -----
     An empty message takes the sum of the latencies on its way; a tree takes the largest sum on a
     path to a rank, whichever way the data moves.  O(edges).
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> times = {(0, 1): Fraction(2), (1, 2): Fraction(3), (0, 3): Fraction(4)}
     >>> tree = Tree(0, 1, ((0, 1), (0, 3), (1, 2)))

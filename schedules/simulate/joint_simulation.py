@@ -37,24 +37,16 @@ def simulate_together(
     Every link sends the messages of all schedules in turn, as trees of one schedule
     (`schedules.simulate.simulate`).
 
-    Parameters
-    ----------
-    sized : sequence of pairs
-        Valid schedules of trees or routes, and the size of each in bytes, as for `simulate`.
-    topology, network
-        As for `simulate`.
-    chunks : int, optional
-        Pieces of every message.  Default: the best in lock step.
+    Args:
+        sized: Valid schedules of trees or routes, and the size of each in bytes, as for `simulate`.
+        topology, network: As for `simulate`.
+        chunks: Pieces of every message.  Default: the best in lock step.
 
-    Raises
-    ------
-    NoSchedule
-        A schedule has steps or passes in sequence, or links of the topology share a limit.
-    InvalidSchedule, TooLarge
-        As `simulate`.
+    Raises:
+        NoSchedule: A schedule has steps or passes in sequence, or links of the topology share a
+            limit.
+        InvalidSchedule, TooLarge: As `simulate`.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Route
     >>> pair = Topology("ab", [("a", "b"), ("b", "a")])
     >>> routes = (Route(("a", "b"), 1), Route(("b", "a"), 1))

@@ -58,30 +58,19 @@ class JudgedTime:
 class Judge:
     """Times of a valid schedule on a topology, by size.
 
-    Parameters
-    ----------
-    schedule : Schedule
-    topology : Topology
-    network : Network
-        Latency, rate, and the costs of messages and chunks.
-    in_rounds : bool
-        Whether trees and routes take the bound of full rounds instead of a simulation.
+    Args:
+        network: Latency, rate, and the costs of messages and chunks.
+        in_rounds: Whether trees and routes take the bound of full rounds instead of a simulation.
 
-    Raises
-    ------
-    InvalidSchedule
-        A send or an edge uses a missing link, or edges do not follow one another.
+    Raises:
+        InvalidSchedule: A send or an edge uses a missing link, or edges do not follow one another.
 
-    Notes
-    -----
     Steps have one piece.  For trees and routes the search starts with the best number of pieces in
     lock step, which is the default of `simulate`.  It changes the number by one of `SEARCH_FACTORS`
     while that saves at least `LEAST_GAIN` of the time, but cuts no message into pieces below
     `LEAST_PIECE_BYTES`.  All parts of a sequence have the same number.  `simulate` returns the same
     time for that number.
 
-    Examples
-    --------
     A chain of two links gains from pieces:
 
     >>> from topoloom.schedules.model.schedule import Collective, Tree
@@ -116,10 +105,8 @@ class Judge:
     def time(self, size_bytes: int) -> JudgedTime:
         """Return the time for M bytes.
 
-        Raises
-        ------
-        TooLarge
-            As `simulate`.
+        Raises:
+            TooLarge: As `simulate`.
         """
         if size_bytes not in self._known:
             self._known[size_bytes] = self._search(size_bytes)

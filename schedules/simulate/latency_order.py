@@ -19,10 +19,8 @@ from topoloom.schedules.simulate.messages import Ints, Messages
 def link_seconds(messages: Messages, network: Network) -> tuple[Fraction, ...]:
     """Return the latency of every link, or the one latency of all hops.
 
-    Raises
-    ------
-    NoSchedule
-        The network leaves the latency to links that state none.
+    Raises:
+        NoSchedule: The network leaves the latency to links that state none.
     """
     if network.alpha_seconds is not None:
         return (network.alpha_seconds,)
@@ -36,15 +34,11 @@ def in_order_of_latency(
 ) -> tuple[Messages, Ints]:
     """Return the messages in their order with latencies, and the hops in their new order.
 
-    Parameters
-    ----------
-    latencies, durations : arrays of int64, by hop
-        Ticks of the hop, and of one piece on the link.
-    chunks : int
-        Number of pieces of every message.
+    Args:
+        latencies, durations (arrays of int64, by hop): Ticks of the hop, and of one piece on the
+            link.
+        chunks: Number of pieces of every message.
 
-    Notes
-    -----
     Let a be the least latency of a message, and D the longest sum of latencies along needs, at
     least h a for h levels.  A message at level v is due at the least of two times: v a and the
     latencies above a on its way; and D without the latencies from it to the end.  Both grow along

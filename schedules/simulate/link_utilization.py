@@ -27,13 +27,9 @@ def busy_shares(schedule: Schedule, topology: Topology) -> dict[Hop, Fraction]:
     as long as its busiest link needs; for trees, the time of the busiest link.  1 means that a
     link is never idle.  Parallel links count as one of their joint capacity.
 
-    Raises
-    ------
-    InvalidSchedule
-        A send or an edge uses a missing link.
+    Raises:
+        InvalidSchedule: A send or an edge uses a missing link.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> square = Topology(range(3), [(0, 1, 2), (1, 2), (2, 0), (0, 2)])
     >>> chain = Tree(0, 1, ((0, 1), (1, 2)))

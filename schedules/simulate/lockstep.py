@@ -73,8 +73,6 @@ class Lockstep:
     def seconds(self, chunks: int) -> Fraction:
         """Return the time with P = ``chunks`` pieces; at least 1.
 
-        Notes
-        -----
         There are h + P - 1 rounds.  Round r moves 1/P of the bytes of the depths from
         max(0, r - P + 1) to min(r, h - 1).
 
@@ -96,8 +94,6 @@ class Lockstep:
     def chunks_to_try(self, most: int = MAX_PIPELINE_CHUNKS) -> set[int]:
         """Return numbers of pieces that include the best; above the largest the time only grows.
 
-        Notes
-        -----
         With A the time of all rounds before and after the full ones, and m the messages of a
         full round, the time for P >= h is a constant + P (alpha + m ``message_seconds``) +
         (A - (h - 1) T) / P.  It is convex in P, so the best integer is next to the root of
@@ -142,12 +138,9 @@ def lockstep(
 
     O(h^2 links + edges) for trees of depth h.
 
-    Raises
-    ------
-    InvalidSchedule
-        An edge uses a missing link, or edges do not follow one another.
-    NoSchedule
-        The size is negative.
+    Raises:
+        InvalidSchedule: An edge uses a missing link, or edges do not follow one another.
+        NoSchedule: The size is negative.
     """
     if size_bytes < 0:
         raise NoSchedule("/size_bytes", "must not be negative")

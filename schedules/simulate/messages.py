@@ -66,16 +66,11 @@ def messages_of(
 ) -> Messages:
     """Return the messages of one part of a schedule, or of parts that run together.
 
-    Raises
-    ------
-    InvalidSchedule
-        A send or an edge uses a missing link, edges do not follow one another, or a number
-        is out of its range.
-    TooLarge
-        More than `MAX_COMPARISONS` pairs of sends must be compared.
+    Raises:
+        InvalidSchedule: A send or an edge uses a missing link, edges do not follow one another, or
+            a number is out of its range.
+        TooLarge: More than `MAX_COMPARISONS` pairs of sends must be compared.
 
-    Notes
-    -----
     A send waits for every earlier send that brought its source a part of the same chunks.  An edge
     away from the root waits for the edge before it; an edge towards the root waits for all edges
     that end at its start.  Where parts run together, data leaves a root after all contributions

@@ -87,12 +87,10 @@ def run_switched(
     k - 1.  Each link is thus busy for exactly its bytes.  With ``synchronous`` round r waits for
     all of round r - 1 instead of single messages.
 
-    Returns
-    -------
-    last : int
-        The last arrival, or -1 where a time passes `LIMIT`.
-    arrived, requests : int
-        Pieces that arrived: all, unless some wait for each other.  Requests that were served.
+    Returns:
+        last: The last arrival, or -1 where a time passes `LIMIT`.
+        arrived, requests: Pieces that arrived: all, unless some wait for each other.  Requests that
+            were served.
     """
     queues, state = len(traffic.place), traffic.state
     levels = barrier = arrived = requests = int64(0)

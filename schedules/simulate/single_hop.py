@@ -37,25 +37,18 @@ def run_direct(
     starts once its queue is free and its dependencies have arrived, or with ``synchronous``
     once the previous round has ended.
 
-    Parameters
-    ----------
-    link, queue, duration, latency, first, count : arrays of int64, by message
-    starts, need_start, needs
-        As in `messages.Messages`.
-    pieces : int
-        Number of pieces of every message; ``duration`` is that of one piece.
-    staggered : bool
-        Round r holds piece r - v of each message of level v, by level; else all of level r.
-    free : array of int64, by queue
-        Zeros; holds when each queue was free last.
-    busy : array of int64, by link
-        Zeros; holds for how long each link was busy.
-    arrival : array of int64, messages * pieces
-        Holds when each piece arrived; may be empty if ``synchronous``.
+    Args:
+        link, queue, duration, latency, first, count: Arrays of int64, by message.
+        starts, need_start, needs: As in `messages.Messages`.
+        pieces: Number of pieces of every message; ``duration`` is that of one piece.
+        staggered: Round r holds piece r - v of each message of level v, by level; else all of level
+            r.
+        free (array of int64, by queue): Zeros; holds when each queue was free last.
+        busy (array of int64, by link): Zeros; holds for how long each link was busy.
+        arrival (array of int64, messages * pieces): Holds when each piece arrived; may be empty if
+            ``synchronous``.
 
-    Returns
-    -------
-    int
+    Returns:
         The last arrival, or -1 where a time passes `LIMIT`.
     """
     levels = len(starts) - 1

@@ -25,11 +25,9 @@ def messages_of_transcript(transcript: Transcript, topology: Topology) -> Messag
     Messages are in program order by `transcript.message_rounds`.  Piece p of a message waits for
     piece p of its dependencies: runtimes execute the whole program once for each slice of the data.
 
-    Raises
-    ------
-    InvalidProgram
-        The numbers of ranks and of compute nodes differ, or no path over links and switches joins
-        two ranks.
+    Raises:
+        InvalidProgram: The numbers of ranks and of compute nodes differ, or no path over links and
+            switches joins two ranks.
     """
     nodes = topology.compute_nodes
     if len(transcript.ranks) != len(nodes):

@@ -31,24 +31,17 @@ def passes_together(
 ) -> tuple[TreeSchedule, TreeSchedule] | None:
     """Return two allgathers that fit the links at once, or None if a sequence is best.
 
-    Parameters
-    ----------
-    topology, participants
-        As for `allreduce_bound`.
+    Args:
+        topology, participants: As for `allreduce_bound`.
 
-    Returns
-    -------
-    tuple of TreeSchedule, or None
+    Returns:
         An allgather on the transposed topology, whose reverse is the reduce-scatter, and an
         allgather on the topology, with the same shards.
 
-    Raises
-    ------
-    InvalidTopology, Unreachable, NoSchedule, TooLarge, TookTooLong
-        As `allreduce_bound` and `allgather`.
+    Raises:
+        InvalidTopology, Unreachable, NoSchedule, TooLarge, TookTooLong: As `allreduce_bound` and
+            `allgather`.
 
-    Examples
-    --------
     >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]
     >>> adding, spreading = passes_together(Topology(["hub", *"abc"], star))
     >>> {tree.root: set(tree.edges) for tree in spreading.trees}["a"] == {

@@ -12,9 +12,8 @@ Read the packages in this order:
 - `forests`: the choice among these, and trees of limited height;
 - `concurrent_passes`: both passes of an allreduce at once.
 
-References
-----------
-.. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
+References:
+    .. [1] Zhao et al., "ForestColl", arXiv:2402.06787.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,33 +53,22 @@ def allgather(
 ) -> TreeSchedule:
     """Return an allgather at the optimal rate: a forest of spanning trees.
 
-    Parameters
-    ----------
-    topology, trees_per_root, max_gap, shards, participants
-        As for `optimum`.
-    max_height : int, optional
-        Maximum height of the trees, at the best rate found for such forests.
+    Args:
+        topology, trees_per_root, max_gap, shards, participants: As for `optimum`.
+        max_height: Maximum height of the trees, at the best rate found for such forests.
 
-    Returns
-    -------
-    TreeSchedule
+    Returns:
         Per root the weights sum to k = ``optimum(...).trees_per_root``, times the size of its
         shard without the common factor of all sizes.  Every link carries trees of total weight
         at most capacity / unit_bandwidth, with parallel links merged.
 
-    Raises
-    ------
-    InvalidTopology, Unreachable, NoSchedule, TooLarge
-        As for `optimum`.
-    NoSchedule
-        With a given number of trees: after rounding down to whole trees, a switch or an idle
-        compute node sends more than it receives, and all of it is needed.  The node would have
-        to copy data, and the cut bound may be unreachable.
-    TooLarge
-        The flows kept during packing exceed `limits.MAX_FLOW_ENTRIES`.
+    Raises:
+        InvalidTopology, Unreachable, NoSchedule, TooLarge: As for `optimum`.
+        NoSchedule: With a given number of trees: after rounding down to whole trees, a switch or an
+            idle compute node sends more than it receives, and all of it is needed.  The node would
+            have to copy data, and the cut bound may be unreachable.
+        TooLarge: The flows kept during packing exceed `limits.MAX_FLOW_ENTRIES`.
 
-    Notes
-    -----
     Without switches, shortest-path trees are tried first (`shortest_path_trees`): where they reach
     the optimum, they are the fastest to find and the lowest.  Second, on fabrics of equivalent
     parts, images of the trees of a few roots (`symmetric_forest`).  Otherwise whole links become
@@ -88,8 +76,6 @@ def allgather(
     by exchanges (`height_reduction`) and expanded to paths (`path_bundles`).  A group of equal
     trees is split where its edges use several paths.  Deterministic.
 
-    Examples
-    --------
     >>> pair = Topology("abs", [(x, "s") for x in "ab"] + [("s", x) for x in "ab"], switches="s")
     >>> [(tree.root, tree.weight, tree.edges) for tree in allgather(pair).trees]
     [('a', 1, (('a', 's', 'b'),)), ('b', 1, (('b', 's', 'a'),))]
@@ -103,20 +89,14 @@ def allgather_by_images(
 ) -> TreeSchedule | None:
     """Return an allgather by images of the trees of a few roots, or None if none are found.
 
-    Parameters
-    ----------
-    topology, participants
-        As for `allgather`.
-    gaps : iterable of Fraction
-        Excesses over the optimal time, as shares: the first for which trees are found is taken.
+    Args:
+        topology, participants: As for `allgather`.
+        gaps: Excesses over the optimal time, as shares: the first for which trees are found is
+            taken.
 
-    Raises
-    ------
-    InvalidTopology, Unreachable, NoSchedule
-        As for `optimum`.
+    Raises:
+        InvalidTopology, Unreachable, NoSchedule: As for `optimum`.
 
-    Examples
-    --------
     >>> pair = Topology("abs", [(x, "s") for x in "ab"] + [("s", x) for x in "ab"], switches="s")
     >>> [tree.root for tree in allgather_by_images(pair, [Fraction(0)]).trees]
     ['a', 'b']
@@ -144,20 +124,14 @@ def broadcast(
 ) -> TreeSchedule:
     """Return a broadcast at the optimal rate: all trees have one root.
 
-    Parameters
-    ----------
-    root : NodeId
-        The compute node that brings the data; a participant.
-    topology, trees_per_root, max_gap, max_height, participants
-        As for `allgather`.
+    Args:
+        root: The compute node that brings the data; a participant.
+        topology, trees_per_root, max_gap, max_height, participants: As for `allgather`.
 
-    Raises
-    ------
-    InvalidTopology, Unreachable, NoSchedule, TooLarge
-        As for `allgather`.  Only the root must reach all others.
+    Raises:
+        InvalidTopology, Unreachable, NoSchedule, TooLarge: As for `allgather`.  Only the root must
+            reach all others.
 
-    Examples
-    --------
     >>> diamond = Topology("abcd", [(s, t) for s, t in ("ab", "ac", "bd", "cd", "bc", "cb")])
     >>> optimum(diamond, root="a").inverse_rate  # 2 links enter every node but a
     Fraction(1, 2)

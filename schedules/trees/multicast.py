@@ -19,23 +19,16 @@ from topoloom.synth.topology.topology import NodeId, Topology
 def without_repeated_sends(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     """Return the schedule without repeated sends to a multicast switch.
 
-    Parameters
-    ----------
-    schedule : TreeSchedule
-        Valid on the topology.
-    topology : Topology
-        Its ``multicast`` switches copy, and reduce in the opposite direction.
+    Args:
+        schedule: Valid on the topology.
+        topology: Its ``multicast`` switches copy, and reduce in the opposite direction.
 
-    Notes
-    -----
     Let an edge cross switch w after an earlier edge with sender u crossed w.  The later edge now
     starts with u's path to w, and u becomes the parent of its receiver.  Since edges are in
     breadth-first order, u is no deeper than the former sender: the result is a tree, and no
     higher.  No link carries more: the path to w is already in use, and the edge's own path to w
     is no longer used.  O(hops).
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> links = [link for g in "abc" for link in ((g, "w"), ("w", g))]
     >>> box = Topology("abcw", links, switches="w", multicast="w")
@@ -55,21 +48,14 @@ def without_repeated_sends(schedule: TreeSchedule, topology: Topology) -> TreeSc
 def without_detours(schedule: TreeSchedule, topology: Topology) -> TreeSchedule:
     """Return the schedule with fewer edges that pass a switch twice on their way to be copied.
 
-    Parameters
-    ----------
-    schedule : TreeSchedule
-        Outward, and valid on the topology.
-    topology : Topology
+    Args:
+        schedule: Outward, and valid on the topology.
 
-    Notes
-    -----
     An edge that a copying switch returns over the switches on the way there passes these twice.
     The edge takes the way without the detour if no link is then busier than the busiest link is
     now.  Otherwise the detour is part of the rate: these links carry one copy for several edges.
     O(hops) for every tree with such edges.
 
-    Examples
-    --------
     >>> from topoloom.schedules.model.schedule import Collective
     >>> links = [("a", "s", 2), ("s", "w"), ("w", "s"), ("s", "b"), ("w", "c")]
     >>> leaf = Topology("abcsw", links, switches="sw", multicast="w")
@@ -118,20 +104,13 @@ def _direct(edge: tuple[NodeId, ...]) -> tuple[NodeId, ...]:
 def spliced_tree(tree: Tree, copying: Collection[NodeId]) -> Tree:
     """Return an outward tree whose edges pass the copying switches instead of ending there.
 
-    Parameters
-    ----------
-    tree : Tree
-        Spans ranks, one of them its root, and ``copying`` switches as if these were ranks.
-    copying : collection
-        Switches of the tree.  Those without outgoing edges are dropped.
+    Args:
+        tree: Spans ranks, one of them its root, and ``copying`` switches as if these were ranks.
+        copying: Switches of the tree.  Those without outgoing edges are dropped.
 
-    Notes
-    -----
     Edges into and out of a switch are concatenated: their common path to the switch counts once.
     O(hops).
 
-    Examples
-    --------
     >>> spliced_tree(Tree("a", 1, (("a", "w"), ("w", "b"), ("w", "u", "c"))), "w").edges
     (('a', 'w', 'b'), ('a', 'w', 'u', 'c'))
     """

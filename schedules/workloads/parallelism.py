@@ -13,9 +13,8 @@ FIRST_BUCKET_BYTES = 2**20
 def data_parallel(model: Model, element_bytes: int) -> tuple[Task, ...]:
     """Return the allreduces of gradients in buckets, as DistributedDataParallel does.
 
-    References
-    ----------
-    Li et al., "PyTorch Distributed", arXiv:2006.15704, section 3.2.3.
+    References:
+        Li et al., "PyTorch Distributed", arXiv:2006.15704, section 3.2.3.
 
     >>> from topoloom.schedules.workloads.models import MODELS
     >>> sum(t.size_bytes * t.count for t in data_parallel(MODELS["resnet50"], 4)) // 4
@@ -32,9 +31,8 @@ def sharded(model: Model, element_bytes: int) -> tuple[Task, ...]:
     outside the layers form one unit that is gathered once and kept.  Every unit's gradients
     are reduce-scattered once.
 
-    References
-    ----------
-    Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3.
+    References:
+        Zhao et al., "PyTorch FSDP", arXiv:2304.11277, section 3.
     """
     units = [part.parameters for part in model.parts if part.layer]
     rest = sum(part.parameters for part in model.parts if not part.layer)

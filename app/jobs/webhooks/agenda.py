@@ -38,12 +38,9 @@ class Agenda:
     def read(self, found: Iterable[Unsent], now: float, wall: float) -> None:
         """Take over the deliveries of the tables.
 
-        Parameters
-        ----------
-        found : iterable of Unsent
-            All unsent deliveries.
-        now, wall : float
-            The monotonic clock and the wall clock, in seconds.
+        Args:
+            found: All unsent deliveries.
+            now, wall: The monotonic clock and the wall clock, in seconds.
         """
         known = {(one.delivery.id, one.delivery.turn): one.due for one in self._entries}
         self._entries = sorted(

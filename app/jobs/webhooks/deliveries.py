@@ -198,12 +198,9 @@ def of_job(engine: Engine, job: JobId) -> list[Delivery]:
 def resend(engine: Engine, job: JobId, delivery: str) -> Delivery:
     """Plan new attempts of a delivery, under the same id; a running attempt stays.
 
-    Raises
-    ------
-    NotStored
-        The job has no such delivery.
-    NotEnded
-        The job has not ended.
+    Raises:
+        NotStored: The job has no such delivery.
+        NotEnded: The job has not ended.
     """
     open_ = (DeliveryState.WAITING, DeliveryState.DELIVERED, DeliveryState.FAILED)
     with engine.begin() as connection:

@@ -29,12 +29,9 @@ class NoAnswer(Exception):
 def send(rules: WebhookRules, url: str, body: bytes, headers: Mapping[str, str]) -> int:
     """Send one message; return the status of the answer.
 
-    Raises
-    ------
-    WebhookRefused
-        The rules forbid the URL, or an address of its host.
-    NoAnswer, OSError
-        The receiver cannot be reached, or its answer is late or no HTTP.
+    Raises:
+        WebhookRefused: The rules forbid the URL, or an address of its host.
+        NoAnswer, OSError: The receiver cannot be reached, or its answer is late or no HTTP.
     """
     end = time.monotonic() + TIMEOUT_SECONDS
     target = rules.target(url)

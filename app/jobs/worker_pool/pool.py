@@ -112,16 +112,11 @@ class WorkerPool:
         when ``cancelled`` is set or its time is over.  The worker yields the processor to others
         after ``short_seconds`` of processor time.
 
-        Raises
-        ------
-        Cancelled
-            The event was set.
-        TookTooLong
-            The limit of the settings was passed.
-        WorkDied
-            The process ended without an answer.
-        Exception
-            Any error that the task raised.
+        Raises:
+            Cancelled: The event was set.
+            TookTooLong: The limit of the settings was passed.
+            WorkDied: The process ended without an answer.
+            Exception: Any error that the task raised.
         """
         watch = _Watch(self._settings.max_seconds, cancelled, report)
         store = self._store.on_behalf_of(task.owner)

@@ -77,10 +77,9 @@ class Operation(Generic[B]):
     def parsed(self, body: bytes) -> B:
         """Return the request that a text holds.
 
-        Raises
-        ------
-        RequestValidationError
-            The text is not JSON, or breaks rules of the request; at most a hundred are named.
+        Raises:
+            RequestValidationError: The text is not JSON, or breaks rules of the request; at most a
+                hundred are named.
         """
         try:
             held = json.loads(body)

@@ -55,13 +55,10 @@ def nccl_runs(
 
     Rings of more than `MAX_HOPS` hops are left out.
 
-    Raises
-    ------
-    TooLarge
-        N^2 hops of a channel exceed `MAX_HOPS`, or no other algorithm runs beside such rings.
+    Raises:
+        TooLarge: N^2 hops of a channel exceed `MAX_HOPS`, or no other algorithm runs beside such
+            rings.
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> network = Network(Fraction(1, 10**6), 10**9)
     >>> for one in nccl_runs(fabric("dgx-a100-2"), Collective.ALLREDUCE, network, 2**30).runs:

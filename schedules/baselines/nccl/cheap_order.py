@@ -21,14 +21,10 @@ Ints = NDArray[np.int64]
 def cheap_order(cost: Floats) -> list[int] | None:
     """Return a cheap cyclic order, or None if the search finds none without a missing pair.
 
-    Parameters
-    ----------
-    cost : (N, N) array
-        Cost from each rank to each other, `NO_LINK` for pairs without a path.  Its diagonal is
-        overwritten.
+    Args:
+        cost ((N, N) array): Cost from each rank to each other, `NO_LINK` for pairs without a path.
+            Its diagonal is overwritten.
 
-    Examples
-    --------
     >>> cost = np.full((4, 4), NO_LINK)
     >>> for rank in range(4):
     ...     cost[rank, (rank + 3) % 4] = 1

@@ -1,9 +1,8 @@
 """NCCL's algorithms for ranks that reach each other over switches alone: PAT, NVLS, CollNet.
 
-References
-----------
-Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale", 2025
-(arXiv:2506.20252); NCCL, ``src/transport/nvls.cc`` and ``src/transport/coll_net.cc``.
+References:
+    Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale", 2025
+    (arXiv:2506.20252); NCCL, ``src/transport/nvls.cc`` and ``src/transport/coll_net.cc``.
 """
 
 from collections.abc import Callable

@@ -27,10 +27,8 @@ def ring_schedule(topology: Topology, collective: Collective) -> Schedule | None
 
     Parts of shards are proportional to the widths of the rings, so that all rings finish at once.
 
-    Raises
-    ------
-    TooLarge
-        The hops of all rings exceed `MAX_HOPS`.
+    Raises:
+        TooLarge: The hops of all rings exceed `MAX_HOPS`.
 
     >>> from topoloom.schedules.verify import violations
     >>> from topoloom.synth.fabrics import fabric

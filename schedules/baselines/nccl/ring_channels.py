@@ -23,8 +23,6 @@ def rings(topology: Topology, most: int = MAX_CHANNELS) -> tuple[Ring, ...]:
     The search (`ring_packing`) is on one box alone if all boxes of the fabric are equal (`boxes`).
     Each of its rings then goes through one box after another.
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> [str(ring.width) for ring in rings(fabric("dgx-a100-2"))]
     ['25', '25', '25', '25', '25', '25', '25', '25']

@@ -127,8 +127,6 @@ class PricedLinks:
 def pack_rings(topology: Topology, most: int) -> tuple[Ring, ...]:
     """Return at most ``most`` rings over all ranks, as wide in all as this search finds.
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> float(sum(ring.width for ring in pack_rings(fabric("dgx-1v"), 64)))
     150.0

@@ -1,9 +1,8 @@
 """NCCL's tree: double binary trees between boxes, a chain within each, on several channels.
 
-References
-----------
-NCCL, ``src/graph/trees.cc`` and ``src/graph/connect.cc``; Sanders, Speck and Traff, "Two-tree
-algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009.
+References:
+    NCCL, ``src/graph/trees.cc`` and ``src/graph/connect.cc``; Sanders, Speck and Traff, "Two-tree
+    algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009.
 """
 
 from collections import Counter

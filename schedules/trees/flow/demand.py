@@ -40,28 +40,18 @@ def demand_of(
 ) -> Demand:
     """Return the demand, validated against the topology.
 
-    Parameters
-    ----------
-    topology : Topology
-    shards : mapping, optional
-        Relative sizes of the shards, integers from 0; absent ranks have size 0.  Default: all 1.
-    participants : iterable, optional
-        At least two compute nodes; default: all.
-    root : NodeId, optional
-        Instead of shards: the rank that brings all data.
+    Args:
+        shards: Relative sizes of the shards, integers from 0; absent ranks have size 0.  Default:
+            all 1.
+        participants: At least two compute nodes; default: all.
+        root: Instead of shards: the rank that brings all data.
 
-    Raises
-    ------
-    InvalidTopology
-        There are fewer than two compute nodes.
-    NoSchedule
-        A node is unknown, a switch, or duplicate; a size is no nonnegative integer, belongs to
-        an idle node, or all sizes are 0; or both a root and shards are given.
-    TooLarge
-        The sizes do not fit 62 bits.
+    Raises:
+        InvalidTopology: There are fewer than two compute nodes.
+        NoSchedule: A node is unknown, a switch, or duplicate; a size is no nonnegative integer,
+            belongs to an idle node, or all sizes are 0; or both a root and shards are given.
+        TooLarge: The sizes do not fit 62 bits.
 
-    Examples
-    --------
     >>> ring = Topology("abc", [("a", "b"), ("b", "c"), ("c", "a")])
     >>> demand_of(ring, {"a": 20, "c": 10}), demand_of(ring, participants="ca").ranks
     (Demand(ranks=('a', 'b', 'c'), sizes=(2, 0, 1)), ('a', 'c'))
@@ -103,13 +93,9 @@ def require_paths(topology: Topology, demand: Demand, *, inward: bool = False) -
 
     Two searches suffice: through the first root all roots reach all ranks.
 
-    Raises
-    ------
-    Unreachable
-        Names two compute nodes.
+    Raises:
+        Unreachable: Names two compute nodes.
 
-    Examples
-    --------
     >>> line = Topology("abc", [("a", "b"), ("b", "c")])
     >>> require_paths(line, demand_of(line, {"a": 1}))
     >>> require_paths(line, demand_of(line, {"b": 1}))

@@ -63,13 +63,9 @@ def network_of(topology: Topology, demand: Demand | None = None) -> Network:
 
     Without a ``demand`` every compute node brings a shard of size 1.
 
-    Raises
-    ------
-    TooLarge
-        The scaled capacities do not fit 62 bits.
+    Raises:
+        TooLarge: The scaled capacities do not fit 62 bits.
 
-    Examples
-    --------
     >>> halves = Topology("ab", [("a", "b", Fraction(1, 2)), ("b", "a", 3)])
     >>> network = network_of(halves)
     >>> network.capacity.tolist(), network.unit

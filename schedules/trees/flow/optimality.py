@@ -39,8 +39,6 @@ class Rate(NamedTuple):
 def best_rate(network: Network) -> Rate:
     """Return the least 1/x over all schedules, as the fraction U / k in lowest terms.
 
-    Notes
-    -----
     1/x = max w(S) / out(S) over node sets S that miss a rank (ForestColl, sections 5.1 and
     5.7).  Newton's method on that ratio: for the current p/q, every rank must receive q per
     unit of size from each rank in the network p * b.  A rank that does not yields a cut S with
@@ -92,8 +90,6 @@ def best_rate_for(network: Network, trees_per_root: int, free: Rate) -> Rate:
 
     ``free`` is the `best_rate` of the network; its cut is the start of the search.
 
-    Notes
-    -----
     A cut S needs sum of floor(U * b_e) >= k w(S) over the arcs that leave it, and the
     least such U is a multiple of some 1 / b_e (ForestColl, section 5.6 on fixed k).  The
     search climbs from cut to cut as in `best_rate`, without a grid or tolerance.

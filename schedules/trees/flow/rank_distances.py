@@ -14,8 +14,6 @@ def least_height(network: Network) -> int:
     A hop leads from rank to rank, through any forwarding nodes.  O(ranks^3 / word size) for each
     hop.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.fabrics import fabric
     >>> least_height(network_of(fabric("dgx-1v"))), least_height(network_of(fabric("mi300x")))
@@ -46,8 +44,6 @@ def farthest(network: Network, root: int) -> int:
 
     O(arcs).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.fabrics import fabric
     >>> farthest(network_of(fabric("dgx-1v")), 0)

@@ -52,21 +52,13 @@ class BoxNetwork(NamedTuple):
 def contract_boxes(names: Sequence[NodeId], network: Network, room: Ints) -> BoxNetwork | None:
     """Return a network divided into boxes; None if its nodes are no boxes of ranks.
 
-    Parameters
-    ----------
-    names : sequence of NodeId
-        Ids of the nodes.
-    network : Network
-        Result None if its links share limits.
-    room : int64 array
-        Number of trees that each arc can carry.
+    Args:
+        names: Ids of the nodes.
+        network: Result None if its links share limits.
+        room: Number of trees that each arc can carry.
 
-    Notes
-    -----
     O(nodes + arcs).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.boxes.expression import topology_of_boxes
     >>> pair = topology_of_boxes("Boxes(Complete(2), Complete(2))")

@@ -51,21 +51,14 @@ class _Copies:
 def box_forest(names: Sequence[NodeId], network: Network, rate: Rate) -> list[Tree] | None:
     """Return trees of all ranks at a rate, packed between boxes; None where this is impossible.
 
-    Parameters
-    ----------
-    names : sequence of NodeId
-        Ids of the nodes; the number before the first point is that of the box.
-    network, rate
-        A network and a rate that its cuts allow.
+    Args:
+        names: Ids of the nodes; the number before the first point is that of the box.
+        network, rate: A network and a rate that its cuts allow.
 
-    Notes
-    -----
     None if the nodes are no boxes (`contract_boxes`), or if a box has too little capacity to spread
     the data that enters it.  Boxes of equal inside and equal loads are solved once.
     O(boxes * packing of a box + packing of the boxes + size of the trees).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.schedules.trees.flow.optimality import best_rate
     >>> from topoloom.synth.boxes.expression import topology_of_boxes

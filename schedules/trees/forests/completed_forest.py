@@ -54,22 +54,13 @@ def completed_trees(
 ) -> Iterator[PathTree] | None:
     """Return ``trees_per_root`` trees of every rank, or None if not all are found.
 
-    Parameters
-    ----------
-    network : Network
-    room : int64 array
-        Number of trees that each arc can carry, equal within an orbit.
-    trees_per_root : int
-    action : Action
-        Automorphisms of the network; all but a few ranks are images of its roots.
+    Args:
+        room: Number of trees that each arc can carry, equal within an orbit.
+        action: Automorphisms of the network; all but a few ranks are images of its roots.
 
-    Notes
-    -----
     O(arcs) for each edge of the trees of one root per orbit and of every rank in no orbit, and
     the time of a packing among these ranks; then the size of the result.
 
-    Examples
-    --------
     >>> from dataclasses import replace
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.schedules.trees.symmetry.equivalent_ranks import equivalent_ranks

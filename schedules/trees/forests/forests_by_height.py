@@ -49,24 +49,15 @@ def lowest_forest(
 ) -> LowForest:
     """Return the forest of the best rate found with at most the given height.
 
-    Parameters
-    ----------
-    topology, demand
-        The ranks and their data.
-    max_height : int
-        At least 1.
-    count : int, optional
-        Trees per unit of size; default: any number.
+    Args:
+        topology, demand: The ranks and their data.
+        max_height: At least 1.
+        count: Trees per unit of size; default: any number.
 
-    Raises
-    ------
-    NoSchedule
-        A rank is farther than ``max_height`` from a root.
-    TooLarge
-        No forest of this height is found, and the network is too large to grow one.
+    Raises:
+        NoSchedule: A rank is farther than ``max_height`` from a root.
+        TooLarge: No forest of this height is found, and the network is too large to grow one.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.demand import demand_of
     >>> ring = Topology(range(4), [(i, (i + step) % 4) for i in range(4) for step in (1, 3)])
     >>> low = lowest_forest(ring, demand_of(ring), 2)

@@ -117,25 +117,15 @@ def height_limited_trees(
 ) -> tuple[list[GrownTree], Fraction] | None:
     """Return trees of every root with data, and U: the trees per unit of capacity that they need.
 
-    Parameters
-    ----------
-    network : Network
-    trees_per_root : int
-        Trees per unit of size of a shard.
-    slack : int
-        Maximum excess of a rank's depth over its distance, at least 0.
+    Args:
+        trees_per_root: Trees per unit of size of a shard.
+        slack: Maximum excess of a rank's depth over its distance, at least 0.
 
-    Returns
-    -------
-    list of GrownTree, Fraction
+    Returns:
         None if growth would exceed `limits.MAX_GROWTH`.
 
-    Notes
-    -----
     The best of `limits.GROWTH_ROUNDS` rounds, each of which regrows all trees.  Deterministic.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology(range(4), [(i, (i + s) % 4) for i in range(4) for s in (1, 3)]))

@@ -46,18 +46,11 @@ def joint_trees(
 ) -> list[JointTree] | None:
     """Return trees of the moved ranks as one, and of all others; None if the cuts forbid some.
 
-    Parameters
-    ----------
-    network : Network
-        All ranks have equal shards.
-    left : int64 array
-        Number of trees that each arc can still carry.
-    moved : int64 array
-        The moved ranks; the first of them stands for all.
-    trees_per_root : int
+    Args:
+        network: All ranks have equal shards.
+        left: Number of trees that each arc can still carry.
+        moved: The moved ranks; the first of them stands for all.
 
-    Examples
-    --------
     Ranks 0 to 2 of a star become one:
 
     >>> from topoloom.schedules.trees.flow.network import network_of

@@ -70,25 +70,16 @@ class PatternDivision:
 def pattern_division(network: Network, copying: Sequence[int]) -> PatternDivision | None:
     """Return the best division of the links among all patterns of some switches.
 
-    Parameters
-    ----------
-    network : Network
-        Without shared limits.
-    copying : sequence of int
-        Nodes that forward and copy, at most `limits.MAX_COPYING`.
+    Args:
+        network: Without shared limits.
+        copying: Nodes that forward and copy, at most `limits.MAX_COPYING`.
 
-    Returns
-    -------
-    PatternDivision or None
+    Returns:
         None if the program is too large, or no exact division of the proved rate is found.
 
-    Raises
-    ------
-    TookTooLong
-        The linear program takes more than `limits.MAX_SECONDS`.
+    Raises:
+        TookTooLong: The linear program takes more than `limits.MAX_SECONDS`.
 
-    Examples
-    --------
     A butterfly: the sender reaches both receivers over u and v, and over the link from m to n.
 
     >>> from topoloom.schedules.trees.flow.demand import demand_of

@@ -42,13 +42,10 @@ class Division:
 def exact_division(program: FlowProgram, rate: Fraction, *others: Solution) -> Division | None:
     """Return a division of the given rate, or the best close to it; None if none is found.
 
-    Parameters
-    ----------
-    program : FlowProgram
-    rate : Fraction
-        Upper bound on the rate of any division.
-    others : Solution
-        Further solutions to round if the solution of least link use does not reach the rate.
+    Args:
+        rate: Upper bound on the rate of any division.
+        others: Further solutions to round if the solution of least link use does not reach the
+            rate.
     """
     best: Division | None = None
     # Interior-point solutions of large programs are no vertices of the relevant polytope.

@@ -26,10 +26,8 @@ Ints = NDArray[np.int64]
 class FlowLayout:
     """Columns and rows of the linear program, in units of the largest capacity.
 
-    Raises
-    ------
-    TooLarge
-        The program has more than `limits.MAX_COLUMNS` columns.
+    Raises:
+        TooLarge: The program has more than `limits.MAX_COLUMNS` columns.
     """
 
     def __init__(self, question: DivisionProblem) -> None:

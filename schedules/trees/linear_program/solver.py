@@ -65,15 +65,11 @@ def solve(
 ) -> Any:
     """Minimize goal * x with most * x <= limits and equal * x = sums, in floats.
 
-    Returns
-    -------
-    OptimizeResult or None
+    Returns:
         SciPy's result: ``x``, and the duals of both kinds of rows.  None if infeasible.
 
-    Raises
-    ------
-    TookTooLong
-        The time exceeds `MAX_SECONDS`, or both methods fail numerically.
+    Raises:
+        TookTooLong: The time exceeds `MAX_SECONDS`, or both methods fail numerically.
     """
     from scipy.optimize import linprog
 

@@ -35,26 +35,17 @@ class ReducedForest(NamedTuple):
 def reduce_height(tail: Ints, head: Ints, roots: Ints, weights: Ints, arcs: Ints) -> ReducedForest:
     """Return trees with the same arc loads, after all exchanges that help.
 
-    Parameters
-    ----------
-    tail, head : int64 arrays
-        The network's arcs.
-    roots, weights : int64 arrays, one entry per tree
-    arcs : int64 array (trees, nodes - 1)
-        The arcs of each tree.
+    Args:
+        tail, head: The network's arcs.
+        roots, weights: Int64 arrays, one entry per tree.
+        arcs (int64 array (trees, nodes - 1)): The arcs of each tree.
 
-    Returns
-    -------
-    ReducedForest
+    Returns:
         At most a quarter more trees.
 
-    Notes
-    -----
     An exchange costs at most O(nodes * height), and mostly no more than the two subtrees that
     it moves; the search for it costs O(trees * height^2).
 
-    Examples
-    --------
     A path and a star enter node 2 by the same arc and gain nothing:
 
     >>> tail, head = np.array([0, 0, 1]), np.array([1, 2, 2])

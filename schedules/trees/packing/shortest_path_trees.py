@@ -42,24 +42,17 @@ def shortest_trees(
 ) -> Iterator[TreeGroup] | None:
     """Return shortest-path out-trees, ``trees_per_root`` of each node, or None.
 
-    Parameters
-    ----------
-    node_count, tail, head, capacity, trees_per_root
-        As for `packing.pack`; the network is strongly connected.
+    Args:
+        node_count, tail, head, capacity, trees_per_root: As for `packing.pack`; the network is
+            strongly connected.
 
-    Returns
-    -------
-    iterator of TreeGroup, or None
+    Returns:
         None if the arcs into some node have too little capacity or are more than 64, or if the
         trees exceed `limits.MAX_SHORTEST_ENTRIES`.
 
-    Notes
-    -----
     O(nodes * arcs) for the searches, small flows at each node, and
     O(nodes^2 * trees_per_root) for the trees.
 
-    Examples
-    --------
     >>> one_way = np.arange(3)
     >>> ring = shortest_trees(3, one_way, (one_way + 1) % 3, np.array([2, 2, 2]), 1)
     >>> [(group.root, group.multiplicity, group.arcs.tolist()) for group in ring]

@@ -41,30 +41,20 @@ def pack(
 ) -> list[TreeGroup]:
     """Return out-trees, ``trees[v]`` of each node v, within the capacity of every arc.
 
-    Parameters
-    ----------
-    node_count : int
-        Nodes 0..node_count-1.
-    tail, head, capacity : int64 arrays
-        Arcs; each is in at most ``capacity`` trees.
-    trees : int64 array
-        Number of trees with each node as root, from 0.  Every node must receive ``trees[v]``
-        units of flow from each node v at once: the necessary and sufficient condition for such
-        trees (Edmonds; Frank).
+    Args:
+        node_count: Nodes 0..node_count-1.
+        tail, head, capacity: Arcs; each is in at most ``capacity`` trees.
+        trees: Number of trees with each node as root, from 0.  Every node must receive ``trees[v]``
+            units of flow from each node v at once: the necessary and sufficient condition for such
+            trees (Edmonds; Frank).
 
-    Raises
-    ------
-    TooLarge
-        node_count * len(tail) exceeds `limits.MAX_FLOW_ENTRIES`.
+    Raises:
+        TooLarge: node_count * len(tail) exceeds `limits.MAX_FLOW_ENTRIES`.
 
-    Notes
-    -----
     Roots are completed one after another, level by level (`tree_growing`), several without tests
     where the others remain packable (`speculative_roots`).  Trees then exchange parents for lower
     height (`height_reduction`), without a proof of minimality.  Memory: nodes * arcs.
 
-    Examples
-    --------
     >>> one_way = np.arange(3)
     >>> ring = pack(3, one_way, (one_way + 1) % 3, np.array([2, 2, 2]), np.ones(3, int))
     >>> [(group.root, group.multiplicity, group.arcs.tolist()) for group in ring]

@@ -67,21 +67,13 @@ class Contracted(NamedTuple):
 def contract_racks(network: Network, room: Ints, trees_per_root: int) -> Contracted | None:
     """Return the network with its racks as single ranks, or None without racks.
 
-    Parameters
-    ----------
-    network : Network
-        Result None if its ranks have unequal shards, or links share limits.
-    room : int64 array
-        Number of trees that each arc can carry.
-    trees_per_root : int
-        A feasible number by all cuts.
+    Args:
+        network: Result None if its ranks have unequal shards, or links share limits.
+        room: Number of trees that each arc can carry.
+        trees_per_root: A feasible number by all cuts.
 
-    Notes
-    -----
     O(arcs + nodes log nodes).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> hosts = {"a": "v", "b": "v", "c": "w", "d": "w"}

@@ -40,22 +40,13 @@ def expand_racks(
 ) -> Iterator[Tree]:
     """Yield trees between all hosts, from trees between racks.
 
-    Parameters
-    ----------
-    trees : iterable of Tree
-        Trees in which the first host of a rack represents it.
-    racks : iterable of Rack
-    nodes : sequence of NodeId
-        Ids of the nodes of racks, by number.
-    trees_per_root : int
+    Args:
+        trees: Trees in which the first host of a rack represents it.
+        nodes: Ids of the nodes of racks, by number.
 
-    Notes
-    -----
     Trees are split where copies take different paths through a rack.  The results are at most the
     whole trees plus about one split per host.  O(size of the result).
 
-    Examples
-    --------
     >>> trees = [Tree("a", 2, (("a", "v", "w", "c"),)), Tree("c", 2, (("c", "w", "v", "a"),))]
     >>> racks = [Rack(4, (0, 1), (3, 3)), Rack(5, (2, 3), (3, 3))]
     >>> list(expand_racks(trees, racks, "abcdvw", 1))[0].edges

@@ -70,26 +70,18 @@ def allreduce_bound(
 ) -> AllreduceBound:
     """Return the best rate of an allreduce that reduces each piece at one rank.
 
-    Parameters
-    ----------
-    topology : Topology
-    participants : iterable, optional
-        As for `optimum`.
+    Args:
+        participants: As for `optimum`.
 
-    Returns
-    -------
-    AllreduceBound
+    Returns:
         In the topology's unit of bandwidth.
 
-    Raises
-    ------
-    InvalidTopology, Unreachable, NoSchedule
-        As for `optimum`; the ranks must be strongly connected.
-    TooLarge, TookTooLong
-        The linear program exceeds `limits.MAX_COLUMNS` or `limits.MAX_SECONDS`.
+    Raises:
+        InvalidTopology, Unreachable, NoSchedule: As for `optimum`; the ranks must be strongly
+            connected.
+        TooLarge, TookTooLong: The linear program exceeds `limits.MAX_COLUMNS` or
+            `limits.MAX_SECONDS`.
 
-    Examples
-    --------
     The hub of a star can reduce all data, so that the leaves need not:
 
     >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]

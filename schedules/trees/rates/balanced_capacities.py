@@ -60,26 +60,17 @@ class UsableNetwork:
 def usable_network(network: Network, copying: tuple[int, ...] = ()) -> UsableNetwork:
     """Return a network within this one whose trees reach the best rate.
 
-    Parameters
-    ----------
-    network : Network
-    copying : tuple of int
-        Nodes that forward and copy.
+    Args:
+        copying: Nodes that forward and copy.
 
-    Raises
-    ------
-    NoSchedule
-        No capacities are found that carry the proved rate.
-    TooLarge, TookTooLong
-        The linear program exceeds `limits.MAX_COLUMNS` or `limits.MAX_SECONDS`.
+    Raises:
+        NoSchedule: No capacities are found that carry the proved rate.
+        TooLarge, TookTooLong: The linear program exceeds `limits.MAX_COLUMNS` or
+            `limits.MAX_SECONDS`.
 
-    Notes
-    -----
     The result is the network itself where forwarding nodes send no more than they receive, or
     where no cut needs their excess outflow, which packing then removes.
 
-    Examples
-    --------
     Two links leave the switch and one enters.  Cuts allow a rate of 1 for each of four ranks:
 
     >>> from topoloom.schedules.trees.flow.network import network_of

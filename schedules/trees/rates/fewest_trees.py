@@ -37,29 +37,20 @@ class LeastTrees(NamedTuple):
 def least_trees(network: Network, best: Rate) -> LeastTrees:
     """Return the least number of trees per root that reaches the best rate.
 
-    Parameters
-    ----------
-    network : Network
-        Forwarding nodes send no more than they receive, or can be trimmed to this
-        (`balanced_capacities`).
-    best : Rate
-        Its `best_rate`.
+    Args:
+        network: Forwarding nodes send no more than they receive, or can be trimmed to this
+            (`balanced_capacities`).
+        best: Its `best_rate`.
 
-    Returns
-    -------
-    LeastTrees
+    Returns:
         Not proved where a smaller number satisfies every cut but switches would have to copy, or
         where more than `limits.MAX_TREE_COUNT_VISITS` arc visits are needed.
 
-    Notes
-    -----
     At the best rate a cut that proves it is saturated, so each of its arcs carries whole trees.
     With U = k p / q and g the common factor of their capacities, k p g / q is whole, and k is a
     multiple of q / gcd(q, g).  Only such numbers are tried.  q itself saturates every arc, and is
     always feasible.
 
-    Examples
-    --------
     The arc back is the bottleneck; the arc there need not be saturated:
 
     >>> from topoloom.schedules.trees.flow.network import network_of
@@ -109,15 +100,11 @@ def _can_be_packed(network: Network, rate: Rate) -> bool:
 def enough_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     """Return a number of trees per root that is within the gap for certain.
 
-    Notes
-    -----
     The number of the best rate itself has no gap.  Alternatively let b be the least capacity.  At U
     = k/x + 1/b every arc e carries floor(U b_e) > U b_e - 1 >= k b_e / x trees, hence no cut lacks
     any (ForestColl, section 5.6 on fixed k).  So k trees per root take at most 1 + x / (k b) times
     the optimal time, which is within the gap for k >= x / (gap b).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.schedules.trees.flow.optimality import best_rate
     >>> from topoloom.synth.topology.topology import Topology
@@ -135,21 +122,13 @@ def enough_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
 def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     """Return the least k whose best rate takes at most 1 + max_gap times the time of ``best``.
 
-    Parameters
-    ----------
-    network : Network
-    best : Rate
-        Its `best_rate`.
-    max_gap : Fraction
-        At least 0.
+    Args:
+        best: Its `best_rate`.
+        max_gap: At least 0.
 
-    Raises
-    ------
-    TooLarge
-        No k up to `limits.MAX_TREES_TRIED` is within the gap.
+    Raises:
+        TooLarge: No k up to `limits.MAX_TREES_TRIED` is within the gap.
 
-    Notes
-    -----
     k trees per root are within the gap iff they fit at U = (1 + max_gap) k / x, since a larger U
     reduces no arc.  Later k are first checked against the cuts that excluded earlier k.  Only a k
     that satisfies all of these costs flows, one per rank.  Some k up to `enough_trees` succeeds.

@@ -58,13 +58,9 @@ def pass_ceiling(network: Network, copying: tuple[int, ...] = ()) -> Ceiling:
 
     ``copying`` are nodes that copy.
 
-    Raises
-    ------
-    NoSchedule, TooLarge, TookTooLong
-        As `balanced_capacities.usable_network`.
+    Raises:
+        NoSchedule, TooLarge, TookTooLong: As `balanced_capacities.usable_network`.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology(range(3), [(0, 1, 2), (1, 2, 3), (2, 0, 4)]))
@@ -133,22 +129,14 @@ def raised_capacities(network: Network, amounts: Mapping[int, Fraction]) -> Netw
 class ParametricRates:
     """The best rates of a network under changed capacities, with all known ceilings.
 
-    Parameters
-    ----------
-    network : Network
-    ceiling_of : callable
-        Returns the ceiling that the best rate of a network reaches.
-    reached : callable, optional
-        Returns a feasible rate of a network, faster to compute: if a known ceiling is no higher,
-        that rate is the best.
+    Args:
+        ceiling_of: Returns the ceiling that the best rate of a network reaches.
+        reached: Returns a feasible rate of a network, faster to compute: if a known ceiling is no
+            higher, that rate is the best.
 
-    Raises
-    ------
-    NoSchedule, TooLarge, TookTooLong
-        As ``ceiling_of`` raises for the network itself.
+    Raises:
+        NoSchedule, TooLarge, TookTooLong: As ``ceiling_of`` raises for the network itself.
 
-    Examples
-    --------
     One more unit into node 1 helps until node 2 is the bottleneck:
 
     >>> from topoloom.schedules.trees.flow.network import network_of
@@ -196,21 +184,14 @@ class ParametricRates:
     def followed(self, arcs: Collection[int], length: Fraction) -> RateSlope | None:
         """Follow the best rate where arcs are raised together, or lowered with ``length`` < 0.
 
-        Parameters
-        ----------
-        arcs : collection of int
-            All raised by the same amount.
-        length : Fraction
-            Length of the line, in the topology's unit; capacities remain above 0.
+        Args:
+            arcs: All raised by the same amount.
+            length: Length of the line, in the topology's unit; capacities remain above 0.
 
-        Returns
-        -------
-        RateSlope or None
+        Returns:
             ``slope`` is the one-sided derivative at the start, per unit raised or lowered; it is at
             most 0 for lowered capacities.  None where `at` returns None on the line.
 
-        Notes
-        -----
         If the ceiling at the end also holds with equality at the start, it is the rate between, by
         concavity.  Otherwise the next evaluation is at its intersection with the lowest known
         ceiling of the start: each time a piece closer to the start.

@@ -25,14 +25,9 @@ class PatternCounts(NamedTuple):
 def pattern_counts(parts: Sequence[PatternPart], rate: Fraction) -> PatternCounts:
     """Return the numbers of trees of parts that reach a rate together.
 
-    Parameters
-    ----------
-    parts : sequence of PatternPart
-    rate : Fraction
-        Of a shard of size 1, in the unit of the divided network.
+    Args:
+        rate: Of a shard of size 1, in the unit of the divided network.
 
-    Examples
-    --------
     Half of the data of a butterfly's sender takes each of three trees, so that k is 3:
 
     >>> from topoloom.schedules.trees.flow.demand import demand_of

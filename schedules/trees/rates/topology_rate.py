@@ -93,53 +93,35 @@ def optimum(
     M / w(C) * max w(S & C) / out(S); for one root it is M over the least max-flow from the root
     to any compute node (Edmonds).
 
-    Parameters
-    ----------
-    topology : Topology
-        Any directed graph of compute nodes and switches.
-    trees_per_root : int, optional
-        The number k of trees per root, at least 1; the result is the best rate of k trees per
-        root.  Default: the least k that reaches the optimum, from `fewest_trees.least_trees`.
-    max_gap : Fraction or int, optional
-        Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
-        times the optimal time.
-    shards : mapping, optional
-        Relative sizes of the shards by compute node, integers from 0; absent nodes have
-        size 0.  Default: equal shards.
-    participants : iterable, optional
-        The participating compute nodes, at least two.  All others only forward, as switches
-        do.  Default: all.
-    root : NodeId, optional
-        For a broadcast, instead of shards: the compute node that brings all data.
-    inward : bool
-        For a reduce-scatter or a reduce: all directions are reversed.  Links of total
-        ``exit_capacity`` then *enter* the bottleneck.
+    Args:
+        topology: Any directed graph of compute nodes and switches.
+        trees_per_root: The number k of trees per root, at least 1; the result is the best rate of k
+            trees per root.  Default: the least k that reaches the optimum, from
+            `fewest_trees.least_trees`.
+        max_gap: Instead of k: the fewest trees per root whose best rate takes at most 1 + max_gap
+            times the optimal time.
+        shards: Relative sizes of the shards by compute node, integers from 0; absent nodes have
+            size 0.  Default: equal shards.
+        participants: The participating compute nodes, at least two.  All others only forward, as
+            switches do.  Default: all.
+        root: For a broadcast, instead of shards: the compute node that brings all data.
+        inward: For a reduce-scatter or a reduce: all directions are reversed.  Links of total
+            ``exit_capacity`` then *enter* the bottleneck.
 
-    Returns
-    -------
-    Optimum
+    Returns:
         In the topology's unit of bandwidth.
 
-    Raises
-    ------
-    InvalidTopology
-        There are fewer than two compute nodes.
-    Unreachable
-        Some compute node with data cannot reach another participant.
-    NoSchedule
-        A rule of `demand.demand_of` is broken, ``trees_per_root`` is less than 1,
-        ``max_gap`` is no exact number or negative, or both are given.
-    TooLarge
-        Capacities scaled to integers do not fit 62 bits, or ``max_gap`` needs more than
-        `limits.MAX_TREES_TRIED` trees per root.
+    Raises:
+        InvalidTopology: There are fewer than two compute nodes.
+        Unreachable: Some compute node with data cannot reach another participant.
+        NoSchedule: A rule of `demand.demand_of` is broken, ``trees_per_root`` is less than 1,
+            ``max_gap`` is no exact number or negative, or both are given.
+        TooLarge: Capacities scaled to integers do not fit 62 bits, or ``max_gap`` needs more than
+            `limits.MAX_TREES_TRIED` trees per root.
 
-    Notes
-    -----
     The value is that of the cut bound, or of the linear program of `balanced_capacities` where
     forwarding nodes send more than they receive.  `allgather` reaches it.
 
-    Examples
-    --------
     >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
     >>> best = optimum(ring)
     >>> best.inverse_rate, best.trees_per_root, best.algbw

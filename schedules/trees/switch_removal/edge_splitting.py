@@ -47,11 +47,9 @@ class Splitter:
     def remove_switches(self) -> None:
         """Split off every switch, those with the fewest neighbors first.
 
-        Raises
-        ------
-        NoSchedule
-            A switch sends more than it receives and needs all of it, so that it would have to copy
-            data.
+        Raises:
+            NoSchedule: A switch sends more than it receives and needs all of it, so that it would
+                have to copy data.
         """
         waiting = self._forwarding()
         copying = self.trim()

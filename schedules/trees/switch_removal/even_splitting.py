@@ -22,32 +22,21 @@ def even_shares(
 ) -> dict[tuple[int, int], int]:
     """Return the units to route past a switch, from each neighbor to each other neighbor.
 
-    Parameters
-    ----------
-    into, onward : dict
-        Units that neighbors have into the switch and out of it.
-    portion : int
-        Shares are multiples of this where possible.  An arc with whole portions of k units never
-        forces equal trees of one root apart.
-    joined : container of (source, target)
-        Neighbors with an arc that does not use this switch.
-    only_new : bool
-        Exclude these pairs.
+    Args:
+        into, onward: Units that neighbors have into the switch and out of it.
+        portion: Shares are multiples of this where possible.  An arc with whole portions of k units
+            never forces equal trees of one root apart.
+        joined (container of (source, target)): Neighbors with an arc that does not use this switch.
+        only_new: Exclude these pairs.
 
-    Returns
-    -------
-    dict
+    Returns:
         (source, target) to units, within ``into`` and ``onward``.
 
-    Notes
-    -----
     First equal shares for all pairs.  Then portions in rounds, to the target that the source
     reaches least so far, directly or over one more existing arc.  The ports of a host thus spread
     over all boxes, and trees need few hops.  Small portions are combined where rounds would take
     long.
 
-    Examples
-    --------
     >>> even_shares(dict.fromkeys(range(3), 3), dict.fromkeys(range(3), 3), 1, set())
     {(0, 1): 1, (0, 2): 2, (1, 0): 2, (1, 2): 1, (2, 0): 1, (2, 1): 2}
     """

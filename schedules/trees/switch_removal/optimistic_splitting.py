@@ -26,12 +26,9 @@ class OptimisticSplits:
     A path (u, w, t) leads from u over the switch w to t.  Every terminal receives
     ``shares[t]`` units from every terminal t before and after each call.
 
-    Parameters
-    ----------
-    capacities : dict
-        (source, target) to units; not changed.
-    ways : list of Way
-        The paths that may be split off.
+    Args:
+        capacities: (source, target) to units; not changed.
+        ways: The paths that may be split off.
     """
 
     def __init__(

@@ -25,33 +25,23 @@ _recent: LruCache[list[Ints]] = LruCache(most=1 << 23)
 def generators(network: Network, colors: Sequence[Hashable]) -> list[Ints]:
     """Return permutations of the nodes that generate all automorphisms of a network.
 
-    Parameters
-    ----------
-    network : Network
-        Automorphisms map arcs to arcs of equal capacity.
-    colors : sequence
-        One per node; automorphisms map nodes to nodes of the same color.
+    Args:
+        network: Automorphisms map arcs to arcs of equal capacity.
+        colors: One per node; automorphisms map nodes to nodes of the same color.
 
-    Returns
-    -------
-    list of int64 arrays
+    Returns:
         ``image[v]`` is the image of node v; empty if only the identity is an automorphism.
 
-    Notes
-    -----
     Two arcs of equal capacity in both directions are one vertex between their ends, or with the
     most common such capacity an edge.  Any other arc is two vertices, in its direction.  With
     shared limits every arc is two vertices, and limits are vertices joined to their arcs.  Bliss
     is fast on the networks of clusters (0.1 s for 1,024 GPUs), and exponential on some
     adversarial graphs.
 
-    References
-    ----------
-    .. [1] Junttila and Kaski, "Engineering an efficient canonical labeling tool for large
-       and sparse graphs", ALENEX 2007.
+    References:
+        .. [1] Junttila and Kaski, "Engineering an efficient canonical labeling tool for large
+           and sparse graphs", ALENEX 2007.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> ring = network_of(Topology(range(4), [(i, (i + 1) % 4) for i in range(4)]))

@@ -26,19 +26,13 @@ def canonical_order(network: Network, colors: Sequence[Hashable]) -> Ints:
 
     For any numbering of a network the order is the same up to automorphisms.
 
-    Parameters
-    ----------
-    network, colors
-        As for `automorphisms.generators`; colors are compared as text.
+    Args:
+        network, colors: As for `automorphisms.generators`; colors are compared as text.
 
-    Notes
-    -----
     A vertex with a unique color after refinement is fixed by all automorphisms, and the colors of
     other vertices reflect their adjacency to it.  Canonical forms of the remaining parts, sorted,
     are therefore a canonical form of the whole.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> for chain in ("abc", "bca"):

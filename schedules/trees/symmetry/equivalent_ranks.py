@@ -9,15 +9,11 @@ from topoloom.schedules.trees.symmetry.automorphisms import Ints, generators, or
 def equivalent_ranks(network: Network) -> Ints:
     """Return the ranks that a group should move so that the fewest roots remain.
 
-    Notes
-    -----
     A group that moves the ranks of some orbits, and fixes none of these, has at most as many
     elements as the greatest common divisor of the sizes of the orbits.  The larger orbits are
     moved, down to the size that leaves the fewest roots by this bound: the first roots of the group
     and the ranks of all smaller orbits.
 
-    Examples
-    --------
     Six ranks at a switch; rank 0 sends to rank 1 only:
 
     >>> from topoloom.schedules.trees.flow.network import network_of

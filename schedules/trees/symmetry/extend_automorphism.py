@@ -21,8 +21,6 @@ Alike: TypeAlias = dict[tuple[Row, ...], list[int]]
 class AutomorphismExtension:
     """Automorphisms of a network, from their action on its ranks.
 
-    Examples
-    --------
     Four hosts under two leaves, joined by two spines; the second leaf lists its hosts in reverse.
 
     >>> from topoloom.schedules.trees.flow.network import network_of

@@ -27,8 +27,6 @@ def neighbor_order(network: Network) -> Ints:
     corresponding switches have corresponding positions.  Node numbers only break remaining ties.
     O((arcs + nodes) log).
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> box = {"a": "v", "b": "w", "c": "v", "d": "w"}

@@ -33,19 +33,14 @@ def rank_order(network: Network) -> Network | None:
 
     Ranks of several kinds are listed by the smallest blocks with one of each kind.
 
-    Notes
-    -----
     Blocks are computed as in Atkinson's algorithm: two ranks in one block force the images of both
     under every generator into one block.  Blocks grow from the first rank by one rank of each orbit
     under its stabilizer at a time, the smallest first.  O(generators * ranks) per block.
 
-    References
-    ----------
-    .. [1] Atkinson, "An algorithm for finding the blocks of a permutation group",
-       Mathematics of Computation 29, 1975.
+    References:
+        .. [1] Atkinson, "An algorithm for finding the blocks of a permutation group",
+           Mathematics of Computation 29, 1975.
 
-    Examples
-    --------
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> box = {"a": "v", "b": "w", "c": "v", "d": "w"}

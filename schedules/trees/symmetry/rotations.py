@@ -40,14 +40,10 @@ def rotations(network: Network) -> Action | None:
     nodes: digit i of rank r is r mod g_{i+1} div g_i.  From the lowest on, each digit is as
     large as its rotation allows.
 
-    Notes
-    -----
     Rotations of different digits commute, also on the switches (`extend_automorphism` checks this),
     and a product of rotations that fixes a rank is the identity.  At most O(arcs) for each pair of
     divisors, O(elements * (nodes + arcs)) for the group.
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> action = rotations(network_of(fabric("dgx-a100-4")))
@@ -137,10 +133,9 @@ class _Marks:
 def acting(network: Network, images: NDArray[np.int64]) -> Action:
     """Return the orbits of a group given by the images of the nodes.
 
-    Parameters
-    ----------
-    images : int64 array, (elements, nodes)
-        Automorphisms; the first is the identity, no other fixes a rank.
+    Args:
+        images (int64 array, (elements, nodes)): Automorphisms; the first is the identity, no other
+            fixes a rank.
     """
     nodes = network.node_count
     ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)

@@ -41,25 +41,15 @@ def symmetric_trees(
 ) -> Iterator[PathTree] | None:
     """Return ``trees_per_root`` trees of every compute node, or None if none are found.
 
-    Parameters
-    ----------
-    network : Network
-    room : int64 array
-        Number of trees that each arc can carry, equal within an orbit.
-    action : Action
-        Automorphisms of the network, none of which fixes a rank.
+    Args:
+        room: Number of trees that each arc can carry, equal within an orbit.
+        action: Automorphisms of the network, none of which fixes a rank.
 
-    Returns
-    -------
-    iterator of PathTree, or None
+    Returns:
         None also beyond `limits.MAX_SYMMETRIC_VISITS` arc visits.
 
-    Notes
-    -----
     O(arcs) for each edge of the trees of one root per orbit; then the size of the result.
 
-    Examples
-    --------
     >>> from topoloom.synth.fabrics import fabric
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.schedules.trees.symmetry.rotations import rotations
