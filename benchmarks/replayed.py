@@ -61,11 +61,9 @@ def schedule_cost(schedule: dict[str, Any], topology: dict[str, Any]) -> tuple[i
     An allgather is replayed chunk by chunk.  A reduce-scatter is an allgather backwards, with every
     link reversed.  The cost of an allreduce is the sum over both parts.
 
-    Raises
-    ------
-    ValueError
-        A chunk is sent before it has arrived or over a link that does not exist, arrives twice,
-        or is missing in the end.
+    Raises:
+        ValueError: A chunk is sent before it has arrived or over a link that does not exist,
+            arrives twice, or is missing in the end.
     """
     if schedule["kind"] == "sequence":
         parts = [schedule_cost(part, topology) for part in schedule["parts"]]

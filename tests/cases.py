@@ -10,12 +10,11 @@ from typing import Any
 def for_every(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[..., Any]:
     """Run the decorated test once for every case, within one item.
 
-    Parameters
-    ----------
-    names
-        The parameter of the test that takes the case, or one parameter for each of its members.
-    cases
-        The cases.  The first that fails ends the test, and a note on its error names the case.
+    Args:
+        names: The parameter of the test that takes the case, or one parameter for each of its
+            members.
+        cases: The cases.  The first that fails ends the test, and a note on its error names the
+            case.
     """
     chosen = list(cases)
     parameters = (names,) if isinstance(names, str) else names
