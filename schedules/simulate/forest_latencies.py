@@ -49,14 +49,14 @@ def forest_latencies(schedule: Schedule, topology: Topology) -> ForestLatencies:
     path to a rank, whichever way the data moves.  O(edges).
 
     >>> from topoloom.schedules.model.schedule import Collective, Tree
-    >>> times = {(0, 1): Fraction(2), (1, 2): Fraction(3), (0, 3): Fraction(4)}
+    >>> times = {(0, 1): Fraction(1, 2), (1, 2): Fraction(1, 3), (0, 3): Fraction(3, 4)}
     >>> tree = Tree(0, 1, ((0, 1), (0, 3), (1, 2)))
     >>> fork = Topology(range(4), list(times), latencies=times)
     >>> spread = TreeSchedule(
     ...     Collective.BROADCAST, fork.digest, tuple(range(4)), 1, (tree,), (1, 0, 0, 0))
     >>> found = forest_latencies(spread, fork)
     >>> found.by_level, found.longest
-    ((Fraction(4, 1), Fraction(3, 1)), Fraction(5, 1))
+    ((Fraction(3, 4), Fraction(1, 3)), Fraction(5, 6))
     """
     if not topology.latencies:
         raise NoSchedule("/alpha_seconds", "must be given: the topology states no latencies")
