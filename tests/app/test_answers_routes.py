@@ -59,6 +59,7 @@ def test_costs_and_optima_are_those_of_the_topologies_routes(client):
         assert client.get(f"{place}/{path}", params=query).content == told.content
 
 
+@pytest.mark.slow
 def test_a_schedule_is_checked_in_every_form_it_comes_in(client, schedule):
     place = f"/v1/schedules/{schedule['id']}"
     document = client.get(place).json()
@@ -170,6 +171,7 @@ def test_schedules_are_compared_with_what_messages_and_chunks_cost(client, sched
     assert refused.status_code == 422 and "only for schedules or a topology" in refused.text
 
 
+@pytest.mark.slow
 def test_designs_and_schedules_are_put_side_by_side(client, schedule, topoloom):
     ids = [
         client.post("/v1/designs", json=DESIGN | {"bytes": size}).json()["id"]

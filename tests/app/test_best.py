@@ -118,6 +118,7 @@ def test_one_graph_is_known_by_broadcast_and_by_labels_each_with_its_own_cost(cl
         assert ("within_steps" in one) == (one["algorithm"] == "slack")
 
 
+@pytest.mark.slow
 def test_points_stored_before_labels_were_told_apart_are_read_again(database_url):
     engine = open_engine(database_url)
     migrate(engine)
@@ -256,6 +257,7 @@ def test_a_bad_question_is_refused_by_its_field(client, query, pointer):
     assert [error["pointer"] for error in refused.json()["errors"]] == [pointer]
 
 
+@pytest.mark.slow
 def test_the_command_says_what_the_service_says(client, topoloom):
     words = ["best", "--nodes", "12", "--degree", "4"]
     nothing = topoloom(*words)

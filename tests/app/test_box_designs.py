@@ -14,6 +14,7 @@ OPTIONS = ["--box", "mi300x", "--nodes", "4", "--degree", "4"]
 RUN = ["--collective", "allreduce", "--bytes", "1GB"]
 
 
+@pytest.mark.slow
 def test_the_answer_says_the_best_first_and_names_a_topology_that_can_be_used(still) -> None:
     answer = still.post("/v1/box-designs", json=ASKED, headers={"Prefer": "wait=60"})
     assert answer.status_code in (200, 201), answer.text

@@ -151,6 +151,7 @@ def test_an_export_that_fails_leaves_what_was_there(full, tmp_path, monkeypatch)
     assert not [one for one in tmp_path.iterdir() if one.name.startswith("tmp")]
 
 
+@pytest.mark.slow
 def test_damaged_rows_are_not_taken_along(full, tmp_path):
     engine = full.store.keeping.engine
     with engine.begin() as connection:

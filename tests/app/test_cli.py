@@ -275,6 +275,7 @@ def test_a_patch_plan_reads_the_wiring_of_today_from_csv(topoloom, tmp_path):
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_migrate_brings_postgresql_to_head(topoloom, monkeypatch, postgres_url):
     monkeypatch.setenv("TOPOLOOM_DATABASE_URL", postgres_url)
     refused = topoloom("topology", "BiRing(3)")

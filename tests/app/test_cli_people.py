@@ -176,6 +176,7 @@ def test_a_design_fits_eighty_columns_without_a_broken_name(settings, topoloom):
 
 @pytest.mark.parametrize("chosen", [(), ("--json",), ("--format", "json")], ids=str)
 @pytest.mark.one_in(3)
+@pytest.mark.slow
 def test_a_patch_plan_is_a_table_on_a_terminal_and_a_document_elsewhere(settings, topoloom, chosen):
     document = topoloom("patch", "BiRing(5)", *chosen).out
     assert json.loads(document)["schema"] == "patch-plan/1"

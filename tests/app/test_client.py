@@ -35,6 +35,7 @@ def client(tmp_path_factory):
         yield Client(base + "/")
 
 
+@pytest.mark.slow
 def test_the_whole_way_from_a_question_to_files(client):
     assert client.is_ready()
     assert client.version()["version"]

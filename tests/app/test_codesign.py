@@ -31,6 +31,7 @@ def design(client, **question):
     return answer.json()
 
 
+@pytest.mark.slow
 def test_every_task_of_a_workload_is_planned_timed_and_scheduled(client):
     document = design(client, workload=TASKS)
     found = document["co_design"]
@@ -113,6 +114,7 @@ def test_every_preset_is_answered_with_what_it_expands_to(client, name):
         assert document["co_design"]["seconds"] < baseline["seconds"]
 
 
+@pytest.mark.slow
 def test_the_same_workload_has_the_same_answer_on_the_command_line(client, topoloom, tmp_path):
     text = client.post("/v1/designs", json=HOSTS | {"workload": TASKS}).text
     for name, document in (("list", TASKS), ("object", {"workload": TASKS})):

@@ -68,6 +68,7 @@ def test_only_what_is_left_has_a_cost_where_a_switch_was_lost(topoloom, tmp_path
 
 
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+@pytest.mark.slow
 def test_a_schedule_of_what_is_left_is_valid_on_it_and_not_on_the_healthy(
     client, topoloom, tmp_path, collective
 ) -> None:

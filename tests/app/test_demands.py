@@ -84,6 +84,7 @@ def test_the_optimum_of_the_same_question_is_told_by_both(client, topoloom, ques
             assert Fraction(part["inverse_rate"]) == gap * cut["data_inside"] / capacity
 
 
+@pytest.mark.slow
 def test_an_allreduce_is_told_how_far_it_is_from_both_passes_at_once(client, topoloom):
     place = client.post("/v1/topologies", json={"recipe": "GeneralizedKautz(3, 8)"}).headers[
         "Location"

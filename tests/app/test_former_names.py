@@ -196,6 +196,7 @@ POSTED = {
 """Path of every route that creates a JSON document -> body; the test adds a schedule_id."""
 
 
+@pytest.mark.slow
 def test_the_body_of_every_post_is_that_of_its_location(client):
     creating = {route.path for route in client.app.state.routes if 201 in route.responses}
     # Drawings are no JSON; the answer that creates a key is the only one with the key.

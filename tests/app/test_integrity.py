@@ -270,6 +270,7 @@ def test_the_command_line_serves_no_swapped_row_either(topoloom, context, settin
     assert [document.document()["id"] for document in found] == identities
 
 
+@pytest.mark.slow
 def test_an_artefact_tells_its_content_by_its_digest(context):
     made = [
         get_or_compute(context.store, "cost", {"n": n}, lambda _: _computed()) for n in range(2)

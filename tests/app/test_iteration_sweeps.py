@@ -75,6 +75,7 @@ def test_sizes_that_do_not_fit_a_job_are_rows_with_the_rule(still):
     assert "seconds" in found
 
 
+@pytest.mark.slow
 def test_a_sweep_of_iterations_is_a_job_with_a_part_for_each(still):
     asked = ASKED | {"template": RATES | {"alpha_us": 3}}
     promised = still.post("/v1/sweeps", json=asked, headers={"Prefer": "respond-async"})
@@ -87,6 +88,7 @@ def test_a_sweep_of_iterations_is_a_job_with_a_part_for_each(still):
     assert len(still.get(job["result"]).json()["rows"]) == 4
 
 
+@pytest.mark.slow
 def test_a_sweep_of_iterations_is_drawn(still):
     pytest.importorskip("matplotlib")
     sweep = answered(still, ASKED)
@@ -161,6 +163,7 @@ def test_the_command_prints_a_table_and_a_plot(database, tmp_path, capsys):
         (["none.json", *OPTIONS], "none.json"),
     ],
 )
+@pytest.mark.slow
 def test_arguments_that_break_a_rule_are_refused_in_one_line(database, capsys, arguments, line):
     assert run(["sweep", "iteration", *arguments]) == 2
     err = capsys.readouterr().err

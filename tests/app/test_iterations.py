@@ -183,6 +183,7 @@ def test_arguments_that_break_a_rule_are_refused_in_one_line(database, capsys, a
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_wrong_member_of_a_model_file_is_named_with_its_place(database, tmp_path, capsys):
     path = tmp_path / "model.json"
     path.write_text(json.dumps({"layers": [{"parameter": 1}]}))

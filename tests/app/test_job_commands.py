@@ -44,6 +44,7 @@ def there(request):
     return () if request.param == "database" else ("--url", request.getfixturevalue("address"))
 
 
+@pytest.mark.slow
 def test_jobs_are_listed_shown_cancelled_and_waited_for(jobs, topoloom, there):
     made = [jobs.enqueue(Task.of("design", {"number": number})) for number in range(3)]
     listed = json.loads(topoloom("jobs", "list", "--json", "--limit", "2", *there).out)

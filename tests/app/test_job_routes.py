@@ -260,6 +260,7 @@ def test_hosts_of_webhooks_need_a_secret():
         Settings(webhook_hosts="hooks.example")
 
 
+@pytest.mark.slow
 def test_jobs_and_sweeps_are_as_published(idle):
     context = idle.app.state.context
     for asked in (SIZES, {"kind": "fault-analysis", "topology": {"recipe": "BiRing(4)"}}):

@@ -83,6 +83,7 @@ def test_every_command_that_prints_times_uses_the_latencies(topoloom, files, tmp
         assert f"note: {SAID} (change: --alpha-us)" in answer.err
 
 
+@pytest.mark.slow
 def test_the_service_takes_the_latencies_of_the_links_and_says_so(client):
     asked = {"topology": PAIR, "collective": "allgather"}
     identity = client.post("/v1/schedules", json=asked).json()["id"]

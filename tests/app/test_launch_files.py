@@ -20,6 +20,7 @@ def test_the_service_the_command_and_python_write_the_same_text(client, topoloom
     assert answer.text == printed.out == api.write("mac-studio-ring-4", form)
 
 
+@pytest.mark.slow
 def test_the_topology_of_a_design_is_launched_by_its_id(client):
     body = {"nodes": 6, "degree": 2, "collective": "allreduce", "bytes": 1024}
     best = client.post("/v1/designs", json=body).json()["best"]

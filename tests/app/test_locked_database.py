@@ -57,6 +57,7 @@ def patient(monkeypatch):
     monkeypatch.setattr(lock_waits, "LOCKED_SECONDS", 0.5)
 
 
+@pytest.mark.slow
 def test_a_cold_answer_waits_for_locks_up_to_one_bound(client, settings, patient):
     with locked(settings), failed_waits(client.app.state.engine) as waits:
         answer = client.post("/v1/designs", json=DESIGN)
@@ -121,6 +122,7 @@ def test_stored_answers_are_read_while_many_requests_wait_to_write(client, setti
         assert {one.result().status_code for one in waiting} == {202}
 
 
+@pytest.mark.slow
 def test_a_wait_to_write_that_failed_delays_no_read(client, settings, patient, monkeypatch):
     stored = client.post("/v1/designs", json=DESIGN)
     monkeypatch.setattr("topoloom.app.store.write_behind.LONG", 0.1)

@@ -40,6 +40,7 @@ def numbered(store, kind, count):
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("kind", ["topology", "schedule", "design"])
+@pytest.mark.slow
 def test_what_begins_so_is_exactly_what_is_found(store, kind):
     ids = numbered(store, kind, 300)
     prefixes = {identity[:length] for identity in ids for length in (1, 2, 3, 6, 64)}

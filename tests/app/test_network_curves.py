@@ -99,6 +99,7 @@ def test_a_wrong_member_is_named(client, changes, pointer):
         (("--json", "--csv"), "topoloom: --csv: must not be combined"),
     ],
 )
+@pytest.mark.slow
 def test_a_wrong_option_is_one_line(topoloom, files, more, start):
     answer = topoloom(*files[:3], *more)
     assert (answer.code, answer.out) == (2, "")

@@ -266,6 +266,7 @@ sys.exit(cli.run(sys.argv[1:]))
         pytest.param("ocs-0: stage 2 is confirmed", {0: 2, 1: 1}, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_cut_in_the_middle_every_panel_is_after_a_whole_stage_and_the_plan_goes_on(lab, at, left):
     first = lab.plan(circulant(1, 2))
     lab.plug(first.final.pairs)

@@ -90,6 +90,7 @@ def test_an_error_is_the_error_of_all_who_wait(client, monkeypatch):
     assert {answer.json()["detail"] for answer in answers} == {"/nodes: must be fewer, today"}
 
 
+@pytest.mark.slow
 def test_a_job_ends_with_the_computation_that_runs_on_for_it(client, computations):
     release, _ = computations
     client.app.state.host.stop()  # No worker takes the job.

@@ -133,6 +133,7 @@ def everything_recomputable(client):
 
 
 @pytest.mark.one_in(2)
+@pytest.mark.slow
 def test_all_that_can_be_computed_again_is_let_go_and_what_cannot_stays(client, engine):
     everything_recomputable(client)
     mine = made(client, "topologies", MINE)
@@ -246,6 +247,7 @@ def test_the_cache_tells_its_size(client):
     assert found["bytes"] > 1000 and found["limit_bytes"] == 10 * 2**30
 
 
+@pytest.mark.slow
 def test_the_commands_label_pin_and_delete(topoloom):
     assert topoloom("measure", "BiRing(5)").code == 0
     cost = topoloom("list", "costs", "--csv").out.splitlines()[1].split(",")[0]

@@ -34,6 +34,7 @@ def test_a_synchronous_simulation_takes_what_the_cost_model_says(client, schedul
     assert simulated(client, schedule, bytes="1MiB").json()["seconds"] <= document["seconds"]
 
 
+@pytest.mark.slow
 def test_the_command_says_what_the_service_says(client, schedule, topoloom, tmp_path):
     file = tmp_path / "schedule.json"
     file.write_text(client.get(f"/v1/schedules/{schedule['id']}").text)
@@ -118,6 +119,7 @@ def test_links_that_only_count_carry_an_equal_part_of_a_host():
         ("zip", ["--format", "chakra-et", "--bytes", "3MiB"]),
     ],
 )
+@pytest.mark.slow
 def test_the_command_takes_every_format_that_is_verified(topoloom, tmp_path, suffix, options):
     documents = []
     for name, said in (("schedule.json", []), (f"program.{suffix}", options)):

@@ -227,6 +227,7 @@ async def answer_at_once(scope, receive, send):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("app", [stream_for_ever, answer_at_once])
+@pytest.mark.slow
 def test_who_does_not_take_the_answer_is_cut_and_holds_nothing(app):
     with served(app) as (port, server), connected(port) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -119,6 +119,7 @@ def test_a_database_that_cannot_be_reached_is_named_without_its_user():
     assert "somebody@" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_postgresql_that_does_not_answer_is_given_up_in_time(postgres_url):
     engine = open_engine(postgres_url)
     with engine.connect() as connection:

@@ -167,6 +167,7 @@ def places(client):
     return [*made, made[1] + "/cost", made[1] + "/optimum"]
 
 
+@pytest.mark.slow
 def test_stored_gzip_is_sent_as_it_is_to_who_takes_it(client, places, monkeypatch):
     plain = {place: client.get(place, headers=PLAIN) for place in places}
     for place, answer in plain.items():
@@ -202,6 +203,7 @@ def test_documents_by_their_whole_id_never_change_and_say_so(client, places):
 
 
 @pytest.mark.parametrize("encoding", [ON_THE_WIRE, PLAIN])
+@pytest.mark.slow
 def test_what_the_client_has_is_neither_unpacked_nor_written_again(
     client, places, encoding, monkeypatch
 ):

@@ -55,6 +55,7 @@ def test_the_picture_names_every_kind(topoloom, tmp_path):
     assert answer.code == 2 and ".png or .svg" in answer.err
 
 
+@pytest.mark.slow
 def test_a_stored_survey_is_drawn_and_no_other_sweep_is(client):
     pytest.importorskip("matplotlib")
     answer = client.post("/v1/sweeps", json=LINE, headers={"Prefer": "wait=60"})

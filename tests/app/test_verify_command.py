@@ -49,6 +49,7 @@ def test_elements_that_the_run_times_skip_are_taken_and_told_once(topoloom, tmp_
     )
 
 
+@pytest.mark.slow
 def test_the_service_tells_what_is_skipped_beside_the_verdict(client):
     sent = {"topology": RING, "text": COPYING, "format": "msccl-xml"}
     for path, more in (("/v1/verifications", {}), ("/v1/simulations", {"bytes": 1024})):

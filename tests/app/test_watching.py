@@ -108,6 +108,7 @@ def test_a_worker_counts_until_its_process_ends(engine, metrics):
     assert scraped(metrics)["topoloom_workers",] == 0
 
 
+@pytest.mark.slow
 def test_the_size_of_the_cache_is_what_the_service_says(client):
     client.post("/v1/topologies", json={"recipe": "UniRing(5)"})
     found = samples(client.get("/metrics").text)

@@ -117,6 +117,7 @@ def test_panels_that_a_file_does_not_describe_keep_their_pairs_and_are_not_verif
     assert (seen.code, seen.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_dark_pair_is_listed_and_the_plan_is_not_done(topoloom, ring, tmp_path):
     today = tmp_path / "today.txt"
     today.write_text(TABLE.replace("tuned", "tuning", 1))

@@ -137,6 +137,7 @@ def suicidal(connection, settings, task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_worker_that_yields_has_the_lowest_priority(pool_of):
     pool_of(work=waiting_to_be_nice).run(QUICK, Event(), short_seconds=0)
 

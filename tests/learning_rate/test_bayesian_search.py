@@ -52,6 +52,7 @@ any_float = st.floats(width=64)
 )
 @example(losses=[(0.1, 1e308, 1.0), (0.01, 1e308, -1e308), (0.2, 5e-324, math.nan)])
 @example(losses=[(0.1, 1e100, 0.0), (0.01, -1e100, 1e100)])
+@pytest.mark.slow
 def test_any_losses_give_a_rate_in_the_interval(losses):
     trials = [Trial(*values) for values in losses]
     rate = propose(trials, 1e-4, 1.0, kappa=2.0)

@@ -139,6 +139,7 @@ def test_no_run_is_wanted_twice():
         assert {key[0] for key in keys} == set(tasks.TASKS)
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_stopped(tmp_path, monkeypatch, capsys):
     wanted = [("digits CNN", "cosine", 0.01, 0, 40), ("digits CNN", "topoloom", 0.0, 0, 40)]
     monkeypatch.setattr(bench_learning_rate, "wanted", lambda *_, **__: iter(wanted))

@@ -149,6 +149,7 @@ def test_parameter_groups_keep_their_ratios():
     assert all(second == pytest.approx(0.25 * first) for first, second in training.rates)
 
 
+@pytest.mark.slow
 def test_the_rate_of_an_action_is_set_before_its_first_step():
     training = Training(method="paper", tau_min=60, tau_max=60, max_overhead=None)
     while training.callback.running:

@@ -131,6 +131,7 @@ def test_a_cayley_digraph_needs_one_tree_set_where_shortest_paths_do_not_do(reci
     assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
 
 
+@pytest.mark.slow
 def test_a_thousand_gpus_are_images_of_one_tree() -> None:
     topology = fabric("dgx-a100-128")
     schedule = allgather(topology)

@@ -100,6 +100,7 @@ def test_the_time_is_that_of_the_longest_of_all_paths(drawn, network, latency, p
 
 
 @given(collectives(), networks, place, place, place, place)
+@pytest.mark.slow
 def test_a_path_is_never_longer_than_the_longest_elsewhere(drawn, network, a, b, c, d):
     path = ring_time(drawn[0], network, a, b)
     assert path.at(c, d) <= ring_time(drawn[0], network, c, d).at(c, d)

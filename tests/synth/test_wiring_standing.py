@@ -128,6 +128,7 @@ def rewirings(draw):
 
 @settings(max_examples=40)
 @given(rewirings(), st.data())
+@pytest.mark.slow
 def test_a_plan_is_not_done_with_a_dark_link_or_a_panel_that_nobody_looked_at(script, data):
     assume(script.moves)
     dark = data.draw(st.sampled_from(sorted(script.links)))
