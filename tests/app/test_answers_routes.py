@@ -240,7 +240,7 @@ def test_all_ways_to_run_a_collective_on_a_topology_are_compared_by_size(client,
         ({"topology": {"fabric": "dgx-1v"}, "collective": "reduce"}, "root"),
         ({"topology": {"fabric": "dgx-1v"}, "collective": "reduce", "root": "no"}, "root"),
         ({"topology": {"fabric": "no"}, "collective": "allgather"}, "/topology"),
-        ({"topology": {"fabric": "dgx-a100-64"}, "collective": "allgather"}, "256"),
+        ({"topology": {"fabric": "dgx-a100-129"}, "collective": "allgather"}, "1024"),
         ({"schedules": ["0" * 64] * 2, "root": 1}, "root"),
     ],
 )

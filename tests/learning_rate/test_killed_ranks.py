@@ -120,7 +120,7 @@ def jobs(folder, ranks, kills):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.exhaustive)])
 def test_twenty_kills_at_random_moments_change_no_parameter(ranks, tmp_path):
     draw = random.Random(ranks)
     # The first save of a run may be lost, so every run reaches its second one.
