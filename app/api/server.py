@@ -128,7 +128,6 @@ class GracefulServer(uvicorn.Server):
         others would wait until the loop has had an iteration for each connection before them.
         """
         loop, config = asyncio.get_running_loop(), self.config
-
         protocol: Any = config.http_protocol_class
 
         def connection() -> asyncio.Protocol:

@@ -86,10 +86,7 @@ def decided(state: State) -> State:
 
 def _best(state: State, known: Rungs) -> int:
     """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
-    rung = 0
-    while below(known.get(rung + 1), known.get(rung)):
-        rung += 1
-    if rung > 0:
+    if (rung := climbed(known)) > 0:
         return rung
     while (here := known.get(rung)) is not None:
         lower = known.get(rung - 1)
@@ -122,6 +119,14 @@ def _least(known: Rungs, best: int) -> float:
     low, middle, high = (point.forecast or 0.0 for point in points if point is not None)
     bend = low - 2.0 * middle + high
     return best + min(1.0, (low - high) / (2.0 * bend)) if bend > 0 else best + 1.0
+
+
+def climbed(known: Rungs) -> int:
+    """Return the last rung of a walk up from 0 on which each rung ends clearly lower."""
+    rung = 0
+    while below(known.get(rung + 1), known.get(rung)):
+        rung += 1
+    return rung
 
 
 def below(one: Attempt | None, other: Attempt | None, worth: float = 0.0) -> bool:

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.checkpoints import restore, save
-from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, gaps_between
+from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, climbed, gaps_between
 from topoloom.learning_rate.state_machine.stage_plan import left_for_search
 from topoloom.learning_rate.state_machine.state import State
 
@@ -99,10 +99,7 @@ def around(settings: Settings, rate: float) -> Settings:
 
 def _best(known: Rungs, lowest: int) -> int:
     """Return the rung at which the walk stands: a tried one, or one below all that diverged."""
-    rung = 0
-    while below(known.get(rung + 1), known.get(rung)):
-        rung += 1
-    if rung > 0:
+    if (rung := climbed(known)) > 0:
         return rung
     while (here := known.get(rung)) is not None:
         if here.status == "finished" and not _promises_more(known, rung, lowest):
