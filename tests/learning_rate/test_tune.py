@@ -234,7 +234,7 @@ def test_tensorboard_takes_the_curves(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     width=st.integers(1, 24),
     depth=st.integers(0, 2),

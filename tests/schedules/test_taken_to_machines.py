@@ -5,7 +5,7 @@ import pytest
 from benchmarks.bench_machines import LARGEST, Tally, questions, taken
 from topoloom.schedules.execute import Team
 
-COUNT = 30
+COUNT = 15
 
 
 def team_of(ranks):

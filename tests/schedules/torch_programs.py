@@ -11,10 +11,7 @@ import tempfile
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 SIZES = (1, 3, 1000, 70_000)
@@ -134,6 +131,10 @@ def data_parallel():
 
 
 def fully_sharded():
+    # These imports take a second; whoever only lists the programs does without.
+    import torch.distributed.checkpoint as dcp
+    from torch.distributed.fsdp import fully_shard
+
     net = model()
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     for layer in net:
@@ -157,6 +158,8 @@ def fully_sharded():
 
 
 def distributed_tensors():
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     torch.manual_seed(3)
     left = distribute_tensor(torch.randn(8, 12, dtype=torch.float64), mesh, [Shard(1)])
