@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from topoloom.app.plots.canvas import COLOURS, GREY, MAX_NAME, short
 from topoloom.schedules.errors import TooLarge
-from topoloom.schedules.iterations.messages import PHASES
+from topoloom.schedules.iterations.messages import COMPUTE, HOST, PHASES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from topoloom.schedules.iterations.iteration import Iteration
 
 MAX_OPERATIONS = 200_000
-_PALETTE = dict(zip(PHASES, (*COLOURS, "#F0E442", "#000000", GREY), strict=True))
+_TRACED = {COMPUTE: COLOURS[0], HOST: GREY}
+"""A traced job has none of the phases with the same colors: forward and reduce-experts."""
+_PALETTE = _TRACED | dict(
+    zip(
+        (kind for kind in PHASES if kind not in _TRACED),
+        (*COLOURS, "#F0E442", "#000000", GREY),
+        strict=True,
+    )
+)
 
 
 def size(iteration: "Iteration") -> tuple[float, float]:

@@ -9,7 +9,7 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.communications import FreeNetwork, Network
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.job_operations import JobPlan, LayerSeconds, Routed
-from topoloom.schedules.iterations.messages import BACKWARD, FORWARD, PHASES
+from topoloom.schedules.iterations.messages import COMPUTATIONS, PHASES
 from topoloom.schedules.iterations.operations import Timeline
 from topoloom.schedules.iterations.training_job import Layer, TrainingJob
 
@@ -70,12 +70,12 @@ class Iteration:
 
     @cached_property
     def compute_seconds(self) -> Fraction:
-        """Computation of the stage with the most."""
-        found = defaultdict[int, Fraction](Fraction)
+        """Computation of the stage with the most, in its longest stream."""
+        found = defaultdict[tuple[int, str], Fraction](Fraction)
         for one in self.plan.operations:
-            if one.kind in (FORWARD, BACKWARD):
-                found[one.stage] += one.seconds
-        return max(found.values())
+            if one.kind in COMPUTATIONS:
+                found[one.stage, one.stream] += one.seconds
+        return max(found.values(), default=Fraction(0))
 
     @property
     def bubble_seconds(self) -> Fraction:

@@ -23,6 +23,7 @@ from topoloom.schedules.iterations.iteration import (
 )
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.sensitivity import Gain, sensitivity
+from topoloom.schedules.iterations.traced_operations import traced_plan
 from topoloom.schedules.iterations.training_job import Sharding, TrainingJob
 from topoloom.synth.boxes.expression import is_boxes, topology_of_boxes
 from topoloom.synth.errors import InvalidRecipe, SynthError
@@ -94,7 +95,10 @@ def iteration_design(
     ('DirectedCirculant(8, 1, 3)', 'cables')
     """
     hosts = job.ranks // speeds.accelerators
-    plan = job_plan(job, layer_seconds(job, flops_per_second))
+    if job.operations:
+        plan = traced_plan(job, flops_per_second)
+    else:
+        plan = job_plan(job, layer_seconds(job, flops_per_second))
     free = free_iteration_seconds(plan)
     if topology is None:
         offered = candidates(job, hosts, ports, speeds.accelerators, links)
@@ -186,8 +190,9 @@ def _notes(job: TrainingJob, speeds: Speeds, best: PlacedIteration) -> list[str]
         "Communications that share links get max-min fair speeds.",
         "All ranks of a pipeline stage run in step, and computations do not slow down beside "
         "communications.",
-        "The optimizer's own computation takes no time.",
     ]
+    if job.layers:
+        notes.append("The optimizer's own computation takes no time.")
     if any(layer.forward_seconds is None for layer in job.layers):
         notes.append("A backward pass takes twice the time of a forward pass.")
     if any(layer.experts for layer in job.layers):

@@ -8,6 +8,7 @@ from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.iterations.accelerators import Accelerator, accelerator
 from topoloom.schedules.iterations.best_topology import Speeds
 from topoloom.schedules.iterations.presets import JobPreset, with_parallel
+from topoloom.schedules.iterations.traced_operations import counts_flops
 from topoloom.schedules.iterations.training_job import TrainingJob
 
 MAX_HOSTS = 1024
@@ -82,6 +83,8 @@ def planned_job(
         assert model is not None
         job = model(ranks, parallel)
     if microbatches is not None:
+        if job.operations:
+            raise NoSchedule("/microbatches", "must not be given for a traced job")
         job = replace(job, microbatches=microbatches)
     passes = 2 * len(job.layers) * job.microbatches
     if passes > MAX_PASSES:
@@ -90,7 +93,9 @@ def planned_job(
     notes = list[str]()
     inside = _inside(rates, known, notes) if per_host > 1 else None
     node = _node_gbps(rates, known, per_host, notes)
-    counted = any(layer.forward_seconds is None for layer in job.layers)
+    counted = counts_flops(job.operations) or any(
+        layer.forward_seconds is None for layer in job.layers
+    )
     flops = _flops(rates, known, notes) if known and counted else None
     if rates.accelerators is None and preset is None:
         notes.append("A host has one accelerator; --accelerators-per-host changes this.")

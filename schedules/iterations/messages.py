@@ -15,12 +15,16 @@ from topoloom.schedules.iterations.training_job import (
 FORWARD, BACKWARD = "forward", "backward"
 TENSOR, CONTEXT, EXPERT, PIPELINE = "tensor", "context", "expert", "pipeline"
 GATHER, REDUCE, REDUCE_EXPERTS = "gather", "reduce", "reduce-experts"
+COMPUTE, HOST = "compute", "host"
 STOPPING = (TENSOR, CONTEXT, EXPERT)
+COMPUTATIONS = (FORWARD, BACKWARD, COMPUTE)
+"""Computations of accelerators; those of a traced job may belong to any pass."""
 PHASES = (
-    *(FORWARD, BACKWARD, TENSOR, CONTEXT, EXPERT, PIPELINE),
+    *COMPUTATIONS,
+    *(HOST, TENSOR, CONTEXT, EXPERT, PIPELINE),
     *(GATHER, REDUCE, REDUCE_EXPERTS),
 )
-"""Kinds of operations: passes first, then communications by what they serve."""
+"""Kinds of operations: computations first, then communications by what they serve."""
 
 
 class Message(NamedTuple):

@@ -8,7 +8,7 @@ from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.fabric import Fabric
 from topoloom.schedules.iterations.group_loads import RoutedGroups
 from topoloom.schedules.iterations.iteration import Iteration
-from topoloom.schedules.iterations.messages import BACKWARD, FORWARD
+from topoloom.schedules.iterations.messages import COMPUTATIONS
 from topoloom.synth.topology.topology import Capacity, Link, Topology
 
 MORE = Fraction(11, 10)
@@ -53,7 +53,7 @@ def sensitivity(iteration: Iteration, network: RoutedGroups) -> tuple[Gain, ...]
 
 def _with_computation(iteration: Iteration) -> Fraction:
     faster = [
-        one._replace(seconds=one.seconds / MORE) if one.kind in (FORWARD, BACKWARD) else one
+        one._replace(seconds=one.seconds / MORE) if one.kind in COMPUTATIONS else one
         for one in iteration.routed.operations
     ]
     return simulate(faster, iteration.routed.shares, iteration.plan.order).seconds

@@ -50,6 +50,32 @@ class GroupTraffic(NamedTuple):
     size_bytes: int
 
 
+class TracedOperation(NamedTuple):
+    """One operation of a traced job: a computation, a communication, or a point in time.
+
+    Attributes:
+        name: Description for timelines.
+        stage: Pipeline stage that runs the operation, or sends the message.
+        stream: Operations of a stream and stage run one after another.  Empty: the operation waits
+            for those in ``after`` alone.
+        after: Indices of earlier operations that end first.
+        seconds, flops: Of a computation: its duration, or its floating-point operations.
+        host: Whether the computation runs on the processor of the host.
+        sent: Of a communication: its groups and bytes.
+        of_shard: Whether the bytes are those that every rank has before an allgather.
+    """
+
+    name: str
+    stage: int = 0
+    stream: str = ""
+    after: tuple[int, ...] = ()
+    seconds: Fraction | None = None
+    flops: Fraction = Fraction(0)
+    host: bool = False
+    sent: GroupTraffic | None = None
+    of_shard: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One layer; every count is for the whole model, before parallelism divides the layer.
@@ -114,6 +140,7 @@ class TrainingJob:
         bucket_bytes: Gradients are sent once a bucket holds this or more.
         prefetch: Layers whose parameters are gathered before the layer in computation.
         overlap: Whether gradients and gathered parameters travel during computations.
+        operations: The operations of one iteration as traced, instead of layers.
         notes, source: Assumptions for the user, and the public source of the layout.
     """
 
@@ -131,12 +158,16 @@ class TrainingJob:
     bucket_bytes: int = 25 * 2**20
     prefetch: int = 1
     overlap: bool = True
+    operations: tuple[TracedOperation, ...] = ()
     notes: tuple[str, ...] = ()
     source: str = ""
     _sizes: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_sizes", dict(self.processes.sizes))
+        if self.operations:
+            self._require_stages()
+            return
         self._require_counts()
         self._require_pipeline()
         self._require_experts()
@@ -185,6 +216,13 @@ class TrainingJob:
     def with_parallel(self, processes: ProcessGroups) -> "TrainingJob":
         """Return the job with other sizes of parallelism."""
         return replace(self, processes=processes)
+
+    def _require_stages(self) -> None:
+        """Raise unless the traced operations have the stages of the pipeline."""
+        stages = 1 + max(one.stage for one in self.operations)
+        if stages != self.stages:
+            rule = f"must have pipeline={stages}, the stages of the operations, not {self.stages}"
+            raise NoSchedule("/parallel", rule)
 
     def _require_counts(self) -> None:
         if not self.layers:
