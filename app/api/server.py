@@ -1,7 +1,6 @@
 """Start of the service: access check, logs, connections."""
 
 import asyncio
-import gc
 import logging
 import os
 import resource
@@ -18,6 +17,7 @@ from uvicorn.config import STARTUP_FAILURE
 
 from topoloom.app.api.connection_limits import SPARE, ConnectionLimits
 from topoloom.app.api.connection_timeouts import patient
+from topoloom.app.api.garbage import collect_often
 from topoloom.app.api.main import create_app
 from topoloom.app.api.time_slice import interrupt_workers
 from topoloom.app.auth import api_keys
@@ -46,21 +46,11 @@ DRAIN_SECONDS = 1.0
 GRACE_SECONDS = 2
 """Seconds for running requests at shutdown."""
 
-YOUNG_OBJECTS = 2_000
-"""Threshold of the garbage collector in a service; a collection takes about a millisecond.
-
-With the threshold of commands, 50,000, collections stop all answers for 30 to 200 ms.
-"""
-
 SWITCH_SECONDS = 0.0005
 """Time after which a thread that computes in Python hands over the interpreter.
 
 With the 5 ms of Python, the event loop waits 5 ms at each event beside such a thread.
 """
-
-FULL_COLLECTIONS = 100
-"""Collections of objects that are not young before a full collection, which takes 50 ms beside a
-thousand connections.  Answers leave few reference cycles."""
 
 SHUTDOWN_SECONDS = 4.5
 """Seconds after a signal until the process ends, whatever still runs."""
@@ -111,15 +101,10 @@ class GracefulServer(uvicorn.Server):
     """Uvicorn server whose waiting clients get an answer before the shutdown cancels them."""
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Start as uvicorn does; exempt what the start made from garbage collections.
-
-        A full collection with these objects stops all answers for 0.1 s.
-        """
+        """Start as uvicorn does; accept connections and collect garbage in short steps."""
         await super().startup(sockets)
         await self._accept_faster()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(YOUNG_OBJECTS, 10, FULL_COLLECTIONS)
+        collect_often()
 
     async def _accept_faster(self) -> None:
         """Let the event loop accept `ACCEPTS` connections in an iteration.

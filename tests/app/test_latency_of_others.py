@@ -1,10 +1,12 @@
-"""Answers stay quick beside a greedy client: turns at look-ups, accepts, the time slice."""
+"""Answers stay quick beside a greedy client: turns, accepts, garbage, the time slice."""
 
 import asyncio
+import gc
 import os
 import socket
 import sys
 import threading
+import weakref
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import uvicorn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from topoloom.app.api import garbage
 from topoloom.app.api.request_dispatcher import FairLimiter
 from topoloom.app.api.server import ACCEPTS, GracefulServer
 from topoloom.app.api.time_slice import SLICE_NANOSECONDS, interrupt_workers
@@ -126,3 +129,59 @@ def test_a_thread_that_answers_has_a_short_slice():
     assert niceness == before
     if done and tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12):
         assert found in ([], [SLICE_NANOSECONDS])
+
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+
+@pytest.fixture
+def collecting():
+    thresholds = gc.get_threshold()
+    yield
+    gc.set_threshold(*thresholds)
+
+
+def test_young_objects_are_collected_while_they_replace_others(collecting):
+    """Python alone counts as many freed objects as new ones, and never collects."""
+    young = []
+
+    async def replaced():
+        garbage.collect_often()
+        others = [[] for _ in range(1000)]
+        gc.callbacks.append(lambda phase, info: young.append(len(gc.get_objects(0))))
+        try:
+            async with asyncio.timeout(30):
+                for number in range(10**9):
+                    others[number % 1000] = []
+                    if number % 10 == 0:
+                        await asyncio.sleep(0.001)
+                    if len(young) > 8:
+                        break
+        finally:
+            gc.callbacks.pop()
+
+    asyncio.run(replaced())
+    assert max(young[1:]) < garbage.YOUNG_OBJECTS
+
+
+@pytest.mark.parametrize("age", [0, 1, 2])
+def test_garbage_of_every_age_is_collected(age, collecting, monkeypatch):
+    monkeypatch.setattr(garbage, "COLLECT_EVERY", 0.001)
+    monkeypatch.setattr(garbage, "OLDER_EVERY", 3)
+    monkeypatch.setattr(garbage, "ALL_EVERY", 9)
+
+    async def freed():
+        garbage.collect_often()
+        cycle = Cycle()
+        for generation in range(age):
+            gc.collect(generation)
+        assert any(one is cycle for one in gc.get_objects(age))
+        seen = weakref.ref(cycle)
+        del cycle
+        async with asyncio.timeout(30):
+            while seen() is not None:
+                await asyncio.sleep(0.001)
+
+    asyncio.run(freed())
