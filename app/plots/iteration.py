@@ -65,6 +65,6 @@ def draw(figure: "Figure", iteration: "Iteration") -> None:
 
 def _rows(iteration: "Iteration") -> list[str]:
     """Return the streams by stage, computations first."""
-    streams = dict.fromkeys(one.stream for one in iteration.plan.operations)
+    streams = dict.fromkeys(one.stream for one in iteration.plan.operations if one.kind)
     stage_of = {one.stream: one.stage for one in iteration.plan.operations}
     return sorted(streams, key=lambda name: (stage_of[name], not name.startswith("compute"), name))

@@ -3,7 +3,8 @@
 An entry has a ``name``, the ``stage`` that runs it, a ``stream``, and the indices of the entries
 ``after`` which it starts.  A computation has ``seconds`` or ``flops``; ``host`` marks one of the
 host's processor.  A communication has a ``collective`` with ``bytes``: among the ``group``, or to
-another stage (``send-next``, ``send-previous``, ``send-mirror``).
+another stage (``send-next``, ``send-previous``, ``send-mirror``).  Without a stream, entries run on
+``compute``, ``host``, or the stream of their group or send; one without work on none.
 """
 
 from collections.abc import Mapping
@@ -86,10 +87,7 @@ def _operation(value: Any, index: int, place: str) -> TracedOperation:
         if name in members:
             rule = f"must not be given {'with' if sent else 'without'} a collective"
             raise NoSchedule(f"{where}/{name}", rule)
-    stream = text_of(members.get("stream", ""), f"{where}/stream")
-    if not stream:
-        # Communications always have a stream: those of a network's row must not overlap.
-        stream = "+".join(sent.dimensions) if sent else ""
+    stream = text_of(members.get("stream", ""), f"{where}/stream") or _default_stream(members)
     times = {
         name: exact_number(members[name], f"{where}/{name}")
         for name in ("seconds", "flops")
@@ -104,6 +102,15 @@ def _operation(value: Any, index: int, place: str) -> TracedOperation:
         sent=sent,
         of_shard=of_shard,
     )
+
+
+def _default_stream(members: Mapping[str, Any]) -> str:
+    """Return the stream of an entry that names none; a point in time has no stream."""
+    if "collective" in members:
+        return str(members.get("group", members["collective"]))
+    if "seconds" in members or "flops" in members:
+        return "host" if "host" in members else "compute"
+    return ""
 
 
 def _sent(members: Mapping[str, Any], place: str) -> tuple[GroupTraffic, bool]:

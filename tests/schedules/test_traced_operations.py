@@ -74,6 +74,11 @@ def test_operations_are_counted_at_the_rate_of_an_accelerator():
     assert any("--efficiency" in note for note in found.notes)
 
 
+def test_computations_without_a_stream_run_one_after_another():
+    work = [{"seconds": 2}, {"flops": 8}, {"seconds": 1, "host": True}, {"after": [2]}]
+    assert seconds(work, flops=F(1)) == 10
+
+
 def test_stages_send_to_their_neighbors():
     work = [
         {"stream": "gpu", "seconds": 2},
@@ -93,8 +98,10 @@ def graphs(draw):
         after = draw(st.sets(st.integers(0, index - 1), max_size=3)) if index else ()
         size = draw(st.integers(0, 9))
         if draw(st.booleans()):
-            stream = draw(st.sampled_from(["", "gpu", "copy"]))
+            stream = draw(st.sampled_from(["compute", "gpu", "copy"]))
             work.append({"stream": stream, "seconds": size, "after": sorted(after)})
+        elif draw(st.booleans()):
+            work.append({"after": sorted(after)})
         else:
             stream = draw(st.sampled_from(["nccl 1", "nccl 2"]))
             collective = draw(st.sampled_from(COLLECTIVES))
@@ -107,9 +114,10 @@ def test_an_operation_starts_after_its_stream_and_those_it_waits_for(work):
     ends, streams = [], {}
     for one in work:
         before = [ends[other] for other in one["after"]]
-        start = max([*before, streams.get(one["stream"], 0) if one["stream"] else 0])
+        stream = one.get("stream", f"none {len(ends)}")
+        start = max([*before, streams.get(stream, 0)])
         ends.append(start + one.get("seconds", one.get("bytes", 0)))
-        streams[one["stream"]] = ends[-1]
+        streams[stream] = ends[-1]
     assert seconds(work) == max(ends)
 
 
