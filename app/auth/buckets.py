@@ -81,6 +81,15 @@ class Buckets:
             self._full_at.popitem(last=False)
         return Taken(0, -excess // self._gain, _seconds(full_at - now))
 
+    def is_full(self, name: str) -> bool:
+        """Return whether no token was taken from a bucket, or all are back.
+
+        >>> buckets = Buckets(per_second=1, burst=2, clock=lambda: 0)
+        >>> buckets.is_full("ann"), buckets.take("ann").wait, buckets.is_full("ann")
+        (True, 0, False)
+        """
+        return self._full_at.get(name, 0) <= self._clock()
+
     def wait(self, name: str) -> int:
         """Return the seconds until a bucket has a token; 0 if the bucket has one now."""
         full_at = self._full_at.get(name)

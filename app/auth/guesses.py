@@ -2,8 +2,9 @@
 
 A refusal by `topoloom.app.auth.middleware.Gate` also costs the middleware of logs and headers.  A
 flood would fill the log and the time of the process.  So `RefuseGuesses` runs before all other
-middleware.  Once the bucket of an address is empty, `RefuseGuesses` compares the keys of that
-address with the ids of all keys, and counts refusals without a log line.
+middleware.  While the bucket of an address is not full, `RefuseGuesses` compares the keys of that
+address with the ids of all keys, takes the tokens, and counts refusals without a log line.  The gate
+alone would take a token after a query, and pass all guesses of the meantime.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from topoloom.app.auth.buckets import Buckets
 from topoloom.app.auth.errors import TooManyRequests
 from topoloom.app.auth.key_cache import KnownKeys
-from topoloom.app.auth.middleware import address_of, bearer
+from topoloom.app.auth.middleware import COUNTED, address_of, bearer
 from topoloom.app.auth.scopes import is_open
 
 ANSWERS = 64
@@ -29,7 +30,7 @@ class RefuseGuesses:
 
     Args:
         app: Its ``state.known_keys`` finds keys.
-        failures: Buckets by address for requests without a valid key; the gate takes the tokens.
+        failures: Buckets by address for requests without a valid key, shared with the gate.
         refusal: Returns the answer to a refused request, from its path and the error.
         counted: Counts a refusal by the last part of the type of its problem.
     """
@@ -52,12 +53,15 @@ class RefuseGuesses:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        wait = scope["type"] == "http" and self.failures.wait(f"address:{address_of(scope)}")
-        if wait and await _is_guess(scope):
-            self.counted("too-many-requests")
-            await self._answer(scope["path"], wait)(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        if scope["type"] == "http":
+            address = f"address:{address_of(scope)}"
+            if not self.failures.is_full(address) and await _is_guess(scope):
+                if wait := self.failures.take(address).wait:
+                    self.counted("too-many-requests")
+                    await self._answer(scope["path"], wait)(scope, receive, send)
+                    return
+                scope.setdefault("state", {})[COUNTED] = True
+        await self.app(scope, receive, send)
 
 
 async def _is_guess(scope: Scope) -> bool:

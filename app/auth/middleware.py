@@ -29,6 +29,9 @@ _MAX_KEY = 200
 REFUSED = "refused"
 """Name in ``scope["state"]`` of the error with which the connection refuses the request."""
 
+COUNTED = "counted"
+"""Name in ``scope["state"]`` that is true where the token of a failure was taken before."""
+
 _PROBE = "/healthz"
 """Path without a rate limit: a liveness probe must never get 429."""
 
@@ -81,8 +84,8 @@ class Gate:
         text = bearer(Headers(scope=scope).get("authorization", ""))
         access = await keys.access(text)
         if access is None:
-            wait = self.failures.take(stranger.caller).wait
-            if wait:
+            counted = COUNTED in scope["state"]
+            if not counted and (wait := self.failures.take(stranger.caller).wait):
                 raise TooManyRequests(wait, {})
             raise Unauthorized(given=bool(text))
         return access

@@ -1,6 +1,8 @@
 """So many requests at once, so many per second ever after: exact, and in bounded memory."""
 
+import asyncio
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -9,8 +11,11 @@ from hypothesis import strategies as st
 
 from tests.app.jobs.work import until
 from topoloom.app.api.main import create_app
+from topoloom.app.api.problems import answer_to
 from topoloom.app.auth import api_keys
 from topoloom.app.auth.buckets import Buckets
+from topoloom.app.auth.guesses import RefuseGuesses
+from topoloom.app.auth.middleware import COUNTED
 from topoloom.app.config import Settings
 
 SECOND = 1_000_000_000
@@ -139,6 +144,37 @@ def test_guesses_cost_the_valid_keys_of_the_address_nothing(tmp_path):
         header = {"Authorization": f"Bearer {later}"}
         until(lambda: client.get("/v1/designs", headers=header).status_code == 200)
         assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_guesses_at_once_pass_only_for_the_tokens_left(left):
+    """The gate takes its token after a query; the guesses of the meantime must not pass, too."""
+    failures, passed, sent = Buckets(1, 4, clock=lambda: 0), [], []
+
+    class Unknown:
+        async def is_listed(self, text):
+            return False
+
+    async def gate(scope, receive, send):
+        await asyncio.sleep(0.01)
+        passed.append(scope["state"])
+
+    async def send(message):
+        sent.extend([message["status"]] if "status" in message else [])
+
+    refuse = RefuseGuesses(gate, failures, answer_to, lambda reason: None)
+    app = SimpleNamespace(state=SimpleNamespace(known_keys=Unknown()))
+    scope = {"type": "http", "path": "/v1/designs", "method": "GET", "headers": [], "app": app}
+    for _ in range(4 - left):
+        failures.take("address:192.0.2.1")
+
+    async def all_at_once():
+        client = {"client": ("192.0.2.1", 1)}
+        await asyncio.gather(*(refuse(scope | client, None, send) for _ in range(20)))
+
+    asyncio.run(all_at_once())
+    assert passed == [{COUNTED: True}] * left
+    assert sent == [429] * (20 - left)
 
 
 def test_one_network_of_ipv6_is_one_client(tmp_path):
