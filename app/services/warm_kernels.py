@@ -12,6 +12,7 @@ def warm() -> None:
     from topoloom.iterations import iteration
     from topoloom.schedules.formats.schedule.binary import pack
     from topoloom.schedules.generate.collectives import make
+    from topoloom.schedules.iterations.link_sharing import LinkShares, Row
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.network_curves import ring_collective, ring_time
     from topoloom.schedules.network_curves.network import Network as LatencyNetwork
@@ -67,6 +68,7 @@ def warm() -> None:
     require_valid(make(exchange, Collective.ALL_TO_ALL, "mcf"), exchange)
     layer = {"count": 2, "parameters": 1, "forward_seconds": 1}
     iteration({"layers": [layer], "microbatches": 1}, nodes=4, degree=2, node_gbps=1)
+    LinkShares([Row.of(1), Row.of(1)]).speeds({0, 1})
     # Patch plans on panels without a free port, with fixed and with chosen hosts.
     plant = uniform("per-port", 12, 4)
     one, other = (build(parse(f"RandomRegular(12, 4, {seed})")) for seed in (1, 2))

@@ -1,17 +1,20 @@
 """The topology and the placement of least iteration time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
+from typing import NamedTuple
 
 from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.candidates import Candidate
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
 from topoloom.schedules.iterations.group_loads import RoutedGroups
-from topoloom.schedules.iterations.iteration import Iteration, simulate_iteration
-from topoloom.schedules.iterations.job_operations import JobPlan, job_plan
+from topoloom.schedules.iterations.iteration import Iteration
+from topoloom.schedules.iterations.job_operations import JobPlan, Routed, job_plan
+from topoloom.schedules.iterations.least_time import least_seconds
+from topoloom.schedules.iterations.operations import Timeline
 from topoloom.schedules.iterations.path_loads import ShortestPaths
 from topoloom.schedules.iterations.training_job import Sharding
 from topoloom.synth.progress import report_progress
@@ -65,36 +68,52 @@ class PlacedIteration:
 
 
 def placed_iteration(
-    plan: JobPlan, candidate: Candidate, fabric: Fabric, free_seconds: Fraction
+    plan: JobPlan, short: JobPlan, candidate: Candidate, fabric: Fabric, free_seconds: Fraction
 ) -> PlacedIteration:
     """Return the iteration on a fabric, with the fastest placement of those simulated.
 
     Placements differ in the order of the dimensions beyond tensor and context groups.  If there are
-    more than `SIMULATED`, simulations with fewer microbatches select them.
+    more than `SIMULATED`, simulations of ``short``, the `shortened` plan, select them.
     """
     paths = ShortestPaths(fabric.topology, fabric.delays[0])
     tried = [RoutedGroups(fabric, one, paths) for one in placements(plan.job.processes, fabric)]
-    if len(tried) > SIMULATED:
-        short = _shortened(plan)
-        times = [
-            simulate(routed.operations, routed.shares, short.order).seconds
-            for routed in map(short.on, tried)
-        ]
-        ranked = sorted(range(len(tried)), key=lambda place: (times[place], place))
-        tried = [tried[place] for place in ranked[:SIMULATED]]
-    found = [
-        PlacedIteration(
-            candidate,
-            network.placement,
-            network,
-            simulate_iteration(plan, network, free_seconds),
-        )
-        for network in tried
-    ]
-    return min(found, key=lambda one: one.seconds)
+    if short is not plan and len(tried) > SIMULATED:
+        tried = [one.network for one in fastest(short, tried, SIMULATED)]
+    best = fastest(plan, tried, 1)[0]
+    return PlacedIteration(
+        candidate,
+        best.network.placement,
+        best.network,
+        Iteration(plan, best.routed, best.timeline, free_seconds),
+    )
 
 
-def _shortened(plan: JobPlan) -> JobPlan:
+class Simulated(NamedTuple):
+    """A simulation of a plan on a network."""
+
+    network: RoutedGroups
+    routed: Routed
+    timeline: Timeline
+
+
+def fastest(plan: JobPlan, networks: Sequence[RoutedGroups], count: int) -> list[Simulated]:
+    """Return the simulations of least time, at most ``count``; of equal times, the first networks.
+
+    Branch and bound: networks in the order of `least_seconds`, until no other can be faster.
+    """
+    routed = [plan.on(network) for network in networks]
+    bounds = sorted((least_seconds(one, plan.order), place) for place, one in enumerate(routed))
+    found = dict[tuple[Fraction, int], Simulated]()
+    for bound in bounds:
+        if len(found) >= count and bound > sorted(found)[count - 1]:
+            break
+        one = routed[place := bound[1]]
+        timeline = simulate(one.operations, one.shares, plan.order)
+        found[timeline.seconds, place] = Simulated(networks[place], one, timeline)
+    return [found[key] for key in sorted(found)[:count]]
+
+
+def shortened(plan: JobPlan) -> JobPlan:
     """Return the plan with the fewest microbatches that pass all phases of its pipeline.
 
     Gradients and gathered parameters, which an iteration sends once, shrink in proportion.
@@ -116,20 +135,20 @@ def _shortened(plan: JobPlan) -> JobPlan:
     return job_plan(replace(job, microbatches=count, layers=layers), plan.seconds)
 
 
-def best_iterations(
+def placed_iterations(
     plan: JobPlan,
     offered: Iterable[Candidate],
     speeds: Speeds,
     ports: int,
     free_seconds: Fraction,
 ) -> list[PlacedIteration]:
-    """Return the iterations on all candidates, fastest first; equal times by shorter names."""
-    found, tried = [], tuple(offered)
+    """Return the iterations on all candidates, in their order."""
+    found, tried, short = [], tuple(offered), shortened(plan)
     for number, candidate in enumerate(tried):
         report_progress("iterations on topologies", number, len(tried))
         fabric = speeds.fabric(candidate.topology, ports)
-        found.append(placed_iteration(plan, candidate, fabric, free_seconds))
-    return sorted(found, key=lambda one: (one.seconds, len(one.candidate.name), one.candidate.name))
+        found.append(placed_iteration(plan, short, candidate, fabric, free_seconds))
+    return found
 
 
 def placements(processes: ProcessGroups, fabric: Fabric) -> Iterator[RankPlacement]:

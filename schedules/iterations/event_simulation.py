@@ -1,19 +1,17 @@
 """Event simulation of operations: streams in order, links shared by max-min fair speeds.
 
-The clock counts ticks.  The tick divides the duration of every operation that runs alone, and
-5,040 ticks or more make a femtosecond.  A duration at a shared speed rounds up to a whole tick.
+The clock counts ticks that divide the duration of every operation that runs alone; see `ticks`.  A
+duration at a shared speed rounds up to a whole tick.
 """
 
 import heapq
 from collections.abc import Sequence
-from math import lcm
+from dataclasses import dataclass
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.link_sharing import LinkShares
 from topoloom.schedules.iterations.operations import Operation, Order, Timeline, order_of
-
-TICKS_PER_SECOND = 5040 * 10**15
-"""Least ticks of a second.  5,040 is divisible by 1 to 10: even shares of few are exact."""
+from topoloom.schedules.iterations.ticks import in_ticks
 
 
 def simulate(
@@ -53,33 +51,33 @@ class _Run:
 
     def __init__(self, operations: Sequence[Operation], shares: LinkShares, order: Order) -> None:
         self.operations, self.shares = operations, shares
-        self.tick = _ticks_per_second(operations)
+        self.tick, self.ticks = in_ticks(operations)
         self.waiting, self.next = list(order.waits), order.followers
         self.start = [0] * len(operations)
         self.end = [0] * len(operations)
-        # Events: (tick, operation, version); version -1 ends a latency or a computation.
+        # Events: (tick, operation, version).  Version -1 ends a latency or a computation; others
+        # end the first transfer of a component, and are void after a newer version of its row.
         self.events: list[tuple[int, int, int]] = []
         self.active = 0
-        # By row: operation, ticks left at speed 1, tick of the last change, version, speed.
-        self.sent: dict[int, tuple[int, int, int, int, tuple[int, int]]] = {}
+        self.sent: dict[int, _Transfer] = {}
         self.streams: dict[int, str] = {}
         self.versions = 0
 
     def timeline(self) -> Timeline:
-        done = 0
+        done, events, operations = 0, self.events, self.operations
         for index, count in enumerate(self.waiting):
             if count == 0:
                 self._begin(index, 0)
-        while self.events:
-            now, index, version = heapq.heappop(self.events)
-            one = self.operations[index]
+        while events:
+            now, index, version = heapq.heappop(events)
+            row = operations[index].traffic
             if version >= 0:
-                assert one.traffic is not None
-                if self.sent.get(one.traffic, (0, 0, 0, -1))[3] != version:
+                assert row is not None
+                if row not in self.sent or self.sent[row].version != version:
                     continue
-                self._leave(one.traffic, now)
-            elif one.traffic is not None and one.transfer.numerator:
-                self._enter(index, one.traffic, now)
+                self._leave(row, now)
+            elif row is not None and self.ticks[index][1]:
+                self._enter(index, row, now)
                 continue
             self.end[index] = now
             done += 1
@@ -87,27 +85,24 @@ class _Run:
                 self.waiting[other] -= 1
                 if not self.waiting[other]:
                     self._begin(other, now)
-        if done < len(self.operations):
+        if done < len(operations):
             stuck = next(one for one, count in enumerate(self.waiting) if count)
             raise NoSchedule(f"/operations/{stuck}", "must not wait for itself in a circle")
         return Timeline(self.start, self.end, self.tick)
 
     def _begin(self, index: int, now: int) -> None:
         self.start[index] = now
-        seconds = self.operations[index].seconds
-        ticks = seconds.numerator * (self.tick // seconds.denominator)
-        heapq.heappush(self.events, (now + ticks, index, -1))
+        heapq.heappush(self.events, (now + self.ticks[index][0], index, -1))
 
     def _enter(self, index: int, row: int, now: int) -> None:
         """Start the transfer of a communication."""
-        transfer, stream = self.operations[index].transfer, self.operations[index].stream
+        stream = self.operations[index].stream
         if self.streams.setdefault(row, stream) != stream:
             raise NoSchedule(
                 f"/operations/{index}/traffic", f"must not be a row of {stream!r}, too"
             )
-        left = transfer.numerator * (self.tick // transfer.denominator)
         self.active |= 1 << row
-        self.sent[row] = index, left, now, -1, (0, 1)
+        self.sent[row] = _Transfer(index, self.ticks[index][1], now)
         self._share(self.shares.component(1 << row, self.active), now)
 
     def _leave(self, row: int, now: int) -> None:
@@ -121,25 +116,32 @@ class _Run:
             joined &= ~part
 
     def _share(self, part: int, now: int) -> None:
-        """Give the communications of a component their new speeds."""
+        """Give the communications of a component their new speeds; add its first end."""
+        self.versions += 1
+        first, place = -1, -1
         for row, speed in self.shares.component_ratios(part):
-            index, left, since, _, before = self.sent[row]
-            if speed == before:
-                continue
-            left -= (now - since) * before[0] // before[1]
-            self.versions += 1
-            self.sent[row] = index, left, now, self.versions, speed
-            ends = now - (-left * speed[1] // speed[0])
-            heapq.heappush(self.events, (ends, index, self.versions))
+            one = self.sent[row]
+            one.version = self.versions
+            if speed != one.speed:
+                fast, slow = one.speed
+                one.left -= (now - one.since) * fast // slow
+                one.since, one.speed = now, speed
+                one.ends = now - (-one.left * speed[1] // speed[0])
+            if first < 0 or one.ends < first or (one.ends == first and one.index < place):
+                first, place = one.ends, one.index
+        heapq.heappush(self.events, (first, place, self.versions))
 
 
-def _ticks_per_second(operations: Sequence[Operation]) -> int:
-    """Return the ticks of a second; raise for a negative time."""
-    denominators = set[int]()
-    for index, one in enumerate(operations):
-        for time in (one.seconds, one.transfer):
-            denominators.add(time.denominator)
-            if time.numerator < 0:
-                raise NoSchedule(f"/operations/{index}", "must not take negative time")
-    found = lcm(*denominators)
-    return found * -(-TICKS_PER_SECOND // found // 5040) * 5040
+@dataclass(slots=True)
+class _Transfer:
+    """A transfer: its operation, ticks left at speed 1 at a tick, and the speed since then.
+
+    ``version`` is that of the newest shares of its component.
+    """
+
+    index: int
+    left: int
+    since: int
+    speed: tuple[int, int] = (0, 1)
+    ends: int = -1
+    version: int = -1

@@ -9,7 +9,7 @@ from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.best_topology import (
     PlacedIteration,
     Speeds,
-    best_iterations,
+    placed_iterations,
 )
 from topoloom.schedules.iterations.candidates import (
     Candidate,
@@ -104,11 +104,12 @@ def iteration_design(
         offered = candidates(job, hosts, ports, speeds.accelerators, links)
     else:
         offered = [_given(topology, hosts, ports, graphs or {})]
-    found = best_iterations(plan, offered, speeds, ports, free)
-    beside = [
-        best_iterations(plan, [one], speeds, ports, free)[0]
-        for one in (baselines(hosts, ports) if compared else ())
-    ]
+    compared_with = baselines(hosts, ports) if compared else ()
+    found, beside = (
+        placed_iterations(plan, some, speeds, ports, free) for some in (offered, compared_with)
+    )
+    # Of equal times, the shorter name is first.
+    found.sort(key=lambda one: (one.seconds, len(one.candidate.name), one.candidate.name))
     best = found[0]
     gains = sensitivity(best.iteration, best.network)
     return IterationDesign(

@@ -64,7 +64,8 @@ class JobPlan:
     def on(self, network: Network) -> Routed:
         """Return the operations with the times of their messages on a network."""
         rows, row_of = list[Row](), dict[tuple[str, str, str], int]()
-        costs, known = dict[tuple[int, Message], Cost](), dict[tuple[int, int], Operation]()
+        costs = dict[tuple[int, Message], Cost]()
+        known = dict[tuple[int, int], tuple[Fraction, int, Fraction]]()
         found = []
         for one, message in zip(self.operations, self.messages, strict=True):
             if message is None:
@@ -77,12 +78,14 @@ class JobPlan:
                 row = row_of.setdefault((one.stream, message.kind, cost.algorithm), len(rows))
                 if row == len(rows):
                     rows.append(cost.row)
-                runs = message.runs
-                timed = one._replace(
-                    seconds=cost.latency * runs, transfer=cost.transfer * runs, traffic=row
-                )
+                timed = cost.latency * message.runs, row, cost.transfer * message.runs
                 known[one.stage, id(message)] = timed
-            found.append(timed._replace(after=one.after, name=one.name))
+            latency, row, transfer = timed
+            found.append(
+                Operation(
+                    *(one.stream, one.name, latency, one.after, row, transfer, one.kind, one.stage)
+                )
+            )
         return Routed(found, LinkShares(rows), costs)
 
 
