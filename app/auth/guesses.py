@@ -3,8 +3,8 @@
 A refusal by `topoloom.app.auth.middleware.Gate` also costs the middleware of logs and headers.  A
 flood would fill the log and the time of the process.  So `RefuseGuesses` runs before all other
 middleware.  While the bucket of an address is not full, `RefuseGuesses` compares the keys of that
-address with the ids of all keys, takes the tokens, and counts refusals without a log line.  The gate
-alone would take a token after a query, and pass all guesses of the meantime.
+address with the ids of all keys, takes the tokens, and counts refusals without a log line.  The
+gate alone would take a token after a query, and pass all guesses of the meantime.
 """
 
 from collections.abc import Callable
