@@ -69,7 +69,7 @@ ROOMS = {
     "read": "from the file to values, or one clear error",
     "replay": "whether it does what it promises",
 }
-SHARED_ROOMS = {"inspection", "lowering", "targets"}
+SHARED_ROOMS = {"inspection", "job_traces", "lowering", "targets"}
 BESIDE_ROOMS = {
     "schedule": {"binary", "fields"},
     "msccl": {"program_builder", "thread_blocks", "xml_elements"},

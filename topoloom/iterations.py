@@ -30,8 +30,9 @@ def iteration(
     """Return the topology and placement of least time for one training iteration of a job.
 
     Args:
-        job: The name of a preset, such as ``"llama3-405b"``; a model as in a model file; or the
-            text of an AICB workload file.
+        job: The name of a preset, such as ``"llama3-405b"``; a model as in a model file; the text
+            of an AICB workload file; or ``{"traces": {...}}``, from names to the bytes, text or
+            parsed JSON of traces.
         nodes, degree: Hosts, and ports of each host.
         parallel: Sizes such as ``"tensor=8,pipeline=4"``; ``data`` takes the ranks that they leave.
         topology: The topology, instead of the best.
@@ -55,6 +56,7 @@ def iteration(
     ('pipeline=2,data=4', 'computation')
     """
     from topoloom.schedules.formats.aicb_workload import aicb_model, is_workload
+    from topoloom.schedules.formats.job_traces.trace_files import trace_model
     from topoloom.schedules.formats.model_file import read_model
     from topoloom.schedules.iterations.iteration_design import iteration_design
     from topoloom.schedules.iterations.job_request import HostRates, planned_job
@@ -65,6 +67,8 @@ def iteration(
 
     if isinstance(job, str) and is_workload(job):
         job = aicb_model(job, "")
+    elif isinstance(job, dict) and "traces" in job:
+        job = trace_model(job["traces"], "/traces", job.get("name", "trace"))
     if number(efficiency, "efficiency") > 1:
         raise ValueError(f"efficiency: must be at most 1, not {efficiency!r}")
     planned = planned_job(

@@ -1,5 +1,6 @@
 """Requests for training iterations."""
 
+import base64
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -19,10 +20,42 @@ from topoloom.app.requests.topology_source import MAX_GRAPHS, GraphName, GraphSo
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-def _model(value: Any) -> Any:
-    """Return the model file of a text in AICB's format; return other values as they are."""
-    if not isinstance(value, str):
+def lowered(value: Any) -> Any:
+    """Return the model file of traces; return other values as they are."""
+    if not isinstance(value, dict) or "traces" not in value:
         return value
+    from topoloom.schedules.errors import NoSchedule, TooLarge
+    from topoloom.schedules.formats.job_traces.trace_files import trace_model
+
+    if unknown := sorted(value.keys() - {"name", "traces"}):
+        raise ValueError(f"must have no {unknown[0]!r:.50} beside traces")
+    files, name = value["traces"], value.get("name", "trace")
+    if not isinstance(files, dict) or not isinstance(name, str) or not 1 <= len(name) <= 100:
+        raise ValueError("must have traces as an object from name to file, and a short name")
+    try:
+        return trace_model({one: _file(one, held) for one, held in files.items()}, "", name)
+    except (NoSchedule, TooLarge) as error:
+        raise ValueError(error.rule) from None
+
+
+def _file(name: str, held: Any) -> Any:
+    """Return the file of a trace: parsed JSON, or the bytes of a text in base64."""
+    if isinstance(held, dict | bytes):
+        return held
+    try:
+        found = base64.b64decode(held, validate=True)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name[:200]}: must be base64 text or a JSON object") from None
+    if found[:2] == b"\x1f\x8b":
+        # A small body could unpack to a gigabyte.
+        raise ValueError(f"{name[:200]}: must not be gzipped")
+    return found
+
+
+def _model(value: Any) -> Any:
+    """Return the model file of a text in AICB's format, or of traces."""
+    if not isinstance(value, str):
+        return lowered(value)
     from topoloom.schedules.errors import NoSchedule
     from topoloom.schedules.formats.aicb_workload import aicb_model
 
@@ -38,7 +71,7 @@ Model = Annotated[
     BeforeValidator(_model),
     WithJsonSchema({"anyOf": [_FILE, {"type": "string", "maxLength": 200_000}]}),
 ]
-"""A model file as an object, or an AICB workload file as text."""
+"""A model file or traces as an object, or an AICB workload file as text."""
 
 
 class IterationRequest(Request):
@@ -56,7 +89,9 @@ class IterationRequest(Request):
     preset: Annotated[str, Field(min_length=1, max_length=100)] = optional(
         "job of a public model: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2 or vit-22b"
     )
-    model: Model = optional("instead of a preset: a model file, or the text of an AICB workload")
+    model: Model = optional(
+        "instead of a preset: a model file, the text of an AICB workload, or traces"
+    )
     nodes: StrictInt = cluster.NODES.field()
     degree: StrictInt = cluster.DEGREE.field()
     links: LinkKind = cluster.LINKS.field()

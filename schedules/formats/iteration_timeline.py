@@ -14,6 +14,7 @@ from topoloom.schedules.formats.chakra.protobuf_schema import GlobalMetadata, No
 from topoloom.schedules.iterations.communications import Traffic
 from topoloom.schedules.iterations.iteration import Iteration
 from topoloom.schedules.iterations.job_operations import JobPlan
+from topoloom.schedules.iterations.messages import Message
 
 COLLECTIVE = 7
 """The value of `NodeType` for a collective."""
@@ -63,8 +64,9 @@ def timeline_csv(iteration: Iteration) -> str:
 def timeline_traces(iteration: Iteration) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of one Chakra trace per pipeline stage.
 
-    A computation has its duration.  A collective names its groups in ``pg_name``.  A message to
-    another stage is a send there and a receive here, with stages in place of ranks.
+    A computation has its duration.  A collective names its groups in ``pg_name``, and has the bytes
+    that a rank puts in.  A message to another stage is a send there and a receive here, with stages
+    in place of ranks.  `job_traces.trace_files.trace_model` reads the traces of all stages.
     """
     plan = iteration.plan
     last = dict[str, int]()
@@ -75,7 +77,8 @@ def timeline_traces(iteration: Iteration) -> Iterator[tuple[str, bytes]]:
         before.append(sorted(set(own)))
     for stage in range(plan.job.stages):
         nodes = list(_nodes(iteration, stage, before))
-        metadata = attributes({"stage": stage, "stages": plan.job.stages, "model": plan.job.name})
+        about = {"stage": stage, "stages": plan.job.stages, "model": plan.job.name}
+        metadata = attributes(about | {"parallel": str(plan.job.processes)})
         yield (
             f"iteration.{stage}.et",
             write_messages([GlobalMetadata(version=VERSION, attr=metadata), *nodes]),
@@ -96,11 +99,19 @@ def _receive(plan: JobPlan, index: int, stage: int) -> Any:
     )
 
 
+def _put_in(plan: JobPlan, message: Message) -> int:
+    """Return the bytes that a rank puts into a collective: its shard for an allgather."""
+    gathers = message.traffic is Traffic.ALLGATHER
+    members = plan.job.size(*message.kind.split("+")) if gathers else 1
+    return int(message.size_bytes * message.runs / members)
+
+
 def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterator[Any]:
     """Yield the nodes of a stage; receives have the numbers after those of all operations."""
     plan, timeline = iteration.plan, iteration.timeline
     operations, count = plan.operations, len(plan.operations)
     mirror = plan.job.stages - 1 - stage
+    streams: dict[str, int] = {}
     for index, (one, message) in enumerate(zip(operations, plan.messages, strict=True)):
         # No operation waits for these messages.
         if message and message.traffic is Traffic.SEND_MIRROR and one.stage == mirror:
@@ -116,12 +127,12 @@ def _nodes(iteration: Iteration, stage: int, before: list[list[int]]) -> Iterato
             yield _receive(plan, other, stage)
             deps.append(count + other)
         message = plan.messages[index]
-        values = {"is_cpu_op": False}
+        values = {"is_cpu_op": False, "stream": streams.setdefault(one.stream, len(streams))}
         kind = COMPUTE
         if message is not None and message.traffic in COMM_TYPES:
             kind = COLLECTIVE
             values |= {"comm_type": COMM_TYPES[message.traffic], "pg_name": message.kind}
-            values |= {"comm_size": int(message.size_bytes * message.runs)}
+            values |= {"comm_size": _put_in(plan, message)}
         elif message is not None:
             kind, target = SEND, message.traffic.target(stage, plan.job.stages)
             values |= {"comm_src": stage, "comm_dst": target, "comm_tag": index}

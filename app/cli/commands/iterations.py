@@ -30,7 +30,7 @@ def iteration(
         typer.Argument(
             metavar="JOB",
             help="preset: llama3-405b, deepseek-v3, mixtral-8x7b, dlrm-dcnv2, vit-22b, or a model "
-            "file: JSON, or a workload file of AICB",
+            "file: JSON, a workload file of AICB, or a file or folder of traces",
         ),
     ],
     fields: dict[str, Any],
