@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import permutations
 from typing import NamedTuple
 
 from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.candidates import Candidate
+from topoloom.schedules.iterations.communications import OnlyExchanges
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
 from topoloom.schedules.iterations.group_loads import RoutedGroups
@@ -80,6 +82,7 @@ def placed_iteration(
     if short is not plan and len(tried) > SIMULATED:
         tried = [one.network for one in fastest(short, tried, SIMULATED)]
     best = fastest(plan, tried, 1)[0]
+    paths.forget()
     return PlacedIteration(
         candidate,
         best.network.placement,
@@ -99,18 +102,32 @@ class Simulated(NamedTuple):
 def fastest(plan: JobPlan, networks: Sequence[RoutedGroups], count: int) -> list[Simulated]:
     """Return the simulations of least time, at most ``count``; of equal times, the first networks.
 
-    Branch and bound: networks in the order of `least_seconds`, until no other can be faster.
+    Best-first search: of all networks, the one of least time or lower bound gets the next of a
+    bound by its all-to-alls, a bound by all its communications, and a simulation.
     """
-    routed = [plan.on(network) for network in networks]
-    bounds = sorted((least_seconds(one, plan.order), place) for place, one in enumerate(routed))
-    found = dict[tuple[Fraction, int], Simulated]()
-    for bound in bounds:
-        if len(found) >= count and bound > sorted(found)[count - 1]:
-            break
-        one = routed[place := bound[1]]
-        timeline = simulate(one.operations, one.shares, plan.order)
-        found[timeline.seconds, place] = Simulated(networks[place], one, timeline)
-    return [found[key] for key in sorted(found)[:count]]
+    order = plan.order
+    bounded = len(networks) > count
+    queue = [(Fraction(0), place, 0 if bounded else 1) for place in range(len(networks))]
+    routed, simulated = dict[int, Routed](), dict[int, Simulated]()
+    found = list[Simulated]()
+    while queue and len(found) < count:
+        _, place, step = heappop(queue)
+        network = networks[place]
+        if step == 0:
+            seconds = least_seconds(plan.on(OnlyExchanges(network)), order)
+        elif step == 1:
+            routed[place] = plan.on(network)
+            seconds = least_seconds(routed[place], order) if bounded else Fraction(0)
+        elif step == 2:
+            one = routed[place]
+            timeline = simulate(one.operations, one.shares, order)
+            simulated[place] = Simulated(network, one, timeline)
+            seconds = timeline.seconds
+        else:
+            found.append(simulated[place])
+            continue
+        heappush(queue, (seconds, place, step + 1))
+    return found
 
 
 def shortened(plan: JobPlan) -> JobPlan:

@@ -1,5 +1,6 @@
 """The interface between a job and a network: the time and the link shares of a collective."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple, Protocol
@@ -75,3 +76,19 @@ class FreeNetwork:
     def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
         """Return a cost of zero."""
         return FREE
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyExchanges:
+    """A network on which only the all-to-alls of another network take time.
+
+    `least_time.least_seconds` on it is below that on the other network, and needs few costs.
+    """
+
+    network: Network
+
+    def cost(self, kind: str, traffic: Traffic, stage: int, size_bytes: Fraction) -> Cost:
+        """Return the cost on the other network, or zero."""
+        if traffic is not Traffic.ALL_TO_ALL:
+            return FREE
+        return self.network.cost(kind, traffic, stage, size_bytes)

@@ -91,6 +91,7 @@ class RoutedGroups:
         self.placement, self.paths = placement, paths
         position = fabric.topology.position
         self._host = np.array([position[host] for host in placement.hosts])
+        self._known_groups: dict[tuple[str, int], _Groups] = {}
         self._patterns: dict[tuple[str, Traffic, int], tuple[Pattern, ...]] = {}
         self._rate(fabric)
 
@@ -145,16 +146,20 @@ class RoutedGroups:
             yield self._ring(groups, gather + scatter)
 
     def _groups(self, kind: str, stage: int) -> _Groups:
+        if (known := self._known_groups.get((kind, stage))) is not None:
+            return known
         ranks = self.placement.groups(kind, stage)
         hosts = self._host[ranks // self.placement.accelerators]
         rows, counts = np.unique(hosts, axis=0, return_counts=True)
         most = max(max(Counter(row).values()) for row in rows.tolist())
         members = ranks.shape[1]
-        return _Groups(
+        found = _Groups(
             [(tuple(row), int(count)) for row, count in zip(rows.tolist(), counts, strict=True)],
             members,
             Fraction(most - 1, members),
         )
+        self._known_groups[kind, stage] = found
+        return found
 
     def _trees(self, groups: _Groups, gather: bool, scatter: bool) -> Pattern:
         entries: Counter[tuple[int, frozenset[int]]] = Counter()

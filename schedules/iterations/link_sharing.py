@@ -58,7 +58,7 @@ class LinkShares:
         shares = loads / np.array(self._peaks, float)[:, None] if rows else loads.astype(float)
         kept = shares.sum(axis=0) > 1 - _MARGIN
         # By link and row.
-        self._loads = np.ascontiguousarray(_greatest(np.unique(loads[:, kept], axis=1)).T)
+        self._loads = _greatest(np.ascontiguousarray(loads[:, kept].T))
         self._shares = self._loads / np.array(self._peaks, float)
         used = (self._loads > 0).astype(np.int32)
         beside = used.T @ used > 0
@@ -231,23 +231,37 @@ def _is_alike(
     return False
 
 
-def _greatest(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the columns that are below no other column in every row.
+def _greatest(lines: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the lines that are below no other line in every column; equal lines once.
 
     Where a link below another is full, the other is full, too, and has all its communications.
 
-    >>> _greatest(np.array([[1, 2, 0], [1, 1, 3]])).tolist()
-    [[2, 0], [1, 3]]
+    >>> _greatest(np.array([[1, 1], [2, 1], [0, 3], [2, 1]])).tolist()
+    [[2, 1], [0, 3]]
     """
-    found = np.empty_like(columns)
+    # A line below another has a smaller sum.
+    return lines[_kept(lines, np.argsort(-lines.sum(axis=1), kind="stable"))]
+
+
+@njit(cache=True, nogil=True)
+def _kept(lines: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the lines, in order, that are below no earlier one."""
+    found = np.empty(len(order), np.int64)
     count = 0
-    # A column below another has a smaller sum.
-    for place in np.argsort(-columns.sum(axis=0), kind="stable"):
-        column = columns[:, place]
-        if not (column[:, None] <= found[:, :count]).all(axis=0).any():
-            found[:, count] = column
+    for line in order:
+        below = False
+        for other in found[:count]:
+            below = True
+            for column in range(lines.shape[1]):
+                if lines[line, column] > lines[other, column]:
+                    below = False
+                    break
+            if below:
+                break
+        if not below:
+            found[count] = line
             count += 1
-    return found[:, :count]
+    return found[:count]
 
 
 def _bits(numbers: Iterable[int]) -> int:

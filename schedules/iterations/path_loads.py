@@ -77,6 +77,7 @@ class ShortestPaths:
         self.widths = _widths(topology)
         copying = [node not in topology.switches - topology.multicast for node in topology.nodes]
         self.copies = np.array(copying)
+        self._unicast: dict[tuple[bytes, bytes], Loads] = {}
         self._broadcast: dict[tuple[bytes, bytes, bytes], Loads] = {}
         self.distance = np.empty((nodes, nodes), np.int32)
         self.order = np.empty((nodes, nodes), np.int32)
@@ -97,16 +98,27 @@ class ShortestPaths:
         delays = None if self._given is None else self._given[place]
         return ShortestPaths(self.topology.transpose(), delays), place
 
+    def forget(self) -> None:
+        """Free the memory of known loads."""
+        self._unicast.clear()
+        self._broadcast.clear()
+        self.__dict__.pop("reversed", None)
+
     def unicasts(self, demand: Integers) -> Loads:
         """Return the loads of ``demand[s, t]`` messages from node s to node t.
 
         The flow through a node divides among the arcs by which shortest paths enter, in proportion
         to their capacities, rounded to integers.  O(nodes * arcs).
         """
+        pairs = np.flatnonzero(demand)
+        key = pairs.tobytes(), demand.ravel()[pairs].tobytes()
+        if (known := self._unicast.get(key)) is not None:
+            return known
         load = np.zeros((1, len(self.arcs.tail)), np.int64)
         arcs = self.delays, self.widths
         delay = _unicasts(self.arcs, self.distance, self.order, arcs, demand, UNIT, load[0])
-        return Loads(load, UNIT, delay)
+        found = self._unicast[key] = Loads(load, UNIT, delay)
+        return found
 
     def broadcasts(self, sources: Integers, weights: Integers, goals: NDArray[np.bool_]) -> Loads:
         """Return the loads of broadcasts along trees of shortest paths.
@@ -172,20 +184,25 @@ def _unicasts(
     delays, widths = of_arcs
     nodes = len(arcs.leaving) - 1
     amount, late = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    # Whether a node is on a path; its amount may be 0 after a division.
+    used = np.empty(nodes, np.bool_)
     most = 0
     for source in range(nodes):
+        if not demand[source].any():
+            continue
         last = -1
         for place in range(nodes):
             node = order[source, place]
             if node < 0:
                 break
             amount[node] = demand[source, node] * unit if node != source else 0
+            used[node] = amount[node] > 0
             if amount[node]:
                 last = place
         for place in range(last, 0, -1):
             node = order[source, place]
             left = amount[node]
-            if left == 0:
+            if not used[node]:
                 continue
             near, parts = distance[source, node] - 1, 0
             for at in range(arcs.entering[node], arcs.entering[node + 1]):
@@ -199,9 +216,12 @@ def _unicasts(
                     left -= share
                     load[arc] += share
                     amount[arcs.tail[arc]] += share
+                    used[arcs.tail[arc]] = True
         late[source] = 0
         for place in range(1, last + 1):
             node = order[source, place]
+            if not used[node]:
+                continue
             late[node] = 0
             near = distance[source, node] - 1
             for at in range(arcs.entering[node], arcs.entering[node + 1]):
