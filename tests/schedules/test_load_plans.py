@@ -39,6 +39,16 @@ class Call:
     hints: dict = field(default_factory=dict)
 
 
+@pytest.fixture(autouse=True)
+def allocations(monkeypatch):
+    """Return the starts of allocations on a GPU without one; each ends where the next begins."""
+    starts = {0, INPUT, APART}
+    monkeypatch.setattr(
+        load_plans, "place", lambda address: address - max(one for one in starts if one <= address)
+    )
+    return starts
+
+
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
     """Return the sized files of designs, by collective, and the folder that holds all of them."""
@@ -83,7 +93,7 @@ def test_every_size_runs_the_file_that_states_the_size(sets, collective):
     assert chosen == {None, *(one.name for one in files)}
 
 
-def test_a_plan_in_place_serves_calls_whose_shard_lies_in_the_whole_data(tmp_path):
+def test_a_plan_in_place_serves_calls_whose_shard_lies_in_the_whole_data(tmp_path, allocations):
     outputs = {
         "allgather": lambda rank, shard: INPUT - rank * shard,
         "reduce-scatter": lambda rank, shard: INPUT + rank * shard,
@@ -96,8 +106,61 @@ def test_a_plan_in_place_serves_calls_whose_shard_lies_in_the_whole_data(tmp_pat
                 size, shard = 1 << 20, 1 << 18
                 given = shard if collective == "allgather" else size
                 here = Call(plan.collective, given, 4, rank=rank, output_buffer=output(rank, shard))
+                allocations.add(here.output_buffer)
                 apart = Call(plan.collective, given, 4, rank=rank)
                 assert (plan.serves(here), plan.serves(apart)) == (inplace, not inplace)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_what_a_plan_sends_over_ports_must_start_an_allocation(collective, tmp_path, allocations):
+    size, shard = 1 << 20, 1 << 18
+    given = shard if collective == "allgather" else size
+    for per_node in (1, 2, 4):
+        [plan] = plan_of(collective, tmp_path, ranks_per_node=per_node)
+        for moved, buffer in ((0, "i"), (512, "i"), (512, "o")):
+            place = {"input_buffer": INPUT, "output_buffer": APART}
+            place["input_buffer" if buffer == "i" else "output_buffer"] += moved
+            call = Call(plan.collective, given, 4, n_ranks_per_node=4, **place)
+            assert plan.serves(call) == (not moved or per_node == 4 or buffer not in plan.sent)
+        assert ("i" in plan.sent) == (per_node < 4)
+    [plan] = plan_of(collective, tmp_path, inplace=True)
+    for rank in range(4):
+        whole = {"input_buffer": APART, "output_buffer": APART}
+        if collective == "allgather":
+            whole["input_buffer"] += rank * shard
+        elif collective == "reduce-scatter":
+            whole["output_buffer"] += rank * shard
+        call = Call(plan.collective, given, 4, rank=rank, **whole)
+        assert plan.serves(call)
+        allocations.remove(APART)
+        allocations.add(APART - 512)
+        assert not plan.serves(call)
+        allocations.add(APART)
+
+
+class Driver:
+    """The one function of a GPU's driver that the loader calls."""
+
+    start = 4096
+
+    def __init__(self, library):
+        if library != "libamdhip64.so":
+            raise OSError
+
+    def hipMemGetAddressRange(self, start, size, address):  # noqa: N802
+        start._obj.value, size._obj.value = self.start, 1 << 20
+        return address.value < self.start
+
+
+def test_the_place_of_a_buffer_is_that_of_the_driver(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(load_plans.ctypes, "CDLL", Driver)
+    assert (load_plans.place(4096), load_plans.place(4608)) == (0, 512)
+    with pytest.raises(ValueError, match="0x10"):
+        load_plans.place(16)
+    monkeypatch.setattr(load_plans, "DRIVERS", load_plans.DRIVERS[:1])
+    with pytest.raises(OSError, match="libcuda"):
+        load_plans.place(4096)
 
 
 def test_a_plan_with_memory_channels_needs_its_ranks_on_one_machine(tmp_path):

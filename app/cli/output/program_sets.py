@@ -32,7 +32,7 @@ def show_requirements(found: "Requirements", *, beside: bool) -> None:
 
 
 def lines_of(found: "Requirements") -> list[str]:
-    """Return two lines: the requirements on a GPU, and the accepted data sizes.
+    """Return the requirements on a GPU, the accepted data sizes, and the place of buffers.
 
     >>> from fractions import Fraction
     >>> from topoloom.schedules.formats.inspection.requirements import Requirements
@@ -40,6 +40,8 @@ def lines_of(found: "Requirements") -> list[str]:
     ...     print(line)
     needs  9 concurrent thread blocks of at most 33 steps, scratch of 3/4 of the data
     sizes  multiples of 208 elements; of 3328 with msccl-scheduler
+    >>> lines_of(Requirements(9, 33, 0, 208, 208, Fraction(0), ports=True))[2:]
+    ['memory every buffer starts an allocation: port channels (--ranks-per-node)']
     """
     needs = [f"{found.thread_blocks} concurrent thread blocks of at most {found.steps} steps"]
     if found.channels > 1:
@@ -50,4 +52,7 @@ def lines_of(found: "Requirements") -> list[str]:
     sizes = f"multiples of {found.multiple} {unit}"
     if found.scheduler_multiple > found.multiple:
         sizes += f"; of {found.scheduler_multiple} with msccl-scheduler"
-    return [f"needs  {', '.join(needs)}", f"sizes  {sizes}"]
+    lines = [f"needs  {', '.join(needs)}", f"sizes  {sizes}"]
+    if found.ports:
+        lines.append("memory every buffer starts an allocation: port channels (--ranks-per-node)")
+    return lines

@@ -20,6 +20,8 @@ class Requirements:
             the elements of one rank's shard, so the divisor of a collective of shards is N times
             larger.
         scratch: Scratch per byte of data.
+        ports: Whether MSCCL++ sends over port channels.  Version 0.9.0 sends from the start of an
+            allocation, so every buffer must start there.
     """
 
     thread_blocks: int
@@ -28,6 +30,7 @@ class Requirements:
     multiple: int
     scheduler_multiple: int
     scratch: Fraction
+    ports: bool = False
 
 
 def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
@@ -51,7 +54,7 @@ def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
             program.chunks * (len(program.gpus) if shards else 1),
             Fraction(max(gpu.sizes["s"] for gpu in program.gpus), program.chunks),
         )
-    from topoloom.schedules.formats.mscclpp.program import ALIGNMENT
+    from topoloom.schedules.formats.mscclpp.program import ALIGNMENT, ChannelType
     from topoloom.schedules.formats.mscclpp.read import parse
 
     plan = parse(text, runtime)
@@ -64,6 +67,7 @@ def requirements(form: str, text: str, runtime: Runtime) -> Requirements:
         multiple,
         multiple,
         Fraction(max(gpu.sizes["s"] for gpu in plan.gpus), plan.chunks),
+        any(gpu.peers.get(ChannelType.PORT) for gpu in plan.gpus),
     )
 
 

@@ -13,6 +13,7 @@ the folder.  A selector of MSCCL++ does not know the reduction, and every plan a
 
 from __future__ import annotations
 
+import ctypes
 import json
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,6 +28,8 @@ FOLDER = Path(__file__).parent / "programs"
 TYPES = frozenset({"float16", "float32", "bfloat16", "int32", "uint32"})
 """Types of elements that every build of the executor runs."""
 
+DRIVERS = (("libcuda.so.1", "cuMemGetAddressRange_v2"), ("libamdhip64.so", "hipMemGetAddressRange"))
+
 GATHERED, SCATTERED = "allgather", "reducescatter"
 
 
@@ -35,7 +38,7 @@ class Plan:
     """The calls that a plan serves.
 
     ``chunks`` are the input and output chunks of the ranks, ``joined`` the pairs of ranks that must
-    share a machine, ``root`` the root of a broadcast.
+    share a machine, ``root`` the root of a broadcast, ``sent`` the buffers sent over ports.
     """
 
     path: Path
@@ -48,9 +51,14 @@ class Plan:
     chunks: frozenset[tuple[int, int]]
     joined: frozenset[tuple[int, int]]
     root: int | None
+    sent: frozenset[str]
 
     def serves(self, request: Any) -> bool:
-        """Return whether the plan serves a call; the answer is the same on every rank."""
+        """Return whether the plan serves a call.
+
+        The answer is the same on every rank if buffers lie at the same place of their allocations
+        on all ranks.  The executor needs that for every plan.
+        """
         if (request.collective, request.world_size) != (self.collective, self.ranks):
             return False
         entering, leaving = buffers(request)
@@ -68,6 +76,8 @@ class Plan:
             )
             and all(one // per_node == other // per_node for one, other in self.joined)
             and (self.root is None or list(request.hints.get("root", ())) == [self.root])
+            and not ("i" in self.sent and place(request.input_buffer))
+            and not ("o" in self.sent and place(request.output_buffer))
         )
 
 
@@ -86,6 +96,23 @@ def in_place(request: Any) -> bool:
     if request.collective == GATHERED:
         return first == last + request.rank * entering
     return last == first + (request.rank * leaving if request.collective == SCATTERED else 0)
+
+
+def place(address: int) -> int:
+    """Return the place of a buffer in its allocation on the GPU, in bytes.
+
+    The executor of MSCCL++ 0.9.0 sends over port channels from the start of the allocation.
+    """
+    for library, name in DRIVERS:
+        try:
+            lookup = getattr(ctypes.CDLL(library), name)
+        except OSError:
+            continue
+        start, size = ctypes.c_void_p(), ctypes.c_size_t()
+        if lookup(ctypes.byref(start), ctypes.byref(size), ctypes.c_void_p(address)):
+            raise ValueError(f"no buffer on a GPU: {address:#x}")
+        return address - (start.value or 0)
+    raise OSError("neither libcuda.so.1 nor libamdhip64.so is installed")
 
 
 def read_plan(path: Path, document: Any) -> Plan:
@@ -108,6 +135,14 @@ def read_plan(path: Path, document: Any) -> Plan:
             for peer in peers(channel)
         ),
         root=document.get("root"),
+        sent=frozenset(
+            entry["type"]
+            for gpu in gpus
+            for block in gpu["threadblocks"]
+            for operation in block["ops"]
+            if operation.get("channel_type") == "port"
+            for entry in operation.get("src_buff", ())
+        ),
     )
 
 
