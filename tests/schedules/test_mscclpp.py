@@ -19,6 +19,7 @@ from tests.schedule_oracles import (
 )
 from tests.schedules.export_cases import EVERY, operations, schedule_of, topology_of
 from topoloom.schedules.errors import InvalidProgram, InvalidSchedule, NotExportable
+from topoloom.schedules.formats.inspection.requirements import requirements
 from topoloom.schedules.formats.mscclpp.read import parse
 from topoloom.schedules.formats.mscclpp.replay import replay
 from topoloom.schedules.formats.mscclpp.write import render
@@ -94,6 +95,15 @@ def test_the_limits_on_sizes_keep_offsets_within_32_bits():
         chunk, rest = divmod(document["max_message_size"], whole)
         assert (rest, chunk % 16) == (0, 0)
         assert chunk * largest < 2**32 <= (chunk + 16) * largest
+
+
+@pytest.mark.parametrize(("per_node", "ports"), [(1, True), (2, True), (4, False)])
+def test_a_plan_needs_buffers_that_start_allocations_if_ranks_are_on_other_machines(
+    per_node, ports
+):
+    topology = complete(4)
+    text = render(shortest_trees(topology), topology, ranks_per_node=per_node)
+    assert requirements("mscclpp-json", text, RUNTIMES["mscclpp-h100"]).ports == ports
 
 
 def test_the_name_tells_plans_apart_and_may_be_given():
