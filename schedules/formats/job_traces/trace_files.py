@@ -1,7 +1,7 @@
 """Read the traces of a job from files: Chakra traces, or kernels that PyTorch's profiler saw.
 
-The content of a file shows its kind: Chakra's messages as protobuf or JSON, a profile of PyTorch, or the
-ranks of process groups.  Files may be gzipped.
+The content of a file shows its kind: Chakra's messages as protobuf or JSON, a profile of PyTorch,
+or the ranks of process groups.  Files may be gzipped.
 """
 
 import json
