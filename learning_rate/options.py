@@ -1,10 +1,11 @@
 """Options of the tuner, their validation, and the defaults of both methods."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from topoloom.learning_rate.errors import InvalidOptions
+from topoloom.learning_rate.option_rules import check_groups, names_of, number, require, whole
 from topoloom.learning_rate.rate_shape import ANCHORS
 
 MAX_STEPS = 100_000_000
@@ -36,6 +37,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "look_above": False,
         "stop_rises": False,
         "range_test": False,
+        "group_ratios": (),
         "max_overhead": math.inf,
     },
     "topoloom": {
@@ -55,6 +57,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "look_above": True,
         "stop_rises": True,
         "range_test": False,
+        "group_ratios": (),
         "max_overhead": 0.1,
     },
 }
@@ -122,6 +125,11 @@ class Options:
         Before the first step, trials find the interval that is searched, three decades inside of
         ``min_lr`` to ``max_lr`` (`learning_rate.state_machine.range_trials`).  They begin at
         ``warmup_lr``, and a part of ``max_overhead`` pays for them, which must be finite.
+    group_ratios : sequence of str or int
+        Parameter groups whose rate relative to the others is searched, too, at most `MAX_GROUPS`
+        (`learning_rate.state_machine.ratio_trials`).  A group is its ``name`` key, or its index
+        among the groups of all optimizers; "optimizer-1" is all groups of the second of several
+        optimizers.  Needs ``look_above``.
     max_overhead : float
         Steps that may be thrown away, as a share of total_steps, search and recovery from
         divergence together; infinite: no limit, and no recovery.
@@ -151,6 +159,7 @@ class Options:
     look_above: bool | None = None
     stop_rises: bool | None = None
     range_test: bool | None = None
+    group_ratios: Sequence[str | int] | None = None
     max_overhead: float | None = None
 
     def settled(self) -> "Settings":
@@ -165,15 +174,16 @@ class Options:
         ...
         topoloom.learning_rate.errors.InvalidOptions: /min_lr: must be less than max_lr
         """
-        _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
-        _whole("total_steps", self.total_steps, 1, MAX_STEPS)
+        require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
+        whole("total_steps", self.total_steps, 1, MAX_STEPS)
         for name in ("min_lr", "max_lr"):
-            _number(name, getattr(self, name), above=0.0)
-        _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
+            number(name, getattr(self, name), above=0.0)
+        require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
         values = asdict(self)
         for name, default in DEFAULTS[self.method].items():
             if values[name] is None:
                 values[name] = _scaled(name, default, self.total_steps)
+        values["group_ratios"] = names_of(values["group_ratios"])
         if values["warmup_lr"] is None:
             values["warmup_lr"] = math.sqrt(self.min_lr) * math.sqrt(self.max_lr)
         # A default tau_max never forbids a tau_min that was given, nor the other way round.
@@ -214,38 +224,45 @@ class Settings:
     look_above: bool
     stop_rises: bool
     range_test: bool
+    group_ratios: tuple[str, ...]
     max_overhead: float
 
     def check(self) -> None:
         """Raise `InvalidOptions` for the first field outside its domain."""
-        _whole("total_steps", self.total_steps, 1, MAX_STEPS)
-        _whole("seed", self.seed, 0, 2**32 - 1)
-        _whole("warmup_steps", self.warmup_steps, 0, self.total_steps - 1)
-        _whole("tau_min", self.tau_min, 1, MAX_STEPS)
-        _whole("tau_max", self.tau_max, self.tau_min, MAX_STEPS)
-        _whole("candidates", self.candidates, 2, MAX_CANDIDATES)
-        _whole("side_by_side", self.side_by_side, 1, MAX_CANDIDATES)
+        whole("total_steps", self.total_steps, 1, MAX_STEPS)
+        whole("seed", self.seed, 0, 2**32 - 1)
+        whole("warmup_steps", self.warmup_steps, 0, self.total_steps - 1)
+        whole("tau_min", self.tau_min, 1, MAX_STEPS)
+        whole("tau_max", self.tau_max, self.tau_min, MAX_STEPS)
+        whole("candidates", self.candidates, 2, MAX_CANDIDATES)
+        whole("side_by_side", self.side_by_side, 1, MAX_CANDIDATES)
         for name in ("min_lr", "max_lr", "warmup_lr", "trial_fraction", "decay_share"):
-            _number(name, getattr(self, name), above=0.0)
-        _number("kappa", self.kappa)
-        _number("eps", self.eps)
-        _require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
+            number(name, getattr(self, name), above=0.0)
+        number("kappa", self.kappa)
+        number("eps", self.eps)
+        require("min_lr", self.min_lr < self.max_lr, "must be less than max_lr")
         for name in ("trial_fraction", "decay_share"):
-            _require(name, getattr(self, name) <= 1, "must be at most 1")
-        _require("eps", self.eps < 1, "must be less than 1")
-        _require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
-        _require("anchor", self.anchor in ANCHORS, f"must be one of {', '.join(ANCHORS)}")
-        _require(
+            require(name, getattr(self, name) <= 1, "must be at most 1")
+        require("eps", self.eps < 1, "must be less than 1")
+        require("method", self.method in METHODS, f"must be one of {', '.join(METHODS)}")
+        require("anchor", self.anchor in ANCHORS, f"must be one of {', '.join(ANCHORS)}")
+        require(
             "validation", self.validation in VALIDATION, f"must be one of {', '.join(VALIDATION)}"
         )
         for name in SWITCHES:
-            _require(name, isinstance(getattr(self, name), bool), "must be true or false")
+            require(name, isinstance(getattr(self, name), bool), "must be true or false")
         if self.max_overhead != math.inf:
-            _number("max_overhead", self.max_overhead)
-        _require(
+            number("max_overhead", self.max_overhead)
+        require(
             "range_test",
             not self.range_test or self.max_overhead != math.inf,
             "must be false where max_overhead is infinite",
+        )
+        check_groups(self.group_ratios)
+        require(
+            "group_ratios",
+            not self.group_ratios or (self.look_above and self.max_overhead != math.inf),
+            "must be empty where look_above is false, or max_overhead is infinite",
         )
 
     @property
@@ -270,22 +287,3 @@ def _scaled(name: str, default: Any, total_steps: int) -> Any:
     if name in ("warmup_steps", "tau_min", "tau_max") and isinstance(default, float):
         return max(0 if name == "warmup_steps" else 1, int(default * total_steps))
     return default
-
-
-def _require(name: str, holds: bool, rule: str) -> None:
-    if not holds:
-        raise InvalidOptions(f"/{name}", rule)
-
-
-def _whole(name: str, value: Any, least: int, most: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    _require(name, whole and least <= value <= most, f"must be a whole number, {least} to {most}")
-
-
-def _number(name: str, value: Any, above: float | None = None) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    _require(name, number and math.isfinite(value), "must be a finite number")
-    if above is None:
-        _require(name, value >= 0, "must not be negative")
-    else:
-        _require(name, value > above, f"must be greater than {above:g}")

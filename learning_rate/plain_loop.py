@@ -49,7 +49,8 @@ def tune(
             one is missing, or with ``range_test=False``, it is 1.5 decades from the optimizer's own
             rate.  A log line says so.
         evaluate, scaler, others, folder, resume, writer, on_divergence: As in `TuningCallback`.
-        options: Further fields of `Options`.
+        options: Further fields of `Options`.  ``group_ratios=True`` names every optimizer or, of a
+            single one, every parameter group.
 
     Raises:
         InvalidOptions: An argument does not fit; the error names the argument.
@@ -66,13 +67,17 @@ def tune(
             optimizer.step()
             tuned.step(loss)
     """
+    from topoloom.learning_rate.callbacks.group_names import all_names
     from topoloom.learning_rate.callbacks.loop import TuningCallback
     from topoloom.learning_rate.callbacks.parts import optimizers_of
     from topoloom.learning_rate.callbacks.ranks import Ranks, is_one_of_many
 
     if unknown := sorted(set(options) - set(Options.__dataclass_fields__)):
         raise InvalidOptions(f"/{unknown[0]}", "is not known")
-    tuner = InProcess(_options(optimizers_of(optimizer), min_lr, max_lr, total_steps, options))
+    optimizers = optimizers_of(optimizer)
+    if options.get("group_ratios") is True:
+        options["group_ratios"] = all_names(optimizers)
+    tuner = InProcess(_options(optimizers, min_lr, max_lr, total_steps, options))
     return TuningCallback(
         Ranks(tuner) if is_one_of_many() else tuner, model, optimizer, data=data,
         evaluate=evaluate, scaler=scaler, others=others, folder=folder, resume=resume,

@@ -74,6 +74,7 @@ class RemoteTuner:
         self._sequence = self._step = self._total = 0
         self._action: Action | None = None
         self._lr: float | None = None
+        self._scales: tuple[float, ...] = ()
         self._reports: deque[Report] = deque()
         self._tried = 0.0
 
@@ -107,7 +108,7 @@ class RemoteTuner:
         """
         action = self.action
         if action.lr is not None:
-            self._lr = action.lr
+            self._lr, self._scales = action.lr, action.scales
         self._note([float(loss) for loss in losses], action.do in ("set_lr", "go_on"))
         if not self._reports[0].sent:
             self._deliver(self._patience)
@@ -144,6 +145,7 @@ class RemoteTuner:
                 "sequence": self._sequence,
                 "total": self._total,
                 "lr": self._lr,
+                "scales": self._scales,
                 "reports": [asdict(report) for report in self._reports],
             }
         )
@@ -163,6 +165,7 @@ class RemoteTuner:
                        report["unasked"], sent=True)
                 for report in document["reports"]
             ]  # fmt: skip
+            scales = tuple(map(float, document.get("scales", ())))
         except (KeyError, TypeError, ValueError):
             raise InvalidState("/tuner", "must be the state of a session") from None
         self._action, self._reports, self._sequence = None, deque(reports), sequence
@@ -174,6 +177,7 @@ class RemoteTuner:
             lambda: self._once().lr_attach(identity, lease=mine, sequence=sequence)
         )
         self._id, self._lease, self._total, self._lr = identity, session.get("lease", ""), total, lr
+        self._scales = scales
         self._take(session)
         self._deliver(self._patience)
         if self._reports:
@@ -195,7 +199,9 @@ class RemoteTuner:
         action = reply["action"]
         self._sequence, self._step = reply["sequence"], reply["step"]
         known: dict[str, Any] = {n: action[n] for n in Action.__slots__ if n in action}
-        self._action = Action(**{**known, "keep": tuple(action.get("keep", ()))})
+        for name in ("keep", "scales"):
+            known[name] = tuple(action.get(name, ()))
+        self._action = Action(**known)
 
     def _note(self, losses: list[float], runs: bool) -> None:
         """Queue an observation: the result of an action, or steps without an action."""
@@ -268,7 +274,7 @@ class RemoteTuner:
             return self.action if not self._reports else Action("stop", reason="finished")
         if self._lr is None:
             raise Unreachable(f"{self._client.base_url} does not answer, and no rate is set yet")
-        return Action("go_on", lr=self._lr, steps=1)
+        return Action("go_on", lr=self._lr, steps=1, scales=self._scales)
 
 
 def encode_all(value: Any) -> Any:

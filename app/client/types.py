@@ -15,6 +15,7 @@ class ActionDocument(TypedDict):
     lr: NotRequired[float]
     steps: NotRequired[int]
     slot: NotRequired[str]
+    scales: NotRequired[list[float]]
     keep: NotRequired[list[str]]
     reason: NotRequired[Literal["finished", "diverged"]]
 
@@ -268,6 +269,7 @@ class AttemptDocument(TypedDict):
 
     rate: float
     status: Literal["running", "finished", "hopeless", "diverged"]
+    scales: NotRequired[list[float]]
     steps: int
     forecast: NotRequired[float]
     deviation: NotRequired[float]
@@ -919,6 +921,7 @@ class EntryDocument(TypedDict):
     do: NotRequired[str]
     slot: NotRequired[str]
     lr: NotRequired[float]
+    scales: NotRequired[list[float]]
     stage: int
     trial: NotRequired[int]
     step: int
@@ -1587,6 +1590,7 @@ class LrOptions(TypedDict):
     look_above: bool
     stop_rises: bool
     range_test: bool
+    group_ratios: list[str]
     max_overhead: float | Literal["inf"]
 
 
@@ -1656,6 +1660,7 @@ class LrSessionRequest(TypedDict):
     look_above: NotRequired[bool]
     stop_rises: NotRequired[bool]
     range_test: NotRequired[bool]
+    group_ratios: NotRequired[list[str]]
     max_overhead: NotRequired[float | Literal["inf"]]
 
 
@@ -2587,6 +2592,7 @@ class StageDocument(TypedDict):
     start: int
     tau: int
     rate: NotRequired[float]
+    scales: NotRequired[list[float]]
     attempts: list[AttemptDocument]
 
 

@@ -30,6 +30,7 @@ class ActionDocument(Document):
     lr: float = omitted("set_lr, continue: learning rate")
     steps: int = omitted("set_lr, continue: number of steps before the report", ge=1)
     slot: str = omitted("save, restore: checkpoint")
+    scales: list[float] = omitted("set_lr, continue: factor on the rate of each of group_ratios")
     keep: list[str] = omitted("save, restore: checkpoints to keep for a later restore")
     reason: Literal["finished", "diverged"] = omitted("stop: reason")
 
@@ -83,6 +84,9 @@ class LrOptions(Document):
     look_above: bool = Field(description="whether the search uses trials that decay to zero")
     stop_rises: bool = Field(description="whether a clear rise of the loss halves the rate")
     range_test: bool = Field(description="whether trials before the first step find the interval")
+    group_ratios: list[str] = Field(
+        description="parameter groups whose rates are searched relative to the others"
+    )
     max_overhead: float | Literal["inf"] = Field(
         description="limit of discarded steps, as a share of all steps"
     )
@@ -95,6 +99,7 @@ class AttemptDocument(Document):
     status: Literal["running", "finished", "hopeless", "diverged"] = Field(
         description="state of the trial"
     )
+    scales: list[float] = omitted("factor on the rate of each of group_ratios")
     steps: int = Field(description="steps of the trial", ge=0)
     forecast: float = omitted("forecast of the loss at the end of the stage")
     deviation: float = omitted("standard deviation of the forecast's error", ge=0)
@@ -104,6 +109,7 @@ class AttemptDocument(Document):
         """Return the document of an attempt, without a forecast that is not finite."""
         numbers = {"forecast": attempt.forecast, "deviation": attempt.deviation}
         known = {n: v for n, v in numbers.items() if v is not None and math.isfinite(v)}
+        known |= _scales(attempt.scales)
         return cls(rate=attempt.rate, status=attempt.status, steps=attempt.steps, **known)  # pyright: ignore[reportArgumentType]
 
 
@@ -113,6 +119,7 @@ class StageDocument(Document):
     start: int = Field(description="first step", ge=0)
     tau: int = Field(description="length, steps", ge=0)
     rate: float = omitted("chosen rate; with an anchor, the peak rate")
+    scales: list[float] = omitted("chosen factor on the rate of each of group_ratios")
     attempts: list[AttemptDocument] = Field(description="tried rates, in order")
 
 
@@ -152,6 +159,7 @@ class EntryDocument(Document):
     do: str = renamed_to("type")
     slot: str = omitted("saved or restored checkpoint")
     lr: float = omitted("learning rate of the steps")
+    scales: list[float] = omitted("factor on the rate of each of group_ratios")
     stage: int = Field(description="stage number from 0; -1 in the range test and in warm-up")
     trial: int = omitted("candidate number from 0; absent on the kept branch", ge=0)
     step: int = Field(description="step before the observation", ge=0)
@@ -226,18 +234,23 @@ def _stages(session: Session) -> list[StageDocument]:
             tau=stage.tau,
             rate=stage.rate,
             attempts=[AttemptDocument.of(attempt) for attempt in stage.attempts],
+            **_scales(stage.scales),  # pyright: ignore[reportArgumentType]
         )
         for stage in state.history
     ]
     if len(found) > state.stage:
         return found
     chosen = state.phase not in ("save_stage", "restore_stage", "trial", "evaluate", "save_trial")
-    rate = {"rate": state.rate} if chosen and state.rate is not None else {}
+    rate = {"rate": state.rate, **_scales(state.scales)} if chosen and state.rate else {}
     attempts = [AttemptDocument.of(attempt) for attempt in state.attempts]
     return [
         *found,
         StageDocument(start=state.stage_start, tau=state.tau, attempts=attempts, **rate),
     ]
+
+
+def _scales(scales: Sequence[float]) -> dict[str, list[float]]:
+    return {"scales": list(scales)} if scales else {}
 
 
 def history_of(session: Session, points: Sequence[HistoryPoint], most: int) -> dict[str, Any]:
@@ -265,15 +278,18 @@ def _entry(point: HistoryPoint) -> dict[str, Any]:
         "unsolicited": entry.unasked,
         "unasked": entry.unasked,
         "kept": point.kept,
+        **_scales(point.scales),
     } | given_members(slot=entry.action.slot, lr=point.lr, trial=entry.trial, total_steps=total)
 
 
-def csv_rows(points: Iterator[HistoryPoint]) -> Iterator[str]:
+def csv_rows(session: Session, points: Iterator[HistoryPoint]) -> Iterator[str]:
     """Yield the lines of a history as CSV, one per step.
 
-    ``run`` numbers all steps from 0; ``step`` numbers the steps of the branch.
+    ``run`` numbers all steps from 0; ``step`` numbers the steps of the branch.  A session with
+    group_ratios has a column more for each of them, ``scale 0`` and so on.
     """
-    yield CSV_HEAD
+    groups = range(len(session.state.scales))
+    yield CSV_HEAD.strip() + "".join(f",scale {group}" for group in groups) + "\n"
     run = 0
     for point in points:
         entry = point.entry
@@ -281,6 +297,7 @@ def csv_rows(points: Iterator[HistoryPoint]) -> Iterator[str]:
             continue
         trial = "" if entry.trial is None else entry.trial
         more = f"{entry.stage},{trial},{int(point.kept)},{int(entry.unasked)}"
+        more += "".join(f",{scale!r}" for scale in point.scales or [""] * len(groups))
         lr = "" if point.lr is None else repr(point.lr)
         for place, loss in enumerate(entry.losses):
             yield f"{run + place},{entry.start + place},{lr},{loss!r},{more}\n"

@@ -63,6 +63,8 @@ def draw(figure: "Figure", session: "Session", points: Iterable[HistoryPoint]) -
     state = session.state
     name = short(session.name, 40) or session.id[:12]
     title = f"{name}: {session.status}, {state.step} steps kept, {state.spent} run"
+    groups = zip(state.settings.group_ratios, state.scales, strict=True)
+    title += "".join(f", {short(group, 20)} times {scale:.3g}" for group, scale in groups)
     losses.set_title(title, loc="left", fontsize=10)
 
 
@@ -95,13 +97,14 @@ def _line(panel: "Axes", curve: Curve, column: int, **style: object) -> None:
 def _forecasts(panel: "Axes", session: "Session") -> None:
     """Draw the forecast of each candidate at the end of its stage, with its deviation."""
     state = session.state
-    stages = [(stage.start + stage.tau, stage.rate, stage.attempts) for stage in state.history]
+    stages = [(one.start + one.tau, (one.rate, one.scales), one.attempts) for one in state.history]
     if len(stages) <= state.stage:
-        stages.append((state.stage_start + state.tau, state.rate or 0.0, state.attempts))
+        chosen = (state.rate or 0.0, state.scales)
+        stages.append((state.stage_start + state.tau, chosen, state.attempts))
     first = True
-    for end, rate, attempts in stages:
+    for end, chosen, attempts in stages:
         for attempt in filter(_known, attempts):
-            won = attempt.rate == rate
+            won = (attempt.rate, attempt.scales) == chosen
             panel.errorbar(
                 [end],
                 [attempt.forecast or 0.0],

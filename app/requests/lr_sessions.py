@@ -11,6 +11,7 @@ from pydantic import (
     StrictBool,
     StrictFloat,
     StrictInt,
+    StrictStr,
     WithJsonSchema,
 )
 
@@ -90,6 +91,7 @@ class LrSessionRequest(Request):
     look_above: StrictBool = _FIELDS["look_above"].field()
     stop_rises: StrictBool = _FIELDS["stop_rises"].field()
     range_test: StrictBool = _FIELDS["range_test"].field()
+    group_ratios: list[StrictStr] = _FIELDS["group_ratios"].field()
     max_overhead: Share = _FIELDS["max_overhead"].field()
 
     @property

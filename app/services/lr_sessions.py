@@ -304,13 +304,15 @@ def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[Histor
     """
     head: tuple[int, tuple | None] | None = None  # (number, earlier entries)
     slots: dict[str, tuple | None] = {}
-    rates: dict[int, float | None] = {}
-    lr = None
+    rates: dict[int, tuple[float | None, tuple[float, ...]]] = {}
+    lr: float | None = None
+    scales: tuple[float, ...] = ()
     for entry in tuning.store.log(session, bare=True):
         action = entry.action
         if entry.unasked or action.do in ("set_lr", "go_on"):
-            lr = lr if entry.unasked else action.lr
-            head, rates[entry.sequence] = (entry.sequence, head), lr
+            if not entry.unasked:
+                lr, scales = action.lr, action.scales
+            head, rates[entry.sequence] = (entry.sequence, head), (lr, scales)
         elif action.slot is not None and action.do == "save":
             slots[action.slot] = head
         elif action.slot is not None:
@@ -320,4 +322,5 @@ def history(tuning: Tuning, session: Session, after: int = 0) -> Iterator[Histor
         kept.add(head[0])
         head = head[1]
     for entry in tuning.store.log(session, after):
-        yield HistoryPoint(entry, rates.get(entry.sequence), entry.sequence in kept)
+        lr, scales = rates.get(entry.sequence, (None, ()))
+        yield HistoryPoint(entry, lr, entry.sequence in kept, scales)

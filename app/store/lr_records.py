@@ -70,11 +70,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
-    """An entry of a history: ``lr`` is the rate of its steps, ``kept`` whether they count."""
+    """An entry of a history: ``kept`` tells whether its steps count.
+
+    ``lr`` is their rate, and ``scales`` are the factors on the rates of groups.
+    """
 
     entry: Entry
     lr: float | None
     kept: bool
+    scales: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +124,6 @@ def entry_of(row: Any) -> Entry:
     facts = {name: row[name] for name in Entry.__dataclass_fields__}
     facts["losses"] = decode(tuple[float, ...], json.loads(row["losses"]))
     for name in ("action", "answer"):
-        facts[name] = decode(Action, json.loads(row[name]))
+        # Entries of before ratios between parameter groups lack scales.
+        facts[name] = decode(Action, {"scales": []} | json.loads(row[name]))
     return Entry(**facts)

@@ -38,7 +38,8 @@ class TuningCallback:
     Args:
         tuner: `learning_rate.InProcess`, or any other.
         model, optimizer: One optimizer or a list of optimizers.  Parameter groups keep the ratios
-            of the rates they have now.  No scheduler may set their rates.
+            of the rates they have now, but for `Options.group_ratios`.  No scheduler may set their
+            rates.
         scheduler, scaler: An object with a state (a scheduler of something else than the rate), a
             gradient scaler.
         data: The source of the batches; without ``data`` candidates see different batches and are
@@ -93,13 +94,13 @@ class TuningCallback:
         self._parts = named_parts(named, optimizers, others or {})
         self._tuner, self._evaluate, self._on_divergence = tuner, evaluate, on_divergence
         self._ranks = tuner if isinstance(tuner, Ranks) else None
-        self._rates = Rates(optimizers)
         self._checkpoints = Checkpoints(self._parts, own_folder(folder, self._ranks))
         self._losses = Losses()
         self._save: files.Save | None = None
         resumes = resume is not None and files.has_save(Path(resume), self._ranks)
         # A save states the options of the script, so the script resumes a run that was extended.
         self._options = settings = settings_of(tuner)
+        self._rates = Rates(optimizers, () if settings is None else settings.group_ratios)
         if settings is not None:
             check_evaluate(settings, evaluate)
             warn_without_search(settings)
@@ -137,7 +138,7 @@ class TuningCallback:
 
     def set_rate(self) -> None:
         """Set the rate once more, where something else may have set another one."""
-        self._rates.set(self.lr)
+        self._rates.set(self.lr, self._rates.scales)
 
     def step(self, loss: Any) -> None:
         """Report the loss of the batch whose step was just made; a tensor of one value does.
@@ -193,7 +194,7 @@ class TuningCallback:
         if isinstance(results, Branch):
             self._tuner, self._forks = results, None
             self._progress = Progress(results, None)  # a writer does not survive a fork
-            self._rates.set(results.action.lr)
+            self._rates.set(results.action.lr, results.action.scales)
             return False
         for result in results:
             put_back(result["now"], self._parts)
@@ -224,7 +225,7 @@ class TuningCallback:
                 self._on_divergence,
             )  # fmt: skip
         else:
-            self._rates.set(action.lr)
+            self._rates.set(action.lr, action.scales)
 
     def _validation_loss(self) -> float:
         if self._evaluate is None:
@@ -251,6 +252,7 @@ class TuningCallback:
         """Return the whole state, as `save` writes it."""
         return {
             "tuner": self._tuner.state_dict(), "losses": self._losses.numbers(), "lr": self.lr,
+            "scales": list(self._rates.scales), "groups": self._rates.names,
             "ratios": list(self._rates.ratios), "settings": encode(self._options),
             **self._checkpoints.document(),
         }  # fmt: skip
@@ -281,4 +283,5 @@ class TuningCallback:
             raise
         self._checkpoints.load(saved)
         self._losses, self._rates.ratios = Losses(saved["losses"]), list(saved["ratios"])
-        self._rates.set(saved["lr"])
+        self._rates.name(saved.get("groups", ()))
+        self._rates.set(saved["lr"], saved.get("scales", ()))

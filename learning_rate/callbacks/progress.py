@@ -23,13 +23,15 @@ class Progress:
 
     Lines go to the logger ``topoloom.learning_rate``: the plan, the range test, each stage with its
     candidates, each return to a safe checkpoint, the end.  The curves of a writer are
-    ``learning_rate``, and ``loss/kept`` and ``loss/trial`` (``loss`` where the tuner is elsewhere),
-    over the steps run.
+    ``learning_rate``, ``scale/<name>`` of each group of ``group_ratios``, and ``loss/kept`` and
+    ``loss/trial`` (``loss`` where the tuner is elsewhere), over the steps run.
     """
 
     def __init__(self, tuner: Any, writer: Writer | None) -> None:
         self._tuner, self._writer = tuner, writer
         self._spent, self._stages, self._tested = 0, 0, False
+        settings = None if tuner is None else settings_of(tuner)
+        self._groups = () if settings is None else settings.group_ratios
 
     def begins(self) -> None:
         """Log the plan, and the step of a resumed run."""
@@ -60,6 +62,8 @@ class Progress:
             self._spent += 1
             self._writer.add_scalar(kind, loss, self._spent)
             self._writer.add_scalar("learning_rate", action.lr, self._spent)
+            for name, scale in zip(self._groups, action.scales, strict=False):
+                self._writer.add_scalar(f"scale/{name}", scale, self._spent)
 
     def acts(self, action: Action) -> None:
         """Log an action, and the stages that ended before it."""
@@ -74,7 +78,7 @@ class Progress:
             )  # fmt: skip
         for stage in () if state is None else state.history[self._stages :]:
             self._stages += 1
-            LOG.info("%s", _line(stage))
+            LOG.info("%s", _line(stage, self._groups))
         if action.do == "restore" and (action.slot or "").startswith("safe"):
             LOG.warning("the loss rises: back to checkpoint %s", action.slot)
         elif action.do == "stop":
@@ -82,10 +86,19 @@ class Progress:
             LOG.info("%s%s", action.reason, steps)
 
 
-def _tried(attempts: Sequence[Attempt]) -> str:
-    return ", ".join(f"{one.rate:.3g} {one.status}" for one in attempts)
+def _tried(attempts: Sequence[Attempt], groups: Sequence[str] = ()) -> str:
+    return ", ".join(
+        f"{one.rate:.3g}{_scaled(one.scales, groups)} {one.status}" for one in attempts
+    )
 
 
-def _line(stage: Stage) -> str:
-    tried = _tried(stage.attempts) or "no candidate"
-    return f"steps {stage.start} to {stage.start + stage.tau}: rate {stage.rate:.3g} ({tried})"
+def _line(stage: Stage, groups: Sequence[str]) -> str:
+    tried = _tried(stage.attempts, groups) or "no candidate"
+    rate = f"rate {stage.rate:.3g}{_scaled(stage.scales, groups)}"
+    return f"steps {stage.start} to {stage.start + stage.tau}: {rate} ({tried})"
+
+
+def _scaled(scales: Sequence[float], groups: Sequence[str]) -> str:
+    """Return the scales other than 1, each with the name of its group."""
+    pairs = zip(groups, scales, strict=False)
+    return "".join(f", {name} times {scale:.3g}" for name, scale in pairs if scale != 1.0)

@@ -8,7 +8,9 @@ from typing import Any
 from topoloom.learning_rate.errors import InvalidOptions
 from topoloom.learning_rate.options import Options, Settings
 from topoloom.learning_rate.state_machine.json_codec import encode
+from topoloom.learning_rate.state_machine.ratio_trials import tries_ratios
 from topoloom.learning_rate.state_machine.stage_plan import stage_length, validates
+from topoloom.learning_rate.state_machine.state import State
 from topoloom.learning_rate.state_machine.transitions import observe, start
 
 ENOUGH = 1000  # discarded steps that pay for a search, whatever its options
@@ -62,6 +64,8 @@ def require_same_options(saved: Mapping[str, Any], settings: Settings | None) ->
     Options that others set by default come after these.
     """
     known = saved.get("settings") or saved["tuner"].get("settings") or {}
+    if known:  # of a save of before ratios between groups
+        known = {"group_ratios": [], **known}
     given = encode(settings) or {}
     for name in given:
         if known.get(name, given[name]) != given[name]:
@@ -72,6 +76,15 @@ def require_same_options(saved: Mapping[str, Any], settings: Settings | None) ->
 def warn_without_search(settings: Settings) -> None:
     """Warn where the options leave too few steps for a search."""
     if has_search(settings):
+        if settings.group_ratios and not has_search(settings, tries_ratios):
+            warnings.warn(
+                TuningWarning(
+                    f"no ratio is searched: {settings.total_steps} steps with max_overhead "
+                    f"{settings.max_overhead:g} leave too few for trials of group_ratios. Set a "
+                    "larger total_steps or max_overhead"
+                ),
+                stacklevel=3,
+            )
         return
     warnings.warn(
         TuningWarning(
@@ -84,7 +97,11 @@ def warn_without_search(settings: Settings) -> None:
     )
 
 
-def has_search(settings: Settings) -> bool:
+def _tries_rates(state: State) -> bool:
+    return state.phase == "trial"
+
+
+def has_search(settings: Settings, tries: Callable[[State], bool] = _tries_rates) -> bool:
     """Return whether a run whose loss falls steadily tries a candidate.
 
     >>> from topoloom.learning_rate import Options
@@ -97,8 +114,8 @@ def has_search(settings: Settings) -> bool:
         return True
     state = start(Options(**asdict(settings)))
     for _ in range(MOST_REPORTS):
-        if state.phase == "trial" or state.action.do == "stop":
-            return state.phase == "trial"
+        if tries(state) or state.action.do == "stop":
+            return tries(state)
         runs = state.action.do in ("set_lr", "go_on")
         steps = range(state.spent, state.spent + state.action.steps)
         state = observe(state, [2.0 - step / settings.total_steps for step in steps if runs])

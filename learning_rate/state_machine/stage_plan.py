@@ -78,9 +78,9 @@ def trial_plan(state: State) -> tuple[int, int]:
 
 
 def left_for_search(state: State) -> int:
-    """Return the steps of the allowance that searches may yet throw away, at a stage's start."""
+    """Return the steps of the allowance that searches may yet throw away."""
     allowance = state.settings.allowance or 0
-    return max(0, allowance - int(RESERVE_SHARE * allowance) - (state.spent - state.step))
+    return max(0, allowance - int(RESERVE_SHARE * allowance) - state.discarded)
 
 
 def interval(state: State) -> tuple[float, float]:

@@ -2,15 +2,12 @@
 
 import math
 import random
-import statistics
 from dataclasses import replace
 
-from topoloom.learning_rate.forecasting.bayesian_search import Trial, propose
 from topoloom.learning_rate.forecasting.forecast import usable
 from topoloom.learning_rate.state_machine.candidate_selection import (
     hopeless,
     judged,
-    trials_of,
     winner,
 )
 from topoloom.learning_rate.state_machine.checkpoints import (
@@ -28,7 +25,15 @@ from topoloom.learning_rate.state_machine.decayed_trials import (
     seen,
 )
 from topoloom.learning_rate.state_machine.divergence_detector import watched
+from topoloom.learning_rate.state_machine.proposed_rates import chosen
 from topoloom.learning_rate.state_machine.range_trials import next_range_rate, ranged
+from topoloom.learning_rate.state_machine.ratio_trials import (
+    begun_with_ratios,
+    next_scales,
+    shared_plan,
+    tries_ratios,
+    weighed,
+)
 from topoloom.learning_rate.state_machine.stage_plan import (
     decays,
     evaluation_interval,
@@ -52,10 +57,10 @@ def begin_stage(state: State) -> State:
     tau = stage_length(settings, stage, state.step)
     state = replace(state, stage=stage, stage_start=state.step, tau=tau, until=state.step + tau)
     state = replace(state, attempts=(), round=())
-    trial_steps, purse = decayed_plan(state) if decays(settings) else trial_plan(state)
-    looking = purse > 0 and decays(settings)
-    state = replace(state, trial_steps=trial_steps, purse=purse, looking=looking)
-    if purse or safe_interval(state):
+    plan = decayed_plan(state) if decays(settings) else trial_plan(state)
+    state = shared_plan(state, *plan)
+    state = replace(state, looking=state.purse > 0 and decays(settings))
+    if state.purse or safe_interval(state):
         return save(state, "save_stage", state.stage_slot)
     return begin_first_attempt(state)
 
@@ -68,6 +73,9 @@ def begin_first_attempt(state: State) -> State:
     """
     if not state.purse:
         return exploit(replace(state, rate=rate_in_use(state)))
+    if tries_ratios(state):
+        rate = rate_in_use(state)
+        return run(replace(_with_round(replace(state, rate=rate), (rate,)), phase="trial"))
     if state.looking:
         return run(replace(_with_round(state, _decayed_rates(state)), phase="trial"))
     return run(replace(_with_first_round(state), phase="trial"))
@@ -79,7 +87,7 @@ def _with_first_round(state: State) -> State:
         low, high = interval(state)
         chance = random.Random(f"{settings.seed}/{state.stage}").random()
         rate = min(high, max(low, low * (high / low) ** chance))
-    return _with_round(state, _chosen(state, (rate,)))
+    return _with_round(state, chosen(state, (rate,)))
 
 
 def _with_round(state: State, rates: tuple[float, ...]) -> State:
@@ -88,9 +96,10 @@ def _with_round(state: State, rates: tuple[float, ...]) -> State:
     return with_attempt(state, rates[0])
 
 
-def with_attempt(state: State, rate: float) -> State:
-    """Begin with a candidate."""
-    attempt = Attempt(rate, f"trial-{len(state.attempts)}")
+def with_attempt(state: State, rate: float, scales: tuple[float, ...] | None = None) -> State:
+    """Begin with a candidate, at the scales in use or at others."""
+    scales = state.scales if scales is None else scales
+    attempt = Attempt(rate, f"trial-{len(state.attempts)}", scales=scales)
     until = state.stage_start + state.trial_steps
     return replace(state, bad=0, attempts=(*state.attempts, attempt), until=until)
 
@@ -144,8 +153,19 @@ def next_attempt(state: State) -> State:
     if state.round:
         rate, *rest = state.round
         return restore_stage(with_attempt(replace(state, round=tuple(rest)), rate))
-    rates = _decayed_rates(state) if state.looking else _chosen(state, ())
+    if tries_ratios(state):
+        return _next_ratio(state)
+    rates = _decayed_rates(state) if state.looking else chosen(state, ())
     return restore_stage(_with_round(state, rates)) if rates else _conclude(state)
+
+
+def _next_ratio(state: State) -> State:
+    """Go back to the stage's start for other scales, or continue with the best ones."""
+    scales, rate = next_scales(state), state.attempts[state.base or 0].rate
+    if scales is None:
+        return _to_winner(weighed(state), state.stage_slot, state.stage_start)
+    state = replace(state, round_start=len(state.attempts))
+    return restore_stage(with_attempt(state, rate, scales))
 
 
 def _decayed_rates(state: State) -> tuple[float, ...]:
@@ -157,68 +177,15 @@ def restore_stage(state: State) -> State:
     return restore(state, "restore_stage", state.stage_slot)
 
 
-def _chosen(state: State, rates: tuple[float, ...]) -> tuple[float, ...]:
-    """Return rates to try together: those given, and proposals as far as the purse pays.
-
-    Each proposal takes those before it for tried, with the mean of all forecasts that are
-    known (the constant liar of Ginsbourger et al. 2010).
-    """
-    used = sum(attempt.steps for attempt in state.attempts)
-    most = min(
-        state.settings.side_by_side,
-        state.settings.candidates - len(state.attempts),
-        (state.purse - used) // state.trial_steps,
-    )
-    known = [trial for trial in trials_of(state.attempts) if usable(trial.loss)]
-    lie = statistics.fmean(trial.loss for trial in known) if known else 0.0
-    doubt = statistics.fmean(trial.deviation for trial in known) if known else 0.0
-    while len(rates) < most:
-        rate = _proposal(state, [Trial(rate, lie, doubt) for rate in rates])
-        if rate is None:
-            break
-        rates = (*rates, rate)
-    return rates
-
-
-def _proposal(state: State, pretended: list[Trial]) -> float | None:
-    low, high = interval(state)
-    trials = trials_of(state.attempts) + pretended
-    if state.settings.warm_start:
-        trials += _remembered(state)
-    # Where few trials are planned they should not crowd round the best one.
-    distance = 1 / 64 if state.settings.allowance is None else 0.5 * state.trial_steps / state.purse
-    return propose(trials, low, high, kappa=state.settings.kappa, distance=distance)
-
-
-def _remembered(state: State) -> list[Trial]:
-    """Return the last stage's trials as if made now, with three times the deviation.
-
-    Levels are aligned at the rate in use, which both stages have tried.
-    """
-    if not state.attempts or not state.history:
-        return []
-    control = state.attempts[0]
-    if control.status != "finished" or control.forecast is None:
-        return []
-    before = state.history[-1]
-    known = [a for a in before.attempts if a.status == "finished" and a.forecast is not None]
-    levels = [a.forecast for a in known if a.rate == control.rate]
-    if not levels:
-        return []
-    shift = control.forecast - (levels[0] or 0.0)
-    return [
-        Trial(a.rate, (a.forecast or 0.0) + shift, 3.0 * (a.deviation or 0.0) + 1e-6)
-        for a in known
-        if a.rate != control.rate
-    ]
-
-
 def _conclude(state: State) -> State:
     """Choose the stage's rate and go to where its branch begins."""
     if state.stage < 0:
         return ranged(state)
     if state.looking:
-        return _to_winner(decided(state), state.stage_slot, state.stage_start)
+        state = begun_with_ratios(decided(state))
+        if tries_ratios(state):
+            return _next_ratio(state)
+        return _to_winner(state, state.stage_slot, state.stage_start)
     settings, best = state.settings, winner(state)
     if best is None:
         lowest = min(attempt.rate for attempt in state.attempts)
@@ -272,5 +239,5 @@ def _fall_back(state: State) -> State:
 def _end_stage(state: State) -> State:
     assert state.rate is not None, "a stage has a rate when it ends"
     told = tuple(replace(attempt, losses=(), evaluations=()) for attempt in state.attempts)
-    record = Stage(state.stage_start, state.tau, state.rate, told)
+    record = Stage(state.stage_start, state.tau, state.rate, told, state.scales)
     return begin_stage(replace(state, history=(*state.history, record)))

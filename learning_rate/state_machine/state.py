@@ -8,7 +8,7 @@ from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 7
+VERSION = 8
 PHASES = (
     "warm_up",
     "save_stage",
@@ -38,6 +38,8 @@ class Action:
     - ``evaluate``: report one validation loss;
     - ``stop``: the run is over, ``reason`` is "finished" or "diverged".
 
+    ``scales`` are the factors on the rates of the groups of `Options.group_ratios`, in their order,
+    wherever there is a rate; empty where no group is named.
     ``keep`` names the checkpoints that may be restored later; others can be dropped.
     """
 
@@ -47,6 +49,7 @@ class Action:
     slot: str | None = None
     keep: tuple[str, ...] = ()
     reason: str | None = None
+    scales: tuple[float, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return the action as JSON.
@@ -62,7 +65,7 @@ class Attempt:
     """A candidate: ``status`` is running, finished, hopeless or diverged.
 
     ``losses`` are those of its training steps, ``evaluations`` its validation losses;
-    ``forecast`` and ``deviation`` are known when it has ended.
+    ``forecast`` and ``deviation`` are known when it has ended; ``scales`` as in `Action`.
     """
 
     rate: float
@@ -73,16 +76,18 @@ class Attempt:
     evaluations: tuple[float, ...] = ()
     forecast: float | None = None
     deviation: float | None = None
+    scales: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage that was searched or passed over: what was tried, and the rate it ran at."""
+    """A stage that was searched or passed over: what was tried, and what it ran at."""
 
     start: int
     tau: int
     rate: float
     attempts: tuple[Attempt, ...]
+    scales: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,9 @@ class State:
     new_slot, new_step : the latest one, not known to be safe before some good losses follow.
     first_length : the steps that the run began with; None before its length changes.
     tested : the trials of the range test, without their losses.
+    scales : the factors in use on the rates of the groups of `Options.group_ratios`.
+    base : index of the attempt that trials of ratios are first compared with
+        (`learning_rate.state_machine.ratio_trials`); None where no ratios are tried.
     """
 
     version: int
@@ -145,6 +153,8 @@ class State:
     new_step: int = 0
     first_length: int | None = None
     tested: tuple[Attempt, ...] = ()
+    scales: tuple[float, ...] = ()
+    base: int | None = None
 
     @property
     def stage_slot(self) -> str:
@@ -155,6 +165,11 @@ class State:
     def trial(self) -> int:
         """The number of the present trial in its stage, from 0."""
         return len(self.attempts) - 1
+
+    @property
+    def scales_in_use(self) -> tuple[float, ...]:
+        """The factors on the rates of groups at the present step, those of a running trial."""
+        return self.attempts[-1].scales if self.phase == "trial" else self.scales
 
     @property
     def discarded(self) -> int:
@@ -198,6 +213,8 @@ class State:
             raise InvalidState("/phase", f"must be one of {', '.join(PHASES)}")
         if not 0 <= state.step <= state.spent or state.step > state.settings.total_steps:
             raise InvalidState("/step", "must be at most spent and settings/total_steps")
+        if len(state.scales) != len(state.settings.group_ratios):
+            raise InvalidState("/scales", "must be one for each of settings/group_ratios")
         return state
 
 
@@ -249,9 +266,33 @@ def _of_version_6(document: dict[str, Any]) -> dict[str, Any]:
     settings = document.get("settings")
     if isinstance(settings, dict):
         settings = {"range_test": False, **settings}
-    return {"tested": [], **document, "settings": settings, "version": VERSION}
+    return {"tested": [], **document, "settings": settings, "version": 7}
+
+
+def _of_version_7(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before ratios between groups, without any."""
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        settings = {"group_ratios": [], **settings}
+    more: dict[str, Any] = {"scales": [], "base": None}
+    for name in ("attempts", "tested", "history"):
+        if isinstance(found := document.get(name), list):
+            more[name] = list(map(_without_scales, found))
+    action = _without_scales(document.get("action"))
+    return {**document, **more, "action": action, "settings": settings, "version": VERSION}
+
+
+def _without_scales(record: Any) -> Any:
+    """Return the document of an action, an attempt or a stage of before ratios."""
+    if not isinstance(record, dict):
+        return record
+    record = {"scales": [], **record}
+    if isinstance(tried := record.get("attempts"), list):
+        record["attempts"] = list(map(_without_scales, tried))
+    return record
 
 
 _NEWER = (
     _of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5, _of_version_6,
+    _of_version_7,
 )  # fmt: skip

@@ -44,7 +44,8 @@ def run(state: State) -> State:
         soon = 1 if state.bad else WINDOW  # a save that is due, but not of such a model
         stop = min(stop, max(last_saved(state) + every, state.step + soon))
     do = "go_on" if lr == state.lr else "set_lr"
-    return replace(state, lr=lr, action=Action(do, lr=lr, steps=stop - state.step))
+    action = Action(do, lr=lr, steps=stop - state.step, scales=state.scales_in_use)
+    return replace(state, lr=lr, action=action)
 
 
 def is_part(state: State, losses: tuple[float, ...]) -> bool:
@@ -58,7 +59,8 @@ def is_part(state: State, losses: tuple[float, ...]) -> bool:
 
 def the_rest(state: State, steps: int) -> State:
     """Ask for what is still to come of a segment."""
-    return replace(state, action=Action("go_on", lr=state.lr, steps=steps))
+    action = Action("go_on", lr=state.lr, steps=steps, scales=state.scales_in_use)
+    return replace(state, action=action)
 
 
 def last_saved(state: State) -> int:

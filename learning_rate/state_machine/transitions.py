@@ -44,6 +44,7 @@ def start(options: Options) -> State:
     Action(do='save', lr=None, steps=0, slot='stage-0', keep=('stage-0',), reason=None)
     """
     state = State(VERSION, options.settled(), "warm_up", Action("go_on"))
+    state = replace(state, scales=(1.0,) * len(state.settings.group_ratios))
     state = replace(state, until=state.settings.warmup_steps)
     if state.settings.range_test:
         state = begun_with_range(state)

@@ -26,7 +26,8 @@ def running(url, **settings):
 
 def action_of(told):
     members = {name: value for name, value in told.items() if name != "type"}
-    return Action(**members | {"keep": tuple(told.get("keep", ()))})
+    listed = {name: tuple(told.get(name, ())) for name in ("keep", "scales")}
+    return Action(**members | listed)
 
 
 class Job:

@@ -111,7 +111,7 @@ def spoilt(**changes):
 
 STATES = {
     "no object": ([], "", "object"),
-    "version": (spoilt(version=8), "/version", "must be 1 to 7"),
+    "version": (spoilt(version=9), "/version", "must be 1 to 8"),
     "unknown": (spoilt(more=1), "/more", "not known"),
     "phase": (spoilt(phase="lunch"), "/phase", "one of"),
     "step": (spoilt(step="7"), "/step", "int"),

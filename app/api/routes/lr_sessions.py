@@ -245,7 +245,9 @@ def read_history(
         return JSONResponse(documents.history_of(session, points, PAGE))
     everything = lr_sessions.history(tuning, session)
     if chosen == "csv":
-        return StreamingResponse(documents.csv_rows(everything), media_type=FORMATS[chosen])
+        return StreamingResponse(
+            documents.csv_rows(session, everything), media_type=FORMATS[chosen]
+        )
     from topoloom.app.plots.lr_session import svg
 
     return Response(svg(session, everything), media_type=FORMATS[chosen])

@@ -177,7 +177,8 @@ def _action(document: dict[str, Any]) -> None:
     action = document["action"]
     words = [action["type"]]
     if "lr" in action:
-        words.append(f"{action['lr']:.6g}, {action['steps']} steps")
+        scales = "".join(f", times {scale:.4g}" for scale in action.get("scales", ()))
+        words.append(f"{action['lr']:.6g}{scales}, {action['steps']} steps")
     words += [action[name] for name in ("slot", "reason") if name in action]
     if document["state"] == "cancelled":
         words = ["nothing: cancelled"]
@@ -194,7 +195,9 @@ def _session(document: dict[str, Any]) -> None:
     typer.echo(f"{document['state']}: {progress}")
     _action(document)
     rows = [
-        {"stage": number, "from": stage["start"], "chosen": _chosen(stage, attempt)} | attempt
+        {"stage": number, "from": stage["start"], "chosen": _chosen(stage, attempt)}
+        | attempt
+        | {f"scale {place}": scale for place, scale in enumerate(attempt.get("scales", ()))}
         for number, stage in enumerate(document["stages"])
         for attempt in stage["attempts"]
     ]
@@ -202,6 +205,7 @@ def _session(document: dict[str, Any]) -> None:
         Column("stage", "stage"),
         Column("from step", "from"),
         Column("rate", "rate", lambda rate: f"{rate:.4g}"),
+        *_scales(document["options"]["group_ratios"]),
         Column("ran", "steps"),
         Column("how", "status", left=True),
         Column("forecast", "forecast", lambda loss: f"{loss:.4f}"),
@@ -213,4 +217,13 @@ def _session(document: dict[str, Any]) -> None:
 
 
 def _chosen(stage: dict[str, Any], attempt: dict[str, Any]) -> str:
-    return "chosen" if attempt["rate"] == stage.get("rate") else ""
+    same = all(attempt.get(name) == stage.get(name) for name in ("rate", "scales"))
+    return "chosen" if same else ""
+
+
+def _scales(groups: list[str]) -> list[Column]:
+    """Return a column for the scale of each group."""
+    return [
+        Column(group, f"scale {place}", lambda scale: f"{scale:.4g}")
+        for place, group in enumerate(groups)
+    ]

@@ -166,7 +166,7 @@ class _Local:
             return json.dumps(documents.history_of(session, points, PAGE)).encode()
         points = history(self._tuning, session)
         if form == "csv":
-            return "".join(documents.csv_rows(points)).encode()
+            return "".join(documents.csv_rows(session, points)).encode()
         from topoloom.app.plots.lr_session import svg
 
         return svg(session, points)

@@ -4,7 +4,9 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import StrictBool, StrictFloat, StrictInt
 
+from topoloom.app.requests.options.factories import MANY
 from topoloom.app.requests.options.option import REQUIRED, Option
+from topoloom.learning_rate.option_rules import MAX_GROUPS
 from topoloom.learning_rate.options import MAX_CANDIDATES, MAX_OVERRUN, MAX_STEPS
 
 MethodName: TypeAlias = Literal["topoloom", "paper"]
@@ -102,6 +104,17 @@ TUNING: tuple[Option, ...] = (
     _choice("look_above", "search in trials that decay to zero, up from the last rate of warm-up"),
     _choice("stop_rises", "restore a checkpoint and halve the rate when the loss clearly rises"),
     _choice("range_test", "trials before the first step find the interval inside these rates"),
+    Option(
+        name="group_ratios",
+        type=list[str],
+        help="also search the rates of these parameter groups relative to the others; names, "
+        "indices, or optimizer-1; default: none",
+        least=0,
+        most=MAX_GROUPS,
+        flag="--group-ratio",
+        metavar="GROUP",
+        typed=MANY,
+    ),
     _number("max_overhead", "limit of discarded steps, as a share of all steps; inf: no limit"),
 )
 """Parameters of a session: `learning_rate.Options`."""
