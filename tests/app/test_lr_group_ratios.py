@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.app.lr_jobs import PLACE, Job
-from tests.learning_rate.test_ratio_trials import Groups
-from tests.learning_rate.trainers import trained
+from tests.learning_rate.trainers import Groups, trained
 from topoloom.app.documents.lr_session import ActionDocument
 from topoloom.app.plots.lr_session import svg
 from topoloom.app.services import lr_sessions

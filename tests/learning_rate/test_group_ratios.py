@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from tests.learning_rate.test_frameworks import ASKED, hugging_face, lightning_run
 from topoloom.learning_rate import InProcess, Options, TuningCallback, tune
 from topoloom.learning_rate.callbacks import ResumableBatches
 from topoloom.learning_rate.callbacks.rates import Rates
@@ -220,3 +221,50 @@ def test_a_save_of_before_ratios_resumes_and_ratios_cannot_be_added_to_it(tmp_pa
     assert Job(resume=path).train().bits == whole.bits
     with pytest.raises(InvalidOptions, match="/group_ratios: must stay"):
         Job(resume=path, group_ratios=True)
+
+
+TRAINED = {"max_overhead": 0.6, "group_ratios": ("0", "1")}
+
+
+def require_ratios(state, groups):
+    """Check that ratios were tried, and that two groups have rates in the chosen ratio."""
+    tried = {one.scales for stage in state.history for one in stage.attempts}
+    assert len(tried) > 1 and state.action.reason == "finished"
+    first, second = (group["lr"] for group in groups)
+    assert first / second == pytest.approx(state.scales[0] / state.scales[1])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_hugging_faces_trainer_has_ratios_of_its_two_groups_and_resumes_them(tmp_path):
+    def new(**more):
+        tuner = InProcess(Options(1e-4, 1.0, 240, **{**ASKED, **TRAINED}))
+        return tuner, *hugging_face(tmp_path, tuner, save_strategy="steps", save_steps=50, **more)
+
+    tuner, model, trainer = new()
+    trainer.train()
+    require_ratios(tuner.state, trainer.optimizer.param_groups)
+    again, resumed, trainer = new()
+    trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-50"))
+    assert again.state.to_json() == tuner.state.to_json()
+    assert all(map(torch.equal, resumed.state_dict().values(), model.state_dict().values()))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_lightnings_trainer_has_ratios_of_groups_and_resumes_them(tmp_path):
+    def new():
+        tuner = InProcess(Options(1e-4, 1.0, 240, **{**ASKED, **TRAINED}))
+        module, loader, trainer = lightning_run(tmp_path, tuner, save_every=32)
+        layers = module.network.layers
+        groups = [{"params": list(layers[place].parameters())} for place in (0, 2)]
+        module.configure_optimizers = lambda: torch.optim.AdamW(groups, lr=0.01)
+        return tuner, module, loader, trainer
+
+    tuner, module, loader, trainer = new()
+    trainer.fit(module, loader)
+    require_ratios(tuner.state, trainer.optimizers[0].param_groups)
+    again, resumed, loader, trainer = new()
+    trainer.fit(resumed, loader, ckpt_path=str(tmp_path / "step=64.ckpt"))
+    assert again.state.to_json() == tuner.state.to_json()
+    assert all(map(torch.equal, resumed.state_dict().values(), module.state_dict().values()))

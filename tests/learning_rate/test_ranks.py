@@ -32,9 +32,13 @@ network = torch.nn.Sequential(torch.nn.Linear(5, 16), torch.nn.Tanh(), torch.nn.
 model = torch.nn.parallel.DistributedDataParallel(network)
 if way == "unlike":  # as where a rank loads another file than the others
     torch.nn.init.normal_(network[0].weight)
-optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+groups, more = model.parameters(), {"max_overhead": 0.3}
+if way == "ratios":
+    groups = [{"params": list(network[place].parameters())} for place in (0, 2)]
+    more = {"max_overhead": 0.6, "group_ratios": (0, 1)}
+optimizer = torch.optim.AdamW(groups, lr=0.1)
 data = ResumableBatches(64, 8, seed=rank)
-options = Options(1e-4, 1.0, 240, candidates=3, max_overhead=0.3)
+options = Options(1e-4, 1.0, 240, candidates=3, **more)
 
 class Failing(InProcess):
     def observe(self, losses=()):
@@ -43,7 +47,7 @@ class Failing(InProcess):
         return super().observe(losses)
 
 tuner = (Failing if way == "failing" else InProcess)(options) if rank == 0 else None
-told = {"rates": [], "error": None, "log": []}
+told = {"rates": [], "ratios": [], "error": None, "log": []}
 logger = logging.getLogger("topoloom.learning_rate")
 logger.setLevel(logging.INFO)
 logger.addHandler(logging.Handler())
@@ -79,6 +83,7 @@ try:
         loss.backward()
         optimizer.step()
         told["rates"].append(optimizer.param_groups[0]["lr"])
+        told["ratios"].append(optimizer.param_groups[-1]["lr"] / optimizer.param_groups[0]["lr"])
         callback.step(loss)
         if way.startswith("killed") and len(told["rates"]) % 10 == 0:
             saves += 1
@@ -153,6 +158,15 @@ def test_ranks_killed_around_a_write_resume_from_one_save(place, undisturbed, tm
     # Where rank 1 has not written the second save, both go back to the first.
     assert made == undisturbed[0]["spent"] - (10 if place == "before" else 20)
     assert again[0]["rates"] == undisturbed[0]["rates"][-made:]
+
+
+@pytest.mark.slow
+def test_ranks_try_the_same_ratios_between_groups_and_end_alike(tmp_path):
+    one, other = ran(tmp_path, "ratios")
+    assert (one["error"], other["error"]) == (None, None)
+    assert (one["rates"], one["ratios"]) == (other["rates"], other["ratios"])
+    assert one["parameters"] == other["parameters"]
+    assert len({round(ratio, 3) for ratio in one["ratios"]}) > 1
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.learning_rate.trainers import Toy, trained
+from tests.learning_rate.trainers import Groups, trained
 from topoloom.learning_rate import Options, State, observe, overrun, start
 from topoloom.learning_rate.state_machine.extension import extended
 
@@ -18,40 +18,6 @@ pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 STEP = math.sqrt(10)
 GROUPS = ("embedding", "matrices")
-
-
-class Groups(Toy):
-    """Two parts of the loss, each of which falls with the rate of its group, up to a limit.
-
-    Noise depends on the position in the data, or with ``own`` on every step that is run.
-    """
-
-    def __init__(self, limits=(0.05, 0.05), noise=0.05, own=False, seed=0, **more):
-        super().__init__(**more)
-        self.limits, self.noise, self.own, self.seed = limits, noise, own, seed
-        self.level, self.scales, self.speed = (1.0, 1.0), (), 0.3
-
-    def carry_out(self, action):
-        if action.do == "set_lr":
-            self.scales = (*action.scales, 1.0)[:2]  # a group without a name has none
-        if action.do in ("set_lr", "go_on"):
-            assert self.scales == (*action.scales, 1.0)[:2], "scales that change are set"
-        return super().carry_out(action)
-
-    def one_step(self):
-        place = self.run if self.own else self.position
-        noise = random.Random(f"{self.seed}/{place}").gauss(0, self.noise)
-        loss = math.nan if self.run in self.bad_steps else 0.3 + sum(self.level) + noise
-        rates = [self.lr * scale for scale in self.scales]
-        self.level = tuple(
-            level * (1.5 if rate > limit else math.exp(-self.speed * rate))
-            for level, rate, limit in zip(self.level, rates, self.limits, strict=True)
-        )
-        if self.run == self.poisoned:
-            self.level = (math.nan, math.nan)  # until a checkpoint is restored
-        self.position += 1
-        self.run += 1
-        return loss if math.isnan(loss) else min(loss, 1e300)
 
 
 class Indifferent(Groups):

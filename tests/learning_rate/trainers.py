@@ -53,6 +53,40 @@ class Toy:
         return [self.one_step() for _ in range(action.steps)]
 
 
+class Groups(Toy):
+    """Two parts of the loss, each of which falls with the rate of its group, up to a limit.
+
+    Noise depends on the position in the data, or with ``own`` on every step that is run.
+    """
+
+    def __init__(self, limits=(0.05, 0.05), noise=0.05, own=False, seed=0, **more):
+        super().__init__(**more)
+        self.limits, self.noise, self.own, self.seed = limits, noise, own, seed
+        self.level, self.scales, self.speed = (1.0, 1.0), (), 0.3
+
+    def carry_out(self, action):
+        if action.do == "set_lr":
+            self.scales = (*action.scales, 1.0)[:2]  # a group without a name has none
+        if action.do in ("set_lr", "go_on"):
+            assert self.scales == (*action.scales, 1.0)[:2], "scales that change are set"
+        return super().carry_out(action)
+
+    def one_step(self):
+        place = self.run if self.own else self.position
+        noise = random.Random(f"{self.seed}/{place}").gauss(0, self.noise)
+        loss = math.nan if self.run in self.bad_steps else 0.3 + sum(self.level) + noise
+        rates = [self.lr * scale for scale in self.scales]
+        self.level = tuple(
+            level * (1.5 if rate > limit else math.exp(-self.speed * rate))
+            for level, rate, limit in zip(self.level, rates, self.limits, strict=True)
+        )
+        if self.run == self.poisoned:
+            self.level = (math.nan, math.nan)  # until a checkpoint is restored
+        self.position += 1
+        self.run += 1
+        return loss if math.isnan(loss) else min(loss, 1e300)
+
+
 def trained(options, toy=None, between=lambda state: state, most=10**9):
     """Train to the end; ``between`` is applied to every state on the way."""
     toy = toy or Toy()
