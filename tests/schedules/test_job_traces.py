@@ -626,6 +626,72 @@ def test_any_bytes_are_a_job_or_one_error(noise, at, inserted):
         assert read_model(model, prod(model.get("parallel", {}).values())).operations
 
 
+def places_in(value, before=()):
+    """Return the path of every member of parsed JSON."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        one for key, held in items for one in ((*before, key), *places_in(held, (*before, key)))
+    ]
+
+
+JSON_FILES = [
+    {
+        "t.0.json": {
+            "nodes": [
+                {"id": 1, "name": "a", "node_type": "comp_node", "runtime": 3},
+                {
+                    "id": 2,
+                    "name": "b",
+                    "node_type": "coll_comm_node",
+                    "comm_type": "ALL_TO_ALL",
+                    "comm_size": 4,
+                    "comm_group": 1,
+                    "data_deps": [1],
+                    "ctrl_deps": [],
+                },
+            ]
+        },
+        "g.json": {"1": [0, 1]},
+    },
+    {"t.0.json": {"workload_graph": [{"Id": 1, "Name": "x", "NodeType": 4, "runtime": 3}]}},
+    {
+        "p.json": profile(
+            [kernel(7, 0, 10), nccl(20, 10, 5, "broadcast", 3, (0, 1))],
+            pg_config=[{"pg_name": "0", "pg_desc": "dp", "ranks": [0, 1]}],
+        )
+    },
+]
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=3),
+    st.sampled_from(["[0, 1]", "[0, ..., 9]", [[]], {"a": 1}, [-1], ["x"], 2**70]),
+)
+
+
+@given(st.sampled_from(JSON_FILES), VALUES, st.data())
+def test_any_value_in_a_json_trace_is_a_job_or_one_error(files, value, data):
+    changed = json.loads(json.dumps(files))
+    *path, last = data.draw(st.sampled_from(places_in(changed)))
+    held = changed
+    for key in path:
+        held = held[key]
+    held[last] = value
+    try:
+        model = trace_model(changed, "")
+        assert micros(model, ranks=prod(model.get("parallel", {}).values())) >= 0
+    except (NoSchedule, TooLarge) as error:
+        assert "\n" not in error.rule
+
+
 def test_limits_are_explicit(monkeypatch):
     monkeypatch.setattr(trace_files, "MAX_BYTES", 10_000)
     bomb = gzip.compress(bytes(10**6))

@@ -70,6 +70,8 @@ def trace_model(files: Mapping[str, Content], place: str, name: str = "trace") -
 
 
 def _model(files: Mapping[str, Content]) -> dict[str, Any]:
+    if not isinstance(files, Mapping):
+        raise NoSchedule("", "must be files by their names")
     if not 1 <= len(files) <= MAX_FILES:
         raise TooLarge("", f"must be 1 to {MAX_FILES} files, not {len(files)}")
     left, found = MAX_BYTES, dict[str, _Document]()
@@ -113,6 +115,8 @@ def _document(content: Content, name: str, left: int) -> tuple[_Document, int]:
     """Return the content of a file, and its bytes."""
     if isinstance(content, Mapping):
         return _Document(parsed=dict(content)), 0
+    if not isinstance(content, bytes | str):
+        raise fault(name, None, "must be bytes, a text or a JSON object")
     data = content.encode() if isinstance(content, str) else _unpacked(content, name, left)
     if len(data) > left:
         raise TooLarge("", f"must have at most {MAX_BYTES} bytes in all, unpacked")
