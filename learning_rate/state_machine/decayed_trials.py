@@ -10,9 +10,9 @@ of them are compared step by step, by the differences of their last losses.
   the rate stays, and a later stage searches again with the steps that are left.
 - A smaller rate must also save ``eps`` of what the loss has fallen since the run began.  Before the
   loss has fallen, no smaller rate is tried: only noise tells rates apart there.
-- A larger rate is chosen `DISCOUNT` rungs below the best one, and never below the start: the best
-  rate of a short run is larger than that of a long run.  Trials are proportional to the run, so one
-  discount serves runs of any length.
+- A larger rate is chosen half a rung (`DISCOUNT`) below the best one, and never below the start:
+  the best rate of a short run is larger than that of a long run.  Trials are proportional to the
+  run, so one discount serves runs of any length.
 
 The rate of a trial ends at zero, so no trial is continued: all their steps are discarded.
 """
@@ -27,7 +27,7 @@ from topoloom.learning_rate.state_machine.stage_plan import interval, left_for_s
 from topoloom.learning_rate.state_machine.state import Attempt, State
 
 STEP = math.sqrt(10.0)
-DISCOUNT = 1.0  # rungs
+DISCOUNT = 0.5  # rungs
 TRIAL_SHARE = 0.16  # of the allowance
 SHORTEST = 12  # steps of a trial
 TAIL, LEAST_TAIL = 1 / 4, 6  # of a trial's losses, which are compared
@@ -79,7 +79,7 @@ def decided(state: State) -> State:
     best = _best(state, known)
     # Searched again later, unless the start is clearly better than the rate above.
     clear = best != 0 or below(known.get(0), known.get(1))
-    rung = max(0.0, _least(known, best) - DISCOUNT) if best > 0 else best
+    rung = max(0.0, least(known, best) - DISCOUNT) if best > 0 else best
     rate = _rate(state, rung)
     return replace(state, rate=rate, peak=rate if clear else None)
 
@@ -111,7 +111,7 @@ def _open(state: State, known: Rungs, rungs: list[int]) -> list[int]:
     ]
 
 
-def _least(known: Rungs, best: int) -> float:
+def least(known: Rungs, best: int) -> float:
     """Return where a parabola through the best rung and its neighbors is least."""
     points = [known.get(rung) for rung in (best - 1, best, best + 1)]
     if any(point is None or point.status == "diverged" for point in points):

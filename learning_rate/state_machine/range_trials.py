@@ -13,6 +13,9 @@ higher the larger the rate is, does not lead to the smallest rate.
   Where the budget or the interval ends before a rung is worse, the middle is the last rung.
 - Down: the middle is the best rung.
 - Nothing clear: the middle is the start.
+- Overshot: the start, or a rate below it, counts as one that exploded if it raises the loss far
+  above that of the lowest rate, on the same batches: by `OVERSHOOT` of the first loss, and by more
+  than its trial ends lower.  Eight steps show such a rise, and not the damage that it does.
 
 Then warm-up begins with the untrained model, and the interval reaches `DECADES` to each side of its
 middle.  All steps of the trials are discarded.
@@ -26,12 +29,13 @@ from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.checkpoints import restore, save
 from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, climbed, gaps_between
 from topoloom.learning_rate.state_machine.stage_plan import left_for_search
-from topoloom.learning_rate.state_machine.state import State
+from topoloom.learning_rate.state_machine.state import Attempt, State
 
 RUNG = 10.0
 DECADES = 1.5  # that the interval reaches to each side of its middle
 TRIAL_SHARE = 0.08  # of the allowance
 WORTH = 0.25  # of the gain over a rate without effect, by which a smaller rate is better
+OVERSHOOT = 0.1  # of the untrained model's loss, by which a trial may rise above it
 SHORTEST = 8  # steps of a trial
 LEAST_TRIALS = 3  # the start, a rung above, a rung below
 
@@ -55,6 +59,8 @@ def next_range_rate(state: State) -> tuple[float, ...]:
     lowest = _lowest(state.settings)
     best = _best(known, lowest)
     wanted = [best + 1] if best > 0 else [0, 1, best, best - 1]
+    if any(rung <= 0 and _overshot(attempt, None) for rung, attempt in known.items()):
+        wanted.insert(0, lowest)
     if best <= 0 and below(known.get(best - 1), known.get(best)):
         wanted.append(lowest)
     if 0 in known and known[0].status == "diverged":
@@ -118,9 +124,31 @@ def _promises_more(known: Rungs, rung: int, lowest: int) -> bool:
 
 
 def _rungs(state: State) -> Rungs:
-    base = state.settings.warmup_lr
+    """Return the trials that have ended, by their place on the ladder; overshot ones diverged."""
+    base, lowest = state.settings.warmup_lr, _lowest(state.settings)
     ended = [attempt for attempt in state.attempts if attempt.status != "running"]
-    return {round(math.log(attempt.rate / base, RUNG)): attempt for attempt in ended}
+    known = {round(math.log(attempt.rate / base, RUNG)): attempt for attempt in ended}
+    still = known.get(lowest)
+    return {
+        rung: replace(attempt, status="diverged")
+        if rung <= 0 and still and still.status == "finished" and _overshot(attempt, still)
+        else attempt
+        for rung, attempt in known.items()
+    }
+
+
+def _overshot(attempt: Attempt, still: Attempt | None) -> bool:
+    """Whether a trial rose far above a rate without effect, and further than it ends below.
+
+    Without such a trial the loss of the first batch stands for all of its losses.
+    """
+    if attempt.status != "finished" or attempt is still:
+        return False
+    theirs = still.losses if still is not None else attempt.losses[:1] * attempt.steps
+    # A trial may have steps that nobody asked for, and the other one none.
+    gaps = [other - mine for mine, other in zip(attempt.losses, theirs, strict=False)]
+    gain = statistics.fmean(gaps[len(gaps) // 2 :])
+    return -min(gaps) > max(gain, OVERSHOOT * abs(attempt.losses[0]))
 
 
 def _lowest(settings: Settings) -> int:

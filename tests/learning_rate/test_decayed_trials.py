@@ -61,11 +61,11 @@ def test_trials_decay_linearly_to_zero():
         assert rates == pytest.approx([rate * (1 - (n // 2 * 2 + 1) / 64) for n in range(64)])
 
 
-def test_a_rate_one_rung_below_the_best_is_chosen_as_long_as_rungs_end_lower():
+def test_a_rate_half_a_rung_below_the_best_is_chosen_as_long_as_rungs_end_lower():
     state, toy = trained(options(LOOK, 4000), Toy(limit=2.0))
     tried = [attempt.rate for attempt in state.history[0].attempts]
     assert tried == pytest.approx([BASE * STEP**rung for rung in (1, 0, 2, 3, 4)])
-    assert state.history[0].rate == pytest.approx(BASE * STEP**3)
+    assert state.history[0].rate == pytest.approx(BASE * STEP**3.5)
     assert not any(stage.attempts for stage in state.history[1:])
     assert state.history[0].start == 200 and toy.position == 4000
 

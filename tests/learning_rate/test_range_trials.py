@@ -80,6 +80,49 @@ def test_where_the_loss_is_noise_alone_the_middle_is_the_start(seed, more):
     assert decades(state) == 0
 
 
+class Overshooting(Toy):
+    """A loss that rises far in the first steps of a trial of too high a rate, and then comes back.
+
+    Noise depends on the position in the data alone.  Below the limit the loss falls as in `Toy`.
+    """
+
+    def __init__(self, limit, height):
+        super().__init__(limit=math.inf)
+        self.too_high, self.height = limit, height
+
+    def one_step(self):
+        early = self.position in (1, 2) and self.lr > self.too_high
+        return super().one_step() + (self.height if early else 0.0)
+
+
+def ranged(toy, **more):
+    """Return the state after the range test alone."""
+    state = start(asked(**more))
+    while not state.tested:
+        state = observe(state, toy.carry_out(state.action))
+    return state
+
+
+@given(limit=st.floats(-6, -3.5), height=st.floats(1.0, 4.5))
+@settings(max_examples=20, deadline=None)
+def test_below_a_start_that_raises_the_loss_far_and_gains_less_lower_decades_are_tried(
+    limit, height
+):
+    """The height is below an explosion, which is three times the first loss."""
+    state = ranged(Overshooting(10**limit, height))
+    own = [attempt.rate for attempt in state.tested]
+    assert own[:2] == pytest.approx([OWN, OWN / 1e5])
+    fallen = 1 - 1.5 / SHORTEST  # of its rate, where the trial is too high
+    assert decades(state) == math.floor(limit - math.log10(OWN * fallen))
+    assert all(attempt.status == "finished" for attempt in state.tested)
+
+
+def test_a_rise_smaller_than_what_the_trial_gains_does_not_lower_the_start():
+    calm, risen = (ranged(Overshooting(1e-5, height), min_lr=1e-3, max_lr=1e9, warmup_lr=1.0)
+                   for height in (0.0, 0.9))  # fmt: skip
+    assert calm.settings == risen.settings
+
+
 def warm_up_of(toy):
     """Return the steps between the last return to the untrained model and the first stage."""
     end = next(n for n, action in enumerate(toy.actions) if action.slot == "stage-0")
