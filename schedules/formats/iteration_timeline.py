@@ -13,7 +13,7 @@ from topoloom.schedules.formats.chakra.program import COMPUTE, RECEIVE, SEND, VE
 from topoloom.schedules.formats.chakra.protobuf_schema import GlobalMetadata, Node, write_messages
 from topoloom.schedules.iterations.communications import Traffic
 from topoloom.schedules.iterations.iteration import Iteration
-from topoloom.schedules.iterations.job_operations import JobPlan
+from topoloom.schedules.iterations.job_plan import JobPlan
 from topoloom.schedules.iterations.messages import Message
 
 COLLECTIVE = 7

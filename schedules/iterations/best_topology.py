@@ -14,8 +14,9 @@ from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
 from topoloom.schedules.iterations.group_loads import RoutedGroups
 from topoloom.schedules.iterations.iteration import Iteration
-from topoloom.schedules.iterations.job_operations import JobPlan, Routed, job_plan
-from topoloom.schedules.iterations.least_time import least_seconds
+from topoloom.schedules.iterations.job_operations import job_plan
+from topoloom.schedules.iterations.job_plan import JobPlan, Routed, Times
+from topoloom.schedules.iterations.least_time import TimeBound
 from topoloom.schedules.iterations.operations import Timeline
 from topoloom.schedules.iterations.path_loads import ShortestPaths
 from topoloom.schedules.iterations.training_job import Sharding
@@ -105,22 +106,21 @@ def fastest(plan: JobPlan, networks: Sequence[RoutedGroups], count: int) -> list
     Best-first search: of all networks, the one of least time or lower bound gets the next of a
     bound by its all-to-alls, a bound by all its communications, and a simulation.
     """
-    order = plan.order
-    bounded = len(networks) > count
-    queue = [(Fraction(0), place, 0 if bounded else 1) for place in range(len(networks))]
-    routed, simulated = dict[int, Routed](), dict[int, Simulated]()
+    bound = TimeBound(plan)
+    queue = [(Fraction(0), place, 0) for place in range(len(networks))]
+    times, simulated = dict[int, Times](), dict[int, Simulated]()
     found = list[Simulated]()
     while queue and len(found) < count:
         _, place, step = heappop(queue)
         network = networks[place]
         if step == 0:
-            seconds = least_seconds(plan.on(OnlyExchanges(network)), order)
+            seconds = bound.seconds(plan.times(OnlyExchanges(network)))
         elif step == 1:
-            routed[place] = plan.on(network)
-            seconds = least_seconds(routed[place], order) if bounded else Fraction(0)
+            times[place] = plan.times(network)
+            seconds = bound.seconds(times[place])
         elif step == 2:
-            one = routed[place]
-            timeline = simulate(one.operations, one.shares, order)
+            one = plan.routed(times.pop(place))
+            timeline = simulate(one.operations, one.shares, plan.order)
             simulated[place] = Simulated(network, one, timeline)
             seconds = timeline.seconds
         else:

@@ -82,7 +82,7 @@ class FreeNetwork:
 class OnlyExchanges:
     """A network on which only the all-to-alls of another network take time.
 
-    `least_time.least_seconds` on it is below that on the other network, and needs few costs.
+    The `least_time.TimeBound` on it is not above that on the other network, and needs few costs.
     """
 
     network: Network

@@ -8,7 +8,7 @@ from functools import cached_property
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.communications import FreeNetwork, Network
 from topoloom.schedules.iterations.event_simulation import simulate
-from topoloom.schedules.iterations.job_operations import JobPlan, LayerSeconds, Routed
+from topoloom.schedules.iterations.job_plan import JobPlan, LayerSeconds, Routed
 from topoloom.schedules.iterations.messages import COMPUTATIONS, PHASES
 from topoloom.schedules.iterations.operations import Timeline
 from topoloom.schedules.iterations.training_job import Layer, TrainingJob

@@ -4,15 +4,13 @@ All ranks of a pipeline stage do the same at the same time, so a stage has one s
 computations, and every operation on the network stands for all groups of a kind in the stage.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from topoloom.schedules.iterations.communications import Cost, Network
-from topoloom.schedules.iterations.link_sharing import LinkShares, Row
+from topoloom.schedules.iterations.job_plan import JobPlan, LayerSeconds
 from topoloom.schedules.iterations.messages import (
     BACKWARD,
     FORWARD,
@@ -22,7 +20,7 @@ from topoloom.schedules.iterations.messages import (
     LayerMessages,
     Message,
 )
-from topoloom.schedules.iterations.operations import Operation, Order, order_of
+from topoloom.schedules.iterations.operations import Operation
 from topoloom.schedules.iterations.pipeline_schedules import Pass, Work, stage_groups
 from topoloom.schedules.iterations.training_job import (
     Layer,
@@ -30,63 +28,6 @@ from topoloom.schedules.iterations.training_job import (
     Sharding,
     TrainingJob,
 )
-
-LayerSeconds = Callable[[Layer], tuple[Fraction, Fraction, Fraction]]
-"""Seconds of a layer for one microbatch; see `iteration.layer_seconds`."""
-
-
-class Routed(NamedTuple):
-    """Operations on a network, their link shares, and the cost of every message by stage."""
-
-    operations: list[Operation]
-    shares: LinkShares
-    costs: dict[tuple[int, Message], Cost]
-
-
-@dataclass(frozen=True)
-class JobPlan:
-    """The operations of a job, before a network gives its messages their times.
-
-    ``messages[i]`` is the message of operation i, or None for a computation.  ``seconds`` are the
-    times of the layers.
-    """
-
-    job: TrainingJob
-    seconds: LayerSeconds
-    operations: Sequence[Operation]
-    messages: Sequence[Message | None]
-
-    @cached_property
-    def order(self) -> Order:
-        """The order of the operations."""
-        return order_of(self.operations)
-
-    def on(self, network: Network) -> Routed:
-        """Return the operations with the times of their messages on a network."""
-        rows, row_of = list[Row](), dict[tuple[str, str, str], int]()
-        costs = dict[tuple[int, Message], Cost]()
-        known = dict[tuple[int, int], tuple[Fraction, int, Fraction]]()
-        found = []
-        for one, message in zip(self.operations, self.messages, strict=True):
-            if message is None:
-                found.append(one)
-                continue
-            timed = known.get((one.stage, id(message)))
-            if timed is None:
-                cost = network.cost(message.kind, message.traffic, one.stage, message.size_bytes)
-                costs[one.stage, message] = cost
-                row = row_of.setdefault((one.stream, message.kind, cost.algorithm), len(rows))
-                if row == len(rows):
-                    rows.append(cost.row)
-                timed = cost.latency * message.runs, row, cost.transfer * message.runs
-                known[one.stage, id(message)] = timed
-            latency, row, transfer = timed
-            found.append(
-                Operation(
-                    *(one.stream, one.name, latency, one.after, row, transfer, one.kind, one.stage)
-                )
-            )
-        return Routed(found, LinkShares(rows), costs)
 
 
 def job_plan(job: TrainingJob, seconds: LayerSeconds) -> JobPlan:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.iterations.communications import Traffic
 from topoloom.schedules.iterations.iteration import layer_seconds
-from topoloom.schedules.iterations.job_operations import JobPlan
+from topoloom.schedules.iterations.job_plan import JobPlan
 from topoloom.schedules.iterations.messages import (
     COMPUTE,
     GATHER,
