@@ -52,6 +52,7 @@ from topoloom.app.api.routes import (
 from topoloom.app.api.security_headers import SecurityHeaders
 from topoloom.app.api.strict_http import AnswerHead
 from topoloom.app.auth.buckets import Buckets
+from topoloom.app.auth.floods import RefuseFloods
 from topoloom.app.auth.guesses import RefuseGuesses
 from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.auth.middleware import Gate
@@ -182,9 +183,8 @@ def add_middleware(app: FastAPI, chosen: Settings) -> None:
         most_of_owner=BODIES_OF_OWNER * chosen.max_body_bytes,
     )
     failures = app.state.failures = _failures(chosen)
-    app.add_middleware(
-        Gate, refusal=problems.answer_to, buckets=_buckets(chosen), failures=failures
-    )
+    buckets = _buckets(chosen)
+    app.add_middleware(Gate, refusal=problems.answer_to, buckets=buckets, failures=failures)
     app.add_middleware(ServeFormerNames)
     if chosen.origins:
         # A preflight request has no key, so it is answered before the gate.
@@ -199,11 +199,11 @@ def add_middleware(app: FastAPI, chosen: Settings) -> None:
     app.add_middleware(AnswerHead)
     app.add_middleware(Observe, metrics=app.state.metrics, refusal=problems.answer_to)
     app.add_middleware(SecurityHeaders, private=chosen.auth == "keys")
+    cheap = {"refusal": problems.answer_to, "counted": app.state.metrics.refused}
+    if buckets is not None:
+        app.add_middleware(RefuseFloods, buckets=buckets, **cheap)
     if failures is not None:
-        counted = app.state.metrics.refused
-        app.add_middleware(
-            RefuseGuesses, failures=failures, refusal=problems.answer_to, counted=counted
-        )
+        app.add_middleware(RefuseGuesses, failures=failures, **cheap)
 
 
 def _buckets(chosen: Settings) -> Buckets | None:

@@ -199,7 +199,7 @@ def uvicorn_options(app: FastAPI, settings: Settings) -> dict[str, Any]:
 
 def _guesses(failures: Buckets | None, address: str) -> bool:
     """Return whether an address has sent too many requests without a valid key."""
-    return failures is not None and failures.wait(f"address:{address}") > 0
+    return failures is not None and failures.look(f"address:{address}").wait > 0
 
 
 def _raise_file_limit(files: int) -> None:

@@ -41,7 +41,7 @@ class Buckets:
     [1, 0]
     >>> buckets.take("ann")
     Taken(wait=1, left=0, full=1)
-    >>> buckets.wait("ann"), buckets.wait("bob")
+    >>> buckets.look("ann").wait, buckets.look("bob").wait
     (1, 0)
     >>> buckets.take("bob").wait
     0
@@ -70,16 +70,26 @@ class Buckets:
 
     def take(self, name: str) -> Taken:
         """Take a token from a bucket, unless the bucket is empty.  O(1); not thread-safe."""
+        taken, full_at = self._taken(name)
+        if not taken.wait:
+            self._full_at[name] = full_at
+            self._full_at.move_to_end(name)
+            if len(self._full_at) > self._most:
+                self._full_at.popitem(last=False)
+        return taken
+
+    def look(self, name: str) -> Taken:
+        """Return what `take` would return now, and take nothing."""
+        return self._taken(name)[0]
+
+    def _taken(self, name: str) -> tuple[Taken, int]:
+        """Return the result of taking a token, and when the bucket is full again after that."""
         now = self._clock()
         full_at = max(self._full_at.get(name, 0), now) + self._gain
         excess = full_at - now - self.burst * self._gain
         if excess > 0:
-            return Taken(_seconds(excess), 0, _seconds(full_at - self._gain - now))
-        self._full_at[name] = full_at
-        self._full_at.move_to_end(name)
-        if len(self._full_at) > self._most:
-            self._full_at.popitem(last=False)
-        return Taken(0, -excess // self._gain, _seconds(full_at - now))
+            return Taken(_seconds(excess), 0, _seconds(full_at - self._gain - now)), full_at
+        return Taken(0, -excess // self._gain, _seconds(full_at - now)), full_at
 
     def is_full(self, name: str) -> bool:
         """Return whether no token was taken from a bucket, or all are back.
@@ -89,13 +99,6 @@ class Buckets:
         (True, 0, False)
         """
         return self._full_at.get(name, 0) <= self._clock()
-
-    def wait(self, name: str) -> int:
-        """Return the seconds until a bucket has a token; 0 if the bucket has one now."""
-        full_at = self._full_at.get(name)
-        if full_at is None:
-            return 0
-        return max(0, _seconds(full_at + self._gain - self._clock() - self.burst * self._gain))
 
     def headers(self, taken: Taken) -> Mapping[str, str]:
         """Return the headers of an answer (draft-ietf-httpapi-ratelimit-headers-10).

@@ -32,6 +32,9 @@ REFUSED = "refused"
 COUNTED = "counted"
 """Name in ``scope["state"]`` that is true where the token of a failure was taken before."""
 
+OVER_RATE = "over_rate"
+"""Name in ``scope["state"]`` of the caller whose bucket is empty."""
+
 _PROBE = "/healthz"
 """Path without a rate limit: a liveness probe must never get 429."""
 
@@ -71,7 +74,7 @@ class Gate:
                 raise state[REFUSED]
             state["access"] = access = await self._admitted(scope, stranger)
             state["owner"] = access.limited
-            told = {} if scope["path"] == _PROBE else self._counted(access.caller)
+            told = {} if scope["path"] == _PROBE else self._counted(access.caller, state)
         except (AccessError, SQLAlchemyError) as error:
             await self.refusal(scope["path"], error)(scope, receive, send)
             return
@@ -90,13 +93,14 @@ class Gate:
             raise Unauthorized(given=bool(text))
         return access
 
-    def _counted(self, owner: str) -> Mapping[str, str]:
+    def _counted(self, owner: str, state: dict[str, object]) -> Mapping[str, str]:
         """Take a token; return the headers of the rate limit."""
         if self.buckets is None:
             return {}
         taken = self.buckets.take(owner)
         headers = self.buckets.headers(taken)
         if taken.wait:
+            state[OVER_RATE] = owner
             raise TooManyRequests(taken.wait, headers)
         return headers
 

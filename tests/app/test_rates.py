@@ -47,7 +47,7 @@ def test_a_bucket_lets_through_what_a_textbook_bucket_does(per_second, burst, pa
     oracle = Oracle(round(SECOND / per_second), burst)
     for pause in pauses:
         now += pause
-        before = buckets.wait("a")
+        before = buckets.look("a").wait
         taken = buckets.take("a")
         assert before == taken.wait
         assert (taken.wait == 0) == oracle.take(now)
@@ -115,6 +115,30 @@ def test_keys_have_rates_of_their_own(tmp_path):
         for header in headers:
             statuses = [client.get("/v1/designs", headers=header).status_code for _ in range(7)]
             assert statuses == [200] * 5 + [429] * 2
+
+
+def test_a_flood_of_a_key_has_a_line_a_second_in_the_log(tmp_path, lines):
+    """Other keys, open paths and browsers notice nothing of the refusals without a line."""
+    with client_of(tmp_path, auth="keys") as client:
+        of = {}
+        for name in ["greedy", "other"]:
+            made = api_keys.create(client.app.state.engine, name, ["read"])[1]
+            of[name] = {"Authorization": f"Bearer {made}"}
+        until(lambda: client.get("/v1/designs", headers=of["greedy"]).status_code == 429)
+        lines()
+        refused = [client.get("/v1/designs", headers=of["greedy"]) for _ in range(40)]
+        told = [one for one in lines() if one.get("status") == 429]
+        cheap = [one for one in refused if "X-Request-ID" not in one.headers]
+        assert len(told) == 40 - len(cheap) < 20
+        for one in cheap:
+            assert one.status_code == 429
+            assert one.json()["type"] == "/problems/too-many-requests"
+            assert int(one.headers["Retry-After"]) >= 1
+            assert one.headers["RateLimit"].startswith('"requests";r=0;')
+        browser = client.get("/v1/designs", headers=of["greedy"] | {"Origin": "https://a.example"})
+        assert "X-Request-ID" in browser.headers
+        assert client.get("/version", headers=of["greedy"]).status_code == 200
+        assert client.get("/v1/designs", headers=of["other"]).status_code == 200
 
 
 def guess(client, number):
