@@ -501,16 +501,42 @@ def test_the_last_step_of_a_profile_counts_by_the_launch_of_its_kernels():
     events = [
         step(1, 0),
         step(2, 100),
+        step(3, 200),
         launch(90, 1),
         launch(150, 2),
         launch(190, 3),
         kernel(7, 160, 11, correlation=1),
         kernel(7, 171, 20, correlation=2),
         kernel(7, 201, 30, correlation=3),
-        kernel(7, 231, 7),
+        kernel(7, 331, 7),
     ]
     model = trace_model({"r.json": profile(events)}, "")
     assert micros(model, ranks=2) == 20 + 10 + 30
+
+
+def test_a_group_may_have_a_first_rank_and_a_stride():
+    def strided(first, stride, size):
+        return {
+            "Process Group Ranks": "[0, 2, ..., 6]",
+            "Global rank start": first,
+            "Global rank stride": stride,
+            "Group size": size,
+        }
+
+    one = nccl(20, 0, 5, "allreduce", 3, (0, 2))
+    one["args"] |= strided(0, 2, 4)
+    model = trace_model({"r.json": profile([one]) | {"distributedInfo": {"world_size": 8}}}, "")
+    assert model["parallel"] == {"tensor": 2, "data": 4}
+    assert model["operations"][0]["group"] == "data"
+    for values, rule in (((0, 2, 2**15 + 1), "ranks below 65536"), ((0, 0, 4), "ranks below")):
+        one["args"] |= strided(*values)
+        with pytest.raises(NoSchedule, match=rule):
+            trace_model({"r.json": profile([one])}, "")
+    many = [nccl(20, at, 1, "allreduce", 3, ()) for at in range(9)]
+    for at, each in enumerate(many):
+        each["args"] |= strided(at, 1, 2**15)
+    with pytest.raises(NoSchedule, match="groups of 262144 ranks in all"):
+        trace_model({"r.json": profile(many)}, "")
 
 
 def test_profiles_of_two_stages_and_groups_by_name():

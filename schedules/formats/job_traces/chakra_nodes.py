@@ -146,7 +146,10 @@ def _own_groups(raw: Sequence[RawNode], file: str) -> dict[str, tuple[int, ...]]
                     for group in json.loads(text):
                         ranks = group.get("ranks", [])
                         found[str(group["pg_name"])] = ranks_of(ranks, file, one.id)
-            except (ValueError, SyntaxError, TypeError, KeyError, AttributeError, RecursionError):
+            except (ValueError, SyntaxError, TypeError, KeyError, AttributeError):
+                rule = "must list process groups with pg_name and ranks"
+                raise fault(file, one.id, rule) from None
+            except (RecursionError, MemoryError):
                 rule = "must list process groups with pg_name and ranks"
                 raise fault(file, one.id, rule) from None
     return found

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 from topoloom.schedules.formats.job_traces.chakra_nodes import ranks_of
@@ -44,6 +45,8 @@ _OBSERVED = (
 )
 _WHOLE = "A profile without ProfilerStep is one iteration."
 _MOST = 2**53
+_STRIDED = 2**18
+"""Most ranks of all groups that a file states by first rank, stride and size."""
 
 
 class _Event(NamedTuple):
@@ -58,7 +61,7 @@ class _Event(NamedTuple):
 
 
 def read_kernel_trace(document: Mapping[str, Any], file: str, several: bool = False) -> RankTrace:
-    """Return the trace of the last ProfilerStep of a profile, or of all if there is none.
+    """Return the trace of the last ProfilerStep with kernels, or of all if there is no step.
 
     Args:
         document: The parsed profile.
@@ -76,7 +79,7 @@ def read_kernel_trace(document: Mapping[str, Any], file: str, several: bool = Fa
     notes = {_OBSERVED: None}
     kernels = _kernels(events, file, notes)
     if not kernels:
-        raise fault(file, None, "must have kernels of an accelerator in its last step")
+        raise fault(file, None, "must have kernels of an accelerator in a step")
     builder = _Kernels(file, _stated_groups(about, file), notes)
     for one in kernels:
         builder.add(one)
@@ -116,7 +119,7 @@ def _listed(value: Any, file: str, node: object) -> tuple[int, ...]:
 
 
 def _kernels(events: Sequence[Any], file: str, notes: dict[str, None]) -> list[_Event]:
-    """Return the kernels of the last step in the order of their starts."""
+    """Return the kernels of the last step that has any, in the order of their starts."""
     steps, launched, found = list[tuple[int, int]](), dict[Any, int](), list[_Event]()
     for place, one in enumerate(events):
         if not isinstance(one, dict) or one.get("ph") != "X":
@@ -135,15 +138,14 @@ def _kernels(events: Sequence[Any], file: str, notes: dict[str, None]) -> list[_
             launched[str(about["correlation"])] = _time(one.get("ts"), "ts", file, place)
     if len(found) > MAX_NODES:
         raise fault(file, None, f"must have at most {MAX_NODES} kernels")
-    if steps:
-        first, last = max(steps)
-        found = [
-            one
-            for one in found
-            if first <= launched.get(str(one.about.get("correlation")), one.start) < last
-        ]
-    else:
+    if not steps:
         notes[_WHOLE] = None
+    elif found:
+        begun = [launched.get(str(one.about.get("correlation")), one.start) for one in found]
+        # A profile may end with the begin of a step that launches nothing.
+        within = ([first <= at < last for at in begun] for first, last in sorted(steps)[::-1])
+        kept = next((one for one in within if any(one)), [False] * len(found))
+        found = list(compress(found, kept))
     return sorted(found, key=lambda one: (one.start, one.end, one.place))
 
 
@@ -176,6 +178,8 @@ class _Kernels:
         self.ends: dict[str, list[int]] = defaultdict(list)
         self.ran: dict[str, list[int]] = defaultdict(list)
         self.first = -1
+        # By first rank, stride and size.
+        self.strided: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
     def add(self, event: _Event) -> None:
         """Add a kernel, after the time of the host before it."""
@@ -241,16 +245,26 @@ class _Kernels:
         ranks, title = self.groups.get(str(about.get("Process Group Name")), ((), ""))
         ranks = ranks or _listed(about.get("Process Group Ranks"), self.file, place)
         title = title or str(about.get("Process Group Description", ""))[:200]
-        if not ranks:
-            named = ("Global rank start", "Global rank stride", "Group size")
-            if any(key not in about for key in named):
-                rule = "a collective must state 'Process Group Ranks', or pg_config its group"
-                raise fault(self.file, place, rule)
-            first, stride, size = (
-                _whole(about[key], key, self.file, place, MAX_RANKS) for key in named
-            )
-            if first + max(1, stride) * size > 2 * MAX_RANKS:
-                raise fault(self.file, place, f"ranks must be below {MAX_RANKS}")
-            ranks = tuple(range(first, first + max(1, stride) * size, max(1, stride)))
+        ranks = ranks or self._strided(event)
         self.titles.setdefault(ranks, title)
         return ranks
+
+    def _strided(self, event: _Event) -> tuple[int, ...]:
+        """Return the ranks of a group of which an event states first rank, stride and size."""
+        named = ("Global rank start", "Global rank stride", "Group size")
+        if any(key not in event.about for key in named):
+            rule = "a collective must state 'Process Group Ranks', or pg_config its group"
+            raise fault(self.file, event.place, rule)
+        first, stride, size = (
+            _whole(event.about[key], key, self.file, event.place, MAX_RANKS) for key in named
+        )
+        if stride < 1 or size < 1 or first + stride * (size - 1) >= MAX_RANKS:
+            raise fault(self.file, event.place, f"must be a group of ranks below {MAX_RANKS}")
+        found = self.strided.get((first, stride, size))
+        if found is None:
+            if sum(map(len, self.strided.values())) + size > _STRIDED:
+                raise fault(self.file, event.place, f"must have groups of {_STRIDED} ranks in all")
+            found = self.strided[first, stride, size] = tuple(
+                range(first, first + stride * size, stride)
+            )
+        return found

@@ -11,7 +11,8 @@ from topoloom.synth.naming.suggestions import one_of
 
 MAX_NODES = 1_000_000
 """Most nodes of all ranks together."""
-MAX_RANKS = 2**20
+MAX_RANKS = 2**16
+"""Ranks of the most hosts with the most accelerators."""
 
 Group: TypeAlias = tuple[int, ...] | str | None
 """Ranks of a process group in rising order; dimensions such as ``expert+data``; or all ranks."""

@@ -78,8 +78,8 @@ def rank_grid(
 
     Messages go along the dimension ``pipeline``.  Other dimensions have the names that the titles
     of groups state; else ``expert`` is the fastest digit of groups in ``exchanging``, ``data`` the
-    digit with the fewest collectives, of equals the slowest; ``tensor`` and ``context`` are the
-    others.
+    digit with the fewest collectives but with any, of equals the slowest; ``tensor`` and
+    ``context`` are the others.
 
     Args:
         ranks: Ranks of the job.
@@ -119,7 +119,7 @@ def rank_grid(
     used = Counter[int]()
     for group, digits in of_group.items():
         used.update(dict.fromkeys(digits, groups[group]))
-    rarest = sorted(range(len(sizes)), key=lambda digit: (used[digit], -digit))
+    rarest = sorted(range(len(sizes)), key=lambda digit: (not used[digit], used[digit], -digit))
     return RankGrid(sizes, _named(rarest, known, [_digits(sizes, one) for one in exchanging]))
 
 
