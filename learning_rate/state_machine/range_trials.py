@@ -13,9 +13,9 @@ higher the larger the rate is, does not lead to the smallest rate.
   Where the budget or the interval ends before a rung is worse, the middle is the last rung.
 - Down: the middle is the best rung.
 - Nothing clear: the middle is the start.
-- Overshot: the start, or a rate below it, counts as one that exploded if it raises the loss far
-  above that of the lowest rate, on the same batches: by `OVERSHOOT` of the first loss, and by more
-  than its trial ends lower.  Eight steps show such a rise, and not the damage that it does.
+- Overshot: the start, or a rate below it, counts as one that exploded if it once raises the loss
+  above that of the lowest rate, on the same batches, by `OVERSHOOT` times the first loss, and by
+  more than its trial ends lower.  Eight steps show such a rise, and not the damage that it does.
 
 Then warm-up begins with the untrained model, and the interval reaches `DECADES` to each side of its
 middle.  All steps of the trials are discarded.
@@ -26,6 +26,7 @@ import statistics
 from dataclasses import replace
 
 from topoloom.learning_rate.options import Settings
+from topoloom.learning_rate.state_machine.candidate_selection import EXPLOSION
 from topoloom.learning_rate.state_machine.checkpoints import restore, save
 from topoloom.learning_rate.state_machine.decayed_trials import Rungs, below, climbed, gaps_between
 from topoloom.learning_rate.state_machine.stage_plan import left_for_search
@@ -35,7 +36,7 @@ RUNG = 10.0
 DECADES = 1.5  # that the interval reaches to each side of its middle
 TRIAL_SHARE = 0.08  # of the allowance
 WORTH = 0.25  # of the gain over a rate without effect, by which a smaller rate is better
-OVERSHOOT = 0.1  # of the untrained model's loss, by which a trial may rise above it
+OVERSHOOT = EXPLOSION - 1.0  # times the untrained model's loss, by which a trial may rise
 SHORTEST = 8  # steps of a trial
 LEAST_TRIALS = 3  # the start, a rung above, a rung below
 

@@ -103,12 +103,12 @@ def ranged(toy, **more):
     return state
 
 
-@given(limit=st.floats(-6, -3.5), height=st.floats(1.0, 4.5))
+@given(limit=st.floats(-6, -3.5), height=st.floats(5.0, 50.0))
 @settings(max_examples=20, deadline=None)
 def test_below_a_start_that_raises_the_loss_far_and_gains_less_lower_decades_are_tried(
     limit, height
 ):
-    """The height is below an explosion, which is three times the first loss."""
+    """Two losses that are far too high do not end a trial as an explosion does: three do."""
     state = ranged(Overshooting(10**limit, height))
     own = [attempt.rate for attempt in state.tested]
     assert own[:2] == pytest.approx([OWN, OWN / 1e5])
@@ -117,9 +117,8 @@ def test_below_a_start_that_raises_the_loss_far_and_gains_less_lower_decades_are
     assert all(attempt.status == "finished" for attempt in state.tested)
 
 
-def test_a_rise_smaller_than_what_the_trial_gains_does_not_lower_the_start():
-    calm, risen = (ranged(Overshooting(1e-5, height), min_lr=1e-3, max_lr=1e9, warmup_lr=1.0)
-                   for height in (0.0, 0.9))  # fmt: skip
+def test_a_smaller_rise_does_not_lower_the_start():
+    calm, risen = (ranged(Overshooting(1e-5, height)) for height in (0.0, 4.0))
     assert calm.settings == risen.settings
 
 
