@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 
 class AccessError(Exception):
-    """Access is refused; the answer has ``headers``."""
+    """The access is refused: by the key, the scope or the address of the request."""
 
     headers: Mapping[str, str] = {}
 
@@ -45,7 +45,7 @@ class NoKeys(AccessError):
 
 
 class TooManyRequests(AccessError):
-    """The rate of a key or an address is used up for ``seconds``, a whole number."""
+    """The rate of a key or an address is used up; the answer says for how many seconds."""
 
     def __init__(self, seconds: int, headers: Mapping[str, str]) -> None:
         super().__init__(f"too many requests; the next is taken in {seconds} s")

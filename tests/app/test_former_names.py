@@ -7,6 +7,7 @@ import pytest
 import topoloom as topoloom_package
 from tests.app.lr_jobs import Job
 from topoloom.app.api.deprecation import PAGE, SINCE
+from topoloom.app.api.routes.explanations import pages
 from topoloom.app.auth.scopes import scope_of
 from topoloom.app.requests.renamed import MEMBERS, OPTIONS, PATHS, WORDS
 from topoloom.app.store.artifacts import key
@@ -244,6 +245,11 @@ def test_every_problem_type_is_a_page(client):
     shown = client.get(refused["type"], headers={"Accept": "text/html,*/*;q=0.8"})
     assert shown.headers["Content-Type"].startswith("text/html") and page["remedy"] in shown.text
     assert client.get("/problems/no-such").status_code == 404
+
+
+def test_no_page_of_a_problem_has_markup_of_the_source():
+    for page in pages().values():
+        assert "``" not in page.meaning + page.remedy, page.type
 
 
 def test_a_former_option_works_with_one_note(topoloom, tmp_path):

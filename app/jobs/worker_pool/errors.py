@@ -21,7 +21,7 @@ class WorkDied(RuntimeError):
 
 
 class Busy(RuntimeError):
-    """The queue of computations is full; the client may retry in ``retry_after`` seconds."""
+    """The queue of computations is full."""
 
     retry_after = 5
 
