@@ -9,6 +9,7 @@ Read the modules in this order:
 - `communications`, `fabric`, `path_loads`, `group_loads`: the interface to a network, hosts with
   ranks, loads along shortest paths, the collectives of all groups of a kind;
 - `iteration`, `sensitivity`: the time of an iteration, its phases, what limits;
+- `traced_operations`: the operations that a traced job lists instead of layers;
 - `candidates`, `best_topology`, `iteration_design`: the topology and placement of least time;
 - `accelerators`, `model_layers`, `presets`, `job_request`: public rates, models and layouts.
 """
