@@ -100,7 +100,7 @@ def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
     task = (TASKS | UNSEEN)[task_name]
     every = max(1, steps // LOOKS) if task_name in TASKS else steps
     if method in PROBED:
-        return _probed(task, PROBED[method], seed, steps, every)
+        return probed(task, PROBED[method], seed, steps, every)
     training, batches = begun(task, seed)
     if method in TUNED:
         return _tuned(task, training, batches, TUNED[method], seed, steps, every)
@@ -116,7 +116,7 @@ def begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
     return training, batches
 
 
-def _probed(task: Task, method: str, seed: int, steps: int, every: int) -> Run:
+def probed(task: Task, method: str, seed: int, steps: int, every: int) -> Run:
     """Choose a rate by short trials, then train with it; their steps and seconds count."""
     each = int(PROBE * steps) // len(task.rates)
     begin, reached = time.process_time(), dict[float, float]()

@@ -1,6 +1,7 @@
 """What the benchmark's tables say of runs is decided right."""
 
 import json
+import math
 import sys
 
 import pytest
@@ -10,6 +11,8 @@ pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 
 from benchmarks import bench_learning_rate
 from benchmarks.learning_rate import tasks
+from benchmarks.learning_rate.development_tasks import DEVELOPMENT
+from benchmarks.learning_rate.discounts import Measured, between, rung_of, table
 from benchmarks.learning_rate.methods import run
 from benchmarks.learning_rate.plots import courses, finals
 from benchmarks.learning_rate.report import (
@@ -20,6 +23,7 @@ from benchmarks.learning_rate.report import (
 )
 from benchmarks.learning_rate.unseen_report import unseen_table
 from benchmarks.learning_rate.unseen_tasks import UNSEEN
+from topoloom.learning_rate.state_machine.state import Attempt
 
 
 def row(method, rate, seed, final, looks=(), **more):
@@ -151,3 +155,34 @@ def test_it_goes_on_where_it_was_stopped(tmp_path, monkeypatch, capsys):
     assert [line["method"] for line in lines] == ["cosine", "topoloom"]
     assert lines[0]["final"] == 0.5
     assert "2/2 digits CNN, topoloom" in capsys.readouterr().out
+
+
+def trials(*ends):
+    """Return trials of twelve steps at the rungs from the start on, which end at given losses."""
+    return {
+        rung: Attempt(1.0, "", "finished", 12, (end,) * 12, forecast=end)
+        for rung, end in enumerate(ends)
+    }
+
+
+def test_the_rung_of_a_discount_is_below_the_least_of_a_parabola_and_not_below_the_start():
+    known = trials(3.0, 2.0, 1.0, 2.0)  # least at rung 2
+    assert [rung_of(known, discount) for discount in (0.0, 0.5, 3.0)] == [2.0, 1.5, 0.0]
+    assert rung_of(trials(1.0, 2.0), 0.0) == 0.0
+
+
+def test_the_loss_between_two_rungs_is_on_their_line_and_that_of_a_failed_run_is_none():
+    assert between({0.0: 1.0, 1.0: 3.0}, 0.25) == 1.5
+    assert between({0.0: 1.0, 1.0: math.inf}, 0.25) == math.inf
+    assert between({0.0: 1.0, 1.0: 3.0}, 4.0) == 3.0
+
+
+def test_a_discount_is_told_with_the_pairs_in_which_it_ends_lower():
+    one = Measured("any", trials(2.0, 1.0, 2.0), {0.0: 0.5, 1.0: 0.0, 2.0: 1.0}, [0.25, -0.25])
+    lines = [line.split(" | ")[:2] for line in table([one]).splitlines()]
+    assert ["| 0", "1 of 2"] in lines and ["| 1", "0 of 2"] in lines
+
+
+def test_no_task_of_development_is_one_of_those_that_measure():
+    assert not set(DEVELOPMENT) & set(UNSEEN)
+    assert all(len(task.rates) == 5 for task in DEVELOPMENT.values())
