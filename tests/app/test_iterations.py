@@ -10,6 +10,7 @@ import topoloom
 from tests.app.jobs.work import until
 from tests.cases import for_every
 from topoloom.app.cli import run
+from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.formats.chakra.protobuf_schema import read_messages
 
 MODEL = {
@@ -96,6 +97,14 @@ def test_a_bad_member_is_named_by_its_pointer(still, changes, pointer):
     answer = still.post("/v1/iterations", json=ASKED | changes)
     assert answer.status_code == 422, answer.text
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_the_limit_on_hosts_holds_on_the_command_line_and_in_python(database, model, capsys):
+    rule = "must have at most 1024 hosts; it has 1025"
+    assert run(["iteration", model, *OPTIONS, "--nodes", "1025"]) == 2
+    assert capsys.readouterr().err == f"topoloom: --nodes: {rule}\n"
+    with pytest.raises(TooLarge, match=f"^/nodes: {rule}$"):
+        topoloom.iteration(MODEL, **HOSTS | {"nodes": 1025})
 
 
 def test_a_topology_of_the_client_takes_the_time_of_the_same_recipe(still):
