@@ -15,6 +15,7 @@ from topoloom.synth.topology.topology import Topology
 from topoloom.synth.wiring import plan_moves, to_document
 from topoloom.synth.wiring.devices import FORMATS, RENDERERS, read_script
 from topoloom.synth.wiring.devices.work_pages import pages
+from topoloom.synth.wiring.devices.work_sheet import SHORT
 from topoloom.synth.wiring.plans.stages import Limits
 from topoloom.synth.wiring.plant import Kind
 
@@ -62,7 +63,7 @@ class Sheet(HTMLParser):
 @given(scripts())
 def test_the_pages_have_a_row_for_every_move_a_verify_row_and_two_labels_for_every_cable(script):
     sheet = Sheet(FORMATS["html"].write(script))
-    rows = [row for page in sheet.pages[1:] for row in page]
+    rows = [row for page in sheet.pages[1:] for row in page if len(row) > 1]
     moves = [row for row in rows if row[0].isdecimal()]
     wanted = [
         ["plug" if move.adds else "pull", *script.plant.pair_name(move.pair).split("-")]
@@ -76,6 +77,21 @@ def test_the_pages_have_a_row_for_every_move_a_verify_row_and_two_labels_for_eve
     assert sheet.boxes == len(moves) + len(verified)
     assert all(row[-3:] == ["done", "name", "time"] for row in rows if row[0] == "step")
     assert len(sheet.labels) == 2 * sum(move.adds for move in script.moves)
+
+
+@settings(deadline=None, max_examples=12)
+@given(scripts())
+def test_the_heading_that_every_sheet_repeats_names_the_panel_the_stage_and_the_plan(script):
+    text = FORMATS["html"].write(script)
+    assert "thead { display: table-header-group }" in text
+    headings = [row[0] for page in Sheet(text).pages[1:] for row in page if len(row) == 1]
+    assert headings == [
+        f"{script.plant.panels[panel].id} {page.person}, stage {page.stage} of "
+        f"{len(script.steps)}, plan {script.plan_id[:SHORT]}"
+        for page in pages(script)
+        for panel, _ in page.by_panel
+    ]
+    assert text.count("<thead>") == text.count('<th colspan="8" class="panel">') + 1  # the cover
 
 
 @settings(deadline=None, max_examples=12)

@@ -30,18 +30,22 @@ OF_A_MOVE = ("stage", "action", "panel", "from_port", "to_port")
 
 _STYLE = """
 @page { size: A4; margin: 12mm }
+@page { @bottom-right { content: "sheet " counter(page) " of " counter(pages) } }
+@page { @bottom-right { font: 8pt sans-serif } }
 body { font: 9pt sans-serif }
 h1 { font-size: 16pt; margin: 0 } h2 { font-size: 14pt; margin: 0 }
 h3 { font-size: 11pt; margin: 10px 0 4px; break-after: avoid }
 p { margin: 4px 0 }
 .page { break-before: page }
-table { border-collapse: collapse; width: 100% }
+table { border-collapse: collapse; width: 100%; margin: 10px 0 }
 thead { display: table-header-group } tr { break-inside: avoid }
 td, th { border: 1px solid #888; padding: 2px 5px; text-align: left; vertical-align: top }
 .cover td { white-space: nowrap } .cover .wide { white-space: normal }
 th { background: #eee; print-color-adjust: exact }
 .step { width: 2.5em; text-align: right } .done { width: 2.5em; text-align: center }
-.name { width: 6em } .time { width: 3.5em }
+.name { width: 6em } .time { width: 3.5em } .cover .by { min-width: 9em }
+.panel { font-size: 10pt } .panel span { float: right; font-weight: normal; font-size: 8pt }
+td { overflow-wrap: anywhere } td:nth-child(2) { white-space: nowrap }
 .box { display: inline-block; width: 11px; height: 11px; border: 1.5px solid #000 }
 .verify td { border-top: 2px solid #000 }
 .fill { border-bottom: 1px solid #000; display: inline-block; min-width: 10em }
@@ -121,7 +125,7 @@ def _cover(script: Script, found: tuple[Page, ...]) -> Iterator[str]:
     yield f"{moves - removes} to plug. Time with a person for each page: {_total(found)}.</p>"
     yield '<table class="cover"><thead><tr>'
     yield "<th>stage</th><th>where</th><th>steps</th><th>pull</th><th>plug</th>"
-    yield "<th>time</th><th>hosts to drain</th><th>done by</th></tr></thead>"
+    yield '<th>time</th><th>hosts to drain</th><th class="by">done by</th></tr></thead>'
     for page in found:
         cells = (
             f"{page.stage} of {len(script.steps)}", page.person, _steps(page), str(page.removes),
@@ -155,10 +159,10 @@ def _page(script: Script, page: Page, number: str) -> Iterator[str]:
     yield '<p>Name <span class="fill"></span> Date <span class="fill"></span></p>'
     for panel, own in page.by_panel:
         row = script.plant.panels[panel]
-        yield f"<h3>{escape(row.id)}</h3>"
         if row.kind is not Kind.MANUAL:
             yield "<p>Commands set these pairs: <code>topoloom patch render</code></p>"
-        yield f'<table data-panel="{escape(row.id)}"><thead><tr><th class="step">step</th>'
+        yield f'<table data-panel="{escape(row.id)}"><thead>{_heading(script, page, row.id)}'
+        yield '<tr><th class="step">step</th>'
         yield "<th>do</th><th>from</th><th>to</th><th>check</th>"
         yield '<th class="done">done</th><th class="name">name</th><th class="time">time</th>'
         yield "</tr></thead>"
@@ -167,6 +171,15 @@ def _page(script: Script, page: Page, number: str) -> Iterator[str]:
         yield "</table>"
     yield from _labels(script, page)
     yield "</section>"
+
+
+def _heading(script: Script, page: Page, panel: str) -> str:
+    """Return the row that every sheet of paper repeats: a sheet alone says where its moves are."""
+    where = f"{page.person}, stage {page.stage} of {len(script.steps)}"
+    return (
+        f'<tr><th colspan="8" class="panel">{escape(panel)} <span>{escape(where)}, '
+        f"plan {escape(script.plan_id[:SHORT])}</span></th></tr>"
+    )
 
 
 _SIGNED = (
