@@ -65,7 +65,7 @@ function sessionView(session, text) {
       figure("Rate", session.action.lr ? session.action.lr.toExponential(2) : "–", `next: ${session.action.type.replace("_", " ")}`),
       figure("Steps in all", session.spent.toLocaleString("en-US"), `${plural(session.spent - session.step, "step")} of trials discarded`)),
     rows.length > 1 && h("div", { class: "charts" }, curves("Loss of the kept run, and of the trials", rows, (row) => row.loss, "loss"), curves("Learning rate", rows, (row) => row.rate, "rate")),
-    session.stages.length > 0 && [h("h2", {}, "Stages"), h("div", { class: "charts low" }, session.stages.map(candidates).filter(Boolean).slice(-2)), stages(session.stages)],
+    session.stages.length > 0 && [h("h2", {}, "Stages"), h("div", { class: "charts low" }, session.stages.map(candidates).filter(Boolean).slice(-2)), stages(session.stages, session.options.group_ratios)],
     h("h2", {}, "Files"),
     files([["History (CSV)", `/v1/lr-sessions/${session.id}/history?format=csv`, "history.csv", "one line for each step"], ["Session (JSON)", `/v1/lr-sessions/${session.id}`, "session.json", "lr-session/1"], ["Plot (SVG)", `/v1/lr-sessions/${session.id}/history?format=svg`, "history.svg", "loss and rate, for papers"]]),
     h("h2", {}, "The same elsewhere"),
@@ -94,9 +94,10 @@ function curves(title, rows, of, name) {
   return made.figure;
 }
 
-/** Return the forecasts of the rates that a stage tried; the chosen rate is ringed. */
+/** Return the forecasts of the rates that a stage tried; the chosen rate is ringed. Trials of ratios have other scales. */
 function candidates(stage) {
-  const tried = stage.attempts.filter((one) => one.forecast > 0);
+  const scales = String(stage.attempts[0]?.scales);
+  const tried = stage.attempts.filter((one) => one.forecast > 0 && String(one.scales) === scales);
   if (tried.length < 2) return null;
   const [rates, losses] = [tried.map((one) => one.rate), tried.map((one) => one.forecast)];
   const title = `Forecast loss of the rates tried at step ${stage.start.toLocaleString("en-US")}`;
@@ -123,11 +124,13 @@ function candidates(stage) {
   ], rows: tried }, 260).figure;
 }
 
-function stages(list) {
+function stages(list, groups) {
+  const scaled = (stage) => groups.map((name, place) => `${name} × ${digits(stage.scales[place])}`).join(", ");
   return table("Stages", [
     { head: "first step", number: true, cell: (stage) => stage.start },
     { head: "steps", number: true, cell: (stage) => stage.tau },
     { head: "chosen", number: true, cell: (stage) => (stage.rate ? stage.rate.toExponential(2) : "–") },
-    { head: "tried", number: true, cell: (stage) => (stage.attempts.length ? plural(stage.attempts.length, "rate") : "–") },
+    ...(groups.length ? [{ head: "scales", cell: (stage) => (stage.scales ? scaled(stage) : "–") }] : []),
+    { head: "tried", number: true, cell: (stage) => (stage.attempts.length ? plural(stage.attempts.length, groups.length ? "trial" : "rate") : "–") },
   ], list);
 }
