@@ -2,6 +2,7 @@
 
 import logging
 import random
+from pathlib import Path
 
 import pytest
 
@@ -268,3 +269,28 @@ def test_lightnings_trainer_has_ratios_of_groups_and_resumes_them(tmp_path):
     trainer.fit(resumed, loader, ckpt_path=str(tmp_path / "step=64.ckpt"))
     assert again.state.to_json() == tuner.state.to_json()
     assert all(map(torch.equal, resumed.state_dict().values(), module.state_dict().values()))
+
+
+def test_the_example_of_the_how_to_trains_with_ratios_between_two_optimizers():
+    pytest.importorskip("torch", "2.9", reason="older releases have no Muon")
+    page = (Path(__file__).parents[2] / "docs/how-to/tune-learning-rates.md").read_text()
+    section = page.partition("## Search the ratios between parameter groups")[2]
+    program = section.partition("```python\n")[2].partition("```")[0]
+    assert "total_steps=10_000" in program
+    torch.manual_seed(0)
+    model = torch.nn.Module()
+    model.embedding = torch.nn.Embedding(12, 8)
+    layers = [torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 8), torch.nn.Tanh()]
+    model.hidden, model.head = torch.nn.Sequential(*layers), torch.nn.Linear(8, 12)
+    model.forward = lambda rows: model.head(model.hidden(model.embedding(rows)))
+    rows = torch.arange(12).repeat(20)
+    data = torch.utils.data.TensorDataset(rows, rows * 5 % 12)
+    known = {
+        "model": model, "loader": torch.utils.data.DataLoader(data, 16), "torch": torch,
+        "loss_function": torch.nn.CrossEntropyLoss(), "tune": tune,
+    }  # fmt: skip
+    exec(program.replace("10_000", "450"), known)
+    state = known["tuned"].tuner.state
+    assert state.settings.group_ratios == ("optimizer-0", "optimizer-1")
+    assert state.step == 450 and len(state.scales) == 2
+    assert known["loss"].item() < 1.0
