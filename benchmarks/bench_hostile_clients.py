@@ -18,6 +18,9 @@ Attackers run on other machines, and take no processor time from the service.  S
 its workers have all cores but one; the clients and the attackers share that core, and the attackers
 yield to the clients.  ``--share-cores`` lets all of them use all cores.
 
+``--stand-in`` sends the attacks to a program that accepts and closes connections, on the cores of
+the service.  The ratio is then that of the machine: its kernel, and the core of the clients.
+
 ``--real-time`` shields a measurement from other work on the machine: the service, the clients and,
 below them, the attackers get real-time priorities, which needs root.  Workers get none, so other
 work lengthens new designs.
@@ -334,6 +337,25 @@ def separated(share: bool) -> Iterator[None]:
     os.sched_setaffinity(0, ours)
 
 
+def _accept_and_close(told: Connection) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=4096) as listening:
+        told.send(listening.getsockname()[1])
+        while True:
+            listening.accept()[0].close()
+
+
+@contextmanager
+def stand_in() -> Iterator[int]:
+    """Run a program that accepts and closes connections; yield its port."""
+    hears, told = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("spawn").Process(target=_accept_and_close, args=(told,))
+    process.start()
+    try:
+        yield hears.recv()
+    finally:
+        process.kill()
+
+
 def make_real_time(process: int) -> None:
     """Give the threads of a process, and threads that they start, a real-time priority."""
     for thread in Path(f"/proc/{process}/task").iterdir():
@@ -376,6 +398,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=ATTACKS, default=list(ATTACKS))
     parser.add_argument("--database-url", help="an empty database; default: a temporary SQLite")
     parser.add_argument("--share-cores", action="store_true", help="let all use all cores")
+    parser.add_argument("--stand-in", action="store_true", help="attack a trivial program instead")
     parser.add_argument("--real-time", action="store_true", help="shield from other work; root")
     said = parser.parse_args()
     raise_file_limit()
@@ -392,6 +415,7 @@ def main() -> None:
             with separated(said.share_cores):
                 started_service = started(url, port, auth="keys")
                 service = running.enter_context(started_service)
+                attacked_port = running.enter_context(stand_in()) if said.stand_in else port
             place = stored_design(service, keys[0])
             if said.real_time:
                 make_real_time(service.process.pid)
@@ -399,7 +423,7 @@ def main() -> None:
             asyncio.run(measure(port, keys, place, 3))
             for name in said.only:
                 before = measured(service, port, keys, place, said.seconds)
-                with attacked(name, said.times, said.addresses, greedy, port) as done:
+                with attacked(name, said.times, said.addresses, greedy, attacked_port) as done:
                     during = measured(service, port, keys, place, said.seconds)
                 facts = {"times": said.times, "addresses": said.addresses, "each_second": done}
                 report(before, during, attack=name, **facts)
