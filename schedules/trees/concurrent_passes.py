@@ -187,8 +187,8 @@ def _packed(
 def _images(
     part: Topology, sizes: dict[NodeId, int] | None, taking_part: list[NodeId]
 ) -> TreeSchedule | None:
-    """Return images of a few trees within `limits.IMAGE_GAPS`, or None."""
-    return None if sizes else allgather_by_images(part, limits.IMAGE_GAPS, taking_part)
+    """Return images of a few trees within `limits.MANY_TREES_GAP`, or None."""
+    return None if sizes else allgather_by_images(part, limits.MANY_TREES_GAP, taking_part)
 
 
 def _few_trees(

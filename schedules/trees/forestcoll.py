@@ -22,6 +22,7 @@ from fractions import Fraction
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import Demand, demand_of, require_paths
 from topoloom.schedules.trees.flow.network import copying_nodes, network_of
 from topoloom.schedules.trees.flow.optimality import entry_rate
@@ -85,27 +86,28 @@ def allgather(
 
 
 def allgather_by_images(
-    topology: Topology, gaps: Iterable[Fraction], participants: Iterable[NodeId] | None = None
+    topology: Topology, max_gap: Fraction, participants: Iterable[NodeId] | None = None
 ) -> TreeSchedule | None:
     """Return an allgather by images of the trees of a few roots, or None if none are found.
 
     Args:
         topology, participants: As for `allgather`.
-        gaps: Excesses over the optimal time, as shares: the first for which trees are found is
-            taken.
+        max_gap: Excess over the optimal time, as a share, unless the optimum takes at most
+            `limits.MAX_EXACT_IMAGES` trees per root, and these are found.
 
     Raises:
         InvalidTopology, Unreachable, NoSchedule: As for `optimum`.
 
     >>> pair = Topology("abs", [(x, "s") for x in "ab"] + [("s", x) for x in "ab"], switches="s")
-    >>> [tree.root for tree in allgather_by_images(pair, [Fraction(0)]).trees]
+    >>> [tree.root for tree in allgather_by_images(pair, Fraction(0)).trees]
     ['a', 'b']
     """
     demand = demand_of(topology, None, participants)
     require_paths(topology, demand)
     network = usable_network(network_of(topology, demand), copying_nodes(topology)).network
     rate = rates(network, None, None).rate
-    found = symmetric(topology, network, rate, gaps)
+    few = rate.trees_per_root <= limits.MAX_EXACT_IMAGES
+    found = symmetric(topology, network, rate, (Fraction(0), max_gap) if few else (max_gap,))
     if found is None:
         return None
     trees = list(found)

@@ -87,9 +87,9 @@ MANY_TREES, MANY_TREES_GAP = 1_024, Fraction(1, 1_000)
 """Trees per root of an allreduce's pass above which fewer trees within this gap are taken. Of
 mi250-2 without a link the optimum takes 4,000 to 10 million, and 0.1 % less about 100."""
 
-IMAGE_GAPS = (Fraction(0), Fraction(1, 4_000), Fraction(1, 1_000))
-"""Gaps within which the passes of an allreduce are images of a few trees, above `MAX_PACKED_RANKS`
-ranks. All links between boxes are full at the optimum, and growing misses it by a few trees of a
+MAX_EXACT_IMAGES = 64
+"""Trees per root up to which the passes of an allreduce are sought as images of a few trees without
+a gap. All links between boxes are full at the optimum, and growing misses it by a few trees of a
 thousand roots; packing 1,024 GPUs takes above 15 minutes."""
 
 # Trees of limited height: `forests.forests_by_height`, `forests.height_limited_trees`

@@ -53,6 +53,7 @@ class Slow:
         is_rank: NDArray[np.bool_],
         left: Ints,
         total: Ints,
+        ample: list[bool],
         depth: dict[int, int],
         weight: int,
         toll: int,
@@ -60,13 +61,15 @@ class Slow:
         ends = arcs.tail.tolist(), arcs.head.tolist()
         self.arcs = list(zip(*ends, arcs.orbit.tolist(), strict=True))
         self.ranks, self.from_ranks, self.is_rank = arcs.ranks.tolist(), arcs.from_ranks, is_rank
-        self.left, self.total, self.toll = left, total, toll
+        self.left, self.total, self.ample, self.toll = left, total, ample, toll
         self.depth, self.weight = depth, weight
         self.edges: list[tuple[int, tuple[int, ...]]] = []
 
     def keeps(self, orbit: int) -> int:
         left, total = int(self.left[orbit]), int(self.total[orbit])
-        return -1 if left < self.weight else int(Fraction(left - self.weight, total) * 2**31)
+        if left < self.weight:
+            return -1
+        return int(Fraction(left - self.weight, total) * 2**31) + (self.ample[orbit] << 46)
 
     def worth(self, way: Way) -> tuple[int, int, int]:
         return way.wide - self.toll * way.near, -way.near, -way.size
@@ -130,6 +133,7 @@ def test_trees_are_those_that_looking_at_every_arc_gives(
     network, rng = network_of(topology), np.random.default_rng(seed)
     orbit = rng.integers(0, rng.integers(1, len(network.tail) + 1), len(network.tail))
     total = rng.integers(1, 12, int(orbit.max()) + 1)
+    ample = rng.integers(0, 2, len(total)) > 0
     # Ranks outside the wanted ones may be in a tree that is begun, or are left out.
     wanted = rng.permutation(network.terminals)[: rng.integers(1, len(network.terminals) + 1)]
     begun = np.full((int(rng.integers(1, 4)), network.node_count), -1)
@@ -139,14 +143,15 @@ def test_trees_are_those_that_looking_at_every_arc_gives(
     weights = rng.integers(1, 4, len(begun))
     arcs = sorted_arcs(network, wanted, orbit, order)
     left, slow_left = total.copy(), total.copy()
-    made = grow_orbit_trees(arcs, network.is_rank, left, total, begun, weights, toll)
+    made = grow_orbit_trees(arcs, network.is_rank, left, total, ample, begun, weights, toll)
     grown = iter(made)
     for row, weight in enumerate(weights.tolist()):
         rest = share = weight
         while rest:
             before = slow_left.copy()
             depth = {node: int(at) for node, at in enumerate(begun[row]) if at >= 0}
-            slow = Slow(arcs, network.is_rank, slow_left, total, depth, share, toll)
+            listed = ample.tolist()
+            slow = Slow(arcs, network.is_rank, slow_left, total, listed, depth, share, toll)
             if not slow.whole():
                 if share == 1:
                     assert next(grown)[3:] == (0, row)

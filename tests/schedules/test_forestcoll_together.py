@@ -285,14 +285,26 @@ def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "fault", [{"without_links": [("3.gpu5", "plane1")]}, {"without_nodes": ["3.gpu5"]}]
+    ("name", "fault", "height"),
+    [
+        ("dgx-a100-20", {"without_links": [("3.gpu5", "plane1")]}, 12),
+        ("dgx-a100-20", {"without_nodes": ["3.gpu5"]}, 12),
+        ("dgx-h100-32", {"without_nodes": ["3.gpu5"]}, 12),
+        ("mi250-12", {"without_links": [("3.gpu5", "fabric")]}, 30),
+        ("mi250-12", {"without_links": [("3.gpu0", "3.gpu4")]}, 30),
+        ("rail-20-8", {"without_links": [("3.gpu5", "rail5")]}, 32),
+    ],
 )
-def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof(fault) -> None:
-    topology = degraded(fabric("dgx-a100-20"), **fault)
+def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof(
+    name: str, fault: dict[str, list[object]], height: int
+) -> None:
+    topology = degraded(fabric(name), **fault)
     best = allreduce_bound(topology)
     assert best.rate == best.feasible > best.sequential
     found = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options())
     assert found.facts.together
     assert best.rate / (1 + MANY_TREES_GAP) <= algbw(found.schedule, topology) <= best.rate
-    # Images of a few trees: one tree for most roots, where packing makes many.
-    assert len(found.schedule.parts[0].trees) < 2 * len(topology.compute_nodes)
+    # Images of a few trees: one or two for most roots, where packing makes many.
+    for part in found.schedule.parts:
+        assert len(part.trees) < 3 * len(topology.compute_nodes)
+        assert tree_depth(part) <= height

@@ -17,6 +17,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
@@ -30,8 +31,14 @@ from topoloom.schedules.trees.symmetry.orbit_tree_growing import (
 )
 from topoloom.schedules.trees.symmetry.path_trees import PathTree
 from topoloom.schedules.trees.symmetry.rotations import Action
-from topoloom.schedules.trees.symmetry.symmetric_forest import first_trees
+from topoloom.schedules.trees.symmetry.symmetric_forest import first_trees, is_ample
 from topoloom.synth.progress import report_progress
+
+_ENTRIES = 64
+"""Places at which trees of the other ranks enter the moved ranks, at least: with fewer places trees
+are higher, and with more there are more trees."""
+
+_TOLLS_OF_OTHERS = TOLLS[1:]
 
 _Shape = tuple[tuple[int, int], ...]
 """The node next to the joint rank and the height of every way of a tree."""
@@ -50,13 +57,14 @@ class _Entered(NamedTuple):
 
 
 def completed_trees(
-    network: Network, room: Ints, trees_per_root: int, action: Action
+    network: Network, room: Ints, trees_per_root: int, action: Action, tries: int = len(TOLLS)
 ) -> Iterator[PathTree] | None:
     """Return ``trees_per_root`` trees of every rank, or None if not all are found.
 
     Args:
         room: Number of trees that each arc can carry, equal within an orbit.
         action: Automorphisms of the network; all but a few ranks are images of its roots.
+        tries: Number of forests of images that are completed at most, the lowest first.
 
     O(arcs) for each edge of the trees of one root per orbit and of every rank in no orbit, and
     the time of a packing among these ranks; then the size of the result.
@@ -82,14 +90,18 @@ def completed_trees(
         return None
     for first in first_trees(network, room, trees_per_root, action):
         left = room - action.turns * _uses(network, action, first)
+        ample = is_ample(room, left)
         packed = joint_trees(network, left, moved, trees_per_root)
         if packed is None:
             continue
-        completion = _Completion(network, left, moved, packed)
+        completion = _Completion(network, left, ample, moved, packed)
         trees = list(completion.images(action, first))
         others = completion.others()
         if others is not None:
             return iter(sorted([*trees, *others], key=lambda tree: tree.root))
+        tries -= 1
+        if not tries:
+            return None
     return None
 
 
@@ -112,7 +124,15 @@ class _Completion:
     ``height`` is the largest height of the trees so far.
     """
 
-    def __init__(self, network: Network, left: Ints, moved: Ints, packed: list[JointTree]) -> None:
+    def __init__(
+        self,
+        network: Network,
+        left: Ints,
+        ample: NDArray[np.bool_],
+        moved: Ints,
+        packed: list[JointTree],
+    ) -> None:
+        self._ample = ample
         self._network, self._moved, self._left = network, moved, left
         self._joint, self._packed, self.height = int(moved[0]), packed, 0
         ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
@@ -125,7 +145,8 @@ class _Completion:
         is_moved = np.zeros(network.node_count, np.bool_)
         is_moved[moved] = True
         self._out = _by_node(network.head, np.flatnonzero(is_moved[network.tail]))
-        self._into = _by_node(network.tail, np.flatnonzero(is_moved[network.head]))
+        into = _by_node(network.tail, np.flatnonzero(is_moved[network.head]))
+        self._into = {node: _spread(arcs) for node, arcs in into.items()}
 
     def images(self, action: Action, first: list[PathTree]) -> Iterator[PathTree]:
         """Yield the images of all trees, each with packed trees of the joint rank."""
@@ -189,26 +210,21 @@ class _Completion:
         """Return low trees of the other ranks, or None if some are not found.
 
         The more a toll weighs depth, the lower are the trees, and the more scarce arcs they use.
-        The largest toll that finds trees is searched by bisection, after the largest and the least.
         """
-        others = (packed for packed in self._packed if packed.root != self._joint)
-        entered = [one for packed in others for one in self._enter(packed)]
-        found = self._grown(entered, TOLLS[0])
-        if found is not None:
-            return found
-        found = self._grown(entered, TOLLS[-1])
-        without, reached = 0, len(TOLLS) - 1
-        while found is not None and reached - without > 1:
-            middle = (without + reached) // 2
-            lower = self._grown(entered, TOLLS[middle])
-            if lower is None:
-                without = middle
-            else:
-                found, reached = lower, middle
-        return found
+        others = [packed for packed in self._packed if packed.root != self._joint]
+        most = -(-sum(packed.weight for packed in others) // _ENTRIES)
+        entered = [one for packed in others for one in self._enter(packed, most)]
+        for toll in _TOLLS_OF_OTHERS:
+            found = self._grown(entered, toll)
+            if found is not None:
+                return found
+        return None
 
-    def _enter(self, tree: JointTree) -> Iterator[_Entered]:
-        """Yield a packed tree with the moved ranks where it enters and leaves the joint rank."""
+    def _enter(self, tree: JointTree, most: int) -> Iterator[_Entered]:
+        """Yield a packed tree with the moved ranks where it enters and leaves the joint rank.
+
+        At most ``most`` equal trees enter at one rank, whose arcs then carry them to many others.
+        """
         path, level = next(step for step in tree.stem if step[0][-1] == self._joint)
         depth = np.full(self._network.node_count, self._network.node_count)
         rest = tree.weight
@@ -217,7 +233,7 @@ class _Completion:
             arc = int(arcs[np.argmax(self._left[arcs])])
             rank = int(self._network.head[arc])
             depth[rank] = level
-            share, starts = self._starts(tree, min(rest, int(self._left[arc])), depth)
+            share, starts = self._starts(tree, min(rest, most, int(self._left[arc])), depth)
             depth[rank] = self._network.node_count
             self._left[arc] -= share
             entry = ((*path[:-1], rank), level)
@@ -237,7 +253,9 @@ class _Completion:
             for path, level in one.stem:
                 begun[0, path[-1]] = level
             weights = np.array([one.weight])
-            for made in grow_orbit_trees(arcs, network.is_rank, left, total, begun, weights, toll):
+            for made in grow_orbit_trees(
+                arcs, network.is_rank, left, total, self._ample, begun, weights, toll
+            ):
                 nodes, ends, depths, weight, _ = made
                 if not weight:
                     return None
@@ -265,6 +283,15 @@ def _by_node(ends: Ints, arcs: Ints) -> dict[int, Ints]:
     order = arcs[np.argsort(ends[arcs], kind="stable")]
     nodes, first = np.unique(ends[order], return_index=True)
     return dict(zip(nodes.tolist(), np.split(order, first[1:]), strict=True))
+
+
+def _spread(arcs: Ints) -> Ints:
+    """Return the arcs in an order in which adjacent ones lie far apart: in other boxes.
+
+    The order of the multiples of the golden ratio, modulo 1.
+    """
+    parts = np.arange(len(arcs), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return arcs[np.argsort(parts)]
 
 
 def _shape(tree: JointTree) -> _Shape:

@@ -17,7 +17,7 @@
 All limits are in `topoloom.schedules.trees.limits`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -43,6 +43,7 @@ from topoloom.schedules.trees.symmetry.neighbor_order import (
     neighbor_order,
     renumbered,
 )
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import TOLLS
 from topoloom.schedules.trees.symmetry.rank_order import rank_order
 from topoloom.schedules.trees.symmetry.rotations import Action, acting, rotations
 from topoloom.schedules.trees.symmetry.symmetric_forest import symmetric_trees
@@ -98,13 +99,13 @@ def boxed(topology: Topology, network: Network, rate: Rate) -> list[Tree] | None
 
 
 def symmetric(
-    topology: Topology, network: Network, rate: Rate, gaps: Iterable[Fraction] = (Fraction(0),)
+    topology: Topology, network: Network, rate: Rate, gaps: Sequence[Fraction] = (Fraction(0),)
 ) -> Iterator[Tree] | None:
     """Return images of the trees of a few roots, or None.
 
     They are tried where all ranks have equal shards.  ``gaps`` are the excesses over the time of
-    the rate, as shares, that are tried in turn.  With a gap every root has about
-    `limits.MANY_TREES` trees: of few trees, rounding down takes more capacity than the gap adds.
+    the rate, as shares, that are tried in turn.  With a gap every root has `limits.MANY_TREES`
+    trees: of few trees, rounding down takes more capacity than the gap adds.
     """
     if not (network.sizes[network.terminals] == 1).all():
         return None
@@ -117,10 +118,13 @@ def symmetric(
     names = [topology.nodes[node] for node in order.tolist()]
     whole = not len(action.others(network.terminals))
     for gap in gaps:
-        finer = max(1, limits.MANY_TREES // rate.trees_per_root) if gap else 1
-        count = rate.trees_per_root * finer
-        room = tree_capacities(network, rate.scale * finer * (1 + gap), count)
-        found = (symmetric_trees if whole else completed_trees)(network, room, count, action)
+        count = limits.MANY_TREES if gap else rate.trees_per_root
+        room = tree_capacities(network, rate.inverse * count * (1 + gap), count)
+        if whole:
+            found = symmetric_trees(network, room, count, action)
+        else:
+            tries = 1 if gap < gaps[-1] else len(TOLLS)
+            found = completed_trees(network, room, count, action, tries)
         if found is not None:
             return named_trees(names, found)
     return None

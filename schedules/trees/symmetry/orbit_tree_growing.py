@@ -18,6 +18,9 @@ from topoloom.synth.kernels.scalars import int64
 
 _MOST_NODES_OF_AN_EDGE = 16
 
+_AMPLE = 1 << 46
+"""What paths of ample arcs are worth above all others, at any depth."""
+
 TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
 """Weight of a hop of depth against shares of capacity, which are 31-bit fractions: initially, all
 edges start near the root."""
@@ -90,20 +93,21 @@ def sorted_arcs(
 
 
 @njit(cache=True, nogil=True)
-def grow_orbit_trees(arcs, is_rank, left, total, begun, weights, toll):
+def grow_orbit_trees(arcs, is_rank, left, total, ample, begun, weights, toll):
     """Complete trees in turn, and subtract the weight of each from ``left`` for each of its arcs.
 
     Row i of ``begun`` has the depths of the nodes of tree i, -1 outside: 0 at the root of a tree
-    without edges.  ``weights[i]`` equal trees are completed alike; where capacity is short, half of
-    them.  Returns added nodes, ends of added edges, their depths, weight and row of each tree.  An
-    incomplete tree has weight 0 and is the last.
+    without edges.  Paths of ``ample`` orbits come before all others: a tree fills a box before it
+    uses another cable.  ``weights[i]`` equal trees are completed alike; where capacity is short,
+    half of them.  Returns added nodes, ends of added edges, their depths, weight and row of each
+    tree.  An incomplete tree has weight 0 and is the last.
     """
     found = []
     for row in range(len(weights)):
         rest = share = weights[row]
         while rest > 0:
             before = left.copy()
-            nodes, ends, depths = _tree(arcs, is_rank, left, total, begun[row], share, toll)
+            nodes, ends, depths = _tree(arcs, is_rank, left, total, ample, begun[row], share, toll)
             if len(ends) > len(depths) + 1:
                 if share == 1:
                     found.append((nodes, ends, depths, int64(0), row))
@@ -118,7 +122,7 @@ def grow_orbit_trees(arcs, is_rank, left, total, begun, weights, toll):
 
 
 @njit(cache=True, nogil=True)
-def _tree(arcs, is_rank, left, total, begun, weight, toll):
+def _tree(arcs, is_rank, left, total, ample, begun, weight, toll):
     """Complete a tree and subtract its added arcs from ``left``.
 
     Returns nodes, ends and depths of the added edges; fewer depths if the tree is incomplete.
@@ -140,7 +144,7 @@ def _tree(arcs, is_rank, left, total, begun, weight, toll):
     nodes = np.empty(wanted * _MOST_NODES_OF_AN_EDGE, np.int64)
     ends, depths = np.zeros(wanted + 1, np.int64), np.empty(wanted, np.int64)
     for orbit in range(len(total)):
-        keeps[orbit] = _kept(left, total, orbit, weight)
+        keeps[orbit] = _kept(left, total, ample, orbit, weight)
     around = _around(arcs)
     for node in range(count):
         if depth[node] >= 0:
@@ -156,7 +160,7 @@ def _tree(arcs, is_rank, left, total, begun, weight, toll):
             left[orbit] -= weight
             if left[orbit] < 0 or length == len(path):
                 return nodes, ends, depths[:edge]
-            keeps[orbit] = _kept(left, total, orbit, weight)
+            keeps[orbit] = _kept(left, total, ample, orbit, weight)
             node = arcs.tail[ways.via[node]]
             path[length] = node
             length += 1
@@ -168,10 +172,10 @@ def _tree(arcs, is_rank, left, total, begun, weight, toll):
 
 
 @njit(cache=True, nogil=True)
-def _kept(left, total, orbit, weight):
+def _kept(left, total, ample, orbit, weight):
     if left[orbit] < weight:
         return int64(-1)
-    return ((left[orbit] - weight) << 31) // total[orbit]
+    return (((left[orbit] - weight) << 31) // total[orbit]) + _AMPLE * ample[orbit]
 
 
 @njit(cache=True, nogil=True)

@@ -32,6 +32,9 @@ from topoloom.synth.progress import report_progress
 _MOST_ROOM = 1 << 31
 """Capacities are compared as 31-bit fractions."""
 
+_AMPLE_SHARE = 12
+"""Ample arcs keep more than this fraction of their capacity."""
+
 _AT_ONCE = 1 << 24
 """Arc visits between checks for cancellation: some hundredths of a second."""
 
@@ -73,7 +76,7 @@ def first_trees(
 
     Parameters, and limits, as for `symmetric_trees`, but elements may fix other ranks.  The trees
     of a root are equal where the capacities allow.  Low trees come first, and last those that use
-    scarce arcs least.
+    scarce arcs least.  All trees use ample arcs before others, and so enter each box once.
     """
     others = action.others(network.terminals)
     roots = action.roots.tolist()
@@ -85,11 +88,28 @@ def first_trees(
     visits = len(roots) * len(moved) * len(network.tail)
     orders = 1 + min(limits.MAX_ARC_ORDERS, limits.MAX_LOWER_VISITS // visits)
     arcs = [sorted_arcs(network, moved, action.orbit, seed) for seed in range(orders)]
+    ample = _ample(network, arcs[0], total, roots, trees_per_root)
     for toll in TOLLS:
-        made = (_of_first_roots(network, one, total, roots, trees_per_root, toll) for one in arcs)
+        made = (
+            _of_first_roots(network, one, total, ample, roots, trees_per_root, toll) for one in arcs
+        )
         found = [one for one in made if one is not None]
         if found:
             yield min(found, key=lambda one: one[0])[1]
+
+
+def _ample(
+    network: Network, arcs: Arcs, total: NDArray[np.int64], roots: list[int], copies: int
+) -> NDArray[np.bool_]:
+    """Return the orbits that keep a share of their capacity if trees use scarce arcs least."""
+    none = np.zeros(len(total), np.bool_)
+    made = _of_first_roots(network, arcs, total, none, roots, copies, TOLLS[-1])
+    return none if made is None else is_ample(total, made[2])
+
+
+def is_ample(total: NDArray[np.int64], left: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each capacity whether it is used, and much is left."""
+    return (left < total) & (left > total // _AMPLE_SHARE)
 
 
 def _orbit_totals(
@@ -119,12 +139,13 @@ def _lowest(
     edges = trees_per_root * len(roots) * len(network.terminals)
     more = min(limits.MAX_ARC_ORDERS, limits.MAX_LOWER_VISITS // (edges * len(network.tail)))
     found: list[tuple[int, list[PathTree]]] = []
+    ample = np.zeros(len(total), np.bool_)
     for seed in range(1 + more):
         arcs = sorted_arcs(network, network.terminals, action.orbit, seed)
         for toll in TOLLS:
-            made = _of_first_roots(network, arcs, total, trees_per_root * roots, 1, toll)
+            made = _of_first_roots(network, arcs, total, ample, trees_per_root * roots, 1, toll)
             if made is not None:
-                found.append(made)
+                found.append(made[:2])
                 break
         heights = {height for height, _ in found[-limits.MAX_EQUAL_ORDERS :]}
         if (
@@ -157,11 +178,12 @@ def _of_first_roots(
     network: Network,
     arcs: Arcs,
     total: NDArray[np.int64],
+    ample: NDArray[np.bool_],
     roots: list[int],
     copies: int,
     toll: int,
-) -> tuple[int, list[PathTree]] | None:
-    """Return ``copies`` trees for each entry of ``roots``, and the maximum height, or None."""
+) -> tuple[int, list[PathTree], NDArray[np.int64]] | None:
+    """Return the maximum height, ``copies`` trees of each root, and what is left, or None."""
     left, trees, height = total.copy(), list[PathTree](), 0
     is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
     at_once = max(1, _AT_ONCE // each)
@@ -171,13 +193,13 @@ def _of_first_roots(
         begun = np.full((len(some), network.node_count), -1)
         begun[np.arange(len(some)), some] = 0
         weights = np.full(len(some), copies)
-        for tree in grow_orbit_trees(arcs, is_rank, left, total, begun, weights, toll):
+        for tree in grow_orbit_trees(arcs, is_rank, left, total, ample, begun, weights, toll):
             nodes, ends, depths, weight, row = tree
             if not weight:
                 return None
             trees.append(PathTree(int(some[row]), weight, nodes, ends))
             height = max(height, depths[-1])
-    return height, trees
+    return height, trees, left
 
 
 def _merged(trees: list[PathTree]) -> dict[int, list[PathTree]]:
