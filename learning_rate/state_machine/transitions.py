@@ -40,8 +40,8 @@ def start(options: Options) -> State:
 
     >>> start(Options(0.001, 0.1, 1000)).action.slot
     'safe-0'
-    >>> start(Options(0.001, 0.1, 1000, method="paper")).action
-    Action(do='save', lr=None, steps=0, slot='stage-0', keep=('stage-0',), reason=None)
+    >>> start(Options(0.001, 0.1, 1000, method="paper")).action.do
+    'save'
     """
     state = State(VERSION, options.settled(), "warm_up", Action("go_on"))
     state = replace(state, scales=(1.0,) * len(state.settings.group_ratios))
