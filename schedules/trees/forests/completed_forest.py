@@ -119,10 +119,7 @@ def _uses(network: Network, action: Action, first: list[PathTree]) -> Ints:
 
 
 class _Completion:
-    """Assigns arcs of the moved ranks to the edges out of the joint rank and into it.
-
-    ``height`` is the largest height of the trees so far.
-    """
+    """Assigns arcs of the moved ranks to the edges out of the joint rank and into it."""
 
     def __init__(
         self,
@@ -134,7 +131,7 @@ class _Completion:
     ) -> None:
         self._ample = ample
         self._network, self._moved, self._left = network, moved, left
-        self._joint, self._packed, self.height = int(moved[0]), packed, 0
+        self._joint, self._packed = int(moved[0]), packed
         ends = zip(network.tail.tolist(), network.head.tolist(), strict=True)
         arc = {pair: at for at, pair in enumerate(ends)}
         for tree in packed:
@@ -269,12 +266,11 @@ class _Completion:
     def _assembled(self, tree: PathTree, depths: Ints, steps: Steps) -> PathTree:
         """Return a tree with further edges, breadth first; ``depths`` are those of its own."""
         lengths = np.array([len(path) for path, _ in steps])
-        nodes, ends, every = level_by_level(
+        nodes, ends, _ = level_by_level(
             np.concatenate([tree.nodes, [node for path, _ in steps for node in path]]),
             np.concatenate([tree.ends, tree.ends[-1] + lengths.cumsum()]),
             np.concatenate([depths, [level for _, level in steps]]),
         )
-        self.height = max(self.height, int(every[-1]))
         return tree._replace(nodes=nodes, ends=ends)
 
 
