@@ -151,8 +151,8 @@ class Settings(BaseModel):
     max_working: int = Field(
         default_factory=_cores,
         ge=1,
-        description="computations at once, and three times as many of owners that run nothing; "
-        "one per core by default",
+        description="computations at once, and twice as many of owners that run nothing; one per "
+        "core by default",
     )
     max_waiting: int = Field(
         default=256, ge=1, description="computations that may wait for others; more get 503"

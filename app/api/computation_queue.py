@@ -1,10 +1,10 @@
 """Queue of computations: equal requests share one computation, and owners share the slots.
 
 A free slot goes to the owner with the fewest running computations, then to the owner whose turn it
-is.  Three times as many slots are reserved for owners that run nothing: two small computations and
-a long one of others leave room beside a greedy owner.  When these are full, too, a computation that
-runs for some seconds gives its slot to an owner that runs nothing; the computation waits again, and
-starts from the beginning.  The last client that disconnects cancels a computation.
+is.  Twice as many slots are reserved for owners that run nothing, so no owner waits for the slots
+of a greedy owner.  When these are full, too, a computation that runs for some seconds gives its
+slot to an owner that runs nothing; the computation waits again, and starts from the beginning.  The
+last client that disconnects cancels a computation.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ MAX_REFUSED = 1024
 REMEMBERED = 60.0
 """Seconds for which such an error is remembered; the meaning of a name may change."""
 
-RESERVE = 4
+RESERVE = 3
 """All slots, in slots that one owner can use; the other slots are for owners that run nothing."""
 
 SLICE_SECONDS = 2.0
