@@ -101,6 +101,7 @@ def test_the_documentation_shows_a_request_of_every_kind():
         "/v1/optima",
         "/v1/verifications",
         "/v1/simulations",
+        "/v1/iterations",
     }
 
 
