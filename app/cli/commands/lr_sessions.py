@@ -195,11 +195,11 @@ def _session(document: dict[str, Any]) -> None:
     typer.echo(f"{document['state']}: {progress}")
     _action(document)
     rows = [
-        {"stage": number, "from": stage["start"], "chosen": _chosen(stage, attempt)}
-        | attempt
-        | {f"scale {place}": scale for place, scale in enumerate(attempt.get("scales", ()))}
+        {"stage": number, "from": stage["start"]}
+        | row
+        | {f"scale {place}": scale for place, scale in enumerate(row.get("scales", ()))}
         for number, stage in enumerate(document["stages"])
-        for attempt in stage["attempts"]
+        for row in _rows(stage)
     ]
     columns = (
         Column("stage", "stage"),
@@ -216,9 +216,16 @@ def _session(document: dict[str, Any]) -> None:
         Table(columns, rows).print()
 
 
-def _chosen(stage: dict[str, Any], attempt: dict[str, Any]) -> str:
-    same = all(attempt.get(name) == stage.get(name) for name in ("rate", "scales"))
-    return "chosen" if same else ""
+def _rows(stage: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the attempts of a stage, and a row for a chosen rate that none of them had."""
+    chosen = {name: stage[name] for name in ("rate", "scales") if name in stage}
+    rows = [
+        attempt | {"chosen": "chosen" if chosen and chosen.items() <= attempt.items() else ""}
+        for attempt in stage["attempts"]
+    ]
+    if chosen and not any(row["chosen"] for row in rows):
+        rows.append(chosen | {"chosen": "chosen"})
+    return rows
 
 
 def _scales(groups: list[str]) -> list[Column]:
