@@ -12,7 +12,8 @@ def warm() -> None:
     from topoloom.iterations import iteration
     from topoloom.schedules.formats.schedule.binary import pack
     from topoloom.schedules.generate.collectives import make
-    from topoloom.schedules.iterations.link_sharing import LinkShares, Row
+    from topoloom.schedules.iterations.communications import Row
+    from topoloom.schedules.iterations.link_sharing import LinkShares
     from topoloom.schedules.model.schedule import Collective
     from topoloom.schedules.network_curves import ring_collective, ring_time
     from topoloom.schedules.network_curves.network import Network as LatencyNetwork

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple, Protocol
 
-from topoloom.schedules.iterations.link_sharing import Row
+import numpy as np
+from numpy.typing import NDArray
 
 
 class Traffic(StrEnum):
@@ -31,6 +33,24 @@ class Traffic(StrEnum):
             Traffic.SEND_MIRROR: stages - 1 - stage,
         }
         return targets.get(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """The links that a communication uses: it takes ``loads[e] / peak`` of link e at speed 1."""
+
+    loads: NDArray[np.int64]
+    peak: int
+
+    @classmethod
+    def of(cls, *shares: int | Fraction) -> "Row":
+        """Return a row of shares, in the order of the links.
+
+        >>> Row.of(1, Fraction(1, 2)).loads.tolist()
+        [2, 1]
+        """
+        peak = lcm(*(Fraction(one).denominator for one in shares))
+        return cls(np.array([int(one * peak) for one in shares], np.int64), peak)
 
 
 class Cost(NamedTuple):

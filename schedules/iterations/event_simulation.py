@@ -32,7 +32,7 @@ def simulate(
             in a circle.
 
     >>> from fractions import Fraction
-    >>> from topoloom.schedules.iterations.link_sharing import Row
+    >>> from topoloom.schedules.iterations.communications import Row
     >>> one = Fraction(1)
     >>> work = [
     ...     Operation("compute", "layer", one),

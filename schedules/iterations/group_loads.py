@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.schedules.iterations.communications import Cost, Traffic
+from topoloom.schedules.iterations.communications import Cost, Row, Traffic
 from topoloom.schedules.iterations.fabric import Fabric, RankPlacement
-from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.path_loads import Loads, ShortestPaths
 
 TREES, RING, PATHS = "trees", "ring", "paths"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.schedules.iterations.communications import Cost, Network
-from topoloom.schedules.iterations.link_sharing import LinkShares, Row
+from topoloom.schedules.iterations.communications import Cost, Network, Row
+from topoloom.schedules.iterations.link_sharing import LinkShares
 from topoloom.schedules.iterations.messages import Message
 from topoloom.schedules.iterations.operations import Operation, Order, order_of
 from topoloom.schedules.iterations.training_job import Layer, TrainingJob

@@ -9,7 +9,6 @@ relative error is below 1e-12, and the selection leaves a margin of 1e-9.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
@@ -17,26 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topoloom.schedules.iterations.communications import Row
+
 _MARGIN = 1e-9
 _ALONE = Fraction(1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """The links that a communication uses: it takes ``loads[e] / peak`` of link e at speed 1."""
-
-    loads: NDArray[np.int64]
-    peak: int
-
-    @classmethod
-    def of(cls, *shares: int | Fraction) -> "Row":
-        """Return a row of shares, in the order of the links.
-
-        >>> Row.of(1, Fraction(1, 2)).loads.tolist()
-        [2, 1]
-        """
-        peak = lcm(*(Fraction(one).denominator for one in shares))
-        return cls(np.array([int(one * peak) for one in shares], np.int64), peak)
 
 
 class LinkShares:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.iteration_oracles import fair_speeds, shares_of, simulated
 from topoloom.schedules.groups.process_groups import ProcessGroups
 from topoloom.schedules.iterations.best_topology import Speeds, fastest, placements
-from topoloom.schedules.iterations.communications import FreeNetwork, OnlyExchanges
+from topoloom.schedules.iterations.communications import FreeNetwork, OnlyExchanges, Row
 from topoloom.schedules.iterations.event_simulation import simulate
 from topoloom.schedules.iterations.group_loads import RoutedGroups
 from topoloom.schedules.iterations.iteration import layer_seconds
 from topoloom.schedules.iterations.job_operations import job_plan
 from topoloom.schedules.iterations.least_time import TimeBound
-from topoloom.schedules.iterations.link_sharing import LinkShares, Row, _greatest
+from topoloom.schedules.iterations.link_sharing import LinkShares, _greatest
 from topoloom.schedules.iterations.operations import Operation
 from topoloom.schedules.iterations.path_loads import ShortestPaths
 from topoloom.schedules.iterations.training_job import (

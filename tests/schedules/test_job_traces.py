@@ -37,10 +37,9 @@ from topoloom.schedules.formats.job_traces.rank_grid import rank_grid
 from topoloom.schedules.formats.job_traces.trace_files import trace_model
 from topoloom.schedules.formats.model_file import read_model
 from topoloom.schedules.groups.process_groups import DIMENSIONS, ProcessGroups
-from topoloom.schedules.iterations.communications import Cost
+from topoloom.schedules.iterations.communications import Cost, Row
 from topoloom.schedules.iterations.iteration import layer_seconds, simulate_iteration
 from topoloom.schedules.iterations.job_operations import job_plan
-from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.traced_operations import traced_plan
 from topoloom.schedules.iterations.training_job import Layer, Sharding, TrainingJob
 

@@ -10,9 +10,8 @@ import topoloom
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.formats import operation_list
 from topoloom.schedules.formats.model_file import read_model
-from topoloom.schedules.iterations.communications import Cost
+from topoloom.schedules.iterations.communications import Cost, Row
 from topoloom.schedules.iterations.iteration import simulate_iteration
-from topoloom.schedules.iterations.link_sharing import Row
 from topoloom.schedules.iterations.traced_operations import traced_plan
 
 F = Fraction
