@@ -285,18 +285,18 @@ def test_ways_over_a_copying_switch_become_one_edge_each() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "fault", "height"),
+    ("name", "fault", "trees", "height"),
     [
-        ("dgx-a100-20", {"without_links": [("3.gpu5", "plane1")]}, 12),
-        ("dgx-a100-20", {"without_nodes": ["3.gpu5"]}, 12),
-        ("dgx-h100-32", {"without_nodes": ["3.gpu5"]}, 12),
-        ("mi250-12", {"without_links": [("3.gpu5", "fabric")]}, 30),
-        ("mi250-12", {"without_links": [("3.gpu0", "3.gpu4")]}, 30),
-        ("rail-20-8", {"without_links": [("3.gpu5", "rail5")]}, 32),
+        ("dgx-a100-20", {"without_links": [("3.gpu5", "plane1")]}, 2, 12),
+        ("dgx-a100-20", {"without_nodes": ["3.gpu5"]}, 2, 12),
+        ("dgx-h100-32", {"without_nodes": ["3.gpu5"]}, 2, 12),
+        ("mi250-12", {"without_links": [("3.gpu5", "fabric")]}, 3, 30),
+        ("mi250-12", {"without_links": [("3.gpu0", "3.gpu4")]}, 3, 30),
+        ("rail-20-8", {"without_links": [("3.gpu5", "rail5")]}, 2, 32),
     ],
 )
 def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof(
-    name: str, fault: dict[str, list[object]], height: int
+    name: str, fault: dict[str, list[object]], trees: int, height: int
 ) -> None:
     topology = degraded(fabric(name), **fault)
     best = allreduce_bound(topology)
@@ -306,5 +306,5 @@ def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof(
     assert best.rate / (1 + MANY_TREES_GAP) <= algbw(found.schedule, topology) <= best.rate
     # Images of a few trees: one or two for most roots, where packing makes many.
     for part in found.schedule.parts:
-        assert len(part.trees) < 3 * len(topology.compute_nodes)
+        assert len(part.trees) < trees * len(topology.compute_nodes)
         assert tree_depth(part) <= height
