@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--mscclpp", type=Path, help="checkout of MSCCL++ 0.9.0")
     parser.add_argument("--build", type=Path, help="folder in which CMake has built it")
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"))
-    parser.add_argument("--library", type=Path, help="mscclpp_rank.cpp, already compiled")
+    parser.add_argument("--compiled", type=Path, help="mscclpp_rank.cpp, already compiled")
     parser.add_argument("--chunks", type=int, nargs="+", default=CHUNKS, help="-1: the largest")
     parser.add_argument("--most", type=int, default=2**25, help="bytes of a call, at most")
     parser.add_argument(
@@ -136,12 +136,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="then start no further plan")
     parser.add_argument("--json", type=Path, help="write the outcomes")
     asked = parser.parse_args()
-    if asked.library is None and None in (asked.mscclpp, asked.build):
-        parser.error("--mscclpp and --build are required, or --library")
+    if asked.compiled is None and None in (asked.mscclpp, asked.build):
+        parser.error("--mscclpp and --build are required, or --compiled")
     paths = [each for one in asked.plans for each in (sorted(one.rglob("*.json")) or [one])]
     with tempfile.TemporaryDirectory() as folder:
-        library = asked.library or Path(folder) / "libmscclpp_rank.so"
-        if asked.library is None:
+        library = asked.compiled or Path(folder) / "libmscclpp_rank.so"
+        if asked.compiled is None:
             compile_rank(asked.mscclpp, asked.build, asked.cuda, library)
         pool, end, found = Pool(library, asked.timeout), time.monotonic() + asked.seconds, []
         print(pool.ask(1, "describe")[0], flush=True)

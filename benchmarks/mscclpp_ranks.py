@@ -44,8 +44,8 @@ class Rank:
     """One rank: `mscclpp_rank.cpp` on the GPU of this process."""
 
     def __init__(self, library: Path, rank: int) -> None:
-        self.library, self.rank = ctypes.CDLL(str(library)), rank
-        self.library.fault.restype = ctypes.c_char_p
+        self.calls, self.rank = ctypes.CDLL(str(library)), rank
+        self.calls.fault.restype = ctypes.c_char_p
         self.handle = ctypes.c_void_p()
         self.held: list[ctypes.c_void_p] = []
         self.now: list[ctypes.c_void_p] = []
@@ -53,8 +53,8 @@ class Rank:
 
     def call(self, name: str, *arguments: object) -> None:
         """Call a C function; raise its fault."""
-        if getattr(self.library, name)(*arguments):
-            raise RuntimeError(self.library.fault().decode())
+        if getattr(self.calls, name)(*arguments):
+            raise RuntimeError(self.calls.fault().decode())
 
     def describe(self) -> str:
         """Return the names of GPU and versions."""
@@ -122,7 +122,7 @@ class Pool:
     """The processes of all ranks, started again after a hang."""
 
     def __init__(self, library: Path, seconds: float) -> None:
-        self.library, self.seconds = library, seconds
+        self.compiled, self.seconds = library, seconds
         self.ends: list[tuple[Any, Any]] = []
 
     def ask(self, ranks: int, name: str, *arguments: object) -> list[Any]:
@@ -131,7 +131,7 @@ class Pool:
         while len(self.ends) < ranks:
             ours, theirs = context.Pipe()
             rank = len(self.ends)
-            process = context.Process(target=serve, args=(theirs, self.library, rank), daemon=True)
+            process = context.Process(target=serve, args=(theirs, self.compiled, rank), daemon=True)
             process.start()
             theirs.close()
             self.ends.append((process, ours))

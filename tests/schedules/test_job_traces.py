@@ -384,7 +384,7 @@ def test_an_order_keeps_dependences_and_runs_what_is_ready_first(asked):
             and all(before_it in ends for before_it in before[other])
         ]
         for other in waiting:
-            # What starts earlier was ready no later.
+            # No waiting operation was ready before this one.
             assert ready <= max((ends[it] for it in before[other]), default=0)
         ends[one] = began + lengths[one]
         free[streams[one]] = ends[one]

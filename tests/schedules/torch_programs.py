@@ -131,7 +131,7 @@ def data_parallel():
 
 
 def fully_sharded():
-    # These imports take a second; whoever only lists the programs does without.
+    # These imports take a second: a list of the programs does not need them.
     import torch.distributed.checkpoint as dcp
     from torch.distributed.fsdp import fully_shard
 

@@ -44,6 +44,11 @@ Groups = Mapping[str, tuple[int, ...]]
 _MOST = 2**63
 _ALL = ("", "0")
 """Names of the group of all ranks, unless the trace defines them."""
+_UNREADABLE = (
+    *(ValueError, SyntaxError, RecursionError, MemoryError),
+    *(TypeError, KeyError, AttributeError),
+)
+"""Errors of a text that lists no process groups."""
 _UNTIMED = "Loads and stores of memory without a duration take no time."
 
 
@@ -146,10 +151,7 @@ def _own_groups(raw: Sequence[RawNode], file: str) -> dict[str, tuple[int, ...]]
                     for group in json.loads(text):
                         ranks = group.get("ranks", [])
                         found[str(group["pg_name"])] = ranks_of(ranks, file, one.id)
-            except (ValueError, SyntaxError, TypeError, KeyError, AttributeError):
-                rule = "must list process groups with pg_name and ranks"
-                raise fault(file, one.id, rule) from None
-            except (RecursionError, MemoryError):
+            except _UNREADABLE:
                 rule = "must list process groups with pg_name and ranks"
                 raise fault(file, one.id, rule) from None
     return found

@@ -19,7 +19,7 @@ from topoloom.synth.kernels.scalars import int64
 _MOST_NODES_OF_AN_EDGE = 16
 
 _AMPLE = 1 << 46
-"""What paths of ample arcs are worth above all others, at any depth."""
+"""Bonus of a path of ample arcs: more than all other terms of its worth, at any depth."""
 
 TOLLS = (1 << 31, 1 << 29, 1 << 27, 1 << 25, 1 << 23, 1 << 20, 0)
 """Weight of a hop of depth against shares of capacity, which are 31-bit fractions: initially, all
