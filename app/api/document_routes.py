@@ -61,6 +61,9 @@ ANY_JSON = (None, "*/*", JSON, f"{JSON}, */*")
 READ_HERE = 64 * 2**10
 """Largest body, in bytes, that is parsed on the event loop: some milliseconds."""
 
+TRACES_HERE = 4 * 2**10
+"""The same where a body may have traces, which take up to 5 us a byte: at most 20 ms."""
+
 _LISTED = (sweeps_and_jobs.LIMIT, sweeps_and_jobs.CURSOR, known.SORT, *known.FILTERS, known.FIELDS)
 ListDep = Annotated[ListRequest, Depends(asked_by_query(ListRequest, *_LISTED))]
 
@@ -69,8 +72,9 @@ class WorkRoute(APIRoute):
     """A route that answers plain requests itself and leaves large bodies to workers.
 
     ``endpoint.plain`` answers a request without a query, or returns None to pass the request to
-    FastAPI.  ``endpoint.unread`` sends a large body to a worker process: parsing 11 MiB of JSON on
-    the event loop delays other requests by 0.4 to 1.8 s, in a worker by 0.1 to 0.2 s.
+    FastAPI.  ``endpoint.unread`` takes a body above ``endpoint.read_here`` bytes, mostly to a
+    worker process: parsing 11 MiB of JSON on the event loop delays other requests by 0.4 to 1.8 s,
+    in a worker by 0.1 to 0.2 s.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -78,9 +82,10 @@ class WorkRoute(APIRoute):
         usual = super().get_route_handler()
         plain = getattr(self.endpoint, "plain", None)
         unread = getattr(self.endpoint, "unread", None)
+        read_here = getattr(self.endpoint, "read_here", 0)
 
         async def handler(request: Request) -> Response:
-            if unread is not None and len(await request.body()) > READ_HERE:
+            if unread is not None and len(await request.body()) > read_here:
                 return await unread(request)
             if plain is not None and not request.scope["query_string"]:
                 answer = await plain(request)
@@ -187,6 +192,16 @@ def read_route(
     )
 
 
+def reads_here(most: int, unread: Callable[[Request], Awaitable[Response]]) -> Callable[[E], E]:
+    """Make a route pass bodies above ``most`` bytes unparsed to another function."""
+
+    def marked(endpoint: E) -> E:
+        endpoint.unread, endpoint.read_here = unread, most  # pyright: ignore[reportFunctionMemberAccess]
+        return endpoint
+
+    return marked
+
+
 def list_route(router: APIRouter, kind: str, operation_id: str, plural: str) -> None:
     """Add the route that lists the stored documents of a kind."""
     page = {"model": listing.PAGES[kind], "description": "a page of the list"}
@@ -222,11 +237,12 @@ def create_route(
     path: str = "",
     shown: Callable[[Request, Artefact], Awaitable[Response]] | None = None,
     response_class: type[Response] = JSONResponse,
+    read_here: int = READ_HERE,
 ) -> None:
     """Add the POST route of an operation: look up the answer, else compute it in a worker.
 
     ``shown`` builds the response; the default is the document.  ``scope`` is the scope that a key
-    needs.
+    needs, ``read_here`` the largest body that the event loop parses.
     """
     respond = shown or created
 
@@ -256,7 +272,7 @@ def create_route(
 
     create.__annotations__["body"] = operation.body
     create.plain = create_plain  # pyright: ignore[reportFunctionMemberAccess]
-    create.unread = create_unread  # pyright: ignore[reportFunctionMemberAccess]
+    reads_here(read_here, create_unread)(create)
     router.add_api_route(
         path,
         create,

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Request, Response
@@ -40,6 +40,7 @@ from topoloom.app.store.database import DatabaseNotReady, is_embedded
 from topoloom.app.store.document_store import Store
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 LOOKUPS = 2
 """Lookup threads for an embedded database; more delay each other and the event loop.
@@ -118,17 +119,21 @@ class FairLimiter:
         self._free += 1
 
 
-class Lookups:
-    """Threads for lookups of small documents; owners take turns."""
+class FairThreads:
+    """Threads for short work; owners take turns."""
 
-    def __init__(self, engine: Engine) -> None:
-        threads = LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE
+    def __init__(self, threads: int) -> None:
         self._turns, self._threads = FairLimiter(threads), CapacityLimiter(threads)
 
-    async def run(self, owner: str, look_up: Callable[[], Artefact | Presented]) -> Any:
-        """Return what a function returns that looks a document up, called in a thread."""
+    async def run(self, owner: str, work: Callable[[], T]) -> T:
+        """Return what a function returns, called in a thread."""
         async with self._turns.slot(owner):
-            return await to_thread.run_sync(look_up, limiter=self._threads)
+            return await to_thread.run_sync(work, limiter=self._threads)
+
+
+def lookup_threads(engine: Engine) -> FairThreads:
+    """Return the threads for lookups of small documents."""
+    return FairThreads(LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE)
 
 
 def context_of(request: Request) -> Context:
@@ -149,7 +154,7 @@ async def looked_up(request: Request, operation: Operation[B], body: B) -> Artef
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
     look_up = partial(operation.answer, context.looking(), body)
     if kind in SMALL:
-        lookups: Lookups = request.app.state.lookups
+        lookups: FairThreads = request.app.state.lookups
         found = await lookups.run(request.state.owner, look_up)
     else:  # in other threads: lookups of small documents never wait for large documents
         found = await to_thread.run_sync(look_up)

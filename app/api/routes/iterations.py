@@ -1,7 +1,13 @@
 """/v1/iterations: training iterations on the best topology."""
 
 from topoloom.app.api.dependencies import CREATED
-from topoloom.app.api.document_routes import WorkRoute, create_route, list_route, read_route
+from topoloom.app.api.document_routes import (
+    TRACES_HERE,
+    WorkRoute,
+    create_route,
+    list_route,
+    read_route,
+)
 from topoloom.app.api.problems import responses
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
@@ -23,6 +29,7 @@ create_route(
         201: CREATED[201] | _BODY,
         **responses(400, 413, 415, 422, 503),
     },
+    read_here=TRACES_HERE,
 )
 
 list_route(router, "iteration", "listIterations", "iterations")

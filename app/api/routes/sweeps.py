@@ -1,20 +1,29 @@
 """/v1/sweeps: one question about many inputs, as one job with many parts."""
 
 from dataclasses import replace
+from functools import partial
 
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.async_reply import ACCEPTED, Waits, answer_or_accept
-from topoloom.app.api.dependencies import CREATED, ContextDep, JsonBody
-from topoloom.app.api.document_routes import WorkRoute, list_route, read_route
+from topoloom.app.api.dependencies import CREATED, ContextDep, JsonBody, require_json
+from topoloom.app.api.document_routes import (
+    TRACES_HERE,
+    WorkRoute,
+    list_route,
+    read_route,
+    reads_here,
+)
 from topoloom.app.api.problems import responses
+from topoloom.app.api.request_dispatcher import context_of
 from topoloom.app.api.responses import created
 from topoloom.app.api.routes.retention import manage_routes
-from topoloom.app.api.strict_http import strict_router
-from topoloom.app.auth.scopes import DESIGN
+from topoloom.app.api.strict_http import refuse_unknown_query, strict_router
+from topoloom.app.auth.scopes import DESIGN, require
 from topoloom.app.documents.sweep import SweepDocument
 from topoloom.app.jobs.sweep_jobs import task_and_parts
+from topoloom.app.jobs.worker_pool.task import parsed
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services import sweeps
 from topoloom.app.services.context import CacheMiss
@@ -22,6 +31,16 @@ from topoloom.app.services.context import CacheMiss
 router = strict_router("/v1/sweeps", tags=["sweeps"], route_class=WorkRoute)
 
 _BODY = {"model": SweepDocument}
+
+
+async def _unread(request: Request) -> Response:
+    """Create a sweep from a body that takes too long to parse on the event loop."""
+    require(request, DESIGN)
+    await require_json(request.headers.get("content-type"))
+    await refuse_unknown_query(request)
+    text, parsing = await request.body(), request.app.state.parsing
+    body = await parsing.run(request.state.owner, partial(parsed, SweepRequest, text))
+    return await create_sweep(request, body, context_of(request))
 
 
 @router.post(
@@ -36,6 +55,7 @@ _BODY = {"model": SweepDocument}
         **responses(400, 404, 413, 415),
     },
 )
+@reads_here(TRACES_HERE, _unread)
 async def create_sweep(request: Request, body: SweepRequest, context: ContextDep) -> Response:
     """Run every request as a job of its own, and collect the answers."""
 

@@ -75,27 +75,32 @@ class Operation(Generic[B]):
     is_stored: bool = True
 
     def parsed(self, body: bytes) -> B:
-        """Return the request that a text holds.
+        """Return the request that a text holds; see `parsed`."""
+        return parsed(self.body, body)
 
-        Raises:
-            RequestValidationError: The text is not JSON, or breaks rules of the request; at most a
-                hundred are named.
-        """
-        try:
-            held = json.loads(body)
-            _require_few_unknown(self.body, held)
-            return self.body.model_validate(held)
-        except json.JSONDecodeError as error:
-            raise RequestValidationError([_malformed(error.msg, error.pos)]) from None
-        except UnicodeDecodeError as error:
-            raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
-        except RecursionError:
-            raise RequestValidationError([_malformed("is nested too deeply", 0)]) from None
-        except ValidationError as error:
-            raise RequestValidationError(_named(error)) from None
-        except ValueError:
-            rule = f"has a number of more than {sys.get_int_max_str_digits()} digits"
-            raise RequestValidationError([_malformed(rule, 0)]) from None
+
+def parsed(model: type[B], body: bytes) -> B:
+    """Return the request of a model that a text holds.
+
+    Raises:
+        RequestValidationError: The text is not JSON, or breaks rules of the request; at most a
+            hundred are named.
+    """
+    try:
+        held = json.loads(body)
+        _require_few_unknown(model, held)
+        return model.model_validate(held)
+    except json.JSONDecodeError as error:
+        raise RequestValidationError([_malformed(error.msg, error.pos)]) from None
+    except UnicodeDecodeError as error:
+        raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+    except RecursionError:
+        raise RequestValidationError([_malformed("is nested too deeply", 0)]) from None
+    except ValidationError as error:
+        raise RequestValidationError(_named(error)) from None
+    except ValueError:
+        rule = f"has a number of more than {sys.get_int_max_str_digits()} digits"
+        raise RequestValidationError([_malformed(rule, 0)]) from None
 
 
 def _require_few_unknown(model: type[Request], held: object) -> None:
