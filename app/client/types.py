@@ -4,7 +4,11 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Generic, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
+
+Items = TypeVar("Items")
+Request = TypeVar("Request")
+Summary = TypeVar("Summary")
 
 
 class ActionDocument(TypedDict):
@@ -178,18 +182,6 @@ class AskedSchedule(TypedDict):
     max_chunks: NotRequired[int]
     steps: NotRequired[int]
     max_height: NotRequired[int]
-
-
-class AskedSimulation(TypedDict):
-    """The request of a stored simulation."""
-
-    topology_id: str
-    schedule_id: NotRequired[str]
-    format: NotRequired[str]
-    content: NotRequired[str]
-    dialect: NotRequired[str]
-    runtime: NotRequired[str]
-    simulation: SimulationRequest
 
 
 class AskedSweep(TypedDict):
@@ -417,26 +409,6 @@ class BoxDesignDocument(TypedDict):
     notes: list[str]
 
 
-class BoxDesignEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: BoxDesignRequest
-    summary: BoxDesignSummary
-    pinned: bool
-    labels: list[str]
-
-
-class BoxDesignPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[BoxDesignEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class BoxDesignRequest(TypedDict):
     """Boxes of accelerators, their cables, and one collective over all accelerators."""
 
@@ -608,26 +580,6 @@ class ComparisonDocument(TypedDict):
     fastest: NotRequired[str]
 
 
-class ComparisonEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedComparison
-    summary: ComparisonSummary
-    pinned: bool
-    labels: list[str]
-
-
-class ComparisonPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[ComparisonEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class ComparisonRequest(TypedDict):
     """Stored designs, stored schedules, or algorithms on a topology to compare."""
 
@@ -648,45 +600,6 @@ class ComparisonSummary(TypedDict):
 
     compared: int
     fastest: NotRequired[str]
-
-
-class CostDocument(TypedDict):
-    """cost/1: the exact cost of an allgather, and of a reduce-scatter."""
-
-    schema: Literal["cost/1"]
-    id: str
-    topology_id: str
-    topology_digest: str
-    name: str
-    assumed: NotRequired[list[AssumptionDocument]]
-    nodes: int
-    degree: int
-    links: Links
-    steps: int
-    bandwidth: str
-    transpose: PassCost
-    bounds: PassCost
-    healthy: NotRequired[HealthyCost]
-
-
-class CostEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedCost
-    summary: CostSummary
-    pinned: bool
-    labels: list[str]
-
-
-class CostPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[CostEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
 
 
 class CostRequest(TypedDict):
@@ -814,63 +727,6 @@ class DesignDocument(TypedDict):
     assumed: NotRequired[list[BaselineDocument]]
 
 
-class DesignEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: DesignRequest
-    summary: DesignSummary
-    pinned: bool
-    labels: list[str]
-
-
-class DesignPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[DesignEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
-class DesignRequest(TypedDict):
-    """Hosts and a workload, given in exactly one of three ways."""
-
-    nodes: int
-    degree: int
-    links: NotRequired[Literal["unidirectional", "bidirectional"]]
-    parallel_links: NotRequired[bool]
-    vertex_transitive: NotRequired[bool]
-    families: NotRequired[list[str]]
-    bases: NotRequired[list[str]]
-    max_steps: NotRequired[int]
-    schedule: NotRequired[Literal["bfb", "best"]]
-    all_to_all: NotRequired[bool]
-    node_gbps: NotRequired[float]
-    port_gbps: NotRequired[float]
-    alpha_us: NotRequired[float]
-    collective: NotRequired[Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]]
-    bytes: NotRequired[int | str]
-    workload: NotRequired[list[TaskRequest]]
-    preset: NotRequired[str]
-    panels: NotRequired[Literal["per-port", "single"]]
-    plant: NotRequired[list[dict[str, Any]] | PlantText | dict[str, Any]]
-    current_wiring: NotRequired[list[dict[str, Any]] | dict[str, Any]]
-    host_assignment: NotRequired[Literal["fixed", "free"]]
-    use_spare_ports: NotRequired[bool]
-    objective: NotRequired[Literal["moves", "seconds", "drained"]]
-    max_moves: NotRequired[int]
-    max_rewiring_seconds: NotRequired[float]
-    max_drained: NotRequired[int]
-    overhead_us: NotRequired[float]
-    chunk_us: NotRequired[float]
-    measured: NotRequired[list[MeasuredRow]]
-    present: NotRequired[list[dict[str, Any]] | dict[str, Any]]
-    place: NotRequired[Literal["fixed", "free"]]
-    spares: NotRequired[bool]
-
-
 class DesignSummary(TypedDict):
     """Summary of a design in lists."""
 
@@ -911,6 +767,18 @@ class Endpoint(TypedDict):
     node: int | str
     host: NotRequired[str]
     port: int | str
+
+
+class Entry(TypedDict, Generic[Request, Summary]):
+    """One stored answer in a list."""
+
+    id: str
+    kernel_version: str
+    created_at: str
+    request: Request
+    summary: Summary
+    pinned: bool
+    labels: list[str]
 
 
 class EntryDocument(TypedDict):
@@ -1055,44 +923,6 @@ class FrontierDocument(TypedDict):
     request: FrontierRequest
     bounds: PassCost
     frontier: list[FrontierPoint]
-
-
-class FrontierEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: FrontierRequest
-    summary: FrontierSummary
-    pinned: bool
-    labels: list[str]
-
-
-class FrontierPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[FrontierEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
-class FrontierPoint(TypedDict):
-    """A point of frontier/1."""
-
-    recipe: str
-    name: str
-    nodes: int
-    degree: int
-    steps: int
-    bandwidth: str
-    transpose: PassCost
-    algorithm: Literal["bfb", "slack"]
-    within_steps: NotRequired[int]
-    status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"]
-    gap: PassCost
-    topology_id: str
-    all_to_all: NotRequired[PointExchange]
 
 
 class FrontierRequest(TypedDict):
@@ -1297,26 +1127,6 @@ class IterationDocument(TypedDict):
     notes: list[str]
 
 
-class IterationEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: IterationRequest
-    summary: IterationSummary
-    pinned: bool
-    labels: list[str]
-
-
-class IterationPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[IterationEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class IterationPlotRequest(TypedDict):
     """Stored sweep of iterations to draw."""
 
@@ -1491,37 +1301,6 @@ class LinkValueDocument(TypedDict):
     all_doubled: NotRequired[str]
 
 
-Links: TypeAlias = 'Literal["unidirectional", "bidirectional"]'
-
-
-class ListQuery(TypedDict):
-    """Query of GET /v1/designs."""
-
-    count: NotRequired[bool]
-    limit: NotRequired[int]
-    cursor: NotRequired[str]
-    sort: NotRequired[Literal["created", "-created", "nodes", "-nodes", "degree", "-degree", "steps", "-steps", "bandwidth", "-bandwidth"]]
-    nodes: NotRequired[int]
-    nodes_min: NotRequired[int]
-    nodes_max: NotRequired[int]
-    degree: NotRequired[int]
-    degree_min: NotRequired[int]
-    degree_max: NotRequired[int]
-    steps: NotRequired[int]
-    steps_min: NotRequired[int]
-    steps_max: NotRequired[int]
-    bandwidth: NotRequired[int | str]
-    bandwidth_min: NotRequired[int | str]
-    bandwidth_max: NotRequired[int | str]
-    created_min: NotRequired[str]
-    created_max: NotRequired[str]
-    links: NotRequired[Literal["unidirectional", "bidirectional"]]
-    family: NotRequired[str]
-    label: NotRequired[str]
-    pinned: NotRequired[bool]
-    fields: NotRequired[str]
-
-
 class LoadPlotRequest(TypedDict):
     """Stored schedule whose link loads are drawn."""
 
@@ -1613,25 +1392,6 @@ class LrReply(TypedDict):
     action: ActionDocument
 
 
-class LrSession(TypedDict):
-    """A session."""
-
-    id: str
-    state: Literal["running", "finished", "diverged", "cancelled"]
-    sequence: int
-    step: int
-    spent: int
-    action: ActionDocument
-    schema: Literal["lr-session/1"]
-    name: str
-    peak: NotRequired[float]
-    options: LrOptions
-    created_at: str
-    seen_at: str
-    stages: list[StageDocument]
-    lease: NotRequired[str]
-
-
 class LrSessionRequest(TypedDict):
     """Training job and tuning parameters of a new session."""
 
@@ -1662,23 +1422,6 @@ class LrSessionRequest(TypedDict):
     range_test: NotRequired[bool]
     group_ratios: NotRequired[list[str]]
     max_overhead: NotRequired[float | Literal["inf"]]
-
-
-class LrSummary(TypedDict):
-    """A session in a list."""
-
-    id: str
-    state: Literal["running", "finished", "diverged", "cancelled"]
-    sequence: int
-    step: int
-    spent: int
-    action: ActionDocument
-    schema: Literal["lr-session/1"]
-    name: str
-    peak: NotRequired[float]
-    options: LrOptions
-    created_at: str
-    seen_at: str
 
 
 class MeasuredRow(TypedDict):
@@ -1823,26 +1566,6 @@ class OptimumDocument(TypedDict):
     restored: NotRequired[list[RestoredDocument]]
 
 
-class OptimumEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedOptimum
-    summary: OptimumSummary
-    pinned: bool
-    labels: list[str]
-
-
-class OptimumPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[OptimumEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class OptimumQuery(TypedDict):
     """Query of GET /v1/topologies/{id}/optimum."""
 
@@ -1862,9 +1585,6 @@ class OptimumSummary(TypedDict):
     inverse_rate: str
 
 
-OxcFlows: TypeAlias = 'list[list[int]]'
-
-
 class OxcRequest(TypedDict):
     """Request of the client of SimAI-OXC; the members have the names of that client."""
 
@@ -1873,6 +1593,14 @@ class OxcRequest(TypedDict):
     commDomainVolume: float
     rankIdRackIdMap: NotRequired[dict[str, Any]]
     algName: str
+
+
+class Page(TypedDict, Generic[Items]):
+    """A page of a list; newest first by default."""
+
+    items: Items
+    next_cursor: str | None
+    total: NotRequired[int]
 
 
 class PanelProgress(TypedDict):
@@ -1939,43 +1667,6 @@ class PassCost(TypedDict):
 
     steps: int
     bandwidth: str
-
-
-class PatchPlanDocument(TypedDict):
-    """patch-plan/1."""
-
-    schema: Literal["patch-plan/1"]
-    plan_id: str
-    topology_digest: str
-    panels: NotRequired[PanelsDocument]
-    plant: NotRequired[PlantDocument]
-    base: dict[str, BaseState]
-    devices: list[DeviceDocument]
-    ports: list[PortDocument]
-    stages: list[Stage]
-    summary: PlanSummary
-    final: dict[str, FinalState]
-    id: str
-
-
-class PatchPlanEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedPatchPlan
-    summary: PatchPlanSummary
-    pinned: bool
-    labels: list[str]
-
-
-class PatchPlanPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[PatchPlanEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
 
 
 class PatchPlanRequest(TypedDict):
@@ -2114,26 +1805,6 @@ class PlantText(TypedDict):
     format: NotRequired[Literal["json", "yaml", "csv"]]
 
 
-class PlotEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedPlot
-    summary: PlotSummary
-    pinned: bool
-    labels: list[str]
-
-
-class PlotPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[PlotEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class PlotSummary(TypedDict):
     """Summary of a drawing in lists."""
 
@@ -2219,9 +1890,6 @@ class ProblemPage(TypedDict):
     status: int
     meaning: str
     remedy: str
-
-
-ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/quota-exceeded", "/problems/shutting-down", "/problems/store-full", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/too-slow", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
 
 
 class ProofDocument(TypedDict):
@@ -2311,29 +1979,6 @@ class RoutingDocument(TypedDict):
     bandwidth: str
 
 
-ScheduleDocument: TypeAlias = 'Steps | Trees | Routes | Sequence'
-
-
-class ScheduleEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedSchedule
-    summary: ScheduleSummary
-    pinned: bool
-    labels: list[str]
-
-
-class SchedulePage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[ScheduleEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class ScheduleRequest(TypedDict):
     """Topology, collective and algorithm of a schedule."""
 
@@ -2352,31 +1997,6 @@ class ScheduleRequest(TypedDict):
     group: NotRequired[str]
     traffic: NotRequired[dict[str, GroupTrafficRequest]]
     number: NotRequired[int]
-
-
-class ScheduleSummary(TypedDict):
-    """Summary of a verified schedule; the id leads to the schedule itself."""
-
-    collective: str
-    steps: NotRequired[int]
-    bandwidth: NotRequired[str]
-    inverse_rate: NotRequired[str]
-    chunks_per_shard: NotRequired[int]
-    trees_per_root: NotRequired[int]
-    units_per_pair: NotRequired[int]
-    ranks: NotRequired[int]
-    data: NotRequired[int]
-    id: str
-    topology_id: str
-    topology_digest: str
-    name: str
-    assumed: NotRequired[list[AssumptionDocument]]
-    algorithm: str
-    parts: NotRequired[list[PartFacts]]
-    together: NotRequired[bool]
-    multicast: NotRequired[SharingDocument]
-    bandwidth_loss: NotRequired[str]
-    gap: NotRequired[str]
 
 
 class ScheduledKindDocument(TypedDict):
@@ -2510,26 +2130,6 @@ class SimulationDocument(TypedDict):
     id: NotRequired[str]
 
 
-class SimulationEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedSimulation
-    summary: SimulationSummary
-    pinned: bool
-    labels: list[str]
-
-
-class SimulationPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[SimulationEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class SimulationRequest(TypedDict):
     """Data size and speed of the fabric."""
 
@@ -2558,9 +2158,6 @@ class SizeDocument(TypedDict):
     bytes: int
     fastest: str
     times: list[TimeDocument]
-
-
-SizesRequest = TypedDict("SizesRequest", {"nodes": "int", "degree": "int", "links": "NotRequired[Literal[\"unidirectional\", \"bidirectional\"]]", "parallel_links": "NotRequired[bool]", "vertex_transitive": "NotRequired[bool]", "families": "NotRequired[list[str]]", "bases": "NotRequired[list[str]]", "max_steps": "NotRequired[int]", "schedule": "NotRequired[Literal[\"bfb\", \"best\"]]", "all_to_all": "NotRequired[bool]", "node_gbps": "NotRequired[float]", "port_gbps": "NotRequired[float]", "alpha_us": "NotRequired[float]", "collective": "NotRequired[Literal[\"allgather\", \"reduce-scatter\", \"allreduce\", \"all-to-all\"]]", "workload": "NotRequired[list[TaskRequest]]", "preset": "NotRequired[str]", "from": "NotRequired[int | str]", "to": "NotRequired[int | str]"})
 
 
 class SourceDocument(TypedDict):
@@ -2646,26 +2243,6 @@ class SweepDocument(TypedDict):
     question: NotRequired[dict[str, Any]]
     rows: list[SweepRowDocument]
     notes: NotRequired[list[str]]
-
-
-class SweepEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedSweep
-    summary: SweepSummary
-    pinned: bool
-    labels: list[str]
-
-
-class SweepPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[SweepEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
 
 
 class SweepPoint(TypedDict):
@@ -2770,49 +2347,6 @@ class TimedCost(TypedDict):
     seconds: float
 
 
-class TimedPoint(TypedDict):
-    """A point of the frontier, timed."""
-
-    recipe: str
-    name: str
-    nodes: int
-    degree: int
-    steps: int
-    bandwidth: str
-    transpose: PassCost
-    algorithm: Literal["bfb", "slack"]
-    within_steps: NotRequired[int]
-    status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"]
-    gap: PassCost
-    all_to_all: NotRequired[PointExchange]
-    routing: NotRequired[PointRouting]
-    seconds: float
-    topology_id: str
-    rewiring: NotRequired[MovesDocument]
-
-
-class TimedScheduleRequest(TypedDict):
-    """Schedule to simulate, data size and speed of the fabric."""
-
-    bytes: int | str
-    alpha_us: NotRequired[float]
-    node_gbps: NotRequired[float]
-    link_gbps: NotRequired[float]
-    overhead_us: NotRequired[float]
-    chunk_us: NotRequired[float]
-    channels: NotRequired[int]
-    chunks: NotRequired[int]
-    synchronous: NotRequired[bool]
-    topology: NotRequired[TopologySource]
-    schedule: NotRequired[dict[str, Any]]
-    schedule_id: NotRequired[str]
-    text: NotRequired[str]
-    format: NotRequired[Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]]
-    dialect: NotRequired[Literal["msccl", "azure", "rccl"]]
-    runtime: NotRequired[str]
-    traces: NotRequired[list[str]]
-
-
 class ToleranceDocument(TypedDict):
     """The network that slows the program down by a share; absent if none of the curve does."""
 
@@ -2844,18 +2378,6 @@ class TopologyDocument(TypedDict):
     notes: NotRequired[list[str]]
 
 
-class TopologyEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedTopology
-    summary: TopologySummary
-    pinned: bool
-    labels: list[str]
-
-
 class TopologyOptimumRequest(TypedDict):
     """Topology and collective of an optimum."""
 
@@ -2872,14 +2394,6 @@ class TopologyOptimumRequest(TypedDict):
     topology: TopologySource
 
 
-class TopologyPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[TopologyEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class TopologyRowDocument(TypedDict):
     """An iteration on a topology, with the best placement that was tried."""
 
@@ -2889,35 +2403,6 @@ class TopologyRowDocument(TypedDict):
     parallel: str
     seconds: float
     exposed_share: float
-
-
-class TopologySource(TypedDict):
-    """A topology: exactly one of six members, or a topology/1 document itself."""
-
-    recipe: NotRequired[str]
-    fabric: NotRequired[str]
-    document: NotRequired[dict[str, Any]]
-    id: NotRequired[str]
-    name: NotRequired[str]
-    text: NotRequired[str]
-    format: NotRequired[Literal["json", "matrix", "matrix-market", "node-link", "graphml", "gexf", "gml", "edgelist", "undirected-edgelist", "adjlist", "undirected-adjlist", "multiline-adjlist", "graph6", "sparse6", "digraph6", "slurm", "slurm-yaml", "msccl-tools", "taccl", "teccl", "dot", "containerlab", "air", "ibnetdiscover", "infragraph", "nccl-xml", "nvidia-smi", "nvidia-smi-nvlink", "hwloc-xml", "rocm-smi", "amd-smi", "npu-smi"]]
-    capacity_attribute: NotRequired[str]
-    kind_attribute: NotRequired[str]
-    switch_values: NotRequired[list[str]]
-    unit: NotRequired[str]
-    directed: NotRequired[bool]
-    link_bandwidth: NotRequired[int | str]
-    nvlink: NotRequired[str]
-    pcie_bandwidth: NotRequired[int | str]
-    cpu_bandwidth: NotRequired[int | str]
-    boxes: NotRequired[int]
-    network: NotRequired[str]
-    oversubscription: NotRequired[int | str]
-    nics: NotRequired[str]
-    nic_bandwidth: NotRequired[int | str]
-    pcie: NotRequired[str]
-    changes: NotRequired[TopologyChanges]
-    graphs: NotRequired[dict[str, Any]]
 
 
 class TopologySummary(TypedDict):
@@ -3022,26 +2507,6 @@ class VerificationDocument(TypedDict):
     notes: NotRequired[list[str]]
 
 
-class VerificationEntry(TypedDict):
-    """One stored answer in a list."""
-
-    id: str
-    kernel_version: str
-    created_at: str
-    request: AskedOfSchedule
-    summary: VerificationSummary
-    pinned: bool
-    labels: list[str]
-
-
-class VerificationPage(TypedDict):
-    """A page of a list; newest first by default."""
-
-    items: list[VerificationEntry]
-    next_cursor: str | None
-    total: NotRequired[int]
-
-
 class VerificationSummary(TypedDict):
     """Summary of a verification in lists."""
 
@@ -3077,3 +2542,191 @@ class WorkloadDocument(TypedDict):
     preset: NotRequired[str]
     title: NotRequired[str]
     tasks: list[TaskDocument]
+
+
+class AskedSimulation(AskedOfSchedule):
+    """The request of a stored simulation."""
+
+    simulation: SimulationRequest
+
+
+class CostDocument(HealthyCost):
+    """cost/1: the exact cost of an allgather, and of a reduce-scatter."""
+
+    schema: Literal["cost/1"]
+    id: str
+    topology_digest: str
+    assumed: NotRequired[list[AssumptionDocument]]
+    nodes: int
+    links: Links
+    bounds: PassCost
+    healthy: NotRequired[HealthyCost]
+
+
+class DesignRequest(FrontierRequest):
+    """Hosts and a workload, given in exactly one of three ways."""
+
+    node_gbps: NotRequired[float]
+    port_gbps: NotRequired[float]
+    alpha_us: NotRequired[float]
+    collective: NotRequired[Literal["allgather", "reduce-scatter", "allreduce", "all-to-all"]]
+    bytes: NotRequired[int | str]
+    workload: NotRequired[list[TaskRequest]]
+    preset: NotRequired[str]
+    panels: NotRequired[Literal["per-port", "single"]]
+    plant: NotRequired[list[dict[str, Any]] | PlantText | dict[str, Any]]
+    current_wiring: NotRequired[list[dict[str, Any]] | dict[str, Any]]
+    host_assignment: NotRequired[Literal["fixed", "free"]]
+    use_spare_ports: NotRequired[bool]
+    objective: NotRequired[Literal["moves", "seconds", "drained"]]
+    max_moves: NotRequired[int]
+    max_rewiring_seconds: NotRequired[float]
+    max_drained: NotRequired[int]
+    overhead_us: NotRequired[float]
+    chunk_us: NotRequired[float]
+    measured: NotRequired[list[MeasuredRow]]
+    present: NotRequired[list[dict[str, Any]] | dict[str, Any]]
+    place: NotRequired[Literal["fixed", "free"]]
+    spares: NotRequired[bool]
+
+
+class FrontierPoint(HealthyCost):
+    """A point of frontier/1."""
+
+    recipe: str
+    nodes: int
+    algorithm: Literal["bfb", "slack"]
+    within_steps: NotRequired[int]
+    status: Literal["optimal", "steps-optimal", "bandwidth-optimal", "best-known"]
+    gap: PassCost
+    all_to_all: NotRequired[PointExchange]
+
+
+class ListQuery(AtlasRequest):
+    """Query of GET /v1/designs."""
+
+    count: NotRequired[bool]
+    limit: NotRequired[int]
+    cursor: NotRequired[str]
+    sort: NotRequired[Literal["created", "-created", "nodes", "-nodes", "degree", "-degree", "steps", "-steps", "bandwidth", "-bandwidth"]]
+    steps: NotRequired[int]
+    steps_min: NotRequired[int]
+    steps_max: NotRequired[int]
+    bandwidth: NotRequired[int | str]
+    bandwidth_min: NotRequired[int | str]
+    bandwidth_max: NotRequired[int | str]
+    created_min: NotRequired[str]
+    created_max: NotRequired[str]
+    family: NotRequired[str]
+    label: NotRequired[str]
+    pinned: NotRequired[bool]
+    fields: NotRequired[str]
+
+
+class LrSummary(LrReply):
+    """A session in a list."""
+
+    schema: Literal["lr-session/1"]
+    name: str
+    peak: NotRequired[float]
+    options: LrOptions
+    created_at: str
+    seen_at: str
+
+
+class PatchPlanDocument(PlainPlanDocument):
+    """patch-plan/1."""
+
+    id: str
+
+
+class ScheduleSummary(PartFacts):
+    """Summary of a verified schedule; the id leads to the schedule itself."""
+
+    id: str
+    topology_id: str
+    topology_digest: str
+    name: str
+    assumed: NotRequired[list[AssumptionDocument]]
+    algorithm: str
+    parts: NotRequired[list[PartFacts]]
+    together: NotRequired[bool]
+    bandwidth_loss: NotRequired[str]
+    gap: NotRequired[str]
+
+
+SizesRequest = TypedDict("SizesRequest", {"node_gbps": "NotRequired[float]", "port_gbps": "NotRequired[float]", "alpha_us": "NotRequired[float]", "collective": "NotRequired[Literal[\"allgather\", \"reduce-scatter\", \"allreduce\", \"all-to-all\"]]", "workload": "NotRequired[list[TaskRequest]]", "preset": "NotRequired[str]", "from": "NotRequired[int | str]", "to": "NotRequired[int | str]"})
+
+
+class TimedScheduleRequest(SimulationRequest):
+    """Schedule to simulate, data size and speed of the fabric."""
+
+    topology: NotRequired[TopologySource]
+    schedule: NotRequired[dict[str, Any]]
+    schedule_id: NotRequired[str]
+    text: NotRequired[str]
+    format: NotRequired[Literal["msccl-xml", "mscclpp-json", "nccl-tuner-csv"]]
+    dialect: NotRequired[Literal["msccl", "azure", "rccl"]]
+    runtime: NotRequired[str]
+    traces: NotRequired[list[str]]
+
+
+class TopologySource(GraphSource):
+    """A topology: exactly one of six members, or a topology/1 document itself."""
+
+    graphs: NotRequired[dict[str, Any]]
+
+
+class LrSession(LrSummary):
+    """A session."""
+
+    stages: list[StageDocument]
+    lease: NotRequired[str]
+
+
+class TimedPoint(FrontierPoint):
+    """A point of the frontier, timed."""
+
+    name: str
+    degree: int
+    steps: int
+    bandwidth: str
+    transpose: PassCost
+    routing: NotRequired[PointRouting]
+    seconds: float
+    topology_id: str
+    rewiring: NotRequired[MovesDocument]
+
+
+BoxDesignEntry: TypeAlias = 'Entry[BoxDesignRequest, BoxDesignSummary]'
+BoxDesignPage: TypeAlias = 'Page[list[BoxDesignEntry]]'
+ComparisonEntry: TypeAlias = 'Entry[AskedComparison, ComparisonSummary]'
+ComparisonPage: TypeAlias = 'Page[list[ComparisonEntry]]'
+CostEntry: TypeAlias = 'Entry[AskedCost, CostSummary]'
+CostPage: TypeAlias = 'Page[list[CostEntry]]'
+DesignEntry: TypeAlias = 'Entry[DesignRequest, DesignSummary]'
+DesignPage: TypeAlias = 'Page[list[DesignEntry]]'
+FrontierEntry: TypeAlias = 'Entry[FrontierRequest, FrontierSummary]'
+FrontierPage: TypeAlias = 'Page[list[FrontierEntry]]'
+IterationEntry: TypeAlias = 'Entry[IterationRequest, IterationSummary]'
+IterationPage: TypeAlias = 'Page[list[IterationEntry]]'
+Links: TypeAlias = 'Literal["unidirectional", "bidirectional"]'
+OptimumEntry: TypeAlias = 'Entry[AskedOptimum, OptimumSummary]'
+OptimumPage: TypeAlias = 'Page[list[OptimumEntry]]'
+OxcFlows: TypeAlias = 'list[list[int]]'
+PatchPlanEntry: TypeAlias = 'Entry[AskedPatchPlan, PatchPlanSummary]'
+PatchPlanPage: TypeAlias = 'Page[list[PatchPlanEntry]]'
+PlotEntry: TypeAlias = 'Entry[AskedPlot, PlotSummary]'
+PlotPage: TypeAlias = 'Page[list[PlotEntry]]'
+ProblemType: TypeAlias = 'Literal["/problems/ambiguous", "/problems/base-taken", "/problems/beyond-search", "/problems/body-too-large", "/problems/broken-family", "/problems/busy", "/problems/cancelled", "/problems/changed-meanwhile", "/problems/claim-broken", "/problems/computation-died", "/problems/damaged", "/problems/database-not-ready", "/problems/does-not-fit", "/problems/ended", "/problems/execution-failed", "/problems/forbidden", "/problems/impossible-request", "/problems/internal-error", "/problems/invalid-atlas", "/problems/invalid-cursor", "/problems/invalid-observation", "/problems/invalid-plant", "/problems/invalid-program", "/problems/invalid-recipe", "/problems/invalid-request", "/problems/invalid-schedule", "/problems/invalid-topology", "/problems/invalid-wiring", "/problems/job-ended", "/problems/job-not-ended", "/problems/leased", "/problems/malformed-body", "/problems/method-not-allowed", "/problems/missing-extra", "/problems/no-schedule", "/problems/no-version", "/problems/none-known", "/problems/not-acceptable", "/problems/not-exportable", "/problems/not-found", "/problems/not-measurable", "/problems/not-stored", "/problems/out-of-domain", "/problems/out-of-sequence", "/problems/pinned", "/problems/queue-full", "/problems/quota-exceeded", "/problems/shutting-down", "/problems/store-full", "/problems/too-large", "/problems/too-many-connections", "/problems/too-many-jobs", "/problems/too-many-listeners", "/problems/too-many-requests", "/problems/too-many-waiting", "/problems/too-slow", "/problems/took-too-long", "/problems/unauthorized", "/problems/unknown-collective", "/problems/unknown-host", "/problems/unknown-preset", "/problems/unreachable", "/problems/unsupported-media-type", "/problems/webhook-refused", "/problems/work-failed"]'
+ScheduleDocument: TypeAlias = 'Steps | Trees | Routes | Sequence'
+ScheduleEntry: TypeAlias = 'Entry[AskedSchedule, ScheduleSummary]'
+SchedulePage: TypeAlias = 'Page[list[ScheduleEntry]]'
+SimulationEntry: TypeAlias = 'Entry[AskedSimulation, SimulationSummary]'
+SimulationPage: TypeAlias = 'Page[list[SimulationEntry]]'
+SweepEntry: TypeAlias = 'Entry[AskedSweep, SweepSummary]'
+SweepPage: TypeAlias = 'Page[list[SweepEntry]]'
+TopologyEntry: TypeAlias = 'Entry[AskedTopology, TopologySummary]'
+TopologyPage: TypeAlias = 'Page[list[TopologyEntry]]'
+VerificationEntry: TypeAlias = 'Entry[AskedOfSchedule, VerificationSummary]'
+VerificationPage: TypeAlias = 'Page[list[VerificationEntry]]'
