@@ -71,30 +71,3 @@ def members_only_rate(
     except Unreachable:
         return None
     return group_rate(own, own.compute_nodes, collective)
-
-
-def member_hops(topology: Topology, members: Sequence[NodeId]) -> int:
-    """Return the largest number of links on a shortest path from one member to another.
-
-    Every schedule of the group takes at least as many hop latencies, an allreduce twice as many.
-
-    Raises:
-        Unreachable: A member cannot reach another.
-
-    >>> ring = Topology(range(4), [(i, (i + 1) % 4) for i in range(4)])
-    >>> member_hops(ring, (0, 1))
-    3
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    ends = (topology.sources, topology.targets)
-    shape = (topology.node_count, topology.node_count)
-    links = csr_array((np.ones(topology.link_count), ends), shape=shape)
-    at = [topology.position[member] for member in members]
-    hops = dijkstra(links, indices=at, unweighted=True)[:, at]
-    if not np.isfinite(hops).all():
-        source, target = np.argwhere(~np.isfinite(hops))[0].tolist()
-        rule = f"compute node {members[source]!r} must reach {members[target]!r}"
-        raise Unreachable("/links", rule)
-    return int(hops.max())

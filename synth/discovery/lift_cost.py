@@ -65,11 +65,6 @@ class Thresholds(NamedTuple):
     """(MAX_STEPS + 1,): the least known load of both directions by number of steps."""
 
 
-def no_thresholds() -> Thresholds:
-    """Return thresholds that every lift meets."""
-    return Thresholds(np.inf, np.full(MAX_STEPS + 1, 2**62))
-
-
 def memory(nodes: int, vertices: int, degree: int) -> Memory:
     """Return working memory of `evaluate`."""
     before, shift = np.zeros((2, vertices, degree), np.int64)

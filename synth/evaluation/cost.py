@@ -143,21 +143,6 @@ def all_to_all_bound(nodes: int, degree: int, links: Links = Links.UNIDIRECTIONA
     return Fraction(total, nodes)
 
 
-def allgather_seconds(
-    cost: Cost, *, alpha_seconds: float, size_bytes: int, node_bytes_per_second: float
-) -> float:
-    """Return the time of an allgather of ``size_bytes`` in total, in seconds.
-
-    ``node_bytes_per_second`` is the bandwidth of all links out of a node together.
-
-    >>> allgather_seconds(Cost(5, Fraction(1)), alpha_seconds=1e-5, size_bytes=125_000,
-    ...                   node_bytes_per_second=12.5e9)
-    6e-05
-    """
-    transfer_seconds = float(cost.bandwidth) * size_bytes / node_bytes_per_second
-    return cost.steps * alpha_seconds + transfer_seconds
-
-
 def expand_line_graph(cost: Cost, nodes: int, degree: int, times: int = 1) -> Cost:
     """Return an upper bound on the cost of the line graph taken ``times`` times.
 

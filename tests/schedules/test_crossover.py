@@ -103,6 +103,20 @@ def test_few_steps_win_small_messages_and_fine_pipelines_large_ones():
     assert [each.name for each in found] == ["star", "hypercube", "trees"]
 
 
+@pytest.mark.parametrize(
+    ("steps", "bandwidth", "microseconds"),
+    [
+        (5, Fraction(341, 256), 323.48),
+        (6, Fraction(261, 256), 291.05),
+        (5, Fraction(1023, 1024), 267.61),
+    ],
+)
+def test_an_allreduce_of_a_mebibyte_takes_the_published_times(steps, bandwidth, microseconds):
+    # A reduce-scatter, then an allgather of the same cost.
+    seconds = 2 * step_candidate("a", steps, bandwidth, ALPHA, RATE).seconds(2**20)
+    assert round(float(seconds) * 1e6, 2) == microseconds
+
+
 def test_a_table_has_the_times_the_winner_and_the_ratios():
     candidates = [
         step_candidate("kautz", 5, Fraction(341, 256), ALPHA, RATE),

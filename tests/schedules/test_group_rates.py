@@ -16,7 +16,7 @@ from topoloom.schedules.groups.arborescence import least_arborescence
 from topoloom.schedules.groups.exact_solution import exact_solution
 from topoloom.schedules.groups.figures import group_figures
 from topoloom.schedules.groups.joint_rate import joint_rate
-from topoloom.schedules.groups.one_group import group_rate, member_hops, members_only_rate
+from topoloom.schedules.groups.one_group import group_rate, members_only_rate
 from topoloom.schedules.groups.process_groups import Placement, ProcessGroups
 from topoloom.schedules.groups.rate import COLLECTIVES
 from topoloom.schedules.model.schedule import Collective
@@ -232,8 +232,6 @@ def test_a_member_that_does_not_reach_another_is_named():
     line = Topology("abc", [("a", "b"), ("b", "c")])
     with pytest.raises(Unreachable, match="'c' must reach 'a'"):
         joint_rate(line, [("a", "c")], ALLREDUCE)
-    with pytest.raises(Unreachable, match="'c' must reach 'a'"):
-        member_hops(line, ("a", "c"))
 
 
 @pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])

@@ -25,7 +25,6 @@ from topoloom.synth.discovery.lift_cost import (
     Thresholds,
     evaluate,
     memory,
-    no_thresholds,
 )
 from topoloom.synth.discovery.random_groups import random_group
 from topoloom.synth.discovery.selected_elements import select
@@ -43,6 +42,11 @@ ONE_WAY, TWO_WAY = Links.UNIDIRECTIONAL, Links.BIDIRECTIONAL
 def start_over(group, vertices, degree, two_way, rng):
     selection = select(group, rng)
     return selection, start(vertices, degree, two_way, selection, rng)
+
+
+def _no_thresholds():
+    """Thresholds that every lift meets."""
+    return Thresholds(np.inf, np.full(MAX_STEPS + 1, 2**62))
 
 
 @st.composite
@@ -72,7 +76,7 @@ def test_one_destination_per_vertex_costs_what_all_destinations_cost(
     for backward, turned in ((False, topology), (True, topology.transpose())):
         steps, load, _, late = evaluate(
             *(heads, voltages, every.product, every.inverse, backward),
-            *(again and backward, 2, work, no_thresholds(), 1, 0, 0),
+            *(again and backward, 2, work, _no_thresholds(), 1, 0, 0),
         )
         expected = broadcast_cost(turned)
         assert Cost(steps, Fraction(load * graph.degree, UNIT * graph.nodes)) == expected
@@ -89,9 +93,9 @@ def test_an_evaluation_ends_early_only_for_a_lift_that_beats_nothing(
     work = memory(graph.nodes, graph.vertices, graph.degree)
     arcs = np.array(graph.heads), np.array(graph.voltages), every.product, every.inverse
     arcs = *arcs, backward, False
-    steps, load, mean, late = evaluate(*arcs, 2, work, no_thresholds(), 1, 0, 0)
+    steps, load, mean, late = evaluate(*arcs, 2, work, _no_thresholds(), 1, 0, 0)
     energy = late * LATE + load + mean
-    known = no_thresholds().load
+    known = _no_thresholds().load
     known[steps:] = load
     assert evaluate(*arcs, 2, work, Thresholds(float(energy), known), 1, 0, 0)[0] == steps
     below = Thresholds(float(energy - 1), known)
