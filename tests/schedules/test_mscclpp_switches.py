@@ -36,12 +36,15 @@ def box(gpus=4, copies=True):
 
 
 @cache
-def plan(collective, inplace=False, instances=1, gpus=4, copies=True, device=H100, **asked):
+def plan(
+    collective, inplace=False, instances=1, gpus=4, copies=True, device=H100, ranks_per_node=None
+):
     topology = box(gpus, copies)
     root = {"root": 2} if collective in ("broadcast", "reduce") else {}
-    schedule = make(topology, collective, "forestcoll", **root, **asked)
+    schedule = make(topology, collective, "forestcoll", **root)
+    machine = ranks_per_node or gpus
     return render(
-        schedule, topology, device, inplace=inplace, ranks_per_node=gpus, instances=instances
+        schedule, topology, device, inplace=inplace, ranks_per_node=machine, instances=instances
     )
 
 
@@ -71,18 +74,19 @@ def test_shards_of_any_size_are_stored_at_once():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("collective", "options"),
     [
-        plan("allgather", copies=False),
-        plan("allgather", device=RUNTIMES["mscclpp-a100"]),
-        plan("allgather", device=None),
-        plan("reduce-scatter"),
-        plan("reduce"),
-        render(make(box(), "allgather", "forestcoll"), box(), H100, ranks_per_node=2),
+        ("allgather", {"copies": False}),
+        ("allgather", {"device": RUNTIMES["mscclpp-a100"]}),
+        ("allgather", {"device": None}),
+        ("reduce-scatter", {}),
+        ("reduce", {}),
+        ("allgather", {"ranks_per_node": 2}),
     ],
     ids=["plain switch", "A100", "no run-time", "reduce-scatter", "reduce", "two machines"],
 )
-def test_lanes_are_written_where_no_switch_can_do_it(text):
+def test_lanes_are_written_where_no_switch_can_do_it(collective, options):
+    text = plan(collective, **options)
     assert not names(text) & {"glres", "gstore"}
     replay(text, H100)
 
