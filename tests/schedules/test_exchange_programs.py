@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring, two_boxes
 from tests.schedules.export_cases import topology_of
 from topoloom.schedules.errors import InvalidProgram, NotExportable
-from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute import execute
 from topoloom.schedules.formats import FORMATS, PROGRAMS, Options, write
 from topoloom.schedules.formats.chakra.protobuf_schema import read_messages, write_messages
 from topoloom.schedules.formats.inspection.check_program import (
@@ -40,13 +40,6 @@ def files_of(form, schedule, topology, **said):
         said |= {"bytes": ranks * (60 * chunks_per_shard(schedule) + 7)}
     made = write(form, schedule, topology, Options(**said))
     return [*made.values()] if isinstance(made, dict) else ["".join(made).encode()]
-
-
-@pytest.fixture(scope="module")
-def team():
-    pytest.importorskip("torch", reason="the extra `execute` is not installed")
-    with Team(16) as found:
-        yield found
 
 
 @pytest.mark.one_in(3)

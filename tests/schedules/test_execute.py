@@ -7,7 +7,7 @@ import pytest
 
 from tests.schedule_oracles import ring
 from topoloom.schedules.errors import ExecutionFailed, TooLarge
-from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute import execute
 from topoloom.schedules.execute.point_to_point_executor import MESSAGE_BYTES
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, StepSchedule
@@ -16,13 +16,6 @@ from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import parse
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
-
-
-@pytest.fixture(scope="module")
-def team():
-    pytest.importorskip("torch", reason="the extra `execute` is not installed")
-    with Team(16) as found:
-        yield found
 
 
 def topology_of(name):

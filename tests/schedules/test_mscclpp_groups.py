@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.schedule_oracles import bidirectional_ring, direct_topologies, ring
 from topoloom.schedules.errors import InvalidProgram, NotExportable
-from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute import execute
 from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
 from topoloom.schedules.formats.mscclpp.replay import replay, transcript
 from topoloom.schedules.formats.mscclpp.write import render
@@ -147,8 +147,7 @@ def test_a_plan_for_a_group_takes_as_long_as_its_messages_along_the_links(collec
 
 @pytest.mark.slow
 @pytest.mark.parametrize("inplace", [False, True])
-def test_plans_of_roots_groups_and_shards_execute_bit_for_bit(inplace):
-    pytest.importorskip("torch", reason="the extra `execute` is not installed")
+def test_plans_of_roots_groups_and_shards_execute_bit_for_bit(inplace, team):
     five = bidirectional_ring(5)
     cases = [
         (square, schedule)
@@ -161,10 +160,9 @@ def test_plans_of_roots_groups_and_shards_execute_bit_for_bit(inplace):
         (five, make(five, "broadcast", "forestcoll", root=3)),
         (ring(5), make(ring(5), "reduce", "forestcoll", root=3)),
     ]
-    with Team(5) as team:
-        for topology, schedule in cases:
-            text = render(schedule, topology, inplace=inplace)
-            sent = transcript_of("mscclpp-json", [text.encode()])
-            done = execute(sent, size_bytes=4 * 7 * 12 * 5, team=team)
-            assert done.exact, (schedule.collective, done.mistakes)
-            assert Collective(schedule.collective) is sent.collective
+    for topology, schedule in cases:
+        text = render(schedule, topology, inplace=inplace)
+        sent = transcript_of("mscclpp-json", [text.encode()])
+        done = execute(sent, size_bytes=4 * 7 * 12 * 5, team=team)
+        assert done.exact, (schedule.collective, done.mistakes)
+        assert Collective(schedule.collective) is sent.collective

@@ -8,7 +8,7 @@ import pytest
 
 from tests.schedules.export_cases import operations
 from topoloom.schedules.errors import InvalidProgram, NotExportable
-from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute import execute
 from topoloom.schedules.formats.inspection.check_program import program_violations, transcript_of
 from topoloom.schedules.formats.mscclpp.replay import replay
 from topoloom.schedules.formats.mscclpp.write import render
@@ -164,10 +164,8 @@ def test_a_rack_of_72_takes_13_thread_blocks():
 
 
 @pytest.mark.slow
-def test_plans_over_a_switch_execute_bit_for_bit():
-    pytest.importorskip("torch", reason="the extra `execute` is not installed")
-    with Team(4) as team:
-        for case in CASES:
-            sent = transcript_of("mscclpp-json", [plan(*case).encode()], H100)
-            done = execute(sent, size_bytes=4 * 24, team=team)
-            assert done.exact, (case, done.mistakes)
+def test_plans_over_a_switch_execute_bit_for_bit(team):
+    for case in CASES:
+        sent = transcript_of("mscclpp-json", [plan(*case).encode()], H100)
+        done = execute(sent, size_bytes=4 * 24, team=team)
+        assert done.exact, (case, done.mistakes)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom.schedules.errors import NotExportable
-from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute import execute
 from topoloom.schedules.formats import PROGRAMS, Options, write
 from topoloom.schedules.formats.inspection.check_program import (
     TRANSCRIBED,
@@ -29,13 +29,6 @@ from topoloom.synth.recipes.recipe import parse
 RECIPES = ("Complete(2)", "BiRing(8)", "GeneralizedKautz(2, 9)", "LineGraph(1, Complete(4))")
 NETWORK = Network(Fraction(1, 10**5), Fraction(125 * 10**8))
 BYTES = 4 * 5040
-
-
-@pytest.fixture(scope="module")
-def team():
-    pytest.importorskip("torch", reason="the extra `execute` is not installed")
-    with Team(9, timeout_seconds=120) as found:
-        yield found
 
 
 def files_of(form, schedule, topology, **options):

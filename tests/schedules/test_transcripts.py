@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.schedule_oracles import direct_topologies, every_schedule, ring
 from tests.schedules.export_cases import EVERY, schedule_of, topology_of
 from topoloom.schedules.errors import InvalidProgram, TooLarge
-from topoloom.schedules.execute import Team, execute
+from topoloom.schedules.execute import execute
 from topoloom.schedules.execute.programs.transcript_plan import plan_of_transcript
 from topoloom.schedules.formats import Options, write
 from topoloom.schedules.formats.inspection.check_program import REPLAYED, TRANSCRIBED, transcript_of
@@ -56,13 +56,6 @@ def of_a_ring():
 
 def simulated(schedule, topology, **options):
     return simulate(schedule, topology, NETWORK, size_bytes=SIZE, **options)
-
-
-@pytest.fixture(scope="module")
-def team():
-    pytest.importorskip("torch", reason="the extra `execute` is not installed")
-    with Team(16) as found:
-        yield found
 
 
 def test_every_format_that_moves_data_is_transcribed():
