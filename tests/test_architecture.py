@@ -40,23 +40,6 @@ def imported(path: Path, beginnings: tuple[str, ...]) -> set[str]:
     return {name for name in imports_of(path) if name.startswith(beginnings)}
 
 
-RULES = {
-    "imports are absolute and begin with topoloom": lambda path: imported(
-        path, (".", *(f"{package}." for package in PACKAGES))
-    ),
-    "every module says what it is for": lambda path: (
-        not ast.get_docstring(ast.parse(path.read_text()))
-    ),
-}
-"""By rule: what in a module breaks it. Contracts in pyproject.toml state the allowed imports."""
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_every_module_keeps_the_rule_that(rule):
-    assert len(MODULES) > 400
-    assert {name_of(path): broken for path in MODULES if (broken := RULES[rule](path))} == {}
-
-
 @pytest.mark.parametrize("package", ["app", "schedules", "synth"])
 def test_the_root_of_a_package_holds_at_most_five_modules(package):
     assert len(list((ROOT / package).glob("*.py"))) <= 5
