@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Annotated, Any, get_origin
 
@@ -18,6 +19,8 @@ FIELD_PREFIX = "field_"
 """Prefix of the parameters that `request_options` adds."""
 _CONTEXT = "context_"
 """Parameter for typer's context, used where an option replaces the defaults of others."""
+_METAVAR_WIDTH = 16
+"""Width of choices in the help: on 80 columns a wider column would cut off names of options."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
     {"families": completion.families, "preset": completion.presets}
 )
@@ -129,7 +132,7 @@ def _metavar(option: Option) -> str | None:
     if option.metavar or option.type is StrictBool:
         return option.metavar or None
     if words := choices(option.type):
-        return " | ".join(words)
+        return "\n".join(wrap(" | ".join(words), _METAVAR_WIDTH, break_on_hyphens=False))
     return "SIZE" if option.type is Bytes else "NUMBER" if option.least is not None else "TEXT"
 
 

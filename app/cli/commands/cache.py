@@ -18,10 +18,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="file; .gz is compressed, - is stdin or stdout")
-]
-
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
@@ -78,7 +74,11 @@ def _size(text: str) -> int:
 
 
 @app.command("export")
-def export_(file: File) -> None:
+def export_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="output; .gz compresses, - is standard output")
+    ],
+) -> None:
     """Write all stored answers to a file."""
     from topoloom.app.files.local_files import is_stream
     from topoloom.app.store.cache_transfer import exported
@@ -95,7 +95,9 @@ def export_(file: File) -> None:
 
 
 @app.command("import")
-def import_(file: File) -> None:
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="export; - is standard input")],
+) -> None:
     """Store the answers of an exported file."""
     from topoloom.app.files.local_files import is_stream
     from topoloom.app.store.cache_transfer import imported
