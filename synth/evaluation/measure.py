@@ -12,7 +12,6 @@ No linear program is solved.
 
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.errors import NotMeasurable
+from topoloom.synth.evaluation import all_pairs
 from topoloom.synth.evaluation.batch_kernel import (
     LANES,
     MAX_BATCHED_STEPS,
@@ -40,6 +40,7 @@ from topoloom.synth.evaluation.range_kernel import (
     measure_range,
     raise_loads,
 )
+from topoloom.synth.kernels.parallel import at_once
 from topoloom.synth.limits import MAX_DEGREE
 from topoloom.synth.topology.topology import Topology
 
@@ -55,6 +56,8 @@ _THREADING_PAYS = 2_000_000
 _BATCHED_FASTER = 4
 # Least number of destinations for a batch.
 _LEAST_BATCHED = LANES // 2
+# Steps beyond the first destination's that all pairs may take before batches take over.
+_MORE_STEPS = 4
 
 
 def measure(topology: Topology, destinations: Positions | None = None) -> Cost:
@@ -159,6 +162,13 @@ class CostProbe:
             # The first search gives the diameter and so selects the method for the others.
             self._raise(self._one_by_one(goals[:1]))
             goals = goals[1:]
+        if not self._all_pairs(goals):
+            self._towards(goals)
+        total = _total(self._pairs)
+        return Cost(self._steps, total * self._widest / self._topology.node_count)
+
+    def _towards(self, goals: Integers) -> None:
+        """Raise the loads to those of some destinations, by searches towards these."""
         visits = len(goals) * self._topology.link_count
         if self._batched and self._steps <= MAX_BATCHED_STEPS and len(goals) >= _LEAST_BATCHED:
             run, workers = self._side_by_side, _workers(visits // _BATCHED_FASTER)
@@ -168,13 +178,28 @@ class CostProbe:
             # Several pieces per worker even out their times.
             bounds = np.linspace(0, len(goals), 4 * workers + 1 if workers > 1 else 2).astype(int)
             pieces = [goals[low:high] for low, high in pairwise(bounds.tolist())]
-        if workers == 1:
-            self._raise(*map(run, pieces))
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                self._raise(*pool.map(run, pieces))
-        total = _total(self._pairs)
-        return Cost(self._steps, total * self._widest / self._topology.node_count)
+        self._raise(*at_once(run, pieces, workers))
+
+    def _all_pairs(self, goals: Integers) -> bool:
+        """Raise the loads to those of most nodes, by searches from all; return whether this pays.
+
+        Also returns False, and raises nothing, if some distance is much longer than the first.
+        """
+        nodes = self._topology.node_count
+        many = nodes >= all_pairs.FEWEST_NODES and 2 * len(goals) > nodes
+        narrow = self._batched and self._degree <= all_pairs.MAX_DEGREE
+        if not (many and narrow and self._steps <= MAX_BATCHED_STEPS):
+            return False
+        workers = _workers(nodes * self._topology.link_count // _BATCHED_FASTER)
+        most = self._steps + _MORE_STEPS
+        found = all_pairs.largest_loads(self._links, goals, self._degree, most, workers)
+        if found is None:
+            return False
+        steps, loads, denominator = found
+        over, under = self._no_loads()
+        over[: steps + 1], under[: steps + 1] = loads, denominator
+        self._raise((steps, over, under))
+        return True
 
     @property
     def loads(self) -> tuple[Fraction, ...]:

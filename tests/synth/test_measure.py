@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from topoloom.synth.errors import InvalidTopology, NotMeasurable, Unreachable
+from topoloom.synth.evaluation import all_pairs
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.evaluation.load_balance import heaviest, scratch, spread
 from topoloom.synth.evaluation.measure import (
@@ -160,12 +161,40 @@ def test_destinations_side_by_side_cost_what_they_do_one_by_one(
     assert step_loads(topology) == singly.loads
 
 
+@settings(max_examples=30)
+@given(st.integers(2, 90), st.integers(0, 4), st.integers(0, 2**32))
+def test_searches_from_all_nodes_cost_what_searches_towards_each_do(
+    nodes: int, most: int, seed: int
+) -> None:
+    random = Random(seed)
+    links = [(node, (node + 1) % nodes) for node in range(nodes)]
+    links += [
+        (random.randrange(nodes), target)
+        for target in range(nodes)
+        for _ in range(random.randint(0, most))
+    ]
+    topology = Topology(range(nodes), [(s, t) for s, t in links if s != t])
+    goals = random.sample(range(nodes), random.randint(nodes // 2 + 1, nodes))
+    singly = CostProbe(topology)
+    costs = [singly.measure([node]) for node in goals]
+    probe = CostProbe(topology)
+    degree = int(topology.in_degrees.max())
+    found = all_pairs.largest_loads(probe._links, np.array(goals), degree, nodes, workers=2)
+    assert found is not None
+    longest, loads, whole = found
+    assert longest == costs[-1].steps
+    assert tuple(Fraction(int(load), whole) for load in loads[1:]) == singly.loads
+    too_few = costs[-1].steps - 1
+    assert all_pairs.largest_loads(probe._links, np.array(goals), degree, too_few, 1) is None
+
+
 def test_a_destination_out_of_reach_is_named_whichever_way_they_are_measured() -> None:
-    links = [(i, j) for i in range(50) for j in range(50) if i != j and (i - j) % 50 < 4]
-    with pytest.raises(Unreachable, match="must reach"):
-        measure(Topology(range(51), [*links, (50, 0)]))
-    with pytest.raises(Unreachable, match="must reach"):
-        measure(Topology(range(51), [*links, (0, 50)]))
+    for nodes in (50, all_pairs.FEWEST_NODES):
+        links = [(i, (i + k) % nodes) for i in range(nodes) for k in (1, 3, 17)]
+        with pytest.raises(Unreachable, match="must reach"):
+            measure(Topology(range(nodes + 1), [*links, (nodes, 0)]))
+        with pytest.raises(Unreachable, match="must reach"):
+            measure(Topology(range(nodes + 1), [*links, (0, nodes)]))
 
 
 @pytest.mark.slow
