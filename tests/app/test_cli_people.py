@@ -66,7 +66,7 @@ def test_the_version_is_printed(topoloom):
     assert re.fullmatch(r"topoloom \d+\.\d+\.\d+\S*, kernels \S+\n", topoloom("--version").out)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_every_command_explains_itself_by_h_and_by_help(topoloom, name):
     short, long = topoloom(*name.split(), "-h"), topoloom(*name.split(), "--help")

@@ -35,7 +35,7 @@ def pages_with_commands():
     return [page for page in (DOCS.parent / "README.md", *pages) if examples_of([page])]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("page", pages_with_commands(), ids=lambda page: page.stem)
 def test_every_command_of_a_page_prints_what_the_page_shows(page, topoloom, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -238,6 +238,7 @@ def test_batches_of_an_epoch_hold_every_example_once():
         batches.load_state_dict({"epoch": 0, "position": 0, "seed": 1, "size": 11})
 
 
+@pytest.mark.slow
 def test_the_example_trains_and_adds_fewer_than_fifteen_lines(capsys):
     text = EXAMPLE.read_text()
     assert 0 < sum("# tuned" in line for line in text.split('"""', 2)[2].splitlines()) < 15

@@ -111,6 +111,7 @@ def test_a_name_is_all_groups_of_this_name_or_of_an_optimizer():
     assert rates.names == ["optimizer-1", "0"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("many", [False, True])
 def test_the_layer_of_small_inputs_gets_a_larger_rate_and_the_run_ends_lower(many):
     ends = {}
@@ -124,6 +125,7 @@ def test_the_layer_of_small_inputs_gets_a_larger_rate_and_the_run_ends_lower(man
     assert ends[True] <= ends[None] * 1.01
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_saved_at_any_moment_resumes_bit_for_bit(seed, tmp_path):
     draw = random.Random(seed)
@@ -137,6 +139,7 @@ def test_a_run_saved_at_any_moment_resumes_bit_for_bit(seed, tmp_path):
     assert first.state.to_json() == whole.state.to_json()
 
 
+@pytest.mark.slow
 def test_candidates_in_forks_give_the_same_parameters():
     def trained(processes):
         job = Job(steps=600)

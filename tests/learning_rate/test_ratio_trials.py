@@ -110,6 +110,7 @@ def test_trials_of_ratios_follow_those_of_the_rate_and_differ_in_one_scale():
     assert len({one.steps for one in tried if one.status == "finished"}) == 1
 
 
+@pytest.mark.slow
 @given(st.integers(300, 5000), st.floats(0.02, 1.0), st.floats(0.02, 1.0), st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_the_budget_holds_with_ratios_and_the_kept_run_has_its_steps(steps, one, other, ranged):
@@ -158,6 +159,7 @@ def test_ratios_stay_after_divergence_and_after_another_length():
     assert longer.step == 3000 and longer.scales == pytest.approx((10.0, 1.0))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 60), st.integers(1, 40))
 @settings(max_examples=15, deadline=None)
 def test_steps_that_ran_unasked_leave_the_search_sound(place, extra):

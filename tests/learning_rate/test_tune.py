@@ -152,6 +152,7 @@ def test_where_there_is_no_range_test_the_interval_is_around_the_optimizers_rate
     assert "rates from 0.000316 to 0.316: min_lr and max_lr set other ones" in caplog.text
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("stop", [3, 12, 30, 45])
 def test_a_run_that_is_saved_in_its_range_test_is_resumed_bit_for_bit(stop, tmp_path):
     def run(stop=None, **more):

@@ -5,6 +5,7 @@ import json
 import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -146,6 +147,7 @@ def test_a_damaged_text_is_no_json_or_is_judged(data):
     judge(broken, topology)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.recursive(

@@ -221,7 +221,7 @@ def test_a_topology_that_does_not_fit_gets_no_plan():
         plan_moves(Topology(range(3), [(0, 1), (0, 2)]), uniform(Layout.PER_PORT, 3, 1))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", Layout)
 def test_a_thousand_hosts_are_planned_in_seconds(layout):
     before, after = regular(1024, 4, seed=1), regular(1024, 4, seed=2)
