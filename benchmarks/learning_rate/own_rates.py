@@ -1,6 +1,6 @@
 """Tune without an interval, from an optimizer's rate that is wrong by decades.
 
-    python -m benchmarks.learning_rate.own_rates
+    python -m benchmarks.learning_rate.own_rates --processes 16
 
 Each task runs from several rates of the optimizer, in three ways: WSD at this rate, `tune` with the
 interval around this rate (``range_test=False``), and `tune` as it is, with a range test.  The tasks
@@ -10,6 +10,8 @@ are two of those that the tuner was developed on, and four further ones.
 import argparse
 import math
 import statistics
+from itertools import product
+from multiprocessing import Pool
 from typing import Any
 
 import torch
@@ -98,31 +100,46 @@ def final(task: Task, way: str, rate: float, seed: int, steps: int) -> tuple[flo
     return made.validate(), spent
 
 
+def cell(runs: list[tuple[float, int]]) -> str:
+    """Return the mean loss of runs, and the highest one where they differ by a half."""
+    losses = [loss for loss, _ in runs]
+    mean = statistics.fmean(losses)
+    if not math.isfinite(mean):
+        return "diverged"
+    return f"{mean:.3f}" + (f" (to {max(losses):.3f})" if max(losses) > 1.5 * min(losses) else "")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--tasks", nargs="+", choices=list(CHOSEN), default=list(CHOSEN))
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
+    seeds, steps = range(arguments.seeds), int(arguments.steps)
+    rows = [(name, way) for name in list[str](arguments.tasks) for way in WAYS]
+    keys = [
+        (name, way, decade, seed, steps)
+        for (name, way), decade, seed in product(rows, DECADES, seeds)
+    ]
+    with Pool(arguments.processes) as pool:
+        runs = dict(zip(keys, pool.map(_run, keys, chunksize=1), strict=True))
     print("| task | way | " + " | ".join(f"1e{decade:+d}" for decade in DECADES) + " |")
-    print("|---" * (len(DECADES) + 2) + "|", flush=True)
-    most = 0.0
-    for name in arguments.tasks:
-        task = CHOSEN[name]
-        middle = math.sqrt(task.interval[0] * task.interval[1])
-        for way in WAYS:
-            cells = []
-            for decade in DECADES:
-                runs = [
-                    final(task, way, middle * 10.0**decade, seed, arguments.steps)
-                    for seed in range(arguments.seeds)
-                ]
-                most = max(most, *(spent / arguments.steps for _, spent in runs))
-                mean = statistics.fmean(loss for loss, _ in runs)
-                cells.append(f"{mean:.3f}" if math.isfinite(mean) else "diverged")
-            print(f"| {name} | {way} | " + " | ".join(cells) + " |", flush=True)
-    print(f"\nmost steps: {most:.3f} of those of the run")
+    print("|---" * (len(DECADES) + 2) + "|")
+    for name, way in rows:
+        told = [[runs[name, way, decade, seed, steps] for seed in seeds] for decade in DECADES]
+        print(f"| {name} | {way} | " + " | ".join(map(cell, told)) + " |")
+    most = max(spent for _, spent in runs.values())
+    print(f"\nmost steps: {most / steps:.3f} of those of the run")
+
+
+def _run(key: tuple[str, str, int, int, int]) -> tuple[float, int]:
+    """Run a task, way, decade, seed and number of steps."""
+    name, way, decade, seed, steps = key
+    torch.set_num_threads(1)
+    task = CHOSEN[name]
+    middle = math.sqrt(task.interval[0] * task.interval[1])
+    return final(task, way, middle * 10.0**decade, seed, steps)
 
 
 if __name__ == "__main__":

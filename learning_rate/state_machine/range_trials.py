@@ -13,6 +13,9 @@ higher the larger the rate is, does not lead to the smallest rate.
   Where the budget or the interval ends before a rung is worse, the middle is the last rung.
 - Down: the middle is the best rung.
 - Nothing clear: the middle is the start.
+- Doubtful: the start, or a rate below it, that ends clearly below neither the rung below nor the
+  lowest rate is tried once more for `LONGER` times the steps.  If this trial explodes, the rate
+  counts as one that exploded: some networks bear a rate that is too high for a few steps.
 - Overshot: the start, or a rate below it, counts as one that exploded if it once raises the loss
   above that of the lowest rate, on the same batches, by `OVERSHOOT` times the first loss, and by
   more than its trial ends lower.  Eight steps show such a rise, and not the damage that it does.
@@ -38,13 +41,13 @@ TRIAL_SHARE = 0.08  # of the allowance
 WORTH = 0.25  # of the gain over a rate without effect, by which a smaller rate is better
 OVERSHOOT = EXPLOSION - 1.0  # times the untrained model's loss, by which a trial may rise
 SHORTEST = 8  # steps of a trial
+LONGER = 4  # times the steps, of a second trial of a rate in doubt
 LEAST_TRIALS = 3  # the start, a rung above, a rung below
 
 
 def begun_with_range(state: State) -> State:
     """Save the untrained model for the trials; set the interval if three cannot be paid for."""
-    steps = max(SHORTEST, int(TRIAL_SHARE * (state.settings.allowance or 0)))
-    purse = left_for_search(state)
+    steps, purse = _steps(state.settings), left_for_search(state)
     if purse < LEAST_TRIALS * steps:
         return without_range(state)
     state = replace(state, trial_steps=steps, purse=purse, looking=True)
@@ -53,21 +56,25 @@ def begun_with_range(state: State) -> State:
 
 def next_range_rate(state: State) -> tuple[float, ...]:
     """Return the rate to try next; nothing at the end of the walk or of its budget."""
-    used = sum(attempt.steps for attempt in state.attempts)
-    if used + state.trial_steps > state.purse:
-        return ()
     known = _rungs(state)
     lowest = _lowest(state.settings)
     best = _best(known, lowest)
     wanted = [best + 1] if best > 0 else [0, 1, best, best - 1]
     if any(rung <= 0 and _overshot(attempt, None) for rung, attempt in known.items()):
         wanted.insert(0, lowest)
-    if best <= 0 and below(known.get(best - 1), known.get(best)):
+    in_doubt = best <= 0 and best in known and not _trains(known, best, lowest)
+    if in_doubt:
         wanted.append(lowest)
     if 0 in known and known[0].status == "diverged":
         wanted.remove(1)
     rungs = [rung for rung in wanted if rung not in known and _is_inside(state.settings, rung)]
-    return tuple(_rate(state.settings, rung) for rung in rungs[:1])
+    rates = [_rate(state.settings, rung) for rung in (rungs or [best] if in_doubt else rungs)]
+    return tuple(rate for rate in rates[:1] if _is_open(state, rate))
+
+
+def with_length(state: State, rate: float) -> State:
+    """Return a state whose next trial has a rate; a rate that was tried before has more steps."""
+    return replace(state, trial_steps=_length(state, rate))
 
 
 def ranged(state: State) -> State:
@@ -124,18 +131,46 @@ def _promises_more(known: Rungs, rung: int, lowest: int) -> bool:
     return below(lower, here, WORTH * statistics.fmean(gain) if len(gain) > 1 else 0.0)
 
 
+def _trains(known: Rungs, rung: int, lowest: int) -> bool:
+    """Whether a rung ends clearly lower than the one below, or than a rate without effect."""
+    others = known.get(rung - 1), known.get(lowest)
+    return rung == lowest or any(below(known.get(rung), other) for other in others)
+
+
+def _is_open(state: State, rate: float) -> bool:
+    """Whether a rate may be tried: twice at most, within the budget."""
+    used = sum(attempt.steps for attempt in state.attempts)
+    tried = sum(attempt.rate == rate for attempt in state.attempts)
+    return tried < 2 and used + _length(state, rate) <= state.purse
+
+
+def _length(state: State, rate: float) -> int:
+    again = any(attempt.rate == rate for attempt in state.attempts)
+    return _steps(state.settings) * (LONGER if again else 1)
+
+
+def _steps(settings: Settings) -> int:
+    return max(SHORTEST, int(TRIAL_SHARE * (settings.allowance or 0)))
+
+
 def _rungs(state: State) -> Rungs:
-    """Return the trials that have ended, by their place on the ladder; overshot ones diverged."""
+    """Return the trials that have ended, by their place on the ladder; overshot ones diverged.
+
+    Of two trials at a rate, the first is compared with others, unless the second diverged.  There
+    is nothing above a start that diverged.
+    """
     base, lowest = state.settings.warmup_lr, _lowest(state.settings)
-    ended = [attempt for attempt in state.attempts if attempt.status != "running"]
-    known = {round(math.log(attempt.rate / base, RUNG)): attempt for attempt in ended}
+    known: Rungs = {}
+    for attempt in state.attempts:
+        rung = round(math.log(attempt.rate / base, RUNG))
+        if attempt.status == "diverged" or (attempt.status != "running" and rung not in known):
+            known[rung] = attempt
     still = known.get(lowest)
-    return {
-        rung: replace(attempt, status="diverged")
-        if rung <= 0 and still and still.status == "finished" and _overshot(attempt, still)
-        else attempt
-        for rung, attempt in known.items()
-    }
+    for rung, attempt in known.items():
+        if rung <= 0 and still and still.status == "finished" and _overshot(attempt, still):
+            known[rung] = replace(attempt, status="diverged")
+    too_high = 0 in known and known[0].status == "diverged"
+    return {rung: attempt for rung, attempt in known.items() if rung <= 0 or not too_high}
 
 
 def _overshot(attempt: Attempt, still: Attempt | None) -> bool:

@@ -26,7 +26,11 @@ from topoloom.learning_rate.state_machine.decayed_trials import (
 )
 from topoloom.learning_rate.state_machine.divergence_detector import watched
 from topoloom.learning_rate.state_machine.proposed_rates import chosen
-from topoloom.learning_rate.state_machine.range_trials import next_range_rate, ranged
+from topoloom.learning_rate.state_machine.range_trials import (
+    next_range_rate,
+    ranged,
+    with_length,
+)
 from topoloom.learning_rate.state_machine.ratio_trials import (
     begun_with_ratios,
     next_scales,
@@ -93,6 +97,8 @@ def _with_first_round(state: State) -> State:
 def _with_round(state: State, rates: tuple[float, ...]) -> State:
     """Begin with the first of candidates that were chosen together."""
     state = replace(state, round=rates[1:], round_start=len(state.attempts))
+    if state.stage < 0:
+        state = with_length(state, rates[0])
     return with_attempt(state, rates[0])
 
 

@@ -1,6 +1,7 @@
 """The range test: trials before the first step that find the interval, within the budget."""
 
 import math
+import random
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,11 @@ from tests.learning_rate.test_decayed_trials import Still
 from tests.learning_rate.trainers import Toy, require_same_from, through_json, trained
 from topoloom.learning_rate import Options, observe, overrun, start
 from topoloom.learning_rate.errors import InvalidOptions
-from topoloom.learning_rate.state_machine.range_trials import LEAST_TRIALS, SHORTEST
+from topoloom.learning_rate.state_machine.range_trials import (
+    LEAST_TRIALS,
+    LONGER,
+    SHORTEST,
+)
 
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
 OWN = 1e-3  # the optimizer's rate
@@ -120,6 +125,33 @@ def test_below_a_start_that_raises_the_loss_far_and_gains_less_lower_decades_are
 def test_a_smaller_rise_does_not_lower_the_start():
     calm, risen = (ranged(Overshooting(1e-5, height)) for height in (0.0, 4.0))
     assert calm.settings == risen.settings
+
+
+class LateExplosion(Toy):
+    """A loss that falls in no trial by more than noise, and explodes a dozen steps after too high a
+    rate began.  Noise is that of each step that is run."""
+
+    def __init__(self, limit, seed):
+        super().__init__(limit=limit)
+        self.seed = seed
+
+    def one_step(self):
+        level = self.level
+        super().one_step()
+        if self.position <= 12:
+            self.level = level
+        return level + random.Random(f"{self.seed}/{self.run}").gauss(0, 0.2)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("limit", "moved"), [(2.0, 0), (OWN / 8, -1)])
+def test_a_start_in_doubt_stays_unless_four_times_the_steps_make_it_explode(limit, moved, seed):
+    state = ranged(LateExplosion(limit, seed))
+    first, second = (one for one in state.tested if one.rate == pytest.approx(OWN))
+    assert (first.status, first.steps) == ("finished", SHORTEST)
+    assert second.status == ("diverged" if moved else "finished")
+    assert moved or second.steps == LONGER * SHORTEST
+    assert decades(state) == moved
 
 
 def warm_up_of(toy):
