@@ -6,7 +6,9 @@ Each task warms up to the middle of its interval.  From there the trials of the 
 rung of its ladder, and WSD runs to its end at half rungs.  Beside them, WSD and cosine run at the
 rate of the least training loss among five that share a tenth of the steps.  For each discount the
 table has the final validation loss at the rate that the trials and the discount lead to, where need
-be between those of two rates that were run, in the logarithms of both.
+be between those of two rates that were run, in the logarithms of both.  Three more rows have the
+tuner itself, which also searches later and watches for rises, the rate whose whole run ends with
+the least training loss, the most that trials can find, and the rate of the least validation loss.
 """
 
 import argparse
@@ -20,7 +22,15 @@ from multiprocessing import Pool
 import torch
 
 from benchmarks.learning_rate.development_tasks import DEVELOPMENT
-from benchmarks.learning_rate.methods import SCHEDULES, WARMUP, begun, optimizer_of, probed, stepped
+from benchmarks.learning_rate.methods import (
+    SCHEDULES,
+    WARMUP,
+    begun,
+    optimizer_of,
+    probed,
+    stepped,
+    tuned,
+)
 from topoloom.learning_rate.options import Options
 from topoloom.learning_rate.state_machine.decayed_trials import (
     STEP,
@@ -36,16 +46,22 @@ DISCOUNTS = (0.0, 0.25, 0.5, 0.75, 1.0)  # rungs
 FINALS = (-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)  # rungs
 MOST = 1.0  # of a difference of logarithms, that a run which fails counts as
 TRIALS = 5  # that the budget pays for
+END = 1 / 40  # of the steps, whose mean is the training loss at the end
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The trials of a task by their rungs, and final losses in logarithms: by rung, of others."""
+    """The trials of a task by their rungs, and final losses in logarithms: by rung, of others.
+
+    ``ends`` has the training losses at the end; ``tuned`` is the final loss of the tuner itself.
+    """
 
     task: str
     rungs: Rungs
     finals: dict[float, float]
+    ends: dict[float, float]
     probed: list[float]
+    tuned: float
 
 
 def measured(key: tuple[str, int, int]) -> Measured:
@@ -80,16 +96,22 @@ def measured(key: tuple[str, int, int]) -> Measured:
         falls = [1 - (place + 0.5) / length for place in range(length)]
         losses = tuple(step(middle * STEP**rung * fall) for fall in falls)
         rungs[rung] = seen(Attempt(middle * STEP**rung, "", "running", length, losses))
-    finals: dict[float, float] = {}
+    finals, ends = dict[float, float](), dict[float, float]()
     for rung in (one for one in FINALS if one <= top):
         back()
+        losses = ()
         for place in range(warmup, steps):
             progress = (place - warmup + 0.5) / (steps - warmup)
-            if not math.isfinite(step(middle * STEP**rung * SCHEDULES["WSD"](progress))):
+            loss = step(middle * STEP**rung * SCHEDULES["WSD"](progress))
+            losses = (*losses, loss)[-int(END * steps) :]
+            if not math.isfinite(loss):
                 break
         finals[rung] = _logarithm(training.validate())
+        ends[rung] = _logarithm(statistics.fmean(losses))
     others = [probed(task, way, seed, steps, steps).final for way in ("WSD", "cosine")]
-    return Measured(name, rungs, finals, [_logarithm(loss) for loss in others])
+    mine = tuned(task, *begun(task, seed), {}, seed, steps, steps).final
+    others = [_logarithm(loss) for loss in others]
+    return Measured(name, rungs, finals, ends, others, _logarithm(mine))
 
 
 def _logarithm(loss: float) -> float:
@@ -120,17 +142,27 @@ def table(runs: list[Measured]) -> str:
     ]
     lines.append("|---" * 5 + "|")
     for discount in DISCOUNTS:
-        ends = [(one, between(one.finals, rung_of(one.rungs, discount))) for one in runs]
-        pairs = [(mine, other) for one, mine in ends for other in one.probed]
-        won = sum(mine < other for mine, other in pairs)
-        gaps = [
-            [_gap(mine, other) for mine, other in pairs],
-            [_gap(mine, one.finals[0.0]) for one, mine in ends],
-            [_gap(mine, min(one.finals.values())) for one, mine in ends],
-        ]
-        told = " | ".join(f"{statistics.fmean(one):+.3f}" for one in gaps)
-        lines.append(f"| {discount:g} | {won} of {len(pairs)} | {told} |")
+        chosen = [between(one.finals, rung_of(one.rungs, discount)) for one in runs]
+        lines.append(_row(f"{discount:g}", runs, chosen))
+    lines.append(_row("topoloom", runs, [one.tuned for one in runs]))
+    least = [one.finals[min(one.ends, key=lambda rung: one.ends[rung])] for one in runs]
+    lines.append(_row("least training loss", runs, least))
+    lines.append(_row("best rate", runs, [min(one.finals.values()) for one in runs]))
     return "\n".join(lines)
+
+
+def _row(name: str, runs: list[Measured], chosen: list[float]) -> str:
+    """Return how runs that end at the chosen losses compare with the others."""
+    ends = list(zip(runs, chosen, strict=True))
+    pairs = [(mine, other) for one, mine in ends for other in one.probed]
+    won = sum(mine < other for mine, other in pairs)
+    gaps = [
+        [_gap(mine, other) for mine, other in pairs],
+        [_gap(mine, one.finals[0.0]) for one, mine in ends],
+        [_gap(mine, min(one.finals.values())) for one, mine in ends],
+    ]
+    told = " | ".join(f"{statistics.fmean(one):+.3f}" for one in gaps)
+    return f"| {name} | {won} of {len(pairs)} | {told} |"
 
 
 def _gap(mine: float, other: float) -> float:

@@ -103,7 +103,7 @@ def run(task_name: str, method: str, rate: float, seed: int, steps: int) -> Run:
         return probed(task, PROBED[method], seed, steps, every)
     training, batches = begun(task, seed)
     if method in TUNED:
-        return _tuned(task, training, batches, TUNED[method], seed, steps, every)
+        return tuned(task, training, batches, TUNED[method], seed, steps, every)
     return scheduled(task, training, batches, method, rate, steps, every)
 
 
@@ -210,7 +210,7 @@ def stepped(training: Training, optimizer: Any, batch: list[int]) -> float:
     return loss.item()
 
 
-def _tuned(
+def tuned(
     task: Task, training: Training, batches: ResumableBatches, asked: dict[str, Any], seed: int,
     steps: int, every: int,
 ) -> Run:  # fmt: skip

@@ -178,9 +178,12 @@ def test_the_loss_between_two_rungs_is_on_their_line_and_that_of_a_failed_run_is
 
 
 def test_a_discount_is_told_with_the_pairs_in_which_it_ends_lower():
-    one = Measured("any", trials(2.0, 1.0, 2.0), {0.0: 0.5, 1.0: 0.0, 2.0: 1.0}, [0.25, -0.25])
+    finals, ends = {0.0: 0.5, 1.0: 0.0, 2.0: -1.0}, {0.0: -2.0, 1.0: 0.0, 2.0: 0.0}
+    one = Measured("any", trials(2.0, 1.0, 2.0), finals, ends, [0.25, -0.25], -0.1)
     lines = [line.split(" | ")[:2] for line in table([one]).splitlines()]
     assert ["| 0", "1 of 2"] in lines and ["| 1", "0 of 2"] in lines
+    assert ["| least training loss", "0 of 2"] in lines and ["| best rate", "2 of 2"] in lines
+    assert ["| topoloom", "1 of 2"] in lines
 
 
 def test_no_task_of_development_is_one_of_those_that_measure():
