@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -32,6 +33,14 @@ _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\
 DEFAULT_WAIT_SECONDS = 10
 MAX_WAIT_SECONDS = 60
 """How long a request waits for its answer before it gets a job."""
+
+
+@cache
+def package_version() -> str:
+    """Return the version of the installed package; its metadata take milliseconds to parse."""
+    from importlib.metadata import version
+
+    return version("topoloom")
 
 
 def default_database_url() -> str:

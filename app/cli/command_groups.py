@@ -199,11 +199,9 @@ def _begun() -> typer.Typer:
 
 def _show_version(requested: bool) -> None:
     if requested:
-        from importlib.metadata import version
+        from topoloom.app.config import KERNEL_VERSION, package_version
 
-        from topoloom.app.config import KERNEL_VERSION
-
-        typer.echo(f"topoloom {version('topoloom')}, kernels {KERNEL_VERSION}")
+        typer.echo(f"topoloom {package_version()}, kernels {KERNEL_VERSION}")
         raise typer.Exit
 
 

@@ -3,12 +3,11 @@
 import csv
 import hashlib
 import io
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.config import KERNEL_VERSION, package_version
 from topoloom.app.documents.base import Digest, Document, Exact, PassCost, given_members, omitted
 from topoloom.app.requests.listing import AtlasRequest
 
@@ -64,7 +63,7 @@ def written(atlas: "Atlas", request: AtlasRequest, form: str) -> str:
     points = [] if form == "tsv" else [_point(entry) for entry in atlas]
     if form == "csv":
         return _csv(points)
-    release, digest = version("topoloom"), digest_of(atlas)
+    release, digest = package_version(), digest_of(atlas)
     cite = (
         f"Topoloom atlas of collective topologies, version {release}, {len(atlas)} points, {digest}"
     )

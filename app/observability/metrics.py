@@ -6,7 +6,6 @@ and states are constants.  Input never becomes a label value.
 
 import platform
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Protocol
 
 from prometheus_client import (
@@ -21,7 +20,7 @@ from prometheus_client import (
 from prometheus_client.exposition import choose_encoder
 from sqlalchemy import Engine
 
-from topoloom.app.config import HEAD, KERNEL_VERSION
+from topoloom.app.config import HEAD, KERNEL_VERSION, package_version
 from topoloom.app.observability.database_gauges import DatabaseGauges, Family
 from topoloom.app.observability.statements import Statement, observe_statements
 from topoloom.app.observability.telemetry import past_span
@@ -67,7 +66,7 @@ class Metrics:
         self._add_database()
         build = self._gauge("topoloom_build_info", "1; labels name the running versions",
                             "version", "kernel_version", "database_revision", "python")  # fmt: skip
-        build.labels(version("topoloom"), KERNEL_VERSION, HEAD, platform.python_version()).set(1)
+        build.labels(package_version(), KERNEL_VERSION, HEAD, platform.python_version()).set(1)
         for process in (ProcessCollector, PlatformCollector, GCCollector):
             process(registry=self.registry)
 

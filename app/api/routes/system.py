@@ -1,7 +1,6 @@
 """Probes, versions and metrics for operators."""
 
 import logging
-from importlib.metadata import version
 
 from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
@@ -9,7 +8,7 @@ from fastapi.responses import PlainTextResponse
 from topoloom.app.api.problems import responses
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import READ
-from topoloom.app.config import KERNEL_VERSION
+from topoloom.app.config import KERNEL_VERSION, package_version
 from topoloom.app.documents.system import Status, VersionDocument
 from topoloom.app.store.database import HEAD, DatabaseNotReady, require_head
 
@@ -47,7 +46,7 @@ def readiness(request: Request) -> Status:
 async def read_version() -> VersionDocument:
     """Return the versions of the package, of its kernels and of its tables."""
     return VersionDocument(
-        version=version("topoloom"), kernel_version=KERNEL_VERSION, database_revision=HEAD
+        version=package_version(), kernel_version=KERNEL_VERSION, database_revision=HEAD
     )
 
 

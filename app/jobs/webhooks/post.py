@@ -10,10 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import lru_cache
-from importlib.metadata import version
 
 from httptools import HttpParserError, HttpResponseParser
 
+from topoloom.app.config import package_version
 from topoloom.app.jobs.webhooks.targets import Target, WebhookRules
 
 TIMEOUT_SECONDS = 10.0
@@ -80,7 +80,7 @@ def _head(target: Target, headers: Mapping[str, str], length: int) -> bytes:
         "Host": target.authority,
         "Content-Type": "application/json",
         "Content-Length": str(length),
-        "User-Agent": f"topoloom/{version('topoloom')}",
+        "User-Agent": f"topoloom/{package_version()}",
         "Connection": "close",
         **headers,
     }
