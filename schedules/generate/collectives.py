@@ -16,9 +16,9 @@ from topoloom.schedules.model.schedule import (
     Schedule,
     SequenceSchedule,
     StepSchedule,
-    Tree,
     TreeSchedule,
 )
+from topoloom.schedules.model.tree_table import tree_table
 from topoloom.schedules.options import Options, require_no_options, require_root, require_supported
 from topoloom.synth.naming.suggestions import one_of
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -185,6 +185,7 @@ def reverse(
         NoSchedule: The schedule is for another topology or another collective.
 
     >>> ring = Topology(range(2), [(0, 1), (1, 0)])
+    >>> from topoloom.schedules.model.schedule import Tree
     >>> trees = (Tree(0, 1, ((0, 1),)), Tree(1, 1, ((1, 0),)))
     >>> gather = TreeSchedule(Collective.ALLGATHER, ring.digest, (0, 1), 1, trees)
     >>> reverse(gather, ring).trees[0].edges
@@ -198,10 +199,7 @@ def reverse(
         raise NoSchedule("/topology", "must be the transpose of the schedule's topology")
     collective = _REVERSED[schedule.collective]
     if isinstance(schedule, TreeSchedule):
-        trees = tuple(
-            Tree(tree.root, tree.weight, tuple([edge[::-1] for edge in tree.edges]))
-            for tree in schedule.trees
-        )
+        trees = tree_table(schedule.trees).reversed_edges()
         return replace(schedule, collective=collective, topology=topology.digest, trees=trees)
     op = COPY if collective.outward else REDUCE
     steps = []

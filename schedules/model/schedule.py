@@ -190,6 +190,7 @@ def tree_height(tree: Tree) -> int:
 class TreeSchedule(_ShownInNotebooks):
     """Pipelined spanning trees of the ranks.
 
+    ``trees`` is a tuple, or for many ranks a `schedules.model.tree_table.TreeTable`.
     ``ranks`` and ``idle`` partition the topology's compute nodes, each in the topology's order.
     Per root the weights sum to ``trees_per_root`` times the size of its shard.
     ``shards`` are these sizes, one per rank; empty if all are 1.
@@ -199,7 +200,7 @@ class TreeSchedule(_ShownInNotebooks):
     topology: str
     ranks: tuple[NodeId, ...]
     trees_per_root: int
-    trees: tuple[Tree, ...]
+    trees: Sequence[Tree]
     shards: tuple[int, ...] = ()
     idle: tuple[NodeId, ...] = ()
 

@@ -22,6 +22,7 @@ from fractions import Fraction
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
+from topoloom.schedules.model.tree_table import TreeTable
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import Demand, demand_of, require_paths
 from topoloom.schedules.trees.flow.network import copying_nodes, network_of
@@ -110,9 +111,8 @@ def allgather_by_images(
     found = symmetric(topology, network, rate, (Fraction(0), max_gap) if few else (max_gap,))
     if found is None:
         return None
-    trees = list(found)
-    count = sum(tree.weight for tree in trees if tree.root == trees[0].root)
-    return _schedule(topology, Collective.ALLGATHER, demand, count, trees)
+    count = int(found.weights[found.roots == found.roots[0]].sum())
+    return _schedule(topology, Collective.ALLGATHER, demand, count, found)
 
 
 def broadcast(
@@ -203,7 +203,7 @@ def _schedule(
         topology=topology.digest,
         ranks=demand.ranks,
         trees_per_root=trees_per_root,
-        trees=tuple(trees),
+        trees=trees if isinstance(trees, TreeTable) else tuple(trees),
         shards=() if set(demand.sizes) == {1} else demand.sizes,
         idle=tuple(node for node in topology.compute_nodes if node not in taking_part),
     )

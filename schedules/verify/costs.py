@@ -18,7 +18,10 @@ from topoloom.schedules.model.schedule import (
     Tree,
     TreeSchedule,
 )
+from topoloom.schedules.model.tree_table import tree_table
+from topoloom.schedules.verify.link_index import LinkIndex
 from topoloom.schedules.verify.sends import flat_sends, sends_off_links
+from topoloom.schedules.verify.tree_hops import link_loads
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
@@ -156,6 +159,9 @@ def tree_loads(
     Edges of a tree with a common path up to a multicast switch count once on this path: the switch
     copies or reduces.  With ``shared`` False each edge counts by itself.
 
+    Raises:
+        InvalidSchedule: An edge uses a missing link.
+
     >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> links = [("a", "w"), ("w", "b"), ("w", "c")]
     >>> fan = Topology("abcw", links, switches="w", multicast="w")
@@ -166,19 +172,17 @@ def tree_loads(
     """
     load: dict[tuple[NodeId, NodeId], int] = defaultdict(int)
     if not (shared and topology.multicast):
-        # Trees have few different edges, so that these are split into hops once.
-        by_edge: dict[tuple[NodeId, ...], int] = defaultdict(int)
-        for tree in schedule.trees:
-            weight = tree.weight
-            for edge in tree.edges:
-                by_edge[edge] += weight
-        for edge, weight in by_edge.items():
-            for hop in pairwise(edge):
-                load[hop] += weight
+        names, links = topology.nodes, LinkIndex.of(topology)
+        loads = link_loads(tree_table(schedule.trees, names), links)
+        for link in np.flatnonzero(loads).tolist():
+            tail, head = divmod(int(links.pairs[link]), len(names))
+            load[names[tail], names[head]] = int(loads[link])
         return load
     for tree in schedule.trees:
         for hop in _shared_hops(tree, topology.multicast, schedule.collective.outward):
             load[hop] += tree.weight
+    if not load.keys() <= {(link.source, link.target) for link in topology.links}:
+        raise InvalidSchedule("/trees", "every edge must run over existing links")
     return load
 
 
@@ -206,8 +210,6 @@ def _loads_per_tree(
     if schedule.trees_per_root < 1:
         raise InvalidSchedule("/trees_per_root", "must be at least 1")
     load = tree_loads(schedule, topology)
-    if not load.keys() <= {(link.source, link.target) for link in topology.links}:
-        raise InvalidSchedule("/trees", "every edge must run over existing links")
     return {hop: Fraction(weight, schedule.trees_per_root) for hop, weight in load.items()}
 
 

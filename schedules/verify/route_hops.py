@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.model.route_table import BLOCK, RouteTable, route_table
 from topoloom.schedules.model.schedule import RouteSchedule
+from topoloom.schedules.verify.link_index import LinkIndex
 from topoloom.synth.topology.topology import Topology
 
 Integers = NDArray[np.int64]
@@ -22,12 +23,12 @@ Integers = NDArray[np.int64]
 class RouteHops:
     """The routes of a schedule over positions of a topology's nodes.
 
-    ``pairs`` are the links as sorted distinct numbers tail * nodes + head; ``rank`` is the rank of
-    a node, or -1; ``rests`` is whether data stops at a node: everywhere but at switches.
+    ``rank`` is the rank of a node, or -1; ``rests`` is whether data stops at a node: everywhere but
+    at switches.
     """
 
     table: RouteTable
-    pairs: Integers
+    links: LinkIndex
     rank: Integers
     rests: NDArray[np.bool_]
 
@@ -35,20 +36,13 @@ class RouteHops:
     def from_schedule(cls, schedule: RouteSchedule, topology: Topology) -> "RouteHops":
         """Return the hops of a schedule; nodes that the topology lacks are -1."""
         count = topology.node_count
-        pairs = np.unique(topology.sources.astype(np.int64) * count + topology.targets)
         rank = np.full(count + 1, -1, np.int64)
         for at, node in enumerate(schedule.ranks):
             if node in topology.position:
                 rank[topology.position[node]] = at
         rests = np.array([node not in topology.switches for node in topology.nodes] + [True])
-        return cls(route_table(schedule.routes, topology.nodes), pairs, rank, rests)
-
-    def links_of(self, tails: NDArray[Any], heads: NDArray[Any]) -> Integers:
-        """Return the index of the link of each hop; -1 without a link."""
-        keys = tails.astype(np.int64) * (len(self.rank) - 1) + heads
-        at = np.minimum(np.searchsorted(self.pairs, keys), max(0, len(self.pairs) - 1))
-        found = self.pairs[at] == keys if len(self.pairs) else np.zeros(len(keys), np.bool_)
-        return np.where(found & (tails >= 0) & (heads >= 0), at, -1)
+        table = route_table(schedule.routes, topology.nodes)
+        return cls(table, LinkIndex.of(topology), rank, rests)
 
     def wrong(self, schedule: RouteSchedule) -> NDArray[np.bool_]:
         """Return which routes are no paths over links between ranks with a positive weight."""
@@ -65,7 +59,7 @@ class RouteHops:
             key = np.sort(route * len(self.rank) + nodes + 1)
             own[key[1:][key[1:] == key[:-1]] // len(self.rank)] = True
             inner = route[1:] == route[:-1]
-            missing = self.links_of(nodes[:-1], nodes[1:]) < 0
+            missing = self.links.find(nodes[:-1], nodes[1:]) < 0
             own[route[1:][inner & missing]] = True
             own[route[nodes < 0]] = True
         return found
@@ -86,11 +80,11 @@ class RouteHops:
         Raises:
             InvalidSchedule: A hop uses a missing link.
         """
-        links = len(self.pairs)
+        links = len(self.links.pairs)
         found = np.zeros(links, self._exact())
         for low, nodes, route, starts in self._blocks():
             inner = np.flatnonzero(route[1:] == route[:-1])
-            link = self.links_of(nodes[inner], nodes[inner + 1])
+            link = self.links.find(nodes[inner], nodes[inner + 1])
             if (link < 0).any():
                 raise InvalidSchedule("/routes", "every hop must run over an existing link")
             # A message starts where data stops: its index counts the stops after the first node.

@@ -101,8 +101,8 @@ def _slowest(
     """Return the time of the busiest link of each row of loads."""
     if schedule.units_per_pair < 1:
         raise InvalidSchedule("/units_per_pair", "must be at least 1")
-    capacity = [Fraction(0)] * len(hops.pairs)
-    at = hops.links_of(topology.sources, topology.targets)
+    capacity = [Fraction(0)] * len(hops.links.pairs)
+    at = hops.links.find(topology.sources, topology.targets)
     for link, room in zip(at.tolist(), topology.capacities, strict=True):
         capacity[link] += room
     slowest = []

@@ -1,23 +1,25 @@
-"""Verification of tree schedules: every tree spans the ranks over existing links."""
+"""Verification of tree schedules: every tree spans the ranks over existing links.
+
+Arrays decide which trees break no rule (`tree_hops`); the others are read edge by edge.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple
 
 from topoloom.schedules.model.schedule import Tree, TreeSchedule
+from topoloom.schedules.model.tree_table import tree_table
 from topoloom.schedules.verify.findings import Findings
+from topoloom.schedules.verify.link_index import LinkIndex
+from topoloom.schedules.verify.tree_hops import spanning_trees
 from topoloom.synth.topology.topology import NodeId, Topology
 
 
 class _Rules(NamedTuple):
-    """The rule for edges: paths over ``links`` whose inner nodes are ``inner``.
-
-    ``valid`` are the paths checked so far: most trees of a schedule have the same edges.
-    """
+    """The rule for edges: paths over ``links`` whose inner nodes are ``inner``."""
 
     links: set[tuple[NodeId, NodeId]]
     inner: frozenset[NodeId]
     outward: bool
-    valid: set[tuple[NodeId, ...]]
 
 
 def check_trees(
@@ -36,23 +38,23 @@ def check_trees(
         return
     if schedule.trees_per_root < 1:
         findings.add(f"{prefix}/trees_per_root", "must be at least 1")
-    joined = set(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
-    nodes = topology.nodes
-    rules = _Rules(
-        {(nodes[source], nodes[target]) for source, target in joined},
-        topology.switches | set(schedule.idle),
-        schedule.collective.outward,
-        set(),
-    )
+    links, nodes = LinkIndex.of(topology), topology.nodes
+    table = tree_table(schedule.trees, nodes)
+    good = spanning_trees(table, schedule, topology, links) & (table.weights >= 1)
+    rules = _rules(schedule, topology)
     weights = dict.fromkeys(schedule.ranks, 0)
-    for index, tree in enumerate(schedule.trees):
-        place = f"{prefix}/trees/{index}"
-        if tree.weight < 1:
+    summed = zip(table.roots.tolist(), table.weights.tolist(), good.tolist(), strict=True)
+    for index, (root, weight, is_good) in enumerate(summed):
+        if is_good:
+            weights[nodes[root]] += weight
+            continue
+        tree, place = schedule.trees[index], f"{prefix}/trees/{index}"
+        if weight < 1:
             findings.add(f"{place}/weight", "must be at least 1", shard=tree.root)
         if tree.root not in weights:
             findings.add(f"{place}/root", "must be a rank")
             continue
-        weights[tree.root] += tree.weight
+        weights[tree.root] += weight
         _check_tree(tree, weights, rules, findings, place)
         if not findings.room:
             return
@@ -64,6 +66,12 @@ def check_trees(
                 f"{schedule.trees_per_root * size}; they make {weight}",
                 shard=root,
             )
+
+
+def _rules(schedule: TreeSchedule, topology: Topology) -> _Rules:
+    links = {(link.source, link.target) for link in topology.links}
+    inner = topology.switches | set(schedule.idle)
+    return _Rules(links, inner, schedule.collective.outward)
 
 
 def _check_shards(schedule: TreeSchedule, findings: Findings, prefix: str) -> bool:
@@ -83,16 +91,12 @@ def _check_tree(
 ) -> None:
     depth = {tree.root: 0}
     deepest = 0
-    valid, near_end, far_end = rules.valid, *((0, -1) if rules.outward else (-1, 0))
+    near_end, far_end = (0, -1) if rules.outward else (-1, 0)
     for index, edge in enumerate(tree.edges):
-        problem = None
-        if edge not in valid:
-            if len(edge) < 2:
-                findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
-                continue
-            problem = _edge_problem(edge, rules)
-            if problem is None:
-                valid.add(edge)
+        if len(edge) < 2:
+            findings.add(f"{place}/edges/{index}", "must name a sender and a receiver")
+            continue
+        problem = _edge_problem(edge, rules)
         near, far = edge[near_end], edge[far_end]
         if problem is None:
             level = depth[near] + 1 if near in depth else 0

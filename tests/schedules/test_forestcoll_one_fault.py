@@ -91,7 +91,7 @@ def completed(topology: Topology) -> tuple[TreeSchedule, Rate] | None:
     found = completed_trees(listed, room, rate.trees_per_root, action)
     if found is None:
         return None
-    trees = tuple(named_trees([topology.nodes[node] for node in order], found))
+    trees = named_trees([topology.nodes[node] for node in order], found)
     ranks = topology.compute_nodes
     forest = TreeSchedule(Collective.ALLGATHER, topology.digest, ranks, rate.trees_per_root, trees)
     return forest, rate

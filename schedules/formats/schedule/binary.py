@@ -8,7 +8,6 @@ that holds it.
 
 import json
 import zlib
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,10 @@ from topoloom.schedules.model.schedule import (
     Schedule,
     SequenceSchedule,
     StepSchedule,
-    Tree,
     TreeSchedule,
 )
+from topoloom.schedules.model.tree_table import TreeTable, tree_table
+from topoloom.synth.topology.topology import NodeId
 
 MAGIC = b"topoloom schedule 1\n"
 MAX_BYTES = 2**32
@@ -115,22 +115,15 @@ def _put(schedule: Schedule, arrays: list[NDArray[Any]]) -> dict[str, Any]:
         return {"kind": "steps", "chunks_per_shard": schedule.chunks_per_shard} | head
     if isinstance(schedule, RouteSchedule):
         return _put_routes(schedule, arrays) | head
-    paths = chain.from_iterable(((tree.root,), *tree.edges) for tree in schedule.trees)
-    names = dict.fromkeys(chain.from_iterable(paths))
-    nodes = {name: index for index, name in enumerate(names)}
-    edges = [edge for tree in schedule.trees for edge in tree.edges]
-    columns = (
-        [nodes[tree.root] for tree in schedule.trees],
-        [tree.weight for tree in schedule.trees],
-        [len(tree.edges) for tree in schedule.trees],
-        list(map(len, edges)),
-        list(map(nodes.__getitem__, chain.from_iterable(edges))),
-    )
+    table = tree_table(schedule.trees)
+    lengths = np.diff(table.firsts), np.diff(table.starts)
+    columns = (table.roots, table.weights, *lengths, table.nodes)
     arrays.extend(_narrow(column) for column in columns)
     # Omitted if empty, as in schedules from before these members existed.
     division = {"shards": list(schedule.shards), "idle": list(schedule.idle)}
     head |= {name: values for name, values in division.items() if values}
-    return {"kind": "trees", "trees_per_root": schedule.trees_per_root, "nodes": list(nodes)} | head
+    names = {"nodes": list(table.names)}
+    return {"kind": "trees", "trees_per_root": schedule.trees_per_root} | names | head
 
 
 def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
@@ -147,18 +140,12 @@ def _take(header: dict[str, Any], arrays: list[NDArray[Any]]) -> Schedule:
             sends[field] = arrays.pop()
         steps = tuple(np.split(sends, ends[:-1])) if len(ends) else ()
         return StepSchedule(collective, topology, ranks, header["chunks_per_shard"], steps)
-    names = header["nodes"]
     if header["kind"] == "routes":
         return _take_routes(header, arrays)
-    roots, weights, counts, lengths, path = (arrays.pop().tolist() for _ in range(5))
-    if sum(lengths) != len(path) or sum(counts) != len(lengths):
-        raise InvalidSchedule("/trees", "must have the edges and nodes that they count")
-    nodes = map(names.__getitem__, path)
-    edges = iter([tuple(islice(nodes, length)) for length in lengths])
-    trees = tuple(
-        Tree(names[root], weight, tuple(islice(edges, count)))
-        for root, weight, count in zip(roots, weights, counts, strict=True)
-    )
+    roots, weights, counts, lengths, path = (arrays.pop() for _ in range(5))
+    names = _names(header, roots, path)
+    starts = _starts(lengths, len(path))
+    trees = TreeTable(names, roots, weights, _starts(counts, len(lengths)), starts, path)
     division = tuple(header.get("shards", ())), tuple(header.get("idle", ()))
     return TreeSchedule(collective, topology, ranks, header["trees_per_root"], trees, *division)
 
@@ -178,14 +165,7 @@ def _put_routes(schedule: RouteSchedule, arrays: list[NDArray[Any]]) -> dict[str
 
 def _take_routes(header: dict[str, Any], arrays: list[NDArray[Any]]) -> RouteSchedule:
     weights, lengths, path = (arrays.pop() for _ in range(3))
-    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    names = tuple(header["nodes"])
-    if (
-        (lengths < 0).any()
-        or len(path) != starts[-1]
-        or (len(path) and not 0 <= path.min() <= path.max() < len(names))
-    ):
-        raise InvalidSchedule("/routes", "must name nodes that are there")
+    names, starts = _names(header, path), _starts(lengths, len(path))
     routes = RouteTable(names, path, starts, weights.astype(np.int64))
     return RouteSchedule(
         Collective.of(header["collective"]),
@@ -195,6 +175,20 @@ def _take_routes(header: dict[str, Any], arrays: list[NDArray[Any]]) -> RouteSch
         routes,
         tuple(header.get("idle", ())),
     )
+
+
+def _names(header: dict[str, Any], *used: NDArray[Any]) -> tuple[NodeId, ...]:
+    names = tuple(header["nodes"])
+    if any(len(one) and not 0 <= one.min() <= one.max() < len(names) for one in used):
+        raise InvalidSchedule("", "must name nodes that are there")
+    return names
+
+
+def _starts(lengths: NDArray[Any], whole: int) -> NDArray[np.int64]:
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    if (lengths < 0).any() or starts.min() < 0 or starts[-1] != whole:
+        raise InvalidSchedule("", "must have the edges and nodes that it counts")
+    return starts
 
 
 def _narrow(values: Any) -> NDArray[Any]:

@@ -16,7 +16,6 @@ from topoloom.schedules.model.schedule import (
     RouteSchedule,
     Schedule,
     SequenceSchedule,
-    Tree,
     TreeSchedule,
     schedule_parts,
 )
@@ -101,7 +100,7 @@ def coarser(schedule: Schedule) -> Iterator[Schedule]:
     The second has at most 4096 chunks of a shard, or in an all-to-all of a rank's data: rounding to
     4096 chunks loses almost nothing.
 
-    >>> from topoloom.schedules.model.schedule import Collective
+    >>> from topoloom.schedules.model.schedule import Collective, Tree
     >>> trees = (Tree(0, 5, ((0, 1),)), Tree(0, 2, ((0, 1),)), Tree(1, 7, ((1, 0),)))
     >>> both = TreeSchedule(Collective.ALLGATHER, "sha256:0", (0, 1), 7, trees)
     >>> [[tree.weight for tree in each.trees] for each in coarser(both)]
@@ -133,16 +132,19 @@ def rounded(part: TreeSchedule, chunks: int) -> TreeSchedule:
 
     Weights are rounded by largest remainders; trees of weight 0 are removed.
     """
-    by_root: dict[object, list[Tree]] = {}
-    for tree in part.trees:
-        by_root.setdefault(tree.root, []).append(tree)
-    given: dict[int, int] = {}
+    by_root: dict[object, list[int]] = {}
+    for at, tree in enumerate(part.trees):
+        by_root.setdefault(tree.root, []).append(at)
+    weights = [tree.weight for tree in part.trees]
+    given = [0] * len(weights)
     for mine in by_root.values():
         # The weights of a root of size s sum to s times the trees per root.
-        wanted = sum(tree.weight for tree in mine) * chunks // part.trees_per_root
-        shares = _shares([tree.weight for tree in mine], wanted)
-        given.update((id(tree), share) for tree, share in zip(mine, shares, strict=True))
-    kept = tuple(replace(tree, weight=given[id(tree)]) for tree in part.trees if given[id(tree)])
+        own = [weights[at] for at in mine]
+        shares = _shares(own, sum(own) * chunks // part.trees_per_root)
+        for at, share in zip(mine, shares, strict=True):
+            given[at] = share
+    shared = zip(part.trees, given, strict=True)
+    kept = tuple(replace(tree, weight=share) for tree, share in shared if share)
     return replace(part, trees_per_root=chunks, trees=kept)
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from topoloom.schedules.errors import NoSchedule
 from topoloom.schedules.model.schedule import Tree, tree_height
+from topoloom.schedules.model.tree_table import TreeTable
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
@@ -100,7 +101,7 @@ def boxed(topology: Topology, network: Network, rate: Rate) -> list[Tree] | None
 
 def symmetric(
     topology: Topology, network: Network, rate: Rate, gaps: Sequence[Fraction] = (Fraction(0),)
-) -> Iterator[Tree] | None:
+) -> TreeTable | None:
     """Return images of the trees of a few roots, or None.
 
     They are tried where all ranks have equal shards.  ``gaps`` are the excesses over the time of
