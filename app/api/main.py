@@ -4,7 +4,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from importlib.metadata import version
 
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
@@ -56,7 +55,7 @@ from topoloom.app.auth.floods import RefuseFloods
 from topoloom.app.auth.guesses import RefuseGuesses
 from topoloom.app.auth.key_cache import KnownKeys
 from topoloom.app.auth.middleware import Gate
-from topoloom.app.config import Settings
+from topoloom.app.config import Settings, package_version
 from topoloom.app.jobs.executor import perform_by
 from topoloom.app.jobs.gauges import database_gauges
 from topoloom.app.jobs.watcher import Watcher
@@ -152,7 +151,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     # /docs loads scripts from the installed package, not from another host.
     app = FastAPIOffline(
         title="Topoloom",
-        version=version("topoloom"),
+        version=package_version(),
         description=DESCRIPTION,
         lifespan=lifespan,
         servers=openapi_document.SERVERS,
