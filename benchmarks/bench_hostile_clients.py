@@ -2,6 +2,7 @@
 
     python -m benchmarks.bench_hostile_clients --times 10
     python -m benchmarks.bench_hostile_clients --times 10 --addresses 10 --only slow-bodies
+    python -m benchmarks.bench_hostile_clients --cores 2 1 1
     python -m benchmarks.bench_hostile_clients --database-url postgresql+psycopg://user@host/empty
 
 Ten clients with keys of their own read and ask for stored designs on connections that they keep,
@@ -16,7 +17,8 @@ the service closed again after `PAUSE` seconds.  ``attack`` counts what the atta
 
 Attackers run on other machines, and take no processor time from the service.  So the service and
 its workers have all cores but one; the clients and the attackers share that core, and the attackers
-yield to the clients.  ``--share-cores`` lets all of them use all cores.
+yield to the clients.  ``--cores 2 1 1`` gives two cores to the service and its workers, one to the
+clients and another to the attackers.  ``--share-cores`` lets all of them use all cores.
 
 ``--stand-in`` sends the attacks to a program that accepts and closes connections, on the cores of
 the service.  The ratio is then that of the machine: its kernel, and the core of the clients.
@@ -40,10 +42,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import uvloop
 
@@ -170,6 +173,7 @@ class Attacker(asyncio.Protocol):
 async def _attack(
     name: str, times: int, addresses: int, key: str, port: int, end: Event, told: Connection
 ) -> None:
+    """Attack until the event ``end``; then tell the counts."""
     attack, done = ATTACKS[name], Counter[str]()
     attackers = [
         Attacker(attack, key, port, f"127.0.0.{2 + number % addresses}", end, done)
@@ -187,7 +191,8 @@ async def _attack(
     told.send(dict(done))
 
 
-def _attack_process(*given: object) -> None:
+def _attack_process(cores: set[int], *given: object) -> None:
+    os.sched_setaffinity(0, cores)
     # A niceness is not enough: a client would wait for the end of the time slice of an attacker.
     if os.sched_getscheduler(0) == os.SCHED_RR:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -199,15 +204,15 @@ def _attack_process(*given: object) -> None:
 
 @contextmanager
 def attacked(
-    name: str, times: int, addresses: int, key: str, port: int
+    name: str, times: int, addresses: int, key: str, port: int, cores: set[int]
 ) -> Iterator[dict[str, float]]:
-    """Run an attack in a process of its own, fully begun when the block begins.
+    """Run an attack in a process of its own on these cores, fully begun when the block begins.
 
     The dictionary gets what the attackers did in each second after the end of the block.
     """
     spawned = multiprocessing.get_context("spawn")
     end, (hears, told), done = spawned.Event(), spawned.Pipe(duplex=False), {}
-    given = (name, times, addresses, key, port, end, told)
+    given = (cores, name, times, addresses, key, port, end, told)
     process = spawned.Process(target=_attack_process, args=given)
     process.start()
     start = time.monotonic()
@@ -324,17 +329,33 @@ def raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-@contextmanager
-def separated(share: bool) -> Iterator[None]:
-    """Start the service in this block on all cores but one; keep that core for this process."""
-    cores = os.sched_getaffinity(0)
-    if share or len(cores) == 1:
-        yield
-        return
-    ours = {min(cores)}
-    os.sched_setaffinity(0, cores - ours)
-    yield
-    os.sched_setaffinity(0, ours)
+class Cores(NamedTuple):
+    """Cores of the service with its workers, of the clients, and of the attackers."""
+
+    service: set[int]
+    clients: set[int]
+    attackers: set[int]
+
+    @classmethod
+    def shared(cls) -> "Cores":
+        """Let all use all cores of this process."""
+        return cls(*[os.sched_getaffinity(0)] * 3)
+
+    @classmethod
+    def usual(cls) -> "Cores":
+        """Give the service all cores but one, and that core to the clients and attackers."""
+        own = os.sched_getaffinity(0)
+        ours = {min(own)}
+        return cls(own - ours or ours, ours, ours)
+
+    @classmethod
+    def counted(cls, numbers: list[int]) -> "Cores":
+        """Give each as many cores of its own."""
+        own = iter(sorted(os.sched_getaffinity(0)))
+        found = [set(islice(own, number)) for number in numbers]
+        if [len(cores) for cores in found] != numbers:
+            raise SystemExit(f"--cores: {sum(numbers)} cores must be available")
+        return cls(*found)
 
 
 def _accept_and_close(told: Connection) -> None:
@@ -397,11 +418,23 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="length of each phase")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, default=list(ATTACKS))
     parser.add_argument("--database-url", help="an empty database; default: a temporary SQLite")
-    parser.add_argument("--share-cores", action="store_true", help="let all use all cores")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--share-cores", action="store_true", help="let all use all cores")
+    where.add_argument(
+        "--cores",
+        type=int,
+        nargs=3,
+        metavar=("SERVICE", "CLIENTS", "ATTACKERS"),
+        help="numbers of cores of their own",
+    )
     parser.add_argument("--stand-in", action="store_true", help="attack a trivial program instead")
     parser.add_argument("--real-time", action="store_true", help="shield from other work; root")
     said = parser.parse_args()
     raise_file_limit()
+    if said.cores:
+        cores = Cores.counted(said.cores)
+    else:
+        cores = Cores.shared() if said.share_cores else Cores.usual()
     with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
         url = said.database_url or f"sqlite:///{Path(folder) / 'hostile.db'}"
         free.bind(("127.0.0.1", 0))
@@ -412,10 +445,11 @@ def main() -> None:
         *keys, greedy = [api_keys.create(engine, f"client {n}", ["design"])[1] for n in range(11)]
         engine.dispose()
         with ExitStack() as running:
-            with separated(said.share_cores):
-                started_service = started(url, port, auth="keys")
-                service = running.enter_context(started_service)
-                attacked_port = running.enter_context(stand_in()) if said.stand_in else port
+            os.sched_setaffinity(0, cores.service)  # The service inherits them.
+            started_service = started(url, port, auth="keys")
+            service = running.enter_context(started_service)
+            attacked_port = running.enter_context(stand_in()) if said.stand_in else port
+            os.sched_setaffinity(0, cores.clients)
             place = stored_design(service, keys[0])
             if said.real_time:
                 make_real_time(service.process.pid)
@@ -423,7 +457,8 @@ def main() -> None:
             asyncio.run(measure(port, keys, place, 3))
             for name in said.only:
                 before = measured(service, port, keys, place, said.seconds)
-                with attacked(name, said.times, said.addresses, greedy, attacked_port) as done:
+                attack = name, said.times, said.addresses, greedy, attacked_port
+                with attacked(*attack, cores.attackers) as done:
                     during = measured(service, port, keys, place, said.seconds)
                 facts = {"times": said.times, "addresses": said.addresses, "each_second": done}
                 report(before, during, attack=name, **facts)
