@@ -22,7 +22,7 @@ from fastapi import Request
 from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.config import Settings
 from topoloom.app.jobs.worker_pool.errors import Busy, Cancelled, TooManyWaiting
-from topoloom.app.jobs.worker_pool.pool import FURTHER_SECONDS, Done, WorkerPool
+from topoloom.app.jobs.worker_pool.pool import SHORT_SECONDS, Done, WorkerPool
 from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.schedules.errors import ScheduleError, TookTooLong
 from topoloom.synth.errors import SynthError
@@ -227,9 +227,10 @@ class ComputationQueue:
         self._running.add(one)
         self._turn = max(self._turn, one.turn)
         one.started, one.cancelled = loop.time(), Event()
-        alone = sum(other.owner == one.owner for other in self._in_flight.values()) <= 1
-        how = {} if alone else {"short_seconds": FURTHER_SECONDS}
-        run = partial(self._pool.run, one.task, one.cancelled, **how)
+        # The computations of an owner share the time in which one computation does not yield.
+        of_owner = sum(other.owner == one.owner for other in self._in_flight.values())
+        short_seconds = SHORT_SECONDS / max(1, of_owner)
+        run = partial(self._pool.run, one.task, one.cancelled, short_seconds=short_seconds)
         ended = loop.run_in_executor(self._threads, one.context.run, run)
         ended.add_done_callback(partial(self._ended, one))
 

@@ -4,7 +4,7 @@ from math import inf
 
 from topoloom.app.jobs.model import Cancelled, Perform, Reporting, Task
 from topoloom.app.jobs.worker_pool import errors
-from topoloom.app.jobs.worker_pool.pool import FURTHER_SECONDS, WorkerPool
+from topoloom.app.jobs.worker_pool.pool import JOB_SECONDS, WorkerPool
 from topoloom.app.jobs.worker_pool.task import Task as Work
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import DatabaseNotReady
@@ -33,8 +33,7 @@ def perform_by(pool: WorkerPool, store: Store) -> Perform:
         try:
             work = Work.of(task.operation, task.body.encode(), owner_of(task.owner))
             # A job that a restart interrupted does not yield, and so ends before the next restart.
-            # Other jobs yield soon: their clients wait less than those of requests.
-            short_seconds = inf if reporting.is_resumed else FURTHER_SECONDS
+            short_seconds = inf if reporting.is_resumed else JOB_SECONDS
             done = pool.run(work, _Asked(reporting), hear, short_seconds=short_seconds)
         except errors.Cancelled:
             raise Cancelled from None

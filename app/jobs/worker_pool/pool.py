@@ -38,9 +38,8 @@ SHORT_SECONDS = 1.0
 Seconds of the clock would demote every computation on a machine that is busy otherwise.
 """
 
-FURTHER_SECONDS = 0.25
-"""The same for a computation of an owner that has another one: a greedy owner delays others less.
-"""
+JOB_SECONDS = 0.25
+"""The same for a job: the clients of jobs wait less than those of requests."""
 
 LONG_NICENESS = 19
 """Niceness of a worker from then on; a worker begins with `worker_process.NICENESS`."""
