@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
-from starlette.concurrency import run_in_threadpool
 
 from topoloom.app.api.problems import MEDIA_TYPE, responses
 from topoloom.app.config import DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS
@@ -98,7 +97,8 @@ async def enqueued(request: Request, task: JobTask, parts: Sequence[JobTask] = (
     def enqueue() -> Job:
         return jobs.state(jobs.enqueue(task, webhook=webhook, owner=owner, parts=parts))
 
-    return await run_in_threadpool(enqueue)
+    job: Job = await request.app.state.job_threads.run(owner, enqueue)
+    return job
 
 
 async def answer_or_accept(

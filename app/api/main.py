@@ -15,7 +15,7 @@ from topoloom.app.api.audit import Audit
 from topoloom.app.api.computation_queue import ComputationQueue
 from topoloom.app.api.deprecation import ServeFormerNames
 from topoloom.app.api.job_worker import Host
-from topoloom.app.api.request_dispatcher import FairThreads, lookup_threads
+from topoloom.app.api.request_dispatcher import FairThreads, job_threads, lookup_threads
 from topoloom.app.api.request_limits import (
     BODIES_OF_OWNER,
     RefuseLargeBodies,
@@ -117,6 +117,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.context = Context(store, chosen, mend=mended)
         app.state.known_keys = KnownKeys(engine)
         app.state.lookups, app.state.parsing = lookup_threads(engine), FairThreads(1)
+        app.state.job_threads = job_threads(engine)
         app.state.computations = computations = ComputationQueue(pool, chosen)
         metrics: Metrics = app.state.metrics
         metrics.watch(computations, chosen.max_working)

@@ -1,14 +1,15 @@
 """Request dispatcher: answer a request from the store, by a computation, or with a job.
 
-Threads read stored answers, and never wait for computations.  Worker processes compute missing
-answers (`app.api.computation_queue`).  A client waits up to the seconds in its ``Prefer: wait``
-header, or until the service stops.  Then the computation becomes a job, and the client gets the URL
-of the job (202).  The computation continues in this process while the job waits for a worker.  The
-worker takes the result, or takes over the computation.
+The event loop reads small stored documents where this takes no lock, otherwise threads do.  Worker
+processes compute missing answers (`app.api.computation_queue`).  A client waits up to the seconds
+in its ``Prefer: wait`` header, or until the service stops.  Then the computation becomes a job, and
+the client gets the URL of the job (202).  The computation continues in this process while the job
+waits for a worker.  The worker takes the result, or takes over the computation.
 """
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -28,16 +29,18 @@ from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.documents.base import Presented
 from topoloom.app.jobs.model import JobId
 from topoloom.app.jobs.model import Task as JobTask
-from topoloom.app.jobs.worker_pool.operations import STORED
+from topoloom.app.jobs.worker_pool.operations import DESIGN, STORED
 from topoloom.app.jobs.worker_pool.pool import Done
 from topoloom.app.jobs.worker_pool.task import B, Operation, Task
 from topoloom.app.requests.base import Request as Body
+from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.renamed import note_former
 from topoloom.app.requests.stored_documents import StoredQuestion
 from topoloom.app.services.context import CacheMiss, Context
-from topoloom.app.store.artifacts import Artefact
+from topoloom.app.store.artifacts import ID_LENGTH, Artefact, key
 from topoloom.app.store.database import DatabaseNotReady, is_embedded
 from topoloom.app.store.document_store import Store
+from topoloom.app.store.lock_waits import count_wait
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -51,6 +54,12 @@ answers a second, with two 1,100: the 40 threads wait for the interpreter.
 
 LOOKUPS_ELSEWHERE = 16
 """Lookup threads for a database server: the threads mostly wait for the server."""
+
+JOBS = 1
+"""Threads that add jobs to an embedded database, which has one writer at a time.
+
+Forty clients of an owner that get jobs at once would keep all other answers waiting for 0.1 s.
+"""
 
 SMALL = frozenset({"design", "frontier", "cost", "optimum", "verification", "simulation"})
 """Kinds of small documents; a document of another kind may have a hundred megabytes."""
@@ -127,13 +136,20 @@ class FairThreads:
 
     async def run(self, owner: str, work: Callable[[], T]) -> T:
         """Return what a function returns, called in a thread."""
+        start = time.monotonic()
         async with self._turns.slot(owner):
+            count_wait(time.monotonic() - start)
             return await to_thread.run_sync(work, limiter=self._threads)
 
 
 def lookup_threads(engine: Engine) -> FairThreads:
     """Return the threads for lookups of small documents."""
     return FairThreads(LOOKUPS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE)
+
+
+def job_threads(engine: Engine) -> FairThreads:
+    """Return the threads that add and read jobs."""
+    return FairThreads(JOBS if is_embedded(engine.url) else LOOKUPS_ELSEWHERE)
 
 
 def context_of(request: Request) -> Context:
@@ -152,6 +168,10 @@ async def looked_up(request: Request, operation: Operation[B], body: B) -> Artef
     """Return the stored answer to a request, or raise `CacheMiss` if there is none."""
     context = context_of(request)
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
+    if kind in SMALL and (identity := _quick_id(operation, body)) is not None:
+        seen = context.whole_store.seen_at_once(kind, identity)
+        if seen is not None:
+            return seen
     look_up = partial(operation.answer, context.looking(), body)
     if kind in SMALL:
         lookups: FairThreads = request.app.state.lookups
@@ -160,6 +180,15 @@ async def looked_up(request: Request, operation: Operation[B], body: B) -> Artef
         found = await to_thread.run_sync(look_up)
     assert isinstance(found, Artefact)
     return found
+
+
+def _quick_id(operation: Operation[Any], body: Body) -> str | None:
+    """Return the id of an answer; None if it takes more than the members of the request."""
+    if operation is STORED and isinstance(body, StoredQuestion):
+        return body.id if len(body.id) == ID_LENGTH else None
+    if operation is DESIGN and isinstance(body, DesignRequest) and not body.rewired:
+        return key(operation.name, body.canonical())
+    return None
 
 
 async def answered(request: Request, operation: Operation[B], body: B) -> Artefact:
@@ -232,8 +261,8 @@ async def _computed(request: Request, task: Task) -> Artefact | Response:
                 raise ShuttingDown from None
             return _answer(done)
         if settings.run_worker:
-            wanted, ended = partial(_is_wanted, host, job.id), partial(_complete, request, job.id)
-            queue.follow(computation, wanted, ended, FOLLOWED_EVERY)
+            wanted = partial(_is_wanted, request, job.id)
+            queue.follow(computation, wanted, partial(_complete, request, job.id), FOLLOWED_EVERY)
     return accepted(job)
 
 
@@ -244,10 +273,12 @@ def _answer(done: Done) -> Artefact:
     return done.answer
 
 
-async def _is_wanted(host: Host, job: JobId) -> bool:
+async def _is_wanted(request: Request, job: JobId) -> bool:
     """Return whether a job has not ended; true where the database does not answer."""
+    state = request.app.state
+    read = partial(state.host.jobs.state, job)
     try:
-        return not (await to_thread.run_sync(host.jobs.state, job)).state.ended
+        return not (await state.job_threads.run(request.state.owner, read)).state.ended
     except DBAPIError:
         return True
 
@@ -263,4 +294,4 @@ async def _complete(request: Request, job: JobId, done: Done) -> None:
             host.jobs.complete(job, _answer(done).id)
 
     with suppress(DBAPIError):
-        await to_thread.run_sync(complete)
+        await request.app.state.job_threads.run(request.state.owner, complete)

@@ -28,7 +28,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from topoloom.app.config import HEAD
 from topoloom.app.store.embedded_reader import PRAGMAS
-from topoloom.app.store.lock_waits import LIMIT, LOCK_SECONDS, limit_lock_waits
+from topoloom.app.store.lock_waits import LIMIT, BoundedPool, limit_lock_waits
 
 CONNECT_SECONDS = 5
 """Timeout of a connection to PostgreSQL."""
@@ -227,7 +227,7 @@ def _open_server(url: URL) -> Engine:
     return create_engine(
         url,
         pool_pre_ping=True,
-        pool_timeout=LOCK_SECONDS,
+        poolclass=BoundedPool,
         connect_args=limits,
         hide_parameters=True,
     )

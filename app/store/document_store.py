@@ -15,6 +15,7 @@ import hashlib
 import json
 import logging
 import time
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ from topoloom.app.store.errors import StoreFull
 from topoloom.app.store.index_metadata import Facts
 from topoloom.app.store.indexing import note, note_owners
 from topoloom.app.store.last_used import Uses
+from topoloom.app.store.lock_waits import InstantReads
 from topoloom.app.store.owners import (
     DEFAULT_RULES,
     EVERYONE,
@@ -55,6 +57,7 @@ class Store(DocumentLists):
         super().__init__(engine)
         self._rules = rules
         self._unsaved = Unsaved()
+        self._instant = InstantReads(engine)
         self.quotas = Quotas(engine, rules.most_bytes)
         self.growth = Growth()
         self.uses = Uses()
@@ -78,6 +81,15 @@ class Store(DocumentLists):
         if unsaved is not None:
             return unsaved
         row, is_seen = self._row(kind, identity)
+        return self._sound(kind, row) if row is not None and is_seen else None
+
+    def seen_at_once(self, kind: str, identity: str) -> Artefact | None:
+        """Return a stored document that the owner sees, on the event loop.
+
+        None also where the read must wait; `get` and `find` then tell more.
+        """
+        given, everything = {"identity": identity, "owner": self.owner}, self._seen is None
+        row, is_seen = _as_seen(self._instant.row(_reading(kind, everything), given), everything)
         return self._sound(kind, row) if row is not None and is_seen else None
 
     def find(self, kind: str, identity: str) -> Artefact | None:
@@ -123,10 +135,7 @@ class Store(DocumentLists):
         given = {"identity": identity, "owner": self.owner}
         with self._engine.connect() as connection:
             query = _reading(kind, self._seen is None)
-            found = connection.execute(query, given).one_or_none()
-        if found is None:
-            return None, False
-        return StoredRow(*found[: len(StoredRow._fields)]), self._seen is None or found.is_seen
+            return _as_seen(connection.execute(query, given).one_or_none(), self._seen is None)
 
     def _sound(self, kind: str, row: StoredRow) -> Artefact | None:
         found = unsealed(kind, row)
@@ -275,6 +284,14 @@ class Store(DocumentLists):
             for owner in pending.owners - {EVERYONE}:
                 grant(connection, owner, kind, identity)
         return found
+
+
+def _as_seen(found: Sequence[Any] | None, everything: bool) -> tuple[StoredRow | None, bool]:
+    """Return the row that the query of `_reading` found, and whether the owner sees it."""
+    if found is None:
+        return None, False
+    row = StoredRow(*found[: len(StoredRow._fields)])
+    return row, everything or bool(found[len(StoredRow._fields)])
 
 
 @cache

@@ -1,16 +1,23 @@
 """Limits on waits for locks of other processes.
 
-A request waits up to `LOCK_SECONDS` for locks, all its statements and threads together; elsewhere
-each statement does.  After a wait that failed, the waits of all requests are short for some time.
+A request waits up to `LOCK_SECONDS` for locks, connections and turns, all its threads together; so
+does a job that stores a document.  Elsewhere each statement does.  After a wait that failed, the
+waits of all requests are short for some time.
 """
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import Engine, ExceptionContext, event
+from sqlalchemy import Engine, ExceptionContext, QueuePool, Select, event
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 LOCK_SECONDS = 5.0
 """Longest wait for a lock that another process holds, or for a connection of the pool."""
@@ -55,6 +62,45 @@ def share_one_bound() -> None:
     _BOUND.set(_Bound())
 
 
+@contextmanager
+def one_bound() -> Iterator[None]:
+    """Let all statements of this block share one bound: that of the request, if there is one."""
+    if _BOUND.get() is not None:
+        yield
+        return
+    before = _BOUND.set(_Bound())
+    try:
+        yield
+    finally:
+        _BOUND.reset(before)
+
+
+class BoundedPool(QueuePool):
+    """Connection pool in which waits for a connection count as waits of the request."""
+
+    @property
+    def _timeout(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        bound = _BOUND.get()
+        return LOCK_SECONDS if bound is None else max(LEAST_SECONDS, bound.left)
+
+    @_timeout.setter
+    def _timeout(self, seconds: float) -> None:
+        """Ignore the fixed limit of SQLAlchemy."""
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        start = time.monotonic()
+        try:
+            return super()._do_get()
+        finally:
+            count_wait(time.monotonic() - start)
+
+
+def count_wait(seconds: float) -> None:
+    """Count a wait, of a request, for its turn or a connection."""
+    if seconds > SHORT_SECONDS and (bound := _BOUND.get()) is not None:
+        bound.left -= seconds
+
+
 def limit_lock_waits(engine: Engine) -> None:
     """Limit the waits of all connections of an engine."""
     setting, locked_until = _SETTINGS.get(engine.dialect.name), 0.0
@@ -79,9 +125,7 @@ def limit_lock_waits(engine: Engine) -> None:
 
     def count(_connection: Any, record: Any) -> None:
         """Count a long use of a connection as a wait of the request."""
-        seconds = time.monotonic() - record.info.pop(_TAKEN, float("inf"))
-        if seconds > SHORT_SECONDS and (bound := _BOUND.get()) is not None:
-            bound.left -= seconds
+        count_wait(time.monotonic() - record.info.pop(_TAKEN, float("inf")))
 
     def note(context: ExceptionContext) -> None:
         """Record a wait for a lock that failed."""
@@ -94,3 +138,46 @@ def limit_lock_waits(engine: Engine) -> None:
     event.listen(engine, "checkout", limit)
     event.listen(engine, "checkin", count)
     event.listen(engine, "handle_error", note)
+
+
+class InstantReads:
+    """Reads of an SQLite file that never wait for a lock, on the event loop.
+
+    A read in a thread takes the interpreter again after every call of SQLite; beside threads that
+    compute, each time takes up to some milliseconds.  The read itself takes a tenth of one.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        url = engine.url
+        is_plain = url.get_backend_name() == "sqlite" and not url.query
+        self._path = url.database if is_plain and url.database != ":memory:" else None
+        self._connection: sqlite3.Connection | None = None
+        event.listen(engine, "engine_disposed", self._close)
+
+    def row(self, query: Select[*tuple[Any, ...]], given: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Return the only row of a query; None without a row, and where the read must wait."""
+        if not self._path:
+            return None
+        text, constants = _compiled(query)
+        try:
+            if self._connection is None:
+                place = f"file:{quote(self._path)}?mode=ro"
+                self._connection = sqlite3.connect(
+                    place, uri=True, timeout=0, check_same_thread=False, isolation_level=None
+                )
+            rows = self._connection.execute(text, constants | given).fetchall()
+        except sqlite3.Error:
+            return None
+        return rows[0] if rows else None
+
+    def _close(self, _: Engine) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+@cache
+def _compiled(query: Select[*tuple[Any, ...]]) -> tuple[str, dict[str, Any]]:
+    """Return the text of a query, one of a few, and its constants by name."""
+    compiled = query.compile(dialect=sqlite.dialect(paramstyle="named"))
+    return str(compiled), dict(compiled.params)

@@ -3,23 +3,29 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import partial
 
 import pytest
 from sqlalchemy import create_engine, event, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, TimeoutError
 
 from tests.app.jobs.work import until
 from tests.app.test_owners import serve as serve
 from topoloom.app.config import Settings
+from topoloom.app.jobs.worker_pool.claims import Claims
+from topoloom.app.jobs.worker_pool.store_proxy import StoreServer
 from topoloom.app.observability.logs import request_id
 from topoloom.app.store import lock_waits
+from topoloom.app.store.artifacts import Computed, key
 from topoloom.app.store.database import migrate, open_engine
-from topoloom.app.store.lock_waits import LEAST_SECONDS, LIMIT, share_one_bound
+from topoloom.app.store.document_store import Store
+from topoloom.app.store.index_metadata import Facts
+from topoloom.app.store.lock_waits import LEAST_SECONDS, LIMIT, BoundedPool, share_one_bound
 from topoloom.app.store.tables import Base
 
 DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 WRITERS = 20
-"""Requests that wait to write: more than the connections that a pool keeps."""
+"""Requests that wait to write."""
 
 
 @contextmanager
@@ -98,6 +104,54 @@ def test_the_transactions_of_a_request_share_one_bound(database_url, patient):
     engine.dispose()
 
 
+def test_a_job_that_stores_a_document_waits_for_locks_up_to_one_bound(settings, patient):
+    engine, waits = open_engine(settings.database_url), []
+    migrate(engine)
+    event.listen(
+        engine, "handle_error", lambda context: waits.append(context.connection.info[LIMIT])
+    )
+    asked, claims = {"nodes": 6}, Claims(engine)
+    server = StoreServer(Store(engine), claims, lambda: None)
+    assert server.begin("design", key("design", asked)) is None
+    with locked(settings):
+        document = Computed.json({"id": key("design", asked)}, {})
+        server.keep("design", asked, key("design", asked), document, Facts())
+    assert len(waits) == 2, "the document, and the end of its claim"
+    assert sum(waits) <= 0.5 + LEAST_SECONDS
+    claims.close()
+    engine.dispose()
+
+
+def test_waits_for_a_connection_count_as_waits_of_the_request(patient):
+    engine = create_engine("sqlite://", poolclass=BoundedPool, pool_size=1, max_overflow=0)
+
+    def limits():
+        share_one_bound()
+        yield engine.pool._timeout
+        with pytest.raises(TimeoutError):
+            engine.connect()
+        yield engine.pool._timeout
+
+    with engine.connect():
+        assert copy_context().run(lambda: [*limits()]) == [0.5, LEAST_SECONDS]
+        assert engine.pool._timeout == 0.5
+    engine.dispose()
+
+
+def test_requests_for_jobs_take_turns_at_an_embedded_database(client, settings, monkeypatch):
+    monkeypatch.setattr(lock_waits, "LOCK_SECONDS", 300)
+    pool = client.app.state.engine.pool
+    asked = [DESIGN | {"nodes": 7 + number} for number in range(5)]
+    with ThreadPoolExecutor(len(asked)) as threads:
+        with locked(settings):
+            post = partial(client.post, "/v1/designs", headers={"Prefer": "respond-async"})
+            waiting = [threads.submit(post, json=one) for one in asked]
+            line = client.app.state.job_threads._turns._waiting
+            until(lambda: sum(map(len, line.values())) == len(asked) - 1)
+            assert pool.checkedout() <= 3, "one of them, the worker and the messenger"
+        assert {one.result().status_code for one in waiting} == {202}
+
+
 @pytest.mark.slow
 def test_stored_answers_are_read_while_many_requests_wait_to_write(client, settings, monkeypatch):
     stored = client.post("/v1/designs", json=DESIGN)
@@ -114,7 +168,7 @@ def test_stored_answers_are_read_while_many_requests_wait_to_write(client, setti
                 )
                 for number in range(WRITERS)
             ]
-            until(lambda: pool.checkedout() >= WRITERS)
+            until(lambda: pool.checkedout() >= 1)
             assert client.get(stored.headers["Location"]).status_code == 200
             assert client.post("/v1/designs", json=DESIGN).status_code == 200
             assert client.get("/v1/designs").json()["items"]

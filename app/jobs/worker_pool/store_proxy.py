@@ -14,6 +14,7 @@ from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.jobs.worker_pool.error_pickling import PackedError, packed, unpacked
 from topoloom.app.store.artifacts import Artefact, Asked, Computed, Listed, canonical, compact
 from topoloom.app.store.index_metadata import Facts, facts_of
+from topoloom.app.store.lock_waits import one_bound
 
 if TYPE_CHECKING:
     from topoloom.app.jobs.worker_pool.claims import Claims
@@ -172,8 +173,9 @@ class StoreServer:
     ) -> Artefact:
         """Store a document; do not send content back that this worker computed."""
         self._timed(kind, time.perf_counter() - self._begun.pop(identity))
-        self._last = kept = self._store.keep(kind, request, identity, computed, facts)
-        self._release(self._store.claim(identity))
+        with one_bound():
+            self._last = kept = self._store.keep(kind, request, identity, computed, facts)
+            self._release(self._store.claim(identity))
         return replace(kept, content=b"") if kept.fresh else kept
 
     def answer(self, kind: str, identity: str, *, fresh: bool) -> Artefact | None:
