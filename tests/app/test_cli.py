@@ -289,7 +289,7 @@ def test_migrate_brings_postgresql_to_head(topoloom, monkeypatch, postgres_url):
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "--yes: must be given, because the migration removes all tables" in refused.err
     assert topoloom("measure", "BiRing(5)", "--json") == made
-    assert "at revision None" in topoloom("db", "migrate", "--revision", "base", "--yes").out
+    assert "at revision base" in topoloom("db", "migrate", "--revision", "base", "--yes").out
 
 
 def test_the_second_answer_does_not_compute(topoloom, monkeypatch):

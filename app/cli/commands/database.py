@@ -72,7 +72,7 @@ def migrate(
         if not yes and present and (revision == "base" or revision < present):
             _require_consent(shown, present, revision)
         migrate_tables(engine, revision)
-        typer.echo(f"{shown}: at revision {current_revision(engine)}")
+        typer.echo(f"{shown}: at revision {current_revision(engine) or 'base'}")
     finally:
         engine.dispose()
 
