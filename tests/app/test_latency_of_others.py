@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom.app.api import garbage
-from topoloom.app.api.fair_queue import BATCH, RECENT, FairQueue
 from topoloom.app.api.request_dispatcher import FairLimiter
 from topoloom.app.api.server import ACCEPTS, GracefulServer
 from topoloom.app.api.time_slice import SLICE_NANOSECONDS, interrupt_workers
@@ -75,45 +74,6 @@ def test_requests_that_end_while_they_wait_lose_no_slot(slots, owners, steps):
         return found
 
     assert asyncio.run(cancelled()) == slots
-
-
-def turns(waves, seconds):
-    """Return the addresses in the order of their turns, from waves that begin in these seconds."""
-    now, served = 0.0, []
-
-    async def all_served():
-        nonlocal now
-        queue = FairQueue(lambda: now)
-        for number, wave in enumerate(waves):
-            now = number * seconds
-            for address in wave:
-                queue.add(address, lambda address=address: served.append(address))
-            while number + 1 < len(waves) and len(served) < number + 1:
-                await asyncio.sleep(0)
-        while len(served) < sum(map(len, waves)):
-            await asyncio.sleep(0)
-
-    asyncio.run(all_served())
-    return served
-
-
-@settings(deadline=None)
-@given(addresses=OWNERS)
-def test_first_requests_of_addresses_take_turns(addresses):
-    served = turns([addresses], 1)
-    assert sorted(served) == sorted(addresses)
-    for position in range(len(served)):
-        given_to = [served[:position].count(address) for address in set(served[position:])]
-        assert max(given_to) - min(given_to) <= 1
-
-
-@pytest.mark.parametrize("is_recent", [True, False])
-def test_an_address_without_a_recent_turn_is_before_those_that_had_one(is_recent):
-    flood = [f"flood {number}" for number in range(2 * BATCH)]
-    served = turns([flood, [*flood, "other"]], RECENT / 2 if is_recent else 2 * RECENT)
-    # The half of the flood that still waits comes first in any case.
-    expected = BATCH if is_recent else 2 * BATCH
-    assert served[BATCH:].index("other") == expected
 
 
 def test_a_storm_of_connections_is_accepted_in_few_iterations_of_the_loop():
