@@ -162,7 +162,9 @@ def places(client):
     ring = {"recipe": "UniRing(5)"}
     asked = [("designs", DESIGN), ("topologies", ring), ("patch-plans", {"topology": ring})]
     asked += [("schedules", {"topology": ring, "collective": "allgather"})]
-    made = [client.post(f"/v1/{path}", json=body).headers["Location"] for path, body in asked]
+    patient = {"Prefer": "wait=60"}
+    answers = [client.post(f"/v1/{path}", json=body, headers=patient) for path, body in asked]
+    made = [answer.headers["Location"] for answer in answers]
     made = [place.partition("?")[0] for place in made]
     return [*made, made[1] + "/cost", made[1] + "/optimum"]
 
