@@ -7,7 +7,7 @@ form a polymatroid, so greedy choice by priority is optimal: urgent cells first,
 are the only possible predecessor of a neighbor.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -15,22 +15,21 @@ from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below
 from topoloom.synth.slack.deadlines import plan_deadlines
-
-FAR = 127
-"""Placeholder for a cell without an arrival step, larger than every step."""
+from topoloom.synth.slack.greedy_selection import (
+    FAR,
+    Able,
+    all_fit,
+    choose_cells,
+    clear_counts,
+    list_cells,
+    mark_all,
+    mark_chosen,
+    rank_cells,
+    sum_subsets,
+    tally,
+)
 
 _PER_MILLE = 1000
-
-
-class _Able(NamedTuple):
-    """The cells that could arrive in a step, and their priority, by node."""
-
-    filled: NDArray[np.int64]
-    """(N,): number of cells."""
-    row: NDArray[np.uint16]
-    """(N, R): their root indices; `MAX_CELLS` allows 2^16 of them."""
-    rank: NDArray[np.int16]
-    """(N, R): their priorities, urgent first."""
 
 
 def no_cells(problem: Any, steps: int) -> NDArray[np.int32]:
@@ -76,7 +75,7 @@ def greedy(
     full, ranks = (1 << degree) - 1, (steps + late + 1) * (degree + 1)
     arrival = np.full((nodes, rows), FAR, np.int8)
     mask = np.zeros((nodes, rows), np.uint8)
-    able = _Able(
+    able = Able(
         np.zeros(nodes, np.int64),
         np.empty((nodes, rows), np.uint16),
         np.empty((nodes, rows), np.int16),
@@ -93,61 +92,34 @@ def greedy(
         first, shift = below(state, rows), below(state, nodes)
         last = step == steps
         for node in range(nodes):
-            _list(able, node, first, mask)
+            list_cells(able, node, first, mask)
         if rounds > 0 and not last and not _all_come(problem, able, mask, held[step], table, even):
             plan_deadlines(problem, arrival, mask, step, rounds, shift, plans, height)
         table[:] = held[step]
+        until = -1 if last else steps + late - step
         for node in range(nodes):
-            if not last:
-                _only_hope(problem, node, arrival, mask, need)
-            until = -1 if last else steps + late - step
-            _rank(able, node, until, height, need, degree, mask, table[:, group[node]])
-        _sum_subsets(table, degree)
+            tally(able, node, until, height, mask, table[:, group[node]])
+        sum_subsets(table, degree)
         loads[step] = max(loads[step], _load(problem, table, waste, even, last))
         for g in range(groups):
-            _count(able, members[g], mask, count)
-            _choose(problem, g, count, loads[step], held[step, g])
+            # Where all cells fit, none has to be chosen.
+            if all_fit(problem, g, table[0, g], loads[step]):
+                for node in members[g]:
+                    left -= mark_all(able, node, step, arrival, mask, held[step, g])
+                continue
+            clear_counts(count)
+            for node in members[g]:
+                if not last:
+                    _only_hope(problem, node, arrival, mask, need)
+                rank_cells(able, node, until, height, need, degree, mask, count)
+            choose_cells(problem, g, count, loads[step], held[step, g])
             begin = 0
             while begin < len(members[g]) and members[g, begin] < shift:
                 begin += 1
             for index in range(len(members[g])):
                 node = members[g, (begin + index) % len(members[g])]
-                left -= _mark(able, node, step, count, arrival, mask)
+                left -= mark_chosen(able, node, step, count, arrival, mask)
     return arrival, loads, left
-
-
-@njit(cache=True, nogil=True)
-def _list(able: Any, node: int, first: int, mask: Any) -> None:
-    """List the cells at a node that could arrive, starting at root ``first`` cyclically."""
-    here, listed = mask[node], able.row[node]
-    filled, begin = np.uint64(0), np.uint64(first)
-    # Branchless: the branch would be mispredicted half the time.
-    for row in range(begin, np.uint64(len(here))):
-        listed[filled] = row
-        filled += np.uint64(here[row] != 0)
-    for row in range(begin):
-        listed[filled] = row
-        filled += np.uint64(here[row] != 0)
-    able.filled[node] = filled
-
-
-@njit(cache=True, nogil=True)
-def _rank(
-    able: Any, node: int, until: int, height: Any, need: Any, degree: int, mask: Any, table: Any
-) -> None:
-    """Rank the cells at a node, urgent first, and count all cells and urgent cells by mask.
-
-    ``until`` is the number of steps left for heights above a cell, -1 in the last step.
-    """
-    high, here, rows, ranks = height[node], mask[node], able.row[node], able.rank[node]
-    every, urgent = table[0], table[1]
-    for index in range(np.uint64(able.filled[node])):
-        row = np.uint64(rows[index])
-        wait = max(0, until - high[row])
-        ranks[index] = 0 if until < 0 else wait * (degree + 1) + degree - min(need[row], degree)
-        links = np.uint64(here[row])
-        every[links] += 1
-        urgent[links] += wait == 0
 
 
 @njit(cache=True, nogil=True)
@@ -161,7 +133,7 @@ def _all_come(problem: Any, able: Any, mask: Any, held: Any, table: Any, even: b
         here, rows, every = mask[node], able.row[node], table[0, problem.group[node]]
         for index in range(np.uint64(able.filled[node])):
             every[np.uint64(here[np.uint64(rows[index])])] += 1
-    _sum_subsets(table, problem.tail.shape[1])
+    sum_subsets(table, problem.tail.shape[1])
     load = _load(problem, table, 0, even, False)
     full = table.shape[2] - 1
     for g in range(table.shape[1]):
@@ -174,6 +146,8 @@ def _all_come(problem: Any, able: Any, mask: Any, held: Any, table: Any, even: b
 def _open(problem: Any, step: int, arrival: Any, mask: Any) -> None:
     """Open the links from the cells that arrived in a step to their successors."""
     tail, (nodes, rows) = problem.tail, arrival.shape
+    # Of the type of the arrival steps: wider comparisons take longer.
+    last: Any = np.int8(step)
     for node in range(nodes):
         for k in range(tail.shape[1]):
             if tail[node, k] < 0:
@@ -181,7 +155,7 @@ def _open(problem: Any, step: int, arrival: Any, mask: Any) -> None:
             there, here, bits = arrival[tail[node, k]], arrival[node], mask[node]
             bit = np.uint8(1 << k)
             for row in range(np.uint64(rows)):
-                came = (there[row] == step) & (here[row] == FAR)
+                came = (there[row] == last) & (here[row] == FAR)
                 bits[row] |= bit if came else np.uint8(0)
 
 
@@ -193,19 +167,6 @@ def _only_hope(problem: Any, node: int, arrival: Any, mask: Any, need: Any) -> N
         after, bits = arrival[problem.head[edge]], mask[problem.head[edge]]
         for row in range(np.uint64(len(need))):
             need[row] += (after[row] == FAR) & (bits[row] == 0)
-
-
-@njit(cache=True, nogil=True)
-def _sum_subsets(table: Any, degree: int) -> None:
-    """Replace counts by mask with counts of masks within every link set."""
-    for part in range(table.shape[0]):
-        for g in range(table.shape[1]):
-            sums = table[part, g]
-            for k in range(degree):
-                bit = 1 << k
-                for low in range(0, 1 << degree, 2 * bit):
-                    for links in range(low, low + bit):
-                        sums[links + bit] += sums[links]
 
 
 @njit(cache=True, nogil=True)
@@ -240,70 +201,3 @@ def _load(problem: Any, table: Any, waste: int, even: bool, last: bool) -> int:
     if even:
         low -= low % unit
     return max(forced, low)
-
-
-@njit(cache=True, nogil=True)
-def _count(able: Any, members: Any, mask: Any, count: Any) -> None:
-    """Count the available cells of a group by rank and mask; entry 0 holds the total of a rank."""
-    for place in range(len(count)):
-        if count[place, 0]:
-            count[place] = 0
-    for node in members:
-        here, rows, ranks = mask[node], able.row[node], able.rank[node]
-        for index in range(np.uint64(able.filled[node])):
-            place = np.uint64(ranks[index])
-            count[place, np.uint64(here[np.uint64(rows[index])])] += 1
-            count[place, np.uint64(0)] += 1
-
-
-@njit(cache=True, nogil=True)
-def _choose(problem: Any, g: int, count: Any, load: int, held: Any) -> None:
-    """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step.
-
-    Adds them to ``held``, the cells of other roots by mask.
-    """
-    none, first = np.uint64(0), np.uint64(1)
-    full = np.uint64(len(held) - 1)
-    used = np.empty((1, 1, len(held)), np.int64)
-    used[0, 0] = held
-    _sum_subsets(used, problem.tail.shape[1])
-    room = np.empty(full + first, np.int64)
-    for links in range(full + first):
-        room[links] = problem.weight[problem.kind[g], links] * load // problem.unit
-        room[links] -= used[0, 0, links]
-    for place in range(np.uint64(len(count))):
-        for links in range(first, full + first if count[place, none] else none):
-            fit = np.int64(count[place, links])
-            if fit == 0:
-                continue
-            rest = np.uint64(full ^ links)
-            more = rest
-            # Often these links have no room left: then nothing fits.
-            while fit > 0:
-                fit = min(fit, room[links | more])
-                if more == none:
-                    break
-                more = (more - first) & rest
-            count[place, links] = fit
-            held[links] += fit
-            more = rest
-            while fit > 0:
-                room[links | more] -= fit
-                if more == none:
-                    break
-                more = (more - first) & rest
-
-
-@njit(cache=True, nogil=True)
-def _mark(able: Any, node: int, step: int, count: Any, arrival: Any, mask: Any) -> int:
-    """Assign the step to the chosen counts of the cells at a node; return their number."""
-    total = 0
-    here, rows, ranks, arrivals = mask[node], able.row[node], able.rank[node], arrival[node]
-    for index in range(np.uint64(able.filled[node])):
-        row, place = np.uint64(rows[index]), np.uint64(ranks[index])
-        links = np.uint64(here[row])
-        if count[place, links] > 0:
-            count[place, links] -= 1
-            arrivals[row], here[row] = step, 0
-            total += 1
-    return total

@@ -10,17 +10,20 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.synth.evaluation.all_pairs import count_shards
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.slack.deadlines import plan_memory
-from topoloom.synth.slack.distances import distances
+from topoloom.synth.slack.distances import distances, heights
 from topoloom.synth.slack.greedy import greedy, no_cells
 from topoloom.synth.slack.initial_schedules import DraftSchedule
-from topoloom.synth.slack.load_tables import load_tables
 from topoloom.synth.slack.problem import Integers, Problem, load_bound
 
 PORTION = 1 << 25
 """Most cells of a portion, a dozen bytes each.  Measured on a random graph of 16,381 nodes of
 degree 4: 0.6 GB, and 1.008 times the bound."""
+
+# Steps of a first search; where a distance is longer, twice as many.
+_FEW_STEPS = 16
 
 Counts = NDArray[np.int32]
 
@@ -69,22 +72,20 @@ class PortionedSearch:
 
     def _shortest(self) -> Counts:
         """Return the cells of breadth-first broadcast by group, step and set of links."""
-        problem = self._problem
-        total = np.zeros((len(problem.members), 1, problem.weight.shape[1]), np.int32)
-        for _, part in self._parts():
-            arrival = distances(part)[0].astype(np.int8)
-            steps = max(int(arrival.max()), total.shape[1] - 1)
-            tables = load_tables(part, arrival, np.zeros(steps + 1, np.int64))
-            tables.filled[:, : total.shape[1]] += total
-            total = tables.filled
-        return total
+        problem, steps, longest = self._problem, _FEW_STEPS, -1
+        total = np.zeros((0, 0, 0), np.int32)
+        while longest < 0:
+            total = np.zeros((len(problem.members), steps + 1, problem.weight.shape[1]), np.int32)
+            longest = count_shards(problem.tail, problem.roots, problem.group, total)
+            steps *= 2
+        return total[:, : longest + 1]
 
     def _greedily(self, steps: int) -> Iterator[tuple[Integers, NDArray[np.int8], Integers]]:
         """Yield the rows, the arrival steps, and the loads so far, of every portion."""
         held = no_cells(self._problem, steps)
         loads, state = np.zeros(steps + 1, np.int64), seeded(self._seed, steps)
         for rows, part in self._parts():
-            height, plans = distances(part)[1], plan_memory(part, steps)
+            height, plans = heights(part), plan_memory(part, steps)
             found, loads, left = greedy(part, height, plans, 0, 0, 0, True, state, held, loads)
             # Without granted lateness every cell meets its deadline.
             assert left == 0
