@@ -5,7 +5,7 @@ longer than looking up a stored answer.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -106,13 +106,19 @@ class _InPanels(TyperGroup):
         return [name for names in HELP_PANELS.values() for name in names if name in self.commands]
 
 
-def serving(arguments: Sequence[str]) -> typer.Typer:
+def serving(arguments: Sequence[str]) -> Any:
     """Return the topology commands if the arguments name one of them, else all commands."""
     alone = bool(arguments) and arguments[0] in ABOUT_TOPOLOGIES
-    return _about_topologies() if alone else whole()
+    return click_group(_about_topologies() if alone else whole())
 
 
-@lru_cache(maxsize=1)
+@cache
+def click_group(app: typer.Typer) -> Any:
+    """Return the click group of an application; typer makes a new one, in 50 ms, at each call."""
+    return typer.main.get_command(app)
+
+
+@cache
 def whole() -> typer.Typer:
     """Return all commands."""
     single, groups = _parts()
@@ -175,7 +181,7 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     return single, groups
 
 
-@lru_cache(maxsize=1)
+@cache
 def _about_topologies() -> typer.Typer:
     from topoloom.app.cli.commands import topologies
 

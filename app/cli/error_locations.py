@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from topoloom.app.cli.option_parameters import FIELD_PREFIX
 from topoloom.app.cli.shared_options import READS
 from topoloom.schedules.errors import InvalidProgram, InvalidSchedule
@@ -45,9 +43,8 @@ class Typed:
     reading: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, commands: typer.Typer, arguments: Sequence[str]) -> "Typed":
-        """Return the parsed arguments; empty if the arguments do not parse."""
-        command: Any = typer.main.get_command(commands)
+    def of(cls, command: Any, arguments: Sequence[str]) -> "Typed":
+        """Return the arguments as a click group parses them; empty if they do not parse."""
         try:
             context = command.make_context("topoloom", list(arguments), resilient_parsing=True)
             while hasattr(command, "commands"):

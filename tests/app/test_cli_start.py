@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from topoloom.app.cli.command_groups import ABOUT_TOPOLOGIES, serving, whole
+from topoloom.app.cli.command_groups import ABOUT_TOPOLOGIES, click_group, serving, whole
 from topoloom.app.cli.commands import topologies
 from topoloom.app.store.embedded_reader import opened
 
@@ -76,8 +75,8 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
     names = {one.name or one.callback.__name__ for one in topologies.app.registered_commands}
     assert names == ABOUT_TOPOLOGIES
     for name in sorted(names):
-        alone = get_command(serving([name])).commands
-        every = get_command(whole()).commands
+        alone = serving([name]).commands
+        every = click_group(whole()).commands
         assert set(alone) == names < set(every)
         taken = [
             [(one.name, one.opts, one.required, one.default) for one in command.params]
@@ -86,7 +85,7 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
         assert taken[0] == taken[1]
         assert alone[name].help == every[name].help
     for arguments in ([], ["-h"], ["plot"], ["frontiers"], ["--version", "frontier"]):
-        assert serving(arguments) is whole()
+        assert serving(arguments) is click_group(whole())
     check = "import sys; from topoloom.app.cli import run; run(['frontier', '-h']); assert %s"
     unasked = "'topoloom.app.cli.commands.plots' not in sys.modules"
     subprocess.run([sys.executable, "-c", check % unasked], cwd=ROOT, check=True, timeout=120)
