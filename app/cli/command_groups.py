@@ -4,7 +4,7 @@ The topology commands load alone: loading the commands for panels, jobs, keys an
 longer than looking up a stored answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -114,8 +114,23 @@ def serving(arguments: Sequence[str]) -> Any:
 
 @cache
 def click_group(app: typer.Typer) -> Any:
-    """Return the click group of an application; typer makes a new one, in 50 ms, at each call."""
-    return typer.main.get_command(app)
+    """Return the click group of an application; typer makes a new one, in 50 ms, at each call.
+
+    The help of its commands has the layout of click: on 80 columns, typer's table cuts off names of
+    options and leaves 17 characters to their text.
+    """
+    group = typer.main.get_command(app)
+    for command in _commands_of(group):
+        command.rich_markup_mode = None
+    return group
+
+
+def _commands_of(group: Any) -> Iterator[Any]:
+    for command in group.commands.values():
+        if isinstance(command, TyperGroup):
+            yield from _commands_of(command)
+        else:
+            yield command
 
 
 @cache

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from textwrap import wrap
 from types import MappingProxyType
 from typing import Annotated, Any, get_origin
 
@@ -19,8 +18,8 @@ FIELD_PREFIX = "field_"
 """Prefix of the parameters that `request_options` adds."""
 _CONTEXT = "context_"
 """Parameter for typer's context, used where an option replaces the defaults of others."""
-_METAVAR_WIDTH = 16
-"""Width of choices in the help: on 80 columns a wider column would cut off names of options."""
+_SHORT = 30
+"""Longest list of choices beside the name of an option; the help text has longer ones."""
 _COMPLETED: MappingProxyType[str, Callable[[str], list[str]]] = MappingProxyType(
     {"families": completion.families, "preset": completion.presets}
 )
@@ -131,8 +130,8 @@ def _annotated(option: Option) -> Any:
 def _metavar(option: Option) -> str | None:
     if option.metavar or option.type is StrictBool:
         return option.metavar or None
-    if words := choices(option.type):
-        return "\n".join(wrap(" | ".join(words), _METAVAR_WIDTH, break_on_hyphens=False))
+    if words := " | ".join(choices(option.type)):
+        return words if len(words) <= _SHORT else option.name.rpartition("_")[2].upper()
     return "SIZE" if option.type is Bytes else "NUMBER" if option.least is not None else "TEXT"
 
 
@@ -154,6 +153,10 @@ def _help(option: Option) -> str:
     parts = [option.text]
     if option.typed:
         parts.append(option.typed)
+    words = choices(option.type)
+    explained = all(f"{word}: " in option.text for word in words)
+    if not (explained or option.metavar or _metavar(option) == " | ".join(words)):
+        parts.append(f"one of {', '.join(words)}")
     if option.limits:
         parts.append(option.limits)
     return "; ".join(parts)

@@ -234,7 +234,7 @@ def field_rows(name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _row(parameter: Any) -> tuple[str, str, str]:
-    words = (parameter.metavar or "").replace("|", " ").split()
+    words = (parameter.metavar or "").split(" | ")
     metavar = f" {words[0]}" if len(words) == 1 and words[0] else ""
     listed = f"{_listed(words)}; " if len(words) > 1 else ""
     default = parameter.default if parameter.default not in (None, False, "") else ""

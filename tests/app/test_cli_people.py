@@ -68,11 +68,16 @@ def test_the_version_is_printed(topoloom):
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_every_command_explains_itself_by_h_and_by_help(topoloom, name):
+def test_every_command_explains_itself_on_80_columns_by_h_and_by_help(topoloom, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     short, long = topoloom(*name.split(), "-h"), topoloom(*name.split(), "--help")
     assert short == long
     assert (short.code, short.err) == (0, "")
     assert "Usage: topoloom" in short.out
+    assert max(map(len, short.out.splitlines())) <= 80
+    if name:
+        spelled = [one for option in COMMANDS[name].params for one in option.opts if "--" in one]
+        assert all(re.search(f"^  .*{one}( |$)", short.out, re.MULTILINE) for one in spelled)
 
 
 def test_the_help_shows_every_command_in_exactly_one_group_at_most_thirty(topoloom):

@@ -311,7 +311,6 @@ def test_every_algorithm_is_explained_where_it_is_offered():
     shown = parameter_of("schedule", "algorithm")
     for name in choices(collectives.AlgorithmName):
         assert f"{name}: " in shown.help
-        assert name in shown.metavar.replace("|", " ").split()
         assert f"\n| `{name}` |" in (reference_tables.DOCS / "reference" / "cli.md").read_text()
 
 
