@@ -76,7 +76,9 @@ def damaged(draw: st.DrawFn) -> tuple[TreeSchedule, Topology]:
         forest = make(topology, "allgather", "forestcoll")
     assert isinstance(forest, TreeSchedule)
     if draw(st.booleans()):
-        forest = reverse(replace(forest, topology=topology.transpose().digest), topology)
+        turned = reverse(replace(forest, topology=topology.transpose().digest), topology)
+        assert isinstance(turned, TreeSchedule)
+        forest = turned
     found = list(forest.trees)
     names = st.sampled_from([*topology.nodes, "nobody"])
     for _ in range(draw(st.integers(0, 3))):

@@ -27,11 +27,11 @@ from topoloom.schedules.trees.symmetry.orbit_tree_growing import (
     TOLLS,
     grow_orbit_trees,
     level_by_level,
-    sorted_arcs,
 )
 from topoloom.schedules.trees.symmetry.path_trees import PathTree
 from topoloom.schedules.trees.symmetry.rotations import Action
 from topoloom.schedules.trees.symmetry.symmetric_forest import first_trees, is_ample
+from topoloom.schedules.trees.symmetry.widest_paths import sorted_arcs
 from topoloom.synth.progress import report_progress
 
 _ENTRIES = 64
@@ -211,11 +211,13 @@ class _Completion:
         others = [packed for packed in self._packed if packed.root != self._joint]
         most = -(-sum(packed.weight for packed in others) // _ENTRIES)
         entered = [one for packed in others for one in self._enter(packed, most)]
-        for toll in _TOLLS_OF_OTHERS:
-            found = self._grown(entered, toll)
-            if found is not None:
+        for toll in _TOLLS_OF_OTHERS[:2]:
+            if found := self._grown(entered, toll):
                 return found
-        return None
+        # Without a toll scarce arcs are spared most: where that fails, others seldom succeed.
+        last = self._grown(entered, _TOLLS_OF_OTHERS[-1])
+        lower = (self._grown(entered, toll) for toll in _TOLLS_OF_OTHERS[2:-1] if last)
+        return next(filter(None, lower), last)
 
     def _enter(self, tree: JointTree, most: int) -> Iterator[_Entered]:
         """Yield a packed tree with the moved ranks where it enters and leaves the joint rank.
@@ -250,9 +252,7 @@ class _Completion:
             for path, level in one.stem:
                 begun[0, path[-1]] = level
             weights = np.array([one.weight])
-            for made in grow_orbit_trees(
-                arcs, network.is_rank, left, total, self._ample, begun, weights, toll
-            ):
+            for made in grow_orbit_trees(arcs, left, total, self._ample, begun, weights, toll):
                 nodes, ends, depths, weight, _ = made
                 if not weight:
                     return None

@@ -37,7 +37,7 @@ from topoloom.schedules.trees.forests.topology_trees import named_trees
 from topoloom.schedules.trees.packing.shortest_path_trees import shortest_trees
 from topoloom.schedules.trees.racks.contraction import Contracted, contract_racks
 from topoloom.schedules.trees.racks.expansion import expand_racks
-from topoloom.schedules.trees.symmetry.automorphisms import Ints
+from topoloom.schedules.trees.symmetry.automorphisms import Ints, generators
 from topoloom.schedules.trees.symmetry.equivalent_ranks import equivalent_ranks
 from topoloom.schedules.trees.symmetry.neighbor_order import (
     canonical_orders,
@@ -156,45 +156,52 @@ class _Numbered(NamedTuple):
 def _acting_on(topology: Topology, network: Network) -> _Numbered:
     """Return the renumbered network and its group with the fewest roots.
 
-    A fault leaves most ranks equivalent: groups that move only these are the last candidates.
+    Candidate groups depend less and less on the numbering of the nodes.  A fault leaves most ranks
+    equivalent: groups that move only these are the last candidates.
     """
-    best = _moving(topology, network)
+    best = _in_given_order(network)
     if best.roots == 1:
         return best
-    moved = equivalent_ranks(network)
-    if len(moved) == len(network.terminals):
+    all_ranks = len(network.terminals) == network.node_count
+    # The heights of trees with several kinds of ranks depend on the node numbers.
+    order = np.arange(network.node_count) if all_ranks else next(canonical_orders(network))
+    other = renumbered(network, order)
+    best = _by_blocks(other, order, other, best)
+    if all_ranks and best.roots > 1:
+        # Symmetry known from the topology's recipe.
+        known = acting(network, semiregular_group(topology))
+        best = min(_Numbered(network, order, known), best, key=_roots)
+    moved = equivalent_ranks(other)
+    if best.roots == 1 or len(moved) == len(network.terminals):
         return best
-    part = _moving(topology, replace(network, terminals=moved))
+    part = _in_given_order(replace(network, terminals=np.sort(order[moved])))
+    part = _by_blocks(replace(other, terminals=moved), order, other, part)
     place = np.argsort(part.order)
     whole = replace(part.network, terminals=np.sort(place[network.terminals]))
     return min(best, part._replace(network=whole), key=_roots)
 
 
-def _moving(topology: Topology, network: Network) -> _Numbered:
-    """Return the renumbered network and the group of its ranks with the fewest roots.
-
-    Candidate groups depend less and less on the numbering of the nodes.
-    """
-    same = np.arange(network.node_count)
-    best = _Numbered(network, same, rotations(network))
-    if best.roots > 1:
-        order = neighbor_order(network)
-        other = renumbered(network, order)
-        best = min(best, _Numbered(other, order, rotations(other)), key=_roots)
+def _in_given_order(network: Network) -> _Numbered:
+    """Return the group of rotations of the ranks as listed, or in the order of their neighbors."""
+    best = _Numbered(network, np.arange(network.node_count), rotations(network))
     if best.roots == 1:
         return best
-    all_ranks = len(network.terminals) == network.node_count
-    # The heights of trees with several kinds of ranks depend on the node numbers.
-    order = same if all_ranks else next(canonical_orders(network))
+    order = neighbor_order(network)
     other = renumbered(network, order)
-    listed = rank_order(other)
-    if listed is not None:
-        best = min(_Numbered(other, order, rotations(listed)), best, key=_roots)
-    if all_ranks and best.roots > 1:
-        # Symmetry known from the topology's recipe.
-        known = _Numbered(network, same, acting(network, semiregular_group(topology)))
-        best = min(known, best, key=_roots)
-    return best
+    return min(best, _Numbered(other, order, rotations(other)), key=_roots)
+
+
+def _by_blocks(network: Network, order: Ints, whole: Network, best: _Numbered) -> _Numbered:
+    """Return the better of a group and of the rotations of blocks of ranks.
+
+    The automorphisms of the ``whole`` network map the ranks of ``network``, some of its, to these.
+    """
+    if best.roots == 1:
+        return best
+    listed = rank_order(network, generators(whole, whole.kinds))
+    if listed is None:
+        return best
+    return min(_Numbered(network, order, rotations(listed)), best, key=_roots)
 
 
 def _roots(numbered: _Numbered) -> int:

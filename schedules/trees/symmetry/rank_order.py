@@ -28,8 +28,11 @@ MIXED = 24
 """Number of random products that replace all generators of a group."""
 
 
-def rank_order(network: Network) -> Network | None:
+def rank_order(network: Network, images: list[Ints] | None = None) -> Network | None:
     """Return the network with its ranks listed block by block; None if no such order is found.
+
+    Args:
+        images: Automorphisms to use; by default generators of all.
 
     Ranks of several kinds are listed by the smallest blocks with one of each kind.
 
@@ -51,7 +54,7 @@ def rank_order(network: Network) -> Network | None:
     """
     ranks = network.terminals
     colors = network.kinds
-    images = generators(network, colors)
+    images = generators(network, colors) if images is None else images
     on_ranks = _on_ranks(network, images)
     kind = orbits(len(ranks), on_ranks)
     if np.gcd.reduce(np.bincount(kind)) == 1:

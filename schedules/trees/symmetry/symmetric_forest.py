@@ -19,14 +19,10 @@ from numpy.typing import NDArray
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import Network
 from topoloom.schedules.trees.flow.rank_distances import farthest
-from topoloom.schedules.trees.symmetry.orbit_tree_growing import (
-    TOLLS,
-    Arcs,
-    grow_orbit_trees,
-    sorted_arcs,
-)
+from topoloom.schedules.trees.symmetry.orbit_tree_growing import TOLLS, grow_orbit_trees
 from topoloom.schedules.trees.symmetry.path_trees import PathTree
 from topoloom.schedules.trees.symmetry.rotations import Action
+from topoloom.schedules.trees.symmetry.widest_paths import Arcs, sorted_arcs
 from topoloom.synth.progress import report_progress
 
 _MOST_ROOM = 1 << 31
@@ -185,7 +181,7 @@ def _of_first_roots(
 ) -> tuple[int, list[PathTree], NDArray[np.int64]] | None:
     """Return the maximum height, ``copies`` trees of each root, and what is left, or None."""
     left, trees, height = total.copy(), list[PathTree](), 0
-    is_rank, each = network.is_rank, len(network.terminals) * len(network.tail)
+    each = len(network.terminals) * len(network.tail)
     at_once = max(1, _AT_ONCE // each)
     for first in range(0, len(roots), at_once):
         report_progress("growing trees alike", first, len(roots))
@@ -193,7 +189,7 @@ def _of_first_roots(
         begun = np.full((len(some), network.node_count), -1)
         begun[np.arange(len(some)), some] = 0
         weights = np.full(len(some), copies)
-        for tree in grow_orbit_trees(arcs, is_rank, left, total, ample, begun, weights, toll):
+        for tree in grow_orbit_trees(arcs, left, total, ample, begun, weights, toll):
             nodes, ends, depths, weight, row = tree
             if not weight:
                 return None
