@@ -1,5 +1,6 @@
 """Trees as arrays: the same trees, the same verdicts and the same loads as edge by edge."""
 
+import json
 import pickle
 from collections import defaultdict
 from dataclasses import replace
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tests.schedule_oracles import direct_topologies, two_boxes
 from topoloom.schedules.errors import InvalidSchedule
 from topoloom.schedules.formats.schedule.binary import pack, unpack
+from topoloom.schedules.formats.schedule.write import to_document, write
 from topoloom.schedules.generate.collectives import make, reverse
 from topoloom.schedules.model import tree_table as module
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
@@ -162,3 +164,11 @@ def test_packed_trees_come_back_as_they_were(given_trees: list[Tree]) -> None:
     assert isinstance(back, TreeSchedule) and isinstance(back.trees, TreeTable)
     assert back == schedule
     assert unpack(pack(back)) == schedule
+
+
+@given(TREES)
+def test_the_text_of_trees_is_that_of_their_document(given_trees: list[Tree]) -> None:
+    full = [replace(tree, edges=tuple(filter(None, tree.edges))) for tree in given_trees]
+    for some in (given_trees, full):
+        schedule = TreeSchedule(Collective.ALLGATHER, "sha256:0", NODES, 1, tuple(some))
+        assert "".join(write(schedule)) == json.dumps(to_document(schedule))
