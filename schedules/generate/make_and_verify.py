@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
+from topoloom.schedules.errors import TookTooLong, TooLarge
 from topoloom.schedules.generate.collectives import GATHERS, make
 from topoloom.schedules.model.schedule import (
     Collective,
@@ -25,7 +26,7 @@ from topoloom.schedules.model.verified_schedule import (
     VerifiedSchedule,
 )
 from topoloom.schedules.options import Options
-from topoloom.schedules.trees.limits import MANY_TREES_GAP
+from topoloom.schedules.trees import limits
 from topoloom.schedules.verify import (
     require_valid,
     route_inverse_rate,
@@ -184,13 +185,27 @@ def _losses(
             *(_tree_rates(part, topology, options, cost) for part, cost in of_parts), strict=True
         )
         gap = sum(taken, Fraction(0)) / sum(least, Fraction(0)) - 1
-        asked = options.max_gap is not None or options.max_height is not None
-        return OptionLosses(gap=gap) if asked else OptionLosses()
+        if options.max_gap is not None or options.max_height is not None:
+            return OptionLosses(gap=gap)
+        large = len(parts[0].ranks) > limits.MAX_PACKED_RANKS
+        if isinstance(schedule, SequenceSchedule) and large and not options.requires_sequence:
+            return OptionLosses(gap=_gap_of_sequence(schedule, topology, options, costs))
+        return OptionLosses()
     lost = [_step_loss(part, topology, algorithm, options) for part in parts]
     if options.max_chunks is None or GATHERS.get(algorithm, algorithm) != "bfb":
         return OptionLosses()
     scale = len(topology.compute_nodes) if algorithm in GATHERS else 1
     return OptionLosses(bandwidth=scale * sum(lost, Fraction(0)))
+
+
+def _gap_of_sequence(
+    schedule: SequenceSchedule, topology: Topology, options: Options, costs: ScheduleCosts
+) -> Fraction | None:
+    """Return the excess over passes at once, where these are faster but too many trees to pack."""
+    try:
+        return _gap_above_bound(schedule, topology, options, costs) or None
+    except (TooLarge, TookTooLong):
+        return None
 
 
 def _joint_gap(
@@ -200,16 +215,23 @@ def _joint_gap(
 
     Raises `ClaimBroken` if the gap exceeds what fewer trees may cost.
     """
+    gap = _gap_above_bound(schedule, topology, options, costs)
+    if gap > limits.MANY_TREES_GAP:
+        raise _broken(schedule, gap, f"at most {limits.MANY_TREES_GAP} more than its bound")
+    return gap
+
+
+def _gap_above_bound(
+    schedule: SequenceSchedule, topology: Topology, options: Options, costs: ScheduleCosts
+) -> Fraction:
+    """Return the relative excess over the best known rate of an allreduce, at least 0."""
     from topoloom.schedules.trees.concurrent_passes import bound_in_canonical_order
 
     rate, members = costs.inverse_rate, options.participants
     assert rate is not None
     _, bound = bound_in_canonical_order(topology, None if members is None else tuple(members))
     data = max(sum(part.sizes) for part in schedule.parts if isinstance(part, TreeSchedule))
-    claimed = data / bound.feasible
-    if rate > claimed * (1 + MANY_TREES_GAP):
-        raise _broken(schedule, rate, claimed)
-    return max(Fraction(0), rate / claimed - 1)
+    return max(Fraction(0), rate * bound.feasible / data - 1)
 
 
 def _tree_rates(

@@ -13,12 +13,12 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from topoloom.schedules.errors import NoSchedule
+from topoloom.schedules.errors import NoSchedule, TookTooLong, TooLarge
 from topoloom.schedules.model.schedule import TreeSchedule
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import network_of
-from topoloom.schedules.trees.forestcoll import allgather, allgather_by_images
+from topoloom.schedules.trees.forestcoll import allgather, allgather_by_images, optimum
 from topoloom.schedules.trees.linear_program.link_division import Division
 from topoloom.schedules.trees.multicast import spliced_tree, without_repeated_sends
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
@@ -41,6 +41,8 @@ def passes_together(
     Raises:
         InvalidTopology, Unreachable, NoSchedule, TooLarge, TookTooLong: As `allreduce_bound` and
             `allgather`.
+        TooLarge: Above `limits.MAX_PACKED_RANKS` ranks no images are found, and packing takes more
+            than `limits.MAX_JOINT_WORK`.
 
     >>> star = [(leaf, "hub") for leaf in "abc"] + [("hub", leaf) for leaf in "abc"]
     >>> adding, spreading = passes_together(Topology(["hub", *"abc"], star))
@@ -63,17 +65,29 @@ def passes_together(
     return None
 
 
-@lru_cache(maxsize=2)
 def bound_in_canonical_order(
     topology: Topology, members: tuple[NodeId, ...] | None
 ) -> tuple[Topology, AllreduceBound]:
     """Return the topology in an order that depends on its structure alone, and its bound.
 
     Generating a schedule and checking its rate ask for the same bound, which takes seconds for
-    1,024 ranks.
+    1,024 ranks, or fails after minutes.
     """
+    ordered, found = _ordered(topology, members)
+    if isinstance(found, Exception):
+        raise found
+    return ordered, found
+
+
+@lru_cache(maxsize=2)
+def _ordered(
+    topology: Topology, members: tuple[NodeId, ...] | None
+) -> tuple[Topology, AllreduceBound | TooLarge | TookTooLong]:
     ordered = _in_canonical_order(topology, members)
-    return ordered, allreduce_bound(ordered, members)
+    try:
+        return ordered, allreduce_bound(ordered, members)
+    except (TooLarge, TookTooLong) as error:
+        return ordered, error
 
 
 _Way = Callable[[Topology, dict[NodeId, int] | None, list[NodeId]], TreeSchedule | None]
@@ -198,6 +212,10 @@ def _few_trees(
 
     The share of a link is an exact fraction, and may have a large denominator.
     """
+    if len(taking_part) > limits.MAX_PACKED_RANKS:
+        count = optimum(part, shards=sizes, participants=taking_part).trees_per_root
+        if len(taking_part) ** 2 * len(part.links) * count > limits.MAX_JOINT_WORK:
+            raise TooLarge("/topology", "packing trees of both passes would take many minutes")
     forest = allgather(part, shards=sizes, participants=taking_part)
     if forest.trees_per_root <= limits.MANY_TREES:
         return forest

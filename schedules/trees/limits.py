@@ -92,6 +92,10 @@ MAX_EXACT_IMAGES = 64
 a gap. All links between boxes are full at the optimum, and growing misses it by a few trees of a
 thousand roots; packing 1,024 GPUs takes above 15 minutes."""
 
+MAX_JOINT_WORK = 1 << 35
+"""Work up to which both passes of an allreduce are packed above `MAX_PACKED_RANKS` ranks: about two
+minutes for each. Above, they run one after the other, and the schedule states what this costs."""
+
 # Trees of limited height: `forests.forests_by_height`, `forests.height_limited_trees`
 
 MAX_LOW_ORDERS, MAX_LOW_WORK = 64, 1 << 30

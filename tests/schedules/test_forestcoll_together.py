@@ -25,6 +25,7 @@ from topoloom.schedules.simulate.clock import Network
 from topoloom.schedules.simulate.closed_form import estimate
 from topoloom.schedules.simulate.engine import simulate
 from topoloom.schedules.simulate.link_utilization import busy_shares
+from topoloom.schedules.trees import concurrent_passes, limits
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.limits import MANY_TREES, MANY_TREES_GAP
 from topoloom.schedules.trees.multicast import spliced_tree
@@ -308,3 +309,21 @@ def test_many_boxes_with_a_fault_get_both_passes_by_images_close_to_the_proof(
     for part in found.schedule.parts:
         assert len(part.trees) < trees * len(topology.compute_nodes)
         assert tree_depth(part) <= height
+
+
+def test_passes_too_long_to_pack_at_once_run_in_turn_and_say_what_that_costs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topology, apart, at_once = FAULTY["dgx-h100-2 without 0.gpu3-plane1"]
+    monkeypatch.setattr(concurrent_passes, "_images", lambda *_: None)
+    monkeypatch.setattr(limits, "MAX_PACKED_RANKS", len(topology.compute_nodes) - 1)
+    packed = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options())
+    assert (packed.facts.together, packed.losses.gap) == (True, None)
+    monkeypatch.setattr(limits, "MAX_JOINT_WORK", 1)
+    found = verified_schedule(topology, Collective.ALLREDUCE, "forestcoll", Options())
+    assert not found.facts.together
+    assert found.losses.gap == at_once / apart - 1
+    limited = verified_schedule(
+        topology, Collective.ALLREDUCE, "forestcoll", Options(trees_per_root=1)
+    )
+    assert limited.losses.gap is None
