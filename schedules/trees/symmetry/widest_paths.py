@@ -24,7 +24,8 @@ class Arcs(NamedTuple):
 
     ``ranks`` is the order in which ties between ranks are broken, ``place`` the position in it.
     Arcs of one ``kind`` start at ranks of one orbit and lead to one node, the ``goal`` of the kind.
-    ``inner`` are the arcs between ``forwarding`` nodes.  ``direct`` is whether arcs join ranks.
+    ``inner`` are the arcs between ``forwarding`` nodes, ``joined`` are their ends.  ``direct``
+    is whether arcs join ranks.
 
     The other lists are grouped: the arcs out of rank v are ``leaving[start[v]:start[v + 1]]``, the
     kinds of orbit o ``of_orbit[o]`` to ``of_orbit[o + 1]``, those that lead to node v
@@ -49,6 +50,7 @@ class Arcs(NamedTuple):
     first: Unsigned
     forwarding: Unsigned
     inner: Unsigned
+    joined: Unsigned
     down: Unsigned
     below: Unsigned
     above: Unsigned
@@ -103,6 +105,8 @@ def sorted_arcs(
     onward = np.arange(from_ranks, len(tail))
     down = onward[place[head[onward]] < len(ranks)]
     down = down[np.argsort(place[head[down]], kind="stable")]
+    inner = onward[~is_rank[head[onward]]]
+    joined = np.unique(np.concatenate([tail[inner], head[inner]]))
     drains = np.unique(orbit[down] * nodes + tail[down])
     every = np.arange(int(orbits.max()) + 2)
     leaving, into, out = (
@@ -110,7 +114,7 @@ def sorted_arcs(
     )
     lists = (
         place, kind, kinds % nodes, np.searchsorted(kinds // nodes, every), *leaving, *into,
-        np.unique(tail[onward]), onward[~is_rank[head[onward]]], down[out[0]], out[1],
+        np.unique(tail[onward]), inner, joined, down[out[0]], out[1],
         drains % nodes, np.searchsorted(drains // nodes, every),
     )  # fmt: skip
     narrow = (part.astype(np.uint32) for part in (tail, head, orbit, *lists))
@@ -200,9 +204,8 @@ def widest(arcs, around, depth, keeps, toll):
     none = int64(0)
     found, via, first = int64(-1), around.near.via, (none, none, none, none, none)
     for far in range(1 + _extend(arcs, around, keeps, toll)):
-        ways = around.far if far else around.near
-        for number in range(len(arcs.forwarding)):
-            node = arcs.forwarding[number]
+        ways, some = (around.far, arcs.joined) if far else (around.near, arcs.forwarding)
+        for node in some:
             wide = ways.worth[node]
             if wide < 0 or (far and ways.size[node] == 1):
                 continue
@@ -261,9 +264,9 @@ def _extend(arcs, around, keeps, toll):
     if not len(arcs.inner):
         return False
     worth, hops, size, via = around.far
-    before, again = np.empty(len(arcs.forwarding), np.int64), True
-    for place in range(len(arcs.forwarding)):
-        node = arcs.forwarding[place]
+    before, again = np.empty(len(arcs.joined), np.int64), True
+    for place in range(len(arcs.joined)):
+        node = arcs.joined[place]
         before[place] = worth[node]
         worth[node], hops[node] = around.near.worth[node], around.near.hops[node]
         size[node], via[node] = 1, around.near.via[node]
@@ -285,8 +288,8 @@ def _extend(arcs, around, keeps, toll):
                     continue
             worth[head], hops[head], size[head], via[head] = wide, near, length, arc
             again = True
-    for place in range(len(arcs.forwarding)):
-        node = arcs.forwarding[place]
+    for place in range(len(arcs.joined)):
+        node = arcs.joined[place]
         if worth[node] != before[place]:
             around.stale[1, node] = True
     return True
