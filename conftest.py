@@ -17,7 +17,8 @@ def pytest_collect_file(
     a second time, with classes of its own.
     """
     collectors = yield
-    has_doctests = file_path.name == "__init__.py" or ">>> " in file_path.read_text()
-    if file_path.suffix == ".py" and not has_doctests:
-        return [one for one in collectors if not isinstance(one, DoctestModule)]
-    return collectors
+    if file_path.suffix != ".py" or file_path.name == "__init__.py":
+        return collectors
+    if ">>> " in file_path.read_text():
+        return collectors
+    return [one for one in collectors if not isinstance(one, DoctestModule)]
