@@ -91,7 +91,7 @@ class ScheduleSummary(CostFacts):
     together: bool = omitted("allreduce: whether both parts run simultaneously, as one pipeline")
     multicast: SharingDocument = omitted("trees: savings by multicast switches")
     bandwidth_loss: Exact = omitted("with max_chunks: T_B above the minimum, in units of M/B")
-    gap: Exact = omitted("with max_gap: time above the optimum, as a share of the optimum")
+    gap: Exact = omitted("fewer trees or passes in turn: time above the optimum, as a share of it")
 
 
 def of(kept: Kept, identity: str) -> dict[str, Any]:
