@@ -78,6 +78,9 @@ def one_bound() -> Iterator[None]:
 class BoundedPool(QueuePool):
     """Connection pool in which waits for a connection count as waits of the request."""
 
+    # SQLAlchemy names the logger of a pool after its module, and then states each new pool.
+    __module__ = QueuePool.__module__
+
     @property
     def _timeout(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         bound = _BOUND.get()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from typing import TextIO, cast
 
 import httpx2
 import pytest
@@ -85,7 +86,9 @@ async def _session(database):
         args=["-m", "topoloom", "mcp", "--compute"],
         env=dict(os.environ) | {"TOPOLOOM_DATABASE_URL": database},
     )
-    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+    # By default its errors go to what `sys.stderr` was when the client was first imported.
+    client = stdio_client(server, errlog=cast(TextIO, sys.__stderr__))
+    async with client as streams, ClientSession(*streams) as session:
         await session.initialize()
         names = {tool.name for tool in (await session.list_tools()).tools}
         answer = await session.call_tool("createDesign", WORKLOAD)
