@@ -30,8 +30,8 @@ from topoloom.app.store.document_lists import DocumentLists
 from topoloom.app.store.errors import StoreFull
 from topoloom.app.store.index_metadata import Facts
 from topoloom.app.store.indexing import note, note_owners
+from topoloom.app.store.instant_reads import InstantReads
 from topoloom.app.store.last_used import Uses
-from topoloom.app.store.lock_waits import InstantReads
 from topoloom.app.store.owners import (
     DEFAULT_RULES,
     EVERYONE,

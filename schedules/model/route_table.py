@@ -6,11 +6,12 @@ arrays.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.model.array_sequence import ArraySequence
 from topoloom.schedules.model.schedule import Route
 from topoloom.synth.topology.topology import NodeId
 
@@ -19,7 +20,7 @@ BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RouteTable(Sequence[Route]):
+class RouteTable(ArraySequence[Route]):
     """Routes: route i visits ``nodes[starts[i]:starts[i + 1]]``, indices into ``names``.
 
     >>> table = route_table((Route(("a", "b"), 2), Route(("b", "c", "a"), 1)), ("a", "b", "c"))
@@ -56,14 +57,8 @@ class RouteTable(Sequence[Route]):
     def __len__(self) -> int:
         return len(self.weights)
 
-    @overload
-    def __getitem__(self, index: int) -> Route: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Route, ...]: ...
-    def __getitem__(self, index: int | slice) -> Route | tuple[Route, ...]:
-        if isinstance(index, slice):
-            return tuple(self[at] for at in range(*index.indices(len(self))))
-        at = range(len(self))[index]
+    def item(self, at: int) -> Route:
+        """Return route ``at``."""
         path = self.nodes[self.starts[at] : self.starts[at + 1]].tolist()
         return Route(tuple(self.names[node] for node in path), int(self.weights[at]))
 
@@ -76,14 +71,6 @@ class RouteTable(Sequence[Route]):
             for at, weight in enumerate(weights):
                 span = slice(starts[at] - starts[0], starts[at + 1] - starts[0])
                 yield Route(tuple(named[span]), weight)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
 
     def __repr__(self) -> str:
         return f"<{len(self)} routes>"

@@ -6,11 +6,12 @@ A `TreeTable` is a sequence of `Tree`.  Code that must be fast for a thousand GP
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.model.array_sequence import ArraySequence
 from topoloom.schedules.model.schedule import Tree
 from topoloom.synth.topology.topology import NodeId
 
@@ -19,7 +20,7 @@ BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class TreeTable(Sequence[Tree]):
+class TreeTable(ArraySequence[Tree]):
     """Trees over the nodes ``names``: tree i has root ``roots[i]`` and weight ``weights[i]``.
 
     Its edges are those from ``firsts[i]`` to ``firsts[i + 1]``; edge j visits the nodes
@@ -64,14 +65,8 @@ class TreeTable(Sequence[Tree]):
     def __len__(self) -> int:
         return len(self.roots)
 
-    @overload
-    def __getitem__(self, index: int) -> Tree: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Tree, ...]: ...
-    def __getitem__(self, index: int | slice) -> Tree | tuple[Tree, ...]:
-        if isinstance(index, slice):
-            return tuple(self[at] for at in range(*index.indices(len(self))))
-        at = range(len(self))[index]
+    def item(self, at: int) -> Tree:
+        """Return tree ``at``."""
         return next(self._trees(slice(at, at + 1)))
 
     def __iter__(self) -> Iterator[Tree]:
@@ -98,14 +93,6 @@ class TreeTable(Sequence[Tree]):
             paths = zip(*columns, strict=True) if length else repeat((), len(places))
             found[places] = np.fromiter(paths, object, len(places))
         return found.tolist()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
 
     def __repr__(self) -> str:
         return f"<{len(self)} trees>"
