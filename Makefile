@@ -65,7 +65,7 @@ serve: .venv/warm
 TEST := $(BIN)/python -m pytest -q -rs --dist worksteal
 
 test: .venv/installed-test .venv/warm
-	$(TEST) -n 4 -m "not slow and not exhaustive"
+	$(TEST) -n 3 -m "not slow and not exhaustive"
 
 test-slow: .venv/installed-test .venv/warm
 	$(TEST) -n 3 -m "slow and not exhaustive"
