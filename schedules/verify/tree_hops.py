@@ -44,6 +44,8 @@ def spanning_trees(
     if not schedule.collective.outward:
         near, far = far, near
     found = (np.diff(table.firsts) == count - 1) & is_rank[table.roots]
+    # Ranks among themselves: few ranks of many nodes take little memory.
+    number = np.cumsum(is_rank) - 1
     for block in table.blocks():
         edges = _edges(table, block)
         good = _valid_edges(edges, is_rank, is_inner, links)
@@ -53,9 +55,9 @@ def spanning_trees(
         kept = found[owner]
         ends = edges.starts[:-1][kept], edges.starts[1:][kept] - 1
         joined, reached = (
-            edges.nodes[ends[end]].reshape(len(whole), count - 1) for end in (near, far)
+            number[edges.nodes[ends[end]]].reshape(len(whole), count - 1) for end in (near, far)
         )
-        found[whole] = _in_order(table.roots[whole], joined, reached, topology.node_count)
+        found[whole] = _in_order(number[table.roots[whole]], joined, reached)
     return found
 
 
@@ -110,14 +112,14 @@ def _valid_edges(edges: _Edges, is_rank: _Flags, is_inner: _Flags, links: LinkIn
     return good
 
 
-def _in_order(roots: NDArray[Any], near: NDArray[Any], far: NDArray[Any], nodes: int) -> _Flags:
-    """Return which trees reach no node twice, each from one before, in order of depth.
+def _in_order(roots: NDArray[Any], near: NDArray[Any], far: NDArray[Any]) -> _Flags:
+    """Return which trees reach no rank twice, each from one before, in order of depth.
 
-    Row i of ``near`` and ``far`` has the ends of the edges of tree i.
+    Row i of ``near`` and ``far`` has the ends of the edges of tree i, as numbers of ranks.
     """
     rows, edges = near.shape
     numbers, every = np.arange(1, edges + 1, dtype=np.int32), np.arange(rows)[:, None]
-    place = np.full((rows, nodes), -1, np.int32)
+    place = np.full((rows, edges + 1), -1, np.int32)
     place[every, far] = numbers
     place[every[:, 0], roots] = 0
     above = place[every, near]

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import tracemalloc
 from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
@@ -19,7 +20,7 @@ from topoloom.schedules.generate.collectives import make, reverse
 from topoloom.schedules.model import tree_table as module
 from topoloom.schedules.model.schedule import Collective, Tree, TreeSchedule
 from topoloom.schedules.model.tree_table import TreeTable, tree_table
-from topoloom.schedules.verify import link_index, tree_loads, trees, violations
+from topoloom.schedules.verify import link_index, tree_hops, tree_loads, trees, violations
 from topoloom.synth.topology.topology import Topology
 
 NODES = ("a", 3, "c", 7)
@@ -172,3 +173,21 @@ def test_the_text_of_trees_is_that_of_their_document(given_trees: list[Tree]) ->
     for some in (given_trees, full):
         schedule = TreeSchedule(Collective.ALLGATHER, "sha256:0", NODES, 1, tuple(some))
         assert "".join(write(schedule)) == json.dumps(to_document(schedule))
+
+
+def test_trees_of_two_ranks_among_many_nodes_are_verified_in_little_memory() -> None:
+    nodes, count = np.arange(4000), 5000
+    ends = nodes, np.roll(nodes, -1)
+    topology = Topology.direct(len(nodes), np.concatenate(ends), np.concatenate(ends[::-1]))
+    both = tuple(Tree(root, 1, ((root, 1 - root),)) for root in (0, 1) for _ in range(count))
+    idle = tuple(nodes[2:].tolist())
+    schedule = TreeSchedule(
+        Collective.ALLGATHER, topology.digest, (0, 1), count, both, shards=(), idle=idle
+    )
+    table, links = tree_table(both, topology.nodes), link_index.LinkIndex.of(topology)
+    tracemalloc.start()
+    try:
+        assert tree_hops.spanning_trees(table, schedule, topology, links).all()
+        assert tracemalloc.get_traced_memory()[1] < 10e6, "a row of all nodes a tree takes 160 MB"
+    finally:
+        tracemalloc.stop()
