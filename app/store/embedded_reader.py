@@ -48,12 +48,6 @@ class Embedded:
         return list(dict.fromkeys(json.loads(summary)["name"] for (summary,) in rows))
 
 
-def read_only(path: str, seconds: float) -> sqlite3.Connection:
-    """Return a connection that reads a file, from any thread, and waits for locks so long."""
-    place = f"file:{quote(path)}?mode=ro"
-    return sqlite3.connect(place, seconds, isolation_level=None, check_same_thread=False, uri=True)
-
-
 @contextmanager
 def opened(url: str) -> Iterator[Embedded | None]:
     """Yield a reader of the database of a URL; None unless it is a file at the newest revision."""
@@ -63,7 +57,7 @@ def opened(url: str) -> Iterator[Embedded | None]:
         return
     connection = None
     try:
-        connection = read_only(path, seconds=10)
+        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=10)
         found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.Error:
         found = None
