@@ -20,7 +20,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -71,14 +71,16 @@ def ready(kind: str) -> Iterator[tuple[Engine, Postgres | None]]:
             engine.dispose()
 
 
-def started(engine: Engine, *command: str) -> subprocess.Popen[bytes]:
-    """Start a process of Topoloom on a database."""
+def started(
+    engine: Engine, *command: str, log: int | IO[bytes] = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """Start a process of Topoloom on a database; it writes its log to a file."""
     url = engine.url.render_as_string(hide_password=False)
     return subprocess.Popen(
         [sys.executable, "-m", "topoloom", *command],
         env=os.environ | {"TOPOLOOM_DATABASE_URL": url},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=log,
     )
 
 

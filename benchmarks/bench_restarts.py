@@ -14,8 +14,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from tempfile import TemporaryFile
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -32,6 +33,7 @@ SERVICES = {url: ("serve", "--no-worker", "--port", url.rpartition(":")[2]) for 
 COMMANDS = {**SERVICES, "worker 1": ("worker",), "worker 2": ("worker",)}
 PAUSE_SECONDS = (0.2, 2.0)
 START_SECONDS = 120
+LOG_LINES = 20
 CALL_SECONDS = 1_800
 """Longest call: on a busy machine a job waits long for a worker that lives long enough."""
 
@@ -122,23 +124,18 @@ def workers(engine: Engine) -> set[str]:
         return set(connection.execute(select(WorkerRow.id)).scalars())
 
 
-def awaited(what: str, condition: Callable[[], object]) -> None:
-    """Wait until a condition holds."""
-    end = time.monotonic() + START_SECONDS
-    while not condition():
-        if time.monotonic() >= end:
-            raise TimeoutError(f"{what} is not ready")
-        time.sleep(0.05)
-
-
 def begun(engine: Engine, name: str) -> subprocess.Popen[bytes]:
-    """Start a process, and wait until it is ready."""
-    before = workers(engine)
-    process = started(engine, *COMMANDS[name])
-    if name in SERVICES:
-        awaited(name, Client(name, timeout_seconds=5).is_ready)
-    else:
-        awaited(name, lambda: workers(engine) - before)
+    """Start a process, and wait until it is ready; show its log if it does not get ready."""
+    before, end = workers(engine), time.monotonic() + START_SECONDS
+    is_ready = Client(name, timeout_seconds=5).is_ready if name in SERVICES else None
+    with TemporaryFile() as log:
+        process = started(engine, *COMMANDS[name], log=log)
+        while not (is_ready() if is_ready else workers(engine) - before):
+            if process.poll() is not None or time.monotonic() >= end:
+                log.seek(0)
+                sys.stderr.buffer.writelines(log.readlines()[-LOG_LINES:])
+                raise TimeoutError(f"{name} is not ready; exit status: {process.poll()}")
+            time.sleep(0.05)
     return process
 
 
