@@ -74,7 +74,7 @@ def ready(kind: str) -> Iterator[tuple[Engine, Postgres | None]]:
 def started(
     engine: Engine, *command: str, log: int | IO[bytes] = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
-    """Start a process of Topoloom on a database; it writes its log to a file."""
+    """Start a process of Topoloom on a database; ``log`` takes its standard error."""
     url = engine.url.render_as_string(hide_password=False)
     return subprocess.Popen(
         [sys.executable, "-m", "topoloom", *command],
@@ -129,7 +129,7 @@ def killed(kind: str, kills: int, seed: int) -> str:
     random_, count = random.Random(seed), {"service": 0, "worker": 0, "database": 0}
     with ready(kind) as (engine, server):
         serve = ("serve", "--no-worker", "--port", str(PORT))
-        commands = {"service": serve, "worker": ("worker",), "worker 2": ("worker",)}
+        commands = {"service": serve, "worker": ("jobs", "worker"), "worker 2": ("jobs", "worker")}
         running = {name: started(engine, *command) for name, command in commands.items()}
         ends, questions, start = Ends(engine), iter(QUESTIONS * 1000), time.monotonic()
         try:
@@ -211,7 +211,7 @@ def with_workers(count: int, first: int) -> float:
     with ready("postgresql") as (engine, _):
         question = {"kind": "workload", "nodes": [f"{first}:{first + 31}"], "degrees": [4],
                     "template": {"collective": "allreduce", "bytes": "1MB"}}  # fmt: skip
-        workers = [started(engine, "worker", "--concurrency", "1") for _ in range(count)]
+        workers = [started(engine, "jobs", "worker", "--concurrency", "1") for _ in range(count)]
         jobs = Jobs(engine)
         try:
             warm(jobs, count)

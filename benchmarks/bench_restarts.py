@@ -30,7 +30,7 @@ from topoloom.app.store.tables import JobRow, WorkerRow
 PORTS = (18767, 18768)
 URLS = [f"http://127.0.0.1:{port}" for port in PORTS]
 SERVICES = {url: ("serve", "--no-worker", "--port", url.rpartition(":")[2]) for url in URLS}
-COMMANDS = {**SERVICES, "worker 1": ("worker",), "worker 2": ("worker",)}
+COMMANDS = {**SERVICES, "worker 1": ("jobs", "worker"), "worker 2": ("jobs", "worker")}
 PAUSE_SECONDS = (0.2, 2.0)
 START_SECONDS = 120
 LOG_LINES = 20
@@ -134,7 +134,9 @@ def begun(engine: Engine, name: str) -> subprocess.Popen[bytes]:
             if process.poll() is not None or time.monotonic() >= end:
                 log.seek(0)
                 sys.stderr.buffer.writelines(log.readlines()[-LOG_LINES:])
-                raise TimeoutError(f"{name} is not ready; exit status: {process.poll()}")
+                status = process.poll()
+                process.kill()
+                raise TimeoutError(f"{name} is not ready; exit status: {status}")
             time.sleep(0.05)
     return process
 
