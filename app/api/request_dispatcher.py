@@ -169,7 +169,7 @@ async def looked_up(request: Request, operation: Operation[B], body: B) -> Artef
     context = context_of(request)
     kind = body.kind if isinstance(body, StoredQuestion) else operation.name
     if kind in SMALL and (identity := _quick_id(operation, body)) is not None:
-        seen = context.whole_store.seen_at_once(kind, identity)
+        seen = await context.whole_store.seen_at_once(kind, identity)
         if seen is not None:
             return seen
     look_up = partial(operation.answer, context.looking(), body)

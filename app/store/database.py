@@ -66,7 +66,7 @@ def open_engine(url: str) -> Engine:
         parsed = make_url(url)
         engine = _open_sqlite(parsed) if is_embedded(parsed) else _open_server(parsed)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
-        raise DatabaseNotReady(f"database_url: cannot be used: {_first_line(error)}") from None
+        raise DatabaseNotReady(f"database_url: cannot be used: {first_line(error)}") from None
     limit_lock_waits(engine)
     if not is_in_memory(parsed):
         _close_late_connections(engine)
@@ -153,7 +153,7 @@ def migrate(engine: Engine, revision: str = "head") -> None:
         try:
             (command.downgrade if down else command.upgrade)(config, revision)
         except CommandError as error:
-            raise DatabaseNotReady(f"revision: {_first_line(error)}") from None
+            raise DatabaseNotReady(f"revision: {first_line(error)}") from None
         connection.commit()
 
 
@@ -194,7 +194,7 @@ def _reached(engine: Engine) -> Iterator[Connection]:
             yield connection
     except DBAPIError as error:
         raise DatabaseNotReady(
-            f"database_url: {shown(engine.url)} cannot be used: {_first_line(error.orig or error)}"
+            f"database_url: {shown(engine.url)} cannot be used: {first_line(error.orig or error)}"
         ) from error
 
 
@@ -217,20 +217,26 @@ def _with_driver(url: URL) -> URL:
 def _open_server(url: URL) -> Engine:
     """Return an engine for a database server, with timeouts."""
     url = _with_driver(url)
-    limits: dict[str, Any] = {}
-    if url.get_backend_name() == "postgresql":
-        asked = url.query.get("options", "")
-        options = f"{asked} -c statement_timeout={STATEMENT_SECONDS * 1000}".strip()
-        limits = {"options": options}
-        if "connect_timeout" not in url.query:
-            limits["connect_timeout"] = CONNECT_SECONDS
     return create_engine(
         url,
         pool_pre_ping=True,
         poolclass=BoundedPool,
-        connect_args=limits,
+        connect_args=connect_arguments(url),
         hide_parameters=True,
     )
+
+
+def connect_arguments(url: URL) -> dict[str, Any]:
+    """Return the timeouts of connections to a database server, as arguments of the driver."""
+    if url.get_backend_name() != "postgresql":
+        return {}
+    asked = url.query.get("options", "")
+    limits: dict[str, Any] = {
+        "options": f"{asked} -c statement_timeout={STATEMENT_SECONDS * 1000}".strip()
+    }
+    if "connect_timeout" not in url.query:
+        limits["connect_timeout"] = CONNECT_SECONDS
+    return limits
 
 
 def _close_late_connections(engine: Engine) -> None:
@@ -282,5 +288,6 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error; its type where it has no text."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -46,6 +46,7 @@ from topoloom.app.store.owners import (
 from topoloom.app.store.quotas import Quotas
 from topoloom.app.store.retention import Keeping
 from topoloom.app.store.row_mapping import StoredRow, row_of, unsealed
+from topoloom.app.store.server_reads import ServerReads
 from topoloom.app.store.tables import TABLES
 from topoloom.app.store.write_behind import Growth, Pending, Unsaved
 
@@ -66,7 +67,9 @@ class InstantReads:
         self._connection: sqlite3.Connection | None = None
         event.listen(engine, "engine_disposed", self._close)
 
-    def row(self, query: Select[*tuple[Any, ...]], given: dict[str, Any]) -> tuple[Any, ...] | None:
+    async def row(
+        self, query: Select[*tuple[Any, ...]], given: dict[str, Any]
+    ) -> tuple[Any, ...] | None:
         """Return the only row of a query; None without a row, and where the read must wait."""
         if not self._path:
             return None
@@ -95,7 +98,8 @@ class Store(DocumentLists):
         super().__init__(engine)
         self._rules = rules
         self._unsaved = Unsaved()
-        self._instant = InstantReads(engine)
+        on_server = engine.dialect.driver == "psycopg"
+        self._instant = ServerReads(engine) if on_server else InstantReads(engine)
         self.quotas = Quotas(engine, rules.most_bytes)
         self.growth = Growth()
         self.uses = Uses()
@@ -121,13 +125,14 @@ class Store(DocumentLists):
         row, is_seen = self._row(kind, identity)
         return self._sound(kind, row) if row is not None and is_seen else None
 
-    def seen_at_once(self, kind: str, identity: str) -> Artefact | None:
+    async def seen_at_once(self, kind: str, identity: str) -> Artefact | None:
         """Return a stored document that the owner sees, on the event loop.
 
         None also where the read must wait; `get` and `find` then tell more.
         """
         given, everything = {"identity": identity, "owner": self.owner}, self._seen is None
-        row, is_seen = _as_seen(self._instant.row(_reading(kind, everything), given), everything)
+        found = await self._instant.row(_reading(kind, everything), given)
+        row, is_seen = _as_seen(found, everything)
         return self._sound(kind, row) if row is not None and is_seen else None
 
     def find(self, kind: str, identity: str) -> Artefact | None:

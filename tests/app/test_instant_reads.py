@@ -1,10 +1,13 @@
-"""Small stored documents are read on the event loop, where this takes no lock."""
+"""Small stored documents are read on the event loop, where this takes no lock and no thread."""
 
+import asyncio
 import sqlite3
+import time
 from contextlib import closing
 
 import pytest
 
+from tests.app.conftest import migrated
 from topoloom.app.api.request_dispatcher import FairThreads
 from topoloom.app.store.artifacts import Computed, key
 from topoloom.app.store.database import migrate, open_engine
@@ -15,16 +18,24 @@ DESIGN = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}
 ID = key("design", {"nodes": 6})
 
 
-@pytest.fixture
-def engine(settings):
-    engine = open_engine(settings.database_url)
-    migrate(engine)
-    yield engine
-    engine.dispose()
-
-
 def kept(store):
     return store.keep("design", {"nodes": 6}, ID, Computed.json({"id": ID}, {}))
+
+
+async def when_open(store):
+    """Wait until a connection to a server is open; the first read begins to open it."""
+    await store.seen_at_once("design", ID)
+    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+
+def seen(store, *views, identity=ID):
+    """Return what each view sees at once, or the store if there is none, and close."""
+
+    async def read():
+        await when_open(store)
+        return [await view.seen_at_once("design", identity) for view in views or [store]]
+
+    return asyncio.run(read())
 
 
 def test_a_stored_answer_needs_no_thread(client, monkeypatch):
@@ -44,32 +55,74 @@ def test_an_owner_sees_at_once_what_the_owner_sees(engine, is_private):
     store = Store(engine, OwnerRules(private=is_private))
     ann, bob, operator = (store.on_behalf_of(owner) for owner in ("key:ann", "key:bob", "admin"))
     document = kept(ann)
-    for one in (ann, bob, operator):
-        found = one.seen_at_once("design", ID)
+    views = (ann, bob, operator)
+    for one, found in zip(views, seen(store, *views), strict=True):
         assert found == one.get("design", ID)
         assert (found is None) == (is_private and one is bob)
         assert found is None or found.content == document.content
-    assert ann.seen_at_once("design", "0" * 64) is None
+    assert seen(ann, identity="0" * 64) == [None]
 
 
 def test_a_damaged_document_is_not_seen_at_once(engine):
     store = Store(engine)
     kept(store)
     with engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE designs SET document = x'00'")
-    assert store.seen_at_once("design", ID) is None
+        connection.exec_driver_sql("UPDATE designs SET digest = 'x'")
+    assert seen(store) == [None]
 
 
-def test_a_read_that_must_wait_sees_nothing_at_once(engine, settings):
+def test_a_file_that_another_process_holds_shows_nothing_at_once(settings):
+    engine = open_engine(migrated(settings.database_url))
     store = Store(engine)
     kept(store)
     engine.dispose()
     with closing(sqlite3.connect(settings.database_url.removeprefix("sqlite:///"))) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("UPDATE designs SET kernel_version = kernel_version")
-        assert store.seen_at_once("design", ID) is None
+        assert seen(store) == [None]
         other.rollback()
-    assert store.seen_at_once("design", ID) is not None
+    assert seen(store) != [None]
+    engine.dispose()
+
+
+@pytest.mark.slow
+def test_a_table_that_another_session_holds_shows_nothing_after_a_second(postgres_url):
+    engine = open_engine(migrated(postgres_url))
+    store = Store(engine)
+    kept(store)
+
+    async def read():
+        await when_open(store)
+        assert await store.seen_at_once("design", ID) is not None
+        with engine.begin() as other:
+            other.exec_driver_sql("LOCK TABLE designs")
+            start = time.monotonic()
+            both = await asyncio.gather(*[store.seen_at_once("design", ID)] * 2)
+            assert both == [None, None]
+            assert 0.9 < time.monotonic() - start < 30
+
+    asyncio.run(read())
+    engine.dispose()
+
+
+@pytest.mark.slow
+def test_reads_on_the_event_loop_go_on_after_a_restart_of_the_server(own_postgres):
+    engine = open_engine(migrated(own_postgres.url))
+    store = Store(engine)
+    kept(store)
+
+    async def read():
+        await when_open(store)
+        assert await store.seen_at_once("design", ID) is not None
+        own_postgres.stop()
+        assert await store.seen_at_once("design", ID) is None
+        own_postgres.start()
+        async with asyncio.timeout(60):
+            while await store.seen_at_once("design", ID) is None:
+                await asyncio.sleep(0.05)
+
+    asyncio.run(read())
+    engine.dispose()
 
 
 def test_a_database_in_memory_is_read_by_its_one_connection():
@@ -77,6 +130,6 @@ def test_a_database_in_memory_is_read_by_its_one_connection():
     migrate(engine)
     store = Store(engine)
     kept(store)
-    assert store.seen_at_once("design", ID) is None
+    assert seen(store) == [None]
     assert store.get("design", ID) is not None
     engine.dispose()

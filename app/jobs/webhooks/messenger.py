@@ -23,6 +23,7 @@ from topoloom.app.jobs.webhooks.agenda import LEASE_SECONDS, Agenda
 from topoloom.app.jobs.webhooks.deliveries import Attempt, Claimed, DeliveryState, Unsent
 from topoloom.app.jobs.webhooks.post import NoAnswer, send
 from topoloom.app.jobs.webhooks.targets import WebhookRules
+from topoloom.app.store.database import first_line
 from topoloom.app.store.errors import NotStored
 from topoloom.app.webhook_signatures import signed_headers
 
@@ -95,7 +96,7 @@ class Messenger:
             with self._database:
                 found = deliveries.unsent(engine)
         except SQLAlchemyError as error:
-            log.warning("webhooks: the database cannot be used: %s", _first_line(error))
+            log.warning("webhooks: the database cannot be used: %s", first_line(error))
             return
         others = (one for one in found if one.id not in self._sending)
         self._agenda.read(others, time.monotonic(), time.time())
@@ -128,9 +129,7 @@ class Messenger:
         except NotStored:
             log.info("delivery %s: the job %s is deleted", found.id, found.job)
         except SQLAlchemyError as error:
-            log.warning(
-                "delivery %s: the database cannot be used: %s", found.id, _first_line(error)
-            )
+            log.warning("delivery %s: the database cannot be used: %s", found.id, first_line(error))
         finally:
             del self._sending[found.id]
             self._changed.set()
@@ -173,7 +172,3 @@ class Messenger:
             shown = (claimed.id, claimed.job, claimed.host, claimed.attempts)
             text = "delivery %s of the job %s to %s: attempt %d: %s; it is %s"
             log.log(level, text, *shown, attempt.error, state.value)
-
-
-def _first_line(error: SQLAlchemyError) -> str:
-    return str(error).splitlines()[0]
