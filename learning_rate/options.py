@@ -120,6 +120,8 @@ class Options:
         Where the loss of the kept branch clearly rises again
         (`learning_rate.state_machine.divergence_detector`), the run goes back to before that at
         half the rate.  Warm-up ends there, or begins again to a lower rate from the first step.
+        Early in the run, training begins once more with the untrained model, at a tenth of the
+        rate.
         Steps that ``max_overhead`` does not pay for count as run.
     range_test : bool
         Before the first step, trials find the interval that is searched, three decades inside of

@@ -7,12 +7,15 @@ from typing import Any
 from topoloom.learning_rate.callbacks.ranks import Ranks
 from topoloom.learning_rate.callbacks.snapshot import Stateful, put_back, take
 from topoloom.learning_rate.callbacks.storage import Disk, Memory, Storage
+from topoloom.learning_rate.state_machine.state import UNTRAINED
 
 
 class Checkpoints:
     """Checkpoints by name, in main memory or in files of a folder.
 
     `keep_only` also trims the stored batches of the part ``data``, and `document` contains them.
+    Training that begins again with the untrained model goes on with the next batches, so that the
+    batches of the whole run need not be stored.
     """
 
     def __init__(self, parts: Mapping[str, Stateful], folder: Path | None) -> None:
@@ -31,12 +34,17 @@ class Checkpoints:
 
     def restore(self, slot: str) -> None:
         """Restore a checkpoint."""
-        put_back(self._storage.get(slot), self._parts)
+        snapshot = self._storage.get(slot)
+        if slot == UNTRAINED and self._data is not None:
+            parts = {**snapshot["parts"], "data": self._data.state_dict()}
+            snapshot = {**snapshot, "parts": parts}
+        put_back(snapshot, self._parts)
 
     def keep_only(self, slots: tuple[str, ...]) -> None:
         """Drop all other checkpoints, and the batches that only they need."""
         self._storage.keep_only(slots)
-        self._positions = {slot: self._positions[slot] for slot in self._storage.slots()}
+        names = self._storage.slots()
+        self._positions = {slot: self._positions[slot] for slot in names if slot != UNTRAINED}
         self._trim()
 
     def document(self) -> dict[str, Any]:
@@ -64,7 +72,8 @@ class Checkpoints:
 
     def _put(self, slot: str, snapshot: dict[str, Any]) -> None:
         self._storage.put(slot, snapshot)
-        self._positions[slot] = snapshot["parts"].get("data")
+        if slot != UNTRAINED:
+            self._positions[slot] = snapshot["parts"].get("data")
 
     def _batches(self) -> dict[str, Any] | None:
         return self._data.contents() if hasattr(self._data, "contents") else None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from topoloom.learning_rate.callbacks.start_checks import most_steps, settings_of
-from topoloom.learning_rate.state_machine.state import Action, Attempt, Stage
+from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, Attempt, Stage
 
 LOG = logging.getLogger("topoloom.learning_rate")
 
@@ -80,7 +80,9 @@ class Progress:
             self._stages += 1
             LOG.info("%s", _line(stage, self._groups))
         if action.do == "restore" and (action.slot or "").startswith("safe"):
-            LOG.warning("the loss rises: back to checkpoint %s", action.slot)
+            untrained = action.slot == UNTRAINED
+            to = "the untrained model" if untrained else f"checkpoint {action.slot}"
+            LOG.warning("the loss rises: back to %s", to)
         elif action.do == "stop":
             steps = "" if state is None else f", {state.step} steps kept of {state.spent}"
             LOG.info("%s%s", action.reason, steps)

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from topoloom.learning_rate.state_machine.divergence_detector import low, risen
 from topoloom.learning_rate.state_machine.stage_plan import safe_interval
-from topoloom.learning_rate.state_machine.state import Action, State
+from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
+
+AGAIN = 0.4  # of the run, in which a rise leads back to the untrained model
 
 
 def save(state: State, phase: str, slot: str) -> State:
@@ -23,6 +25,8 @@ def restore(state: State, phase: str, slot: str) -> State:
 def _kept(state: State, slot: str) -> tuple[str, ...]:
     """Return the checkpoints that may still be restored, ``slot`` included."""
     kept = {slot}
+    if may_begin_again(state):
+        kept |= {UNTRAINED}
     if safe_interval(state):
         kept |= {other for other in (state.safe_slot, state.new_slot) if other is not None}
     if state.phase in ("save_trial", "restore_stage"):
@@ -35,7 +39,7 @@ def _kept(state: State, slot: str) -> tuple[str, ...]:
 def fresh(state: State, slot: str) -> State:
     """Record a new checkpoint of the kept branch; a model that never made a step is safe."""
     if not state.step:
-        return replace(state, safe_slot=slot, safe_step=0)
+        return replace(state, safe_slot=slot, safe_step=0, untrained=slot == UNTRAINED)
     return replace(state, new_slot=slot, new_step=state.step)
 
 
@@ -81,3 +85,17 @@ def to_safe(state: State) -> State:
     """
     step = state.safe_step if affordable(state) else state.step
     return restore(replace(state, step=step, new_slot=None), "restore_safe", state.safe_slot or "")
+
+
+def may_begin_again(state: State) -> bool:
+    """Whether a rise leads back to the untrained model: once, and early in the run."""
+    watched = state.untrained and state.settings.stop_rises
+    return watched and state.step <= AGAIN * state.settings.total_steps
+
+
+def to_untrained(state: State) -> State:
+    """Go back to the untrained model for another warm-up; the steps so far count as run."""
+    state = replace(state, begun=state.step, untrained=False, new_slot=None)
+    return restore(
+        replace(state, safe_slot=UNTRAINED, safe_step=state.step), "restore_safe", UNTRAINED
+    )

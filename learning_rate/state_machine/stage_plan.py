@@ -109,18 +109,20 @@ def rate_at(state: State, rate: float) -> float:
     warmup = settings.warmup_steps
     if state.looking and state.phase == "trial":
         return rate * _fallen(state)
-    if warming(state):
-        grain = max(1, warmup // WARMUP_GRAINS)
-        return warmup_target(state) * (min(warmup, (step // grain + 1) * grain) / warmup)
+    ramp = (_warm_change(state) - state.begun) / warmup if warming(state) else 1.0
+    if warming(state) and not state.begun:
+        return warmup_target(state) * ramp
     grain = _grain(settings)
     start = step - (step - warmup) % grain  # before the end of a warm-up cut short: the peak
-    return rate * shape(settings.anchor, start, warmup, settings.total_steps, settings.decay_share)
+    factor = shape(settings.anchor, start, warmup, settings.total_steps, settings.decay_share)
+    return rate * factor * ramp
 
 
 def warming(state: State) -> bool:
     """Whether a state's step is one of warm-up."""
-    end = state.settings.warmup_steps if state.warm_until is None else state.warm_until
-    return state.step < end
+    if state.begun or state.warm_until is None:
+        return state.step < state.begun + state.settings.warmup_steps
+    return state.step < state.warm_until
 
 
 def next_change(state: State) -> int:
@@ -129,13 +131,18 @@ def next_change(state: State) -> int:
     warmup = settings.warmup_steps
     if state.looking and state.phase == "trial":
         return state.stage_start + _piece(state)[1]
-    if warming(state):
-        grain = max(1, warmup // WARMUP_GRAINS)
-        return min(warmup, (step // grain + 1) * grain)
-    if settings.anchor == "none":
-        return settings.total_steps
+    warm = _warm_change(state) if warming(state) else settings.total_steps
+    if settings.anchor == "none" or (warming(state) and not state.begun):
+        return warm
     grain = _grain(settings)
-    return step + grain - (step - warmup) % grain
+    return min(warm, step + grain - (step - warmup) % grain)
+
+
+def _warm_change(state: State) -> int:
+    """Return the end of the piece of one rate that a step of warm-up is in."""
+    warmup = state.settings.warmup_steps
+    grain = max(1, warmup // WARMUP_GRAINS)
+    return state.begun + min(warmup, ((state.step - state.begun) // grain + 1) * grain)
 
 
 def _fallen(state: State) -> float:

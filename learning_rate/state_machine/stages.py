@@ -12,10 +12,12 @@ from topoloom.learning_rate.state_machine.candidate_selection import (
 )
 from topoloom.learning_rate.state_machine.checkpoints import (
     going_wrong,
+    may_begin_again,
     restore,
     save,
     save_is_due,
     to_safe,
+    to_untrained,
     with_proven_slot,
 )
 from topoloom.learning_rate.state_machine.decayed_trials import (
@@ -50,6 +52,8 @@ from topoloom.learning_rate.state_machine.stage_plan import (
 )
 from topoloom.learning_rate.state_machine.state import Action, Attempt, Stage, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, RECENT, at_look, run
+
+LOWER = 10.0  # times lower is the rate with which training begins again
 
 
 def begin_stage(state: State) -> State:
@@ -231,14 +235,22 @@ def after_exploit_steps(state: State) -> State:
 
 
 def _fall_back(state: State) -> State:
-    """Return to the latest safe checkpoint at half the rate; no higher rate is searched again."""
+    """Return to a checkpoint at a lower rate; no rate near the present one is searched again.
+
+    Early in the run a rise leads back to the untrained model, once: units that have died while the
+    loss still fell are dead in the latest safe checkpoint, too.
+    """
     settings, rate = state.settings, rate_in_use(state)
     exploded = state.bad >= BAD_IN_A_ROW
     if exploded and (rate <= settings.min_lr or state.safe_slot is None):
         return replace(state, phase="done", action=Action("stop", reason="diverged"))
-    half = max(settings.min_lr, rate / 2.0)
-    peak = None if state.peak is None else min(state.peak, half)
-    state = replace(state, rate=half, peak=peak, ceiling=rate, recent=(), floor=None, bad=0)
+    again = not exploded and may_begin_again(state)
+    lower = max(settings.min_lr, rate / (LOWER if again else 2.0))
+    peak = None if state.peak is None else min(state.peak, lower)
+    ceiling = max(lower, rate / 2.0) if again else rate
+    state = replace(state, rate=lower, peak=peak, ceiling=ceiling, recent=(), floor=None, bad=0)
+    if again:
+        return to_untrained(state)
     return exploit(state) if state.safe_slot is None else to_safe(state)
 
 

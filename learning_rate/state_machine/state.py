@@ -6,9 +6,11 @@ from typing import Any
 
 from topoloom.learning_rate.errors import InvalidOptions, InvalidState
 from topoloom.learning_rate.options import Settings
+from topoloom.learning_rate.state_machine.former_states import renewed
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 8
+VERSION = 9
+UNTRAINED = "safe-0"  # the name of the checkpoint before the first step of warm-up
 PHASES = (
     "warm_up",
     "save_stage",
@@ -119,6 +121,8 @@ class State:
     scales : the factors in use on the rates of the groups of `Options.group_ratios`.
     base : index of the attempt that trials of ratios are first compared with
         (`learning_rate.state_machine.ratio_trials`); None where no ratios are tried.
+    untrained : the checkpoint `UNTRAINED` may be kept, to begin again from once.
+    begun : the step at which training began, again after a rise early in the run.
     """
 
     version: int
@@ -155,6 +159,8 @@ class State:
     tested: tuple[Attempt, ...] = ()
     scales: tuple[float, ...] = ()
     base: int | None = None
+    untrained: bool = False
+    begun: int = 0
 
     @property
     def stage_slot(self) -> str:
@@ -199,9 +205,7 @@ class State:
         """Return the state of a JSON document."""
         if not isinstance(document, dict):
             raise InvalidState("", "must be an object")
-        for version, newer in enumerate(_NEWER, start=1):
-            if document.get("version") == version:
-                document = newer(document)
+        document = renewed(document)
         if document.get("version") != VERSION:
             raise InvalidState("/version", f"must be 1 to {VERSION}")
         state = decode(cls, document)
@@ -216,83 +220,3 @@ class State:
         if len(state.scales) != len(state.settings.group_ratios):
             raise InvalidState("/scales", "must be one for each of settings/group_ratios")
         return state
-
-
-def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before rises and rounds, without both."""
-    settings = document.get("settings")
-    if isinstance(settings, dict):
-        settings = {"stop_rises": False, "side_by_side": 1, **settings}
-    attempts = document.get("attempts")
-    running = max(0, len(attempts) - 1) if isinstance(attempts, list) else 0
-    more = {"floor": None, "warm_until": None, "ceiling": None, "round": []}
-    more["round_start"] = running
-    return {**more, **document, "settings": settings, "version": 2}
-
-
-def _of_version_2(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before decay lengths, with a decay share of a fifth."""
-    settings = document.get("settings")
-    if isinstance(settings, dict):
-        settings = {"decay_share": 0.2, "hold_rate": False, **settings}
-    return {**document, "settings": settings, "version": 3}
-
-
-def _of_version_3(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before trials that decay to zero, without them."""
-    settings = document.get("settings")
-    if isinstance(settings, dict):
-        settings = {"look_above": False, **settings}
-    return {"looking": False, **document, "settings": settings, "version": 4}
-
-
-def _of_version_4(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before whole searches by such trials: only the first stage has them."""
-    settings, stage = document.get("settings"), document.get("stage")
-    begun = isinstance(stage, int) and stage >= 0 and not document.get("looking")
-    if isinstance(settings, dict) and begun:
-        settings = {**settings, "look_above": False}
-    kept = {name: value for name, value in document.items() if name != "looked"}
-    return {**kept, "settings": settings, "version": 5}
-
-
-def _of_version_5(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before the first length was known."""
-    return {"first_length": None, **document, "version": 6}
-
-
-def _of_version_6(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before range tests, without one."""
-    settings = document.get("settings")
-    if isinstance(settings, dict):
-        settings = {"range_test": False, **settings}
-    return {"tested": [], **document, "settings": settings, "version": 7}
-
-
-def _of_version_7(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of before ratios between groups, without any."""
-    settings = document.get("settings")
-    if isinstance(settings, dict):
-        settings = {"group_ratios": [], **settings}
-    more: dict[str, Any] = {"scales": [], "base": None}
-    for name in ("attempts", "tested", "history"):
-        if isinstance(found := document.get(name), list):
-            more[name] = list(map(_without_scales, found))
-    action = _without_scales(document.get("action"))
-    return {**document, **more, "action": action, "settings": settings, "version": VERSION}
-
-
-def _without_scales(record: Any) -> Any:
-    """Return the document of an action, an attempt or a stage of before ratios."""
-    if not isinstance(record, dict):
-        return record
-    record = {"scales": [], **record}
-    if isinstance(tried := record.get("attempts"), list):
-        record["attempts"] = list(map(_without_scales, tried))
-    return record
-
-
-_NEWER = (
-    _of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5, _of_version_6,
-    _of_version_7,
-)  # fmt: skip
