@@ -9,13 +9,16 @@ table has the final validation loss at the rate that the trials and the discount
 be between those of two rates that were run, in the logarithms of both.  Three more rows have the
 tuner itself, which also searches later and watches for rises, the rate whose whole run ends with
 the least training loss, the most that trials can find, and the rate of the least validation loss.
+
+With ``--validation`` the trials and those before the probed runs are judged by the validation loss
+at their end instead, and the walk goes up as long as that is lower.
 """
 
 import argparse
 import copy
 import math
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from multiprocessing import Pool
 
@@ -64,9 +67,9 @@ class Measured:
     tuned: float
 
 
-def measured(key: tuple[str, int, int]) -> Measured:
-    """Run a task with a seed: trials, whole runs, probed runs."""
-    name, seed, steps = key
+def measured(key: tuple[str, int, int, bool]) -> Measured:
+    """Run a task with a seed: trials, judged by validation or not, whole runs, probed runs."""
+    name, seed, steps, validated = key
     torch.set_num_threads(1)
     task, warmup = DEVELOPMENT[name], int(WARMUP * steps)
     low, high = task.interval
@@ -96,6 +99,10 @@ def measured(key: tuple[str, int, int]) -> Measured:
         falls = [1 - (place + 0.5) / length for place in range(length)]
         losses = tuple(step(middle * STEP**rung * fall) for fall in falls)
         rungs[rung] = seen(Attempt(middle * STEP**rung, "", "running", length, losses))
+        if validated and rungs[rung].status == "finished":
+            loss = training.validate()
+            status = "finished" if math.isfinite(loss) else "diverged"
+            rungs[rung] = replace(rungs[rung], status=status, forecast=loss, evaluations=(loss,))
     finals, ends = dict[float, float](), dict[float, float]()
     for rung in (one for one in FINALS if one <= top):
         back()
@@ -108,7 +115,8 @@ def measured(key: tuple[str, int, int]) -> Measured:
                 break
         finals[rung] = _logarithm(training.validate())
         ends[rung] = _logarithm(statistics.fmean(losses))
-    others = [probed(task, way, seed, steps, steps).final for way in ("WSD", "cosine")]
+    ways = ("WSD", "cosine")
+    others = [probed(task, way, seed, steps, steps, validated).final for way in ways]
     mine = tuned(task, *begun(task, seed), {}, seed, steps, steps).final
     others = [_logarithm(loss) for loss in others]
     return Measured(name, rungs, finals, ends, others, _logarithm(mine))
@@ -121,8 +129,17 @@ def _logarithm(loss: float) -> float:
 def rung_of(rungs: Rungs, discount: float) -> float:
     """Return the rung that a walk up and a discount lead to; the start where it goes down."""
     paid = {rung: rungs[rung] for rung in sorted(rungs)[:TRIALS]}
-    best = climbed(paid)
+    best = _validated(paid) if paid[0].evaluations else climbed(paid)
     return max(0.0, least(paid, best) - discount) if best > 0 else 0.0
+
+
+def _validated(rungs: Rungs) -> int:
+    """Return the last rung of a walk up from 0 on which each validation loss is lower."""
+    losses = {rung: one.forecast for rung, one in rungs.items() if one.status == "finished"}
+    rung = 0
+    while (losses.get(rung + 1) or math.inf) < (losses.get(rung) or math.inf):
+        rung += 1
+    return rung
 
 
 def between(finals: dict[float, float], rung: float) -> float:
@@ -177,9 +194,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--tasks", nargs="+", choices=list(DEVELOPMENT), default=list(DEVELOPMENT))
+    parser.add_argument("--validation", action="store_true", help="judge by validation losses")
     arguments = parser.parse_args()
     seeds, names = range(100, 100 + arguments.seeds), list[str](arguments.tasks)
-    keys = [(name, seed, int(arguments.steps)) for seed, name in product(seeds, names)]
+    steps, validated = int(arguments.steps), bool(arguments.validation)
+    keys = [(name, seed, steps, validated) for seed, name in product(seeds, names)]
     with Pool(arguments.processes) as pool:
         print(table(pool.map(measured, keys, chunksize=1)))
 

@@ -116,23 +116,44 @@ def begun(task: Task, seed: int) -> tuple[Training, ResumableBatches]:
     return training, batches
 
 
-def probed(task: Task, method: str, seed: int, steps: int, every: int) -> Run:
-    """Choose a rate by short trials, then train with it; their steps and seconds count."""
+def probed(
+    task: Task, method: str, seed: int, steps: int, every: int, validated: bool = False
+) -> Run:
+    """Choose a rate by short trials, then train with it; their steps and seconds count.
+
+    Trials are judged by their last training losses, or ``validated`` by a validation loss at the
+    end, which costs as many of their steps as it lasts.
+    """
     each = int(PROBE * steps) // len(task.rates)
+    tried = each - evaluation_steps(task, seed) if validated else each
     begin, reached = time.process_time(), dict[float, float]()
     for rate in task.rates:
         training, batches = begun(task, seed)
         optimizer = optimizer_of(task, training, method, rate, steps)
         if method in AVERAGED:
             optimizer.train()
-        losses = [stepped(training, optimizer, next(batches)) for _ in range(each)]
+        losses = [stepped(training, optimizer, next(batches)) for _ in range(tried)]
         late = statistics.fmean(losses[-max(1, each // 4) :])
+        if validated:
+            late = training.validate()
         reached[rate] = late if math.isfinite(late) else math.inf
     spent, seconds = each * len(task.rates), time.process_time() - begin
     rate = min(reached, key=lambda one: reached[one])
     main = scheduled(task, *begun(task, seed), method, rate, steps, every)
     looks = [(step + spent, loss, second + seconds) for step, loss, second in main.looks]
     return replace(main, spent=steps + spent, seconds=main.seconds + seconds, looks=looks)
+
+
+def evaluation_steps(task: Task, seed: int) -> int:
+    """Return how many steps of training last as long as one evaluation, rounded up."""
+    training, batches = begun(task, seed)
+    optimizer = optimizer_of(task, training, "", task.interval[0], 1)
+    seconds: dict[bool, list[float]] = {False: [], True: []}
+    for place in range(40):
+        begin, evaluates = time.process_time(), place % 2 == 1
+        training.validate() if evaluates else stepped(training, optimizer, next(batches))
+        seconds[evaluates].append(time.process_time() - begin)
+    return math.ceil(statistics.median(seconds[True]) / statistics.median(seconds[False]))
 
 
 def optimizer_of(task: Task, training: Training, method: str, rate: float, steps: int) -> Any:

@@ -3,8 +3,12 @@
 import json
 import math
 import sys
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="the extra `execute` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tune` is not installed")
@@ -169,6 +173,19 @@ def test_the_rung_of_a_discount_is_below_the_least_of_a_parabola_and_not_below_t
     known = trials(3.0, 2.0, 1.0, 2.0)  # least at rung 2
     assert [rung_of(known, discount) for discount in (0.0, 0.5, 3.0)] == [2.0, 1.5, 0.0]
     assert rung_of(trials(1.0, 2.0), 0.0) == 0.0
+
+
+@given(st.lists(st.floats(0.1, 9.0), min_size=1, max_size=5))
+def test_a_walk_by_validation_losses_ends_before_the_first_that_is_not_lower(losses):
+    level = trials(*(1.0 for _ in losses))  # training losses tell nothing
+    known = {
+        rung: replace(level[rung], forecast=loss, evaluations=(loss,))
+        for rung, loss in enumerate(losses)
+    }
+    lower = [after < before for before, after in pairwise(losses)]
+    last = lower.index(False) if False in lower else len(lower)
+    rung = rung_of(known, 0.0)
+    assert rung == 0.0 if last == 0 else last - 1 <= rung <= last + 1
 
 
 def test_the_loss_between_two_rungs_is_on_their_line_and_that_of_a_failed_run_is_none():
