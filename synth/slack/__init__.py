@@ -8,7 +8,8 @@ For most graphs one step more than the diameter suffices for the optimal bandwid
 
 `problem` states the problem as flat arrays.  `solver` solves it with `distances`, `deadlines`,
 `predecessors`, `greedy`, `initial_schedules`, `load_tables`, `min_conflicts`, `local_search` and
-`line_graph_lift`.  `graph_and_transpose` solves a graph together with its transpose.
+`line_graph_lift`, and with `portions`, `root_words` and `word_greedy` where cells are very many.
+`graph_and_transpose` solves a graph together with its transpose.
 `certificate` checks a schedule independently of the search.
 """
 

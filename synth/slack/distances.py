@@ -27,19 +27,9 @@ def distances(problem: Any) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     through w.  Both are (N, R) arrays of int16.  O(R links), or O(steps^2 R links / 64), mostly
     less, with many roots and few steps.
     """
-    distance = np.empty((len(problem.tail), len(problem.roots)), np.int16)
-    return distance, _search_all(problem, distance)
-
-
-def heights(problem: Any) -> NDArray[np.int16]:
-    """Return the heights of `distances` alone, in half the time."""
-    return _search_all(problem, np.empty((len(problem.tail), 0), np.int16))
-
-
-def _search_all(problem: Any, distance: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Return the heights, and fill in the distances unless ``distance`` has no columns."""
     rows = len(problem.roots)
-    height = np.zeros((len(problem.tail), rows), np.int16)
+    distance = np.empty((len(problem.tail), rows), np.int16)
+    height = np.zeros(distance.shape, np.int16)
     begun = 0
     while begun < rows:
         # The first search gives the number of steps and so selects the method for the others.
@@ -48,7 +38,7 @@ def _search_all(problem: Any, distance: NDArray[np.int16]) -> NDArray[np.int16]:
         end = 1 if begun == 0 else rows
         _one_by_one(problem, begun, end, distance, height)
         begun = end
-    return height
+    return distance, height
 
 
 @njit(cache=True, nogil=True)
@@ -79,9 +69,7 @@ def _one_by_one(problem: Any, begin: int, end: int, distance: Any, height: Any) 
                 before = tail[node, k]
                 if before >= 0 and far[before] + 1 == far[node]:
                     high[before] = max(high[before], high[node] + 1)
-        height[:, row] = high
-        if distance.shape[1] > 0:
-            distance[:, row] = far
+        distance[:, row], height[:, row] = far, high
 
 
 @njit(cache=True, nogil=True)
@@ -99,11 +87,10 @@ def _side_by_side(problem: Any, begin: int, distance: Any, height: Any) -> int:
         steps = _search(problem, first, some, layer, reached)
         if steps < 0:
             return first
-        if distance.shape[1] > 0:
-            planes[:] = 0
-            for step in range(1, steps + 1):
-                _toggle(planes, step, layer[step])
-            _write(planes, first, some, distance)
+        planes[:] = 0
+        for step in range(1, steps + 1):
+            _toggle(planes, step, layer[step])
+        _write(planes, first, some, distance)
         planes[:] = 0
         high = 0
         while _raised(problem, layer, steps, reached):

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from topoloom.synth.kernels.splitmix import below
 from topoloom.synth.slack.deadlines import plan_deadlines
@@ -32,11 +31,6 @@ from topoloom.synth.slack.greedy_selection import (
 _PER_MILLE = 1000
 
 
-def no_cells(problem: Any, steps: int) -> NDArray[np.int32]:
-    """Return the counts of cells by step, group and mask before any root is planned."""
-    return np.zeros((steps + 1, len(problem.members), problem.weight.shape[1]), np.int32)
-
-
 @njit(cache=True, nogil=True)
 def greedy(
     problem: Any,
@@ -47,8 +41,6 @@ def greedy(
     late: int,
     even: bool,
     state: Any,
-    held: Any,
-    before: Any,
 ) -> Any:
     """Return arrival steps, the load of every step in pieces, and the number of missing cells.
 
@@ -62,9 +54,6 @@ def greedy(
         late: Steps of lateness that deadlines are granted.
         even: Whether loads fill whole links unless deadlines force others.
         state: Of `synth.kernels.splitmix`.
-        held ((steps + 1, G, 2**d) int32): Cells of other roots by step, group and mask, to which
-            the new cells are added.
-        before ((steps + 1,) int64): The loads that the cells of other roots need.
 
     Arrival steps, (N, R) int8, are stored by node: a step then reads a few whole rows of a node.
     Loads are (steps + 1,) int64.
@@ -83,7 +72,7 @@ def greedy(
     need = np.zeros(rows, np.uint8)
     for row in range(rows):
         arrival[roots[row], row] = 0
-    loads = before.copy()
+    loads = np.zeros(steps + 1, np.int64)
     left = rows * (nodes - 1)
     count = np.zeros((ranks, full + 1), np.int32)  # By rank and mask; entry 0 is the total.
     table = np.zeros((2, groups, full + 1), np.int64)
@@ -93,26 +82,26 @@ def greedy(
         last = step == steps
         for node in range(nodes):
             list_cells(able, node, first, mask)
-        if rounds > 0 and not last and not _all_come(problem, able, mask, held[step], table, even):
+        if rounds > 0 and not last and not _all_come(problem, able, mask, table, even):
             plan_deadlines(problem, arrival, mask, step, rounds, shift, plans, height)
-        table[:] = held[step]
+        table[:] = 0
         until = -1 if last else steps + late - step
         for node in range(nodes):
             tally(able, node, until, height, mask, table[:, group[node]])
         sum_subsets(table, degree)
-        loads[step] = max(loads[step], _load(problem, table, waste, even, last))
+        loads[step] = _load(problem, table, waste, even, last)
         for g in range(groups):
             # Where all cells fit, none has to be chosen.
             if all_fit(problem, g, table[0, g], loads[step]):
                 for node in members[g]:
-                    left -= mark_all(able, node, step, arrival, mask, held[step, g])
+                    left -= mark_all(able, node, step, arrival, mask)
                 continue
             clear_counts(count)
             for node in members[g]:
                 if not last:
                     _only_hope(problem, node, arrival, mask, need)
                 rank_cells(able, node, until, height, need, degree, mask, count)
-            choose_cells(problem, g, count, loads[step], held[step, g])
+            choose_cells(problem, g, count, loads[step])
             begin = 0
             while begin < len(members[g]) and members[g, begin] < shift:
                 begin += 1
@@ -123,12 +112,12 @@ def greedy(
 
 
 @njit(cache=True, nogil=True)
-def _all_come(problem: Any, able: Any, mask: Any, held: Any, table: Any, even: bool) -> bool:
-    """Return whether all available cells together fill all links exactly, beside those ``held``.
+def _all_come(problem: Any, able: Any, mask: Any, table: Any, even: bool) -> bool:
+    """Return whether all available cells together fill all links exactly.
 
     Then all groups have equally many, and every link set has enough: no choice is needed.
     """
-    table[:] = held
+    table[:] = 0
     for node in range(len(mask)):
         here, rows, every = mask[node], able.row[node], table[0, problem.group[node]]
         for index in range(np.uint64(able.filled[node])):

@@ -103,12 +103,11 @@ def all_fit(problem: Any, g: int, every: Any, load: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def mark_all(able: Any, node: int, step: int, arrival: Any, mask: Any, held: Any) -> int:
-    """Assign the step to all cells at a node, add them to ``held``, and return their number."""
+def mark_all(able: Any, node: int, step: int, arrival: Any, mask: Any) -> int:
+    """Assign the step to all cells at a node, and return their number."""
     here, rows, arrivals = mask[node], able.row[node], arrival[node]
     for index in range(np.uint64(able.filled[node])):
         row = np.uint64(rows[index])
-        held[np.uint64(here[row])] += 1
         arrivals[row], here[row] = step, 0
     return able.filled[node]
 
@@ -127,20 +126,13 @@ def sum_subsets(table: Any, degree: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def choose_cells(problem: Any, g: int, count: Any, load: int, held: Any) -> None:
-    """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step.
-
-    Adds them to ``held``, the cells of other roots by mask.
-    """
+def choose_cells(problem: Any, g: int, count: Any, load: int) -> None:
+    """Reduce the counts of a group's cells, by rank and mask, to those that arrive in the step."""
     none, first = np.uint64(0), np.uint64(1)
-    full = np.uint64(len(held) - 1)
-    used = np.empty((1, 1, len(held)), np.int64)
-    used[0, 0] = held
-    sum_subsets(used, problem.tail.shape[1])
+    full = np.uint64(count.shape[1] - 1)
     room = np.empty(full + first, np.int64)
     for links in range(full + first):
         room[links] = problem.weight[problem.kind[g], links] * load // problem.unit
-        room[links] -= used[0, 0, links]
     for place in range(np.uint64(len(count))):
         for links in range(first, full + first if count[place, none] else none):
             fit = np.int64(count[place, links])
@@ -155,7 +147,6 @@ def choose_cells(problem: Any, g: int, count: Any, load: int, held: Any) -> None
                     break
                 more = (more - first) & rest
             count[place, links] = fit
-            held[links] += fit
             more = rest
             while fit > 0:
                 room[links | more] -= fit

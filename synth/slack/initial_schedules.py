@@ -15,7 +15,7 @@ from topoloom.synth.edge_swaps.work_estimates import WORD
 from topoloom.synth.kernels.splitmix import seeded
 from topoloom.synth.slack.deadlines import plan_memory
 from topoloom.synth.slack.distances import distances
-from topoloom.synth.slack.greedy import greedy, no_cells
+from topoloom.synth.slack.greedy import greedy
 from topoloom.synth.slack.problem import Problem, load_bound
 
 LARGE = 200_000
@@ -156,9 +156,7 @@ class InitialSchedules:
         """Return the greedy schedule of one rule (`synth.slack.greedy`); None if incomplete."""
         height = self._height.copy() if rounds else self._height
         memory = plan_memory(self._problem, steps)
-        held = no_cells(self._problem, steps)
-        before = np.zeros(steps + 1, np.int64)
         arrival, loads, left = greedy(
-            self._problem, height, memory, rounds, waste, late, even, state, held, before
+            self._problem, height, memory, rounds, waste, late, even, state
         )
         return DraftSchedule(arrival, loads) if left == 0 else None

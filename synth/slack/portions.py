@@ -1,8 +1,9 @@
 """Greedy slack schedules of very large graphs, planned for a portion of the roots at a time.
 
 Cells of different roots share nothing but the links.  So each portion of the roots is planned
-beside the counts of the cells of earlier portions, by step, node and mask (`synth.slack.greedy`).
-The memory is that of one portion, and later portions fill links that earlier ones leave unused.
+beside the counts of the cells of earlier portions, by step, node and set of links
+(`synth.slack.word_greedy`).  The memory is that of one portion, and later portions fill links that
+earlier ones leave unused.
 """
 
 from collections.abc import Iterator
@@ -12,15 +13,16 @@ from numpy.typing import NDArray
 
 from topoloom.synth.evaluation.all_pairs import count_shards
 from topoloom.synth.kernels.splitmix import seeded
-from topoloom.synth.slack.deadlines import plan_memory
-from topoloom.synth.slack.distances import distances, heights
-from topoloom.synth.slack.greedy import greedy, no_cells
+from topoloom.synth.slack.distances import distances
+from topoloom.synth.slack.greedy_selection import FAR
 from topoloom.synth.slack.initial_schedules import DraftSchedule
 from topoloom.synth.slack.problem import Integers, Problem, load_bound
+from topoloom.synth.slack.root_words import cell_words
+from topoloom.synth.slack.word_greedy import greedy_words
 
 PORTION = 1 << 25
-"""Most cells of a portion, a dozen bytes each.  Measured on a random graph of 16,381 nodes of
-degree 4: 0.6 GB, and 1.008 times the bound."""
+"""Most cells of a portion, two or three bytes each.  Measured on a random graph of 16,381 nodes of
+degree 4: 1.011 times the bound."""
 
 # Steps of a first search; where a distance is longer, twice as many.
 _FEW_STEPS = 16
@@ -44,8 +46,8 @@ class PortionedSearch:
         """Return a schedule within ``steps``, at least the eccentricity; there are no moves."""
         arrival = np.empty((len(self._problem.tail), len(self._problem.roots)), np.int8)
         loads = np.zeros(steps + 1, np.int64)
-        for rows, found, so_far in self._greedily(steps):
-            arrival[:, rows], loads = found, so_far
+        for rows, found in self._greedily(steps, loads, keep=True):
+            arrival[:, rows] = found
         return DraftSchedule(arrival, loads)
 
     @property
@@ -59,7 +61,7 @@ class PortionedSearch:
     def filled(self, steps: int) -> Counts:
         """Return the cells of `find` by group, step and set of links; no arrival step is kept."""
         if steps not in self._counted:
-            for _ in self._greedily(steps):
+            for _ in self._greedily(steps, np.zeros(steps + 1, np.int64), keep=False):
                 pass
         return self._counted[steps]
 
@@ -72,32 +74,33 @@ class PortionedSearch:
 
     def _shortest(self) -> Counts:
         """Return the cells of breadth-first broadcast by group, step and set of links."""
-        problem, steps, longest = self._problem, _FEW_STEPS, -1
-        total = np.zeros((0, 0, 0), np.int32)
-        while longest < 0:
-            total = np.zeros((len(problem.members), steps + 1, problem.weight.shape[1]), np.int32)
-            longest = count_shards(problem.tail, problem.roots, problem.group, total)
+        problem, steps = self._problem, _FEW_STEPS
+        total = _no_counts(problem, steps)
+        while (longest := count_shards(problem.tail, problem.roots, problem.group, total)) < 0:
             steps *= 2
-        return total[:, : longest + 1]
+            total = _no_counts(problem, steps)
+        return np.ascontiguousarray(total[: longest + 1].transpose(1, 0, 2))
 
-    def _greedily(self, steps: int) -> Iterator[tuple[Integers, NDArray[np.int8], Integers]]:
-        """Yield the rows, the arrival steps, and the loads so far, of every portion."""
-        held = no_cells(self._problem, steps)
-        loads, state = np.zeros(steps + 1, np.int64), seeded(self._seed, steps)
+    def _greedily(
+        self, steps: int, loads: Integers, *, keep: bool
+    ) -> Iterator[tuple[Integers, NDArray[np.int8]]]:
+        """Yield the rows and the arrival steps of every portion; fill in the loads.
+
+        Arrival steps have no columns unless they are to be kept.
+        """
+        problem = self._problem
+        filled = _no_counts(problem, steps)
+        state = seeded(self._seed, steps)
         for rows, part in self._parts():
-            height, plans = heights(part), plan_memory(part, steps)
-            found, loads, left = greedy(part, height, plans, 0, 0, 0, True, state, held, loads)
-            # Without granted lateness every cell meets its deadline.
-            assert left == 0
-            yield rows, found, loads
-        self._counted[steps] = _by_sets(held)
+            arrival = np.full((len(problem.tail), len(rows) if keep else 0), FAR, np.int8)
+            cells = cell_words(part, self.eccentricity)
+            greedy_words(part, cells, steps, state, filled, loads, arrival)
+            if keep:
+                arrival[part.roots, np.arange(len(rows))] = 0
+            yield rows, arrival
+        self._counted[steps] = np.ascontiguousarray(filled.transpose(1, 0, 2))
 
 
-def _by_sets(held: Counts) -> Counts:
-    """Return the counts of masks within every set of links, by group and step."""
-    filled = np.ascontiguousarray(held.transpose(1, 0, 2))
-    sets = np.arange(filled.shape[2])
-    for k in range(len(sets).bit_length() - 1):
-        within = sets[sets >> k & 1 == 1]
-        filled[:, :, within] += filled[:, :, within ^ (1 << k)]
-    return filled
+def _no_counts(problem: Problem, steps: int) -> Counts:
+    """Return zeros by step, group and set of links."""
+    return np.zeros((steps + 1, len(problem.members), problem.weight.shape[1]), np.int32)

@@ -17,7 +17,7 @@ from topoloom.synth.recipes.recipe import parse
 from topoloom.synth.slack import check_slack_schedule, initial_schedules, slack_schedule
 from topoloom.synth.slack.deadlines import plan_deadlines, plan_memory
 from topoloom.synth.slack.distances import distances
-from topoloom.synth.slack.greedy import FAR, greedy, no_cells
+from topoloom.synth.slack.greedy import FAR, greedy
 from topoloom.synth.slack.initial_schedules import InitialSchedules
 from topoloom.synth.slack.problem import slack_problem
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
@@ -141,10 +141,7 @@ def check_greedy(problem: Any, rounds: int, more: int) -> None:
     distance, high = distances(problem)
     steps = int(distance.max()) + more
     made = plan_memory(problem, steps)
-    held, before = no_cells(problem, steps), np.zeros(steps + 1, np.int64)
-    label, loads, left = greedy(
-        problem, high.copy(), made, rounds, 0, 0, True, seeded(1), held, before
-    )
+    label, loads, left = greedy(problem, high.copy(), made, rounds, 0, 0, True, seeded(1))
     assert left == 0
     assert loads.sum() >= problem.pieces * (len(label) - 1)
     degree = problem.tail.shape[1]
@@ -168,8 +165,7 @@ def test_labels_are_even_where_shortest_paths_make_them_a_sixth_too_many():
     problem = slack_problem(graph, np.arange(359)[None])
     _, high = distances(problem)
     made = plan_memory(problem, 6)
-    held, before = no_cells(problem, 6), np.zeros(7, np.int64)
-    _, loads, left = greedy(problem, high, made, 0, 0, 0, True, seeded(1), held, before)
+    _, loads, left = greedy(problem, high, made, 0, 0, 0, True, seeded(1))
     assert (left, int(loads.sum())) == (0, 414)
     found = slack_schedule(graph, 6, moves=0)
     assert check_slack_schedule(graph, found) == Cost(6, Fraction(358, 359))
