@@ -98,7 +98,7 @@ def require_read_back(context, client, topoloom, folder, size):
         file.unlink()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("size", [*LONG_RECIPES, *drawn(seed=1, count=34, largest=96, most=5)],
                          ids=named)  # fmt: skip
 def test_every_point_of_a_frontier_is_read_back(context, client, topoloom, tmp_path, size):

@@ -121,7 +121,7 @@ def test_every_route_with_a_body_is_tried():
     assert set(ROUTES) == set(EXAMPLES)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_a_member_of_another_type_is_refused_in_words_of_ours(service, path):
     headers = {"Content-Type": "application/json"}
@@ -132,7 +132,7 @@ def test_a_member_of_another_type_is_refused_in_words_of_ours(service, path):
             require_told(service.post(path, content=text, headers=headers), text)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("path", QUERIES)
 def test_a_parameter_of_another_type_is_refused_in_words_of_ours(service, path):
     needed = {"nodes": 6, "degree": 2, "collective": "allgather", "bytes": "1MB"}

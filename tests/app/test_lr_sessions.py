@@ -122,6 +122,7 @@ def test_an_extended_session_is_the_extended_tuner_in_process(job, length):
     assert [one["total_steps"] for one in entries if one["type"] == "extend"] == [length or 0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("back", "length"), [(0, STEPS), (17, STEPS), (41, 900), (60, 900)])
 def test_a_session_goes_back_to_before_or_after_its_extension(job, back, length):
     job.train(40)

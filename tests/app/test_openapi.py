@@ -91,7 +91,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.one_in(18)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 @settings(
     max_examples=25,

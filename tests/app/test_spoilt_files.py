@@ -179,7 +179,7 @@ def test_every_kind_of_file_is_spoilt_and_valid_before() -> None:
         kind.read(kind.valid)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=60)
 @given(data=st.data())

@@ -72,7 +72,7 @@ hosts = st.integers(2, 40)
 ports = st.integers(1, 10)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @settings(max_examples=60, deadline=None)
 @given(hosts, ports, sizes, st.sampled_from(list(PASSES)), FIXED, FIXED)
 @pytest.mark.parametrize("name", EVERY)

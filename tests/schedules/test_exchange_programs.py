@@ -64,6 +64,7 @@ def test_programs_of_any_graph_bring_every_block_to_its_rank(topology, form, nea
     assert program_violations(form, files_of(form, schedule, topology), topology) == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", TRANSCRIBED)
 @pytest.mark.parametrize("name", ["UniRing(3)", "Torus(4, 4)", "Circulant(9, 1, 2)"])
 def test_hop_by_hop_a_program_takes_the_phases_of_its_schedule(name, form):

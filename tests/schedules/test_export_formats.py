@@ -58,7 +58,7 @@ def test_what_is_exported_is_valid_on_its_topology(form, name):
     assert program_violations(form, list(files.values()), topology) == []
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("inplace", [False, True], ids=["out-of-place", "in-place"])
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])

@@ -44,7 +44,7 @@ def require_spoilt_read_or_refused(name: str, data: st.DataObject) -> None:
         require_read_or_refused(text, FILES[name], **plan, network="rails")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", FILES)
 @settings(max_examples=60)
 @given(data=st.data())

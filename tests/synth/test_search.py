@@ -126,6 +126,7 @@ def test_with_parallel_links_degrees_beyond_the_nodes_are_served(nodes: int, lin
             check(frontier(nodes, degree, links, parallel_links=True), links, parallel=True)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("links", Links)
 @pytest.mark.parametrize(
     ("nodes", "degree"),
