@@ -20,18 +20,19 @@ def dot(topology: Topology) -> str:
     """
     require_writable(topology)
     labels = topology.labels()
-    lines = [f"digraph {_quoted(labels['name'])} {{"]
+    lines = [f"digraph {quoted(labels['name'])} {{"]
     if "recipe" in labels:
-        lines.append(f"  comment={_quoted(labels['recipe'])};")
+        lines.append(f"  comment={quoted(labels['recipe'])};")
     for index, node in enumerate(topology.nodes):
         shape = ", shape=box" if node in topology.switches else ""
-        lines.append(f"  {index} [label={_quoted(str(node))}{shape}];")
+        lines.append(f"  {index} [label={quoted(str(node))}{shape}];")
     ends = zip(topology.sources.tolist(), topology.targets.tolist(), strict=True)
     for (source, target), capacity in zip(ends, topology.capacities, strict=True):
         lines.append(f'  {source} -> {target} [label="{capacity}"];')
     return "\n".join([*lines, "}", ""])
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text as a string of dot."""
     # In labels a lone backslash starts an escape, so it is doubled.
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -7,7 +7,7 @@ from typing import Any
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.slurm import Row, hosts, joined_blocks, switch_tree
-from topoloom.synth.formats.topology_draft import wrong
+from topoloom.synth.formats.topology_draft import list_at, wrong
 from topoloom.synth.formats.yaml_text import parse_yaml
 from topoloom.synth.recipes.topology_document import MAX_NODES
 from topoloom.synth.topology.topology import Topology
@@ -24,7 +24,7 @@ def slurm_yaml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     ('n1', 'n2', 's')
     """  # noqa: E501
     document = parse_yaml(text)
-    entries = _list(document, "")
+    entries = list_at(document, "")
     chosen = next((i for i, one in enumerate(entries) if _is_default(one)), 0)
     if not entries or not isinstance(entries[chosen], dict):
         raise wrong("", "must be a list of topologies")
@@ -35,18 +35,12 @@ def slurm_yaml(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     (kind,) = kinds
     key, read = _READERS[kind]
     inner = entry[kind]
-    rows = _list(inner.get(key) if isinstance(inner, dict) else None, f"{place}/{kind}/{key}")
+    rows = list_at(inner.get(key) if isinstance(inner, dict) else None, f"{place}/{kind}/{key}")
     return read(rows, f"{place}/{kind}/{key}", attributes)
 
 
 def _is_default(entry: Any) -> bool:
     return isinstance(entry, dict) and entry.get("cluster_default") is True
-
-
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise wrong(place, "must be a list")
-    return value
 
 
 def _text(row: Any, key: str, place: str) -> str:

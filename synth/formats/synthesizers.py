@@ -13,7 +13,7 @@ from topoloom.synth.fabrics import LARGEST, fabric
 from topoloom.synth.formats.attributes import PLAIN, Attributes, number
 from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.tables import MAX_ROWS
-from topoloom.synth.formats.topology_draft import wrong
+from topoloom.synth.formats.topology_draft import list_at, wrong
 from topoloom.synth.formats.topology_json import parse_json
 from topoloom.synth.topology.assumptions import Assumption
 from topoloom.synth.topology.topology import Topology
@@ -43,11 +43,11 @@ def msccl_tools(text: str, *, attributes: Attributes = PLAIN) -> Topology:
         draft.node(node, f"/links/{node}")
     for source, target, place in _links(chunks):
         draft.edge(source, target, place, {"capacity": chunks[target][source]})
-    for index, entry in enumerate(_list(document.get("switches", []), "/switches")):
+    for index, entry in enumerate(list_at(document.get("switches", []), "/switches")):
         place = f"/switches/{index}"
         if not isinstance(entry, list) or len(entry) != 4:
             raise wrong(place, "must be sources, targets, a bandwidth and a name")
-        sources, targets = (_list(ends, f"{place}/{at}") for at, ends in enumerate(entry[:2]))
+        sources, targets = (list_at(ends, f"{place}/{at}") for at, ends in enumerate(entry[:2]))
         pairs = [
             (source, target)
             for source, target, _ in _links(chunks)
@@ -139,21 +139,15 @@ def _object(text: str) -> dict[str, Any]:
     return document
 
 
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise wrong(place, "must be a list")
-    return value
-
-
 def _square(document: dict[str, Any], key: str) -> list[list[Fraction]]:
     """Return a square matrix of exact numbers."""
-    rows = _list(document.get(key), f"/{key}")
+    rows = list_at(document.get(key), f"/{key}")
     if not 1 <= len(rows) <= MAX_ROWS:
         raise wrong(f"/{key}", f"must have from 1 to {MAX_ROWS} rows")
     square: list[list[Fraction]] = []
     for index, row in enumerate(rows):
         place = f"/{key}/{index}"
-        if len(_list(row, place)) != len(rows):
+        if len(list_at(row, place)) != len(rows):
             raise wrong(place, f"must have {len(rows)} numbers, one for each row")
         square.append([Fraction(number(cell, f"{place}/{at}")) for at, cell in enumerate(row)])
     return square

@@ -11,6 +11,7 @@ import networkx as nx
 from topoloom.schedules.errors import NotExportable
 from topoloom.schedules.model.schedule import Schedule, SequenceSchedule, Tree, TreeSchedule
 from topoloom.schedules.verify import require_valid
+from topoloom.synth.formats.dot import quoted
 from topoloom.synth.topology.topology import NodeId, Topology
 
 MAX_EDGES = 200_000
@@ -49,15 +50,15 @@ def _clusters(parts: list[TreeSchedule]) -> Iterator[str]:
             title = f"{part.collective}, root {tree.root}, weight {tree.weight}"
             lines = [
                 f"  subgraph cluster_{cluster} {{",
-                f"    label={_quoted(f'{title} of {part.trees_per_root}')};",
+                f"    label={quoted(f'{title} of {part.trees_per_root}')};",
             ]
             names = {node: number + at for at, node in enumerate(_members(tree))}
             for node, name in names.items():
                 mark = ", peripheries=2" if node == tree.root else ""
-                lines.append(f"    {name} [label={_quoted(str(node))}{mark}];")
+                lines.append(f"    {name} [label={quoted(str(node))}{mark}];")
             for sender, *switches, receiver in tree.edges:
                 via = ", ".join(map(str, switches))
-                label = f" [label={_quoted(via)}]" if via else ""
+                label = f" [label={quoted(via)}]" if via else ""
                 lines.append(f"    {names[sender]} -> {names[receiver]}{label};")
             yield "\n".join([*lines, "  }", ""])
             number += len(names)
@@ -122,8 +123,3 @@ def _members(tree: Tree) -> list[NodeId]:
     for edge in tree.edges:
         members.update(dict.fromkeys((edge[0], edge[-1])))
     return list(members)
-
-
-def _quoted(text: str) -> str:
-    # In labels a lone backslash starts an escape, so it is doubled.
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from topoloom.schedules.errors import InvalidProgram
+from topoloom.schedules.formats import one_text
 from topoloom.schedules.formats.chakra import read as chakra
 from topoloom.schedules.formats.chakra.program import SEND, Traces
 from topoloom.schedules.formats.goal import read as goal
@@ -115,16 +116,8 @@ def traffic_rate(traffic: Traffic, topology: Topology) -> Fraction | None:
     return Fraction(traffic.whole) / time if time else None
 
 
-def _text(files: Sequence[bytes]) -> str:
-    try:
-        (data,) = files
-        return data.decode()
-    except ValueError:
-        raise InvalidProgram("", "must be one file of text in UTF-8") from None
-
-
 def _msccl(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
-    text = _text(files)
+    text = one_text(files)
     program = msccl.parse(text, meant(MSCCL_XML, said or readings_of(text)[0].dialect)[-1])
     sent = tuple(
         Sent(gpu, block.send, step.count)
@@ -138,7 +131,7 @@ def _msccl(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
 
 
 def _mscclpp(files: Sequence[bytes], said: Runtime | str | None) -> Traffic:
-    program = mscclpp.parse(_text(files), meant(MSCCLPP_JSON, said)[-1])
+    program = mscclpp.parse(one_text(files), meant(MSCCLPP_JSON, said)[-1])
     sent: list[Sent] = []
     gpus, operations = range(len(program.gpus)), 0
     for gpu, made in enumerate(program.gpus):
@@ -165,7 +158,7 @@ def _chakra(files: Sequence[bytes], _: Runtime | str | None) -> Traffic:
 
 
 def _goal(files: Sequence[bytes], _: Runtime | str | None) -> Traffic:
-    return _of_traces(goal.parse(_text(files)))
+    return _of_traces(goal.parse(one_text(files)))
 
 
 def _of_traces(traces: Traces) -> Traffic:

@@ -161,8 +161,8 @@ def _talks(shape: _Shape, talker: int, channels: range) -> dict[str, Any]:
         *each("rlxsignal"),
         *each("rlxwait"),
         _NOP,
-        *_semaphores("sem_release", [shape.begun(talker, at) for at in workers]),
-        *_semaphores("sem_acquire", [shape.done(talker, at) for at in workers]),
+        *semaphores("sem_release", [shape.begun(talker, at) for at in workers]),
+        *semaphores("sem_acquire", [shape.done(talker, at) for at in workers]),
         _NOP,
         *each("signal"),
         *each("wait"),
@@ -186,17 +186,18 @@ def _works(shape: _Shape, gpu: int, worker: int, buffers: list[str]) -> dict[str
         source = {"type": own[0], "index": own[1], "size": high - low}
         work = {"name": "gstore", "src_buff": [source], "dst_buff": [target]}
     ops = [
-        *_semaphores("sem_acquire", [shape.begun(at, worker) for at in talkers]),
+        *semaphores("sem_acquire", [shape.begun(at, worker) for at in talkers]),
         _NOP,
         *([work | {"channel_type": SWITCH}] if high > low else []),
         _NOP,
-        *_semaphores("sem_release", [shape.done(at, worker) for at in talkers]),
+        *semaphores("sem_release", [shape.done(at, worker) for at in talkers]),
     ]
     listed = [{"channel_type": SWITCH, "channel_ids": list(range(len(buffers)))}]
     return {"ops": ops, "channels": listed, "remote_buffer_refs": []}
 
 
-def _semaphores(name: str, numbers: list[int]) -> list[dict[str, Any]]:
+def semaphores(name: str, numbers: list[int]) -> list[dict[str, Any]]:
+    """Return operations on the semaphores, each with at most as many as the run time takes."""
     most = MAX_SEMAPHORES_PER_OPERATION
     return [
         {"name": name, "semaphore_ids": numbers[start : start + most]}

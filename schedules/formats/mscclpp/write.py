@@ -23,10 +23,9 @@ from topoloom.schedules.formats.mscclpp.program import (
     ALIGNMENT,
     COLLECTIVES,
     MAX_BUFFER_BYTES,
-    MAX_SEMAPHORES_PER_OPERATION,
     ChannelType,
 )
-from topoloom.schedules.formats.mscclpp.switch_channels import star, star_gpus
+from topoloom.schedules.formats.mscclpp.switch_channels import semaphores, star, star_gpus
 from topoloom.schedules.formats.mscclpp.thread_blocks import Draft, DraftBlock, DraftStep, arrange
 from topoloom.schedules.formats.targets.fit_runtime import fitted
 from topoloom.schedules.formats.targets.runtimes import MSCCLPP_JSON, Runtime, meant
@@ -263,12 +262,12 @@ _NOP = {"name": "nop"}
 def _own_work(block: DraftBlock) -> list[dict[str, Any]]:
     ops: list[dict[str, Any]] = []
     for step in block.steps:
-        ops += _semaphores("sem_acquire", step.acquires)
+        ops += semaphores("sem_acquire", step.acquires)
         if ops:
             ops.append(_NOP)
         ops.append(_copy(step) if step.added is None else _addition(step, step.added))
         if step.releases:
-            ops += [_NOP, *_semaphores("sem_release", step.releases)]
+            ops += [_NOP, *semaphores("sem_release", step.releases)]
     return ops
 
 
@@ -285,7 +284,7 @@ def _sends(block: DraftBlock, kind: str, buffers: list[str]) -> list[dict[str, A
     ops: list[dict[str, Any]] = [{"name": "rlxwait"} | channel, _NOP]
     for step in block.steps:
         if step.acquires:
-            ops += [*_semaphores("sem_acquire", step.acquires), _NOP]
+            ops += [*semaphores("sem_acquire", step.acquires), _NOP]
         data = {
             "src_buff": [_local(step.source, step.length)],
             "dst_buff": [
@@ -313,11 +312,11 @@ def _receives(block: DraftBlock, kind: str) -> list[dict[str, Any]]:
     ops: list[dict[str, Any]] = [{"name": "rlxsignal"} | channel]
     for step in block.steps:
         ops.append({"name": "wait"} | channel)
-        ops += _semaphores("sem_acquire", step.acquires)
+        ops += semaphores("sem_acquire", step.acquires)
         if step.added is not None:
             ops += [_NOP, _addition(step, step.added)]
         if step.releases:
-            ops += [_NOP, *_semaphores("sem_release", step.releases)]
+            ops += [_NOP, *semaphores("sem_release", step.releases)]
     return ops
 
 
@@ -332,11 +331,3 @@ def _addition(step: DraftStep, added: tuple[str, int]) -> dict[str, Any]:
 
 def _local(place: tuple[str, int], length: int) -> dict[str, Any]:
     return {"type": place[0], "index": place[1], "size": length}
-
-
-def _semaphores(name: str, numbers: list[int]) -> list[dict[str, Any]]:
-    most = MAX_SEMAPHORES_PER_OPERATION
-    return [
-        {"name": name, "semaphore_ids": numbers[start : start + most]}
-        for start in range(0, len(numbers), most)
-    ]
