@@ -51,7 +51,7 @@ def test_every_format_that_is_run_by_something_is_read_back():
 
 @pytest.mark.parametrize("form", sorted(REPLAYED))
 @pytest.mark.parametrize("name", FABRICS + RECIPES)
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(7)
 def test_what_is_exported_is_valid_on_its_topology(form, name):
     topology = topology_of(name)
     files = written(form, schedule_of(name, "allreduce"), topology, **_size(form))

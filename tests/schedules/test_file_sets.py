@@ -25,6 +25,7 @@ def designs():
     }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("form", "name"), FORMS)
 @pytest.mark.parametrize("collective", ["allreduce", "all-to-all", "reduce-scatter"])
 def test_every_size_has_one_file_which_is_the_fastest_that_can_be_written(

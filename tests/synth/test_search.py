@@ -118,6 +118,7 @@ def test_every_degree_has_a_frontier_at_random_larger_sizes(links: Links) -> Non
         check(frontier(nodes, degree, links), links)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("links", Links)
 @pytest.mark.parametrize("nodes", [2, 3, 5, 8])
 def test_with_parallel_links_degrees_beyond_the_nodes_are_served(nodes: int, links: Links) -> None:

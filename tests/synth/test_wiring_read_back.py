@@ -360,6 +360,7 @@ def samples():
 PLANT, SAMPLES = samples()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SAMPLES)
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
