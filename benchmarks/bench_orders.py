@@ -1,14 +1,14 @@
 """Effect of the order of nodes and links on every named fabric: rate, trees, height and time.
 
-    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3] [--collectives allreduce reduce]
+    python -m benchmarks.bench_orders [--only dgx] [--shuffles 3] [--repeats 3]
+                                      [--collectives allreduce reduce]
 
 A fabric, whole and with its first link lost, is listed in its maker's order, and shuffled.  The
 collectives are allgather, reduce-scatter and allreduce by default; the first rank of the listed
-order is the root of a broadcast or reduce.  Orders
-are computed by turns, three times, and the least processor time counts; kernels are warm.  *alike*:
-every order has the same optimum, trees per root and height, and a schedule that the verifier
-accepts at that rate.  *worst*: the longest time of a shuffled order over the time of the listed
-order.
+order is the root of a broadcast or reduce.  Orders are computed by turns, ``--repeats`` times, and
+the least processor time counts.  *alike*: every order has the same optimum, trees per root and
+height, and a schedule that the verifier accepts at that rate.  *worst*: the longest time of a
+shuffled order over the time of the listed order.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from fractions import Fraction
 from benchmarks.bench_faults import FABRICS, faults
 from topoloom.schedules.errors import ScheduleError
 from topoloom.schedules.generate.collectives import make
-from topoloom.schedules.model.schedule import Collective, TreeSchedule, schedule_parts
+from topoloom.schedules.model.schedule import Collective, Schedule, TreeSchedule, schedule_parts
 from topoloom.schedules.simulate import tree_depth
 from topoloom.schedules.verify import tree_inverse_rate, violations
 from topoloom.synth.errors import SynthError
@@ -32,7 +32,6 @@ LARGE = (
     *("dgx-a100-128", "dgx-h100-32", "mi250-16", "mi250-64", "mi300x-32", "ndv2-16", "ndv2-32"),
     *("gb200-nvl72-8", "fat-tree-8"),
 )
-REPEATS = 3
 COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 
 
@@ -66,15 +65,16 @@ def shuffled(topology: Topology, rng: random.Random) -> Topology:
     )
 
 
-def made(orders: Sequence[Topology], collective: Collective) -> list[Made]:
+def made(orders: Sequence[Topology], collective: Collective, repeats: int) -> list[Made]:
     """Make, check and time a collective of a fabric in several orders, by turns."""
     root = orders[0].compute_nodes[0] if collective.has_root else None
-    schedules = [make(topology, collective, "forestcoll", root=root) for topology in orders]
+    schedules: list[Schedule] = []
     seconds: list[list[float]] = [[] for _ in orders]
-    for _ in range(REPEATS):
+    for _ in range(repeats):
+        schedules.clear()
         for times, topology in zip(seconds, orders, strict=True):
             start = time.process_time()
-            make(topology, collective, "forestcoll", root=root)
+            schedules.append(make(topology, collective, "forestcoll", root=root))
             times.append(time.process_time() - start)
     found = []
     for schedule, topology, times in zip(schedules, orders, seconds, strict=True):
@@ -106,6 +106,7 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="fabrics whose name contains this")
     parser.add_argument("--shuffles", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--collectives", type=Collective.of, nargs="+", default=list(COLLECTIVES))
     asked = parser.parse_args()
     print(
@@ -120,6 +121,7 @@ def main() -> None:
                 listed, *others = made(
                     [topology, *(shuffled(topology, rng) for _ in range(asked.shuffles))],
                     collective,
+                    asked.repeats,
                 )
             except (ScheduleError, SynthError):
                 continue  # A rank is cut off: there is no schedule in any order.

@@ -4,17 +4,18 @@
 on its own part of the fabric, with the roots' shards.  The reduce pass is the time reversal of a
 broadcast on the transposed topology.
 
-Large fabrics with a fault are packed by images of a few trees where these exist close to the
-optimum: what neither pass uses of a link is divided evenly, so that growing has room.
+What neither pass uses of a link may be divided evenly, so that trees have room.  The lower of
+the forests with and without that room is kept.  Large fabrics with a fault are packed by images of
+a few trees where these exist close to the optimum.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 from topoloom.schedules.errors import NoSchedule, TookTooLong, TooLarge
-from topoloom.schedules.model.schedule import TreeSchedule
+from topoloom.schedules.model.schedule import TreeSchedule, tree_height
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import network_of
@@ -101,17 +102,51 @@ def _both(
     way: _Way,
 ) -> tuple[TreeSchedule, TreeSchedule] | None:
     """Return the trees of both passes; None if one has none in this way."""
-    assert bound.division is not None
-    spare = way is _images and not topology.shared
+    division = bound.division
+    assert division is not None
+    room: tuple[bool, ...] = (way is _images,)
+    if way is _few_trees and len(division.receivers) <= limits.MAX_PACKED_RANKS:
+        room = False, True
+    if topology.shared:
+        room = (False,)
     adding, spreading = (
-        _part(topology, bound, members, inward=inward, spare=spare) for inward in (True, False)
+        [_part(topology, bound, members, inward=inward, spare=spare) for spare in room]
+        for inward in (True, False)
     )
     turned = whole.transpose()
-    second = _packed(spreading, bound.division, whole, members, way)
+    second = _lowest(spreading, division, whole, members, way)
     if second is None or adding == spreading:
         return second and (replace(second, topology=turned.digest), second)
-    first = _packed(adding, bound.division, turned, members, way)
+    first = _lowest(adding, division, turned, members, way)
     return first and (first, second)
+
+
+def _lowest(
+    parts: Sequence[Topology],
+    division: Division,
+    whole: Topology,
+    members: list[NodeId] | None,
+    way: _Way,
+) -> TreeSchedule | None:
+    """Return the lowest of the forests packed on each part; None if the first part has none.
+
+    Later parts have more room.  Their forests count only if these are exact and have few trees.
+    """
+    best = _packed(parts[0], division, whole, members, way)
+    for part in parts[1:] if best else ():
+        try:
+            other = _packed(part, division, whole, members, _exact_trees)
+        except (NoSchedule, TooLarge, TookTooLong):
+            # A switch sends more than it receives there, and would have to copy.
+            continue
+        best = min((one for one in (best, other) if one), key=_many_and_high)
+    return best
+
+
+def _many_and_high(forest: TreeSchedule) -> tuple[bool, int, int]:
+    """Return whether a forest has very many trees, its height, and its number of trees."""
+    many, height = forest.trees_per_root, max(map(tree_height, forest.trees))
+    return many > limits.MANY_TREES, height, many
 
 
 def _in_canonical_order(topology: Topology, members: tuple[NodeId, ...] | None) -> Topology:
@@ -203,6 +238,14 @@ def _images(
 ) -> TreeSchedule | None:
     """Return images of a few trees within `limits.MANY_TREES_GAP`, or None."""
     return None if sizes else allgather_by_images(part, limits.MANY_TREES_GAP, taking_part)
+
+
+def _exact_trees(
+    part: Topology, sizes: dict[NodeId, int] | None, taking_part: list[NodeId]
+) -> TreeSchedule | None:
+    """Return the trees of a pass at its optimum, or None if these are many."""
+    forest = allgather(part, shards=sizes, participants=taking_part)
+    return forest if forest.trees_per_root <= limits.MANY_TREES else None
 
 
 def _few_trees(

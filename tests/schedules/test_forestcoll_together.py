@@ -134,6 +134,25 @@ def test_roots_have_unequal_shares_only_where_equal_ones_are_slower() -> None:
     assert max(map(tree_depth, schedule.parts)) == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "link", "height"),
+    [
+        ("dgx-a100-2", ("0.gpu0", "0.nvswitch"), 3),
+        ("rail-4-8", ("0.gpu0", "0.nvswitch"), 3),
+        ("ndv2-2", ("0.gpu0", "0.gpu1"), 3),
+        # No rank is farther than 14 hops away.
+        pytest.param("tpu-v5e-8x8", ("0.0", "0.1"), 14, marks=pytest.mark.slow),
+    ],
+)
+def test_links_that_no_pass_fills_leave_room_for_few_and_low_trees(name, link, height) -> None:
+    topology = degraded(fabric(name), without_links=[link])
+    schedule = made(topology)
+    assert [part.trees_per_root for part in schedule.parts] == [1, 1]
+    assert max(map(tree_depth, schedule.parts)) <= height
+    bound = allreduce_bound(topology)
+    assert algbw(schedule, topology) == bound.feasible == bound.rate
+
+
 DIVIDED = {
     "mi250-2": {"without_links": [("0.gpu9", "fabric")]},
     "dgx-h100-2": {"slow_links": [("0.gpu6", "0.nvswitch", Fraction(1, 4))]},
