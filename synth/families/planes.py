@@ -12,7 +12,22 @@ from topoloom.synth.families.family import Arguments, Ends, join, require, two_w
 from topoloom.synth.families.polygons import flags, orders, point_count, require_field
 
 
-class AffinePlane(BalancedFamily, EnumeratedFamily):
+class _OfPlane(EnumeratedFamily):
+    """Graphs on a plane of order q, a prime power."""
+
+    q: int
+
+    def check_domain(self) -> None:
+        """Require a prime power."""
+        require_field(self.q)
+
+    @classmethod
+    def members(cls) -> Iterator[Arguments]:
+        """Yield a member of every order within the limits; each has at least q^2 nodes."""
+        return ((q,) for q in orders(2))
+
+
+class AffinePlane(BalancedFamily, _OfPlane):
     """AffinePlane(q): points (x, y) and lines y = m x - b over the field of q elements.
 
     Points are joined to the lines through them: the incidence graph of AG(2, q) without the
@@ -20,13 +35,8 @@ class AffinePlane(BalancedFamily, EnumeratedFamily):
     q^2 + m q + b.  Distance-regular: an antipodal cover of the complete bipartite graph.
     """
 
-    q: int
     title = "incidence graph of the affine plane of order q without a parallel class"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
-
-    def check_domain(self) -> None:
-        """Require a prime power."""
-        require_field(self.q)
 
     def size(self) -> tuple[int, int]:
         """Return 2 q^2 nodes, degree q."""
@@ -38,11 +48,6 @@ class AffinePlane(BalancedFamily, EnumeratedFamily):
         points, lines = _affine_flags(finite_field(self.q))
         return two_way(points, lines + self.q**2)
 
-    @classmethod
-    def members(cls) -> Iterator[Arguments]:
-        """Yield a member of every order within the limits; each has at least q^2 nodes."""
-        return ((q,) for q in orders(2))
-
     def vertex_transitive(self) -> bool:
         """Return True, by translations, shears, and (x, y) <-> [x, y]: incidence is y + b = m x."""
         return True
@@ -52,7 +57,7 @@ class AffinePlane(BalancedFamily, EnumeratedFamily):
         return 4
 
 
-class NonincidenceGraph(BalancedFamily, EnumeratedFamily):
+class NonincidenceGraph(BalancedFamily, _OfPlane):
     """NonincidenceGraph(q): points and lines of PG(2, q), joined when not incident.
 
     2 (q^2 + q + 1) nodes of degree q^2, 3 steps.  NonincidenceGraph(2) is the distance-3 graph of
@@ -60,13 +65,8 @@ class NonincidenceGraph(BalancedFamily, EnumeratedFamily):
     of lines off two points is the same for all pairs of points.
     """
 
-    q: int
     title = "non-incident points and lines of the projective plane of order q"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, 1989"
-
-    def check_domain(self) -> None:
-        """Require a prime power."""
-        require_field(self.q)
 
     def size(self) -> tuple[int, int]:
         """Return 2 (q^2 + q + 1) points and lines, degree q^2."""
@@ -82,11 +82,6 @@ class NonincidenceGraph(BalancedFamily, EnumeratedFamily):
         sources, targets = np.nonzero(apart)
         return two_way(sources, targets + count)
 
-    @classmethod
-    def members(cls) -> Iterator[Arguments]:
-        """Yield a member of every order within the limits; each has at least q^2 nodes."""
-        return ((q,) for q in orders(2))
-
     def vertex_transitive(self) -> bool:
         """Return True, by the group of ProjectivePlane(q) and its dualities."""
         return True
@@ -99,7 +94,7 @@ class NonincidenceGraph(BalancedFamily, EnumeratedFamily):
         return 3
 
 
-class PolarFly(EnumeratedFamily):
+class PolarFly(_OfPlane):
     """PolarFly(q): points of PG(2, q), joined when one is on the polar line of the other.
 
     The polarity graph ER_q.  The polar of the point (x, y) is the line Y = x X - y, that of the
@@ -108,13 +103,8 @@ class PolarFly(EnumeratedFamily):
     q + 1.  Point (x, y) is node x q + y, slope m node q^2 + m.
     """
 
-    q: int
     title = "polarity graph of the projective plane of order q"
     source = "Erdős and Rényi 1962; Brown 1966; PolarFly: Lakhotia et al., SC 2022"
-
-    def check_domain(self) -> None:
-        """Require a prime power."""
-        require_field(self.q)
 
     def size(self) -> tuple[int, int]:
         """Return q^2 + q + 1 nodes, degree q + 1 except for q + 1 nodes of degree q."""
@@ -134,11 +124,6 @@ class PolarFly(EnumeratedFamily):
         )
         real = sources != targets
         return sources[real], targets[real]
-
-    @classmethod
-    def members(cls) -> Iterator[Arguments]:
-        """Yield a member of every order within the limits; each has at least q^2 nodes."""
-        return ((q,) for q in orders(2))
 
     def bidirectional(self) -> bool:
         """Return True: a polarity is symmetric."""
