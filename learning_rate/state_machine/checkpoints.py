@@ -8,6 +8,7 @@ from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
 
 AGAIN = 0.4  # of the run, in which a rise leads back to the untrained model
+AGAIN_STEPS = 1000  # after warm-up: a network bears a rate for some hundred steps, or for good
 
 
 def save(state: State, phase: str, slot: str) -> State:
@@ -89,8 +90,9 @@ def to_safe(state: State) -> State:
 
 def may_begin_again(state: State) -> bool:
     """Whether a rise leads back to the untrained model: once, and early in the run."""
-    watched = state.untrained and state.settings.stop_rises
-    return watched and state.step <= AGAIN * state.settings.total_steps
+    settings = state.settings
+    early = min(AGAIN * settings.total_steps, settings.warmup_steps + AGAIN_STEPS)
+    return state.untrained and settings.stop_rises and state.step <= early
 
 
 def to_untrained(state: State) -> State:

@@ -66,8 +66,9 @@ def test_after_an_early_rise_the_untrained_model_warms_up_to_a_tenth_of_the_rate
     assert state.spent == toy.run <= 2200
 
 
-def test_a_later_rise_leads_to_a_later_checkpoint():
-    state, toy = trained(options({}, 2000), Mortal(bears=1e-4, from_step=900))
+@pytest.mark.parametrize(("steps", "from_step"), [(2000, 900), (20_000, 4500)])
+def test_a_later_rise_leads_to_a_later_checkpoint(steps, from_step):
+    state, toy = trained(options({}, steps), Mortal(bears=1e-4, from_step=from_step))
     assert returns(toy) == 0 and state.begun == 0
     assert any(a.do == "restore" and a.slot.startswith("safe-") for a in toy.actions)
 
