@@ -37,7 +37,8 @@ class TorusShares:
 @lru_cache(maxsize=4096)
 def totals(plan: TorusShares) -> tuple[int, Fraction]:
     """Return the steps of a plan and the sum of their loads, in shards."""
-    return len(plan.loads), sum(plan.loads, Fraction(0))
+    loads = plan.loads
+    return len(loads), sum(loads, Fraction(0))
 
 
 @lru_cache(maxsize=4096)

@@ -7,11 +7,14 @@ the time of a frontier process; splitting the lines takes 1/100.
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 from topoloom.synth.atlas.entries import HEADER, Atlas
 
 BUNDLED = Path(__file__).with_name("atlas.tsv")
 """Path of the bundled atlas."""
+
+_READING = Lock()
 
 
 @lru_cache(maxsize=1)
@@ -29,7 +32,10 @@ def bundled_of(nodes: int, degree: int) -> Atlas:
     >>> len(bundled_of(16, 2)) > 0, len(bundled_of(16, 15))
     (True, 0)
     """
-    return Atlas.read("\n".join([HEADER, *_lines().get(f"{nodes}\t{degree}", ())]))
+    # The first threads of a search would each read the file.
+    with _READING:
+        lines = _lines()
+    return Atlas.read("\n".join([HEADER, *lines.get(f"{nodes}\t{degree}", ())]))
 
 
 def forget_bundled() -> None:
