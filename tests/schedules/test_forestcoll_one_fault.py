@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topoloom.schedules.model.schedule import Collective, TreeSchedule
+from topoloom.schedules.model.schedule import Collective, TreeSchedule, tree_height
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import Network, network_of
 from topoloom.schedules.trees.flow.optimality import Rate, tree_capacities
@@ -231,3 +231,19 @@ def test_unequal_shards_beside_a_fault_are_packed() -> None:
     forest = allgather(topology, shards=shards)
     assert violations(forest, topology) == []
     assert demand_of(topology, shards).roots == topology.compute_nodes[:3]
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "height"),
+    [
+        ("rail-40-4", {"3.gpu2", "rail2"}, 4),
+        ("rail-40-4", {"3.gpu2", "3.nvswitch"}, 2),
+        pytest.param("mi250-16", {"3.gpu5", "fabric"}, 9, marks=pytest.mark.slow),
+    ],
+)
+def test_where_packing_is_fast_the_lower_trees_are_kept(name, lost, height) -> None:
+    topology = without_link(fabric(name), frozenset(lost))
+    schedule = allgather(topology)
+    assert violations(schedule, topology) == []
+    assert tree_inverse_rate(schedule, topology) == optimum(topology).inverse_rate
+    assert max(map(tree_height, schedule.trees)) <= height

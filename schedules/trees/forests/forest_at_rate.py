@@ -57,7 +57,7 @@ def forest_at(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree
     return (
         shortest_path_forest(topology, network, rate)
         or boxed(topology, network, rate)
-        or symmetric(topology, network, rate)
+        or _symmetric_or_lower(topology, network, rate)
         or packed(topology, network, rate)
     )
 
@@ -129,6 +129,24 @@ def symmetric(
         if found is not None:
             return named_trees(names, found)
     return None
+
+
+def _symmetric_or_lower(topology: Topology, network: Network, rate: Rate) -> Iterable[Tree] | None:
+    """Return images of the trees of a few roots, or None.
+
+    Trees completed beside a fault may be high: where packing is fast, packed trees are kept instead
+    if they are lower and not too many.
+    """
+    found = symmetric(topology, network, rate)
+    work = packing_work(network, rate)
+    if found is None or _of_one_kind(network) or work > limits.MAX_COMPARED_WORK:
+        return found
+    try:
+        plain = packed(topology, network, rate)
+    except NoSchedule:
+        return found
+    most = max(len(found), limits.MAX_TREES_PER_RANK * len(network.terminals))
+    return found if len(plain) > most else min(list(found), plain, key=_worth)
 
 
 def _search_pays(network: Network, roots: int) -> bool:
