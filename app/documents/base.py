@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,7 +13,10 @@ from topoloom.synth.topology.assumptions import (
     assumed_members,
     assumptions_from_document,
 )
-from topoloom.synth.topology.topology import NodeId, Topology
+from topoloom.synth.topology.validation import NodeId
+
+if TYPE_CHECKING:
+    from topoloom.synth.topology.topology import Topology
 
 Exact = Annotated[str, Field(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
 """An exact number: an integer or a fraction in lowest terms, such as ``"277/256"``."""
@@ -130,7 +133,7 @@ class Subject:
     assumed: tuple[Assumption, ...] = ()
 
     @classmethod
-    def of(cls, identity: str, topology: Topology) -> "Subject":
+    def of(cls, identity: str, topology: "Topology") -> "Subject":
         """Return the subject for a stored topology."""
         return cls(identity, topology.digest, topology.name, topology.assumed)
 

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from topoloom.app.documents.base import Document, Identity, Stored, given_members, omitted
 from topoloom.app.documents.frontier import algorithm_of
-from topoloom.synth.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from topoloom.schedules.design import Choice, Design, ScheduleInUse
+    from topoloom.synth.recipes.recipe import Recipe
 
 
 class TaskDocument(Document):
@@ -89,7 +89,7 @@ class CoDesign(Document):
 
 def of(
     design: "Design",
-    topology: Callable[[Recipe], Stored],
+    topology: "Callable[[Recipe], Stored]",
     schedule: "Callable[[Recipe, ScheduleInUse], str]",
 ) -> CoDesign:
     """Return the co-design of a design, whose topologies and schedules are stored."""
@@ -156,7 +156,7 @@ def _task(choice: "Choice") -> PlannedTask:
 
 
 def _used(
-    recipe: Recipe, used: "ScheduleInUse", schedule: "Callable[[Recipe, ScheduleInUse], str]"
+    recipe: "Recipe", used: "ScheduleInUse", schedule: "Callable[[Recipe, ScheduleInUse], str]"
 ) -> UsedSchedule:
     left_out = used.facts is None
     more: dict[str, Any] = option_members(used) | ({"left_out": used.left_out} if left_out else {})

@@ -20,7 +20,6 @@ from topoloom.app.documents.base import (
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.store.artifacts import Artefact, Asked, Computed, Kind
 from topoloom.synth.evaluation.cost import Links
-from topoloom.synth.recipes.recipe import parse
 
 if TYPE_CHECKING:
     from topoloom.schedules.routes.routing_choices import AllToAllChoices
@@ -160,6 +159,7 @@ def algorithm_of(point: "Point") -> dict[str, Any]:
 
 def value_of(document: Mapping[str, Any]) -> FrontierAnswer:
     """Return the frontier of a frontier/1 document, without all-to-all."""
+    from topoloom.synth.recipes.recipe import parse
     from topoloom.synth.search.frontier import Frontier, Point
 
     asked = document["request"]
