@@ -138,8 +138,9 @@ def _symmetric_or_lower(topology: Topology, network: Network, rate: Rate) -> Ite
     if they are lower and not too many.
     """
     found = symmetric(topology, network, rate)
-    work = packing_work(network, rate)
-    if found is None or _of_one_kind(network) or work > limits.MAX_COMPARED_WORK:
+    if found is None or packing_work(network, rate) > limits.MAX_COMPARED_WORK:
+        return found
+    if len(equivalent_ranks(network)) == len(network.terminals):
         return found
     try:
         plain = packed(topology, network, rate)
