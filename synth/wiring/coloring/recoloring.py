@@ -19,7 +19,7 @@ from topoloom.synth.wiring.coloring.kempe import coloured
 from topoloom.synth.wiring.coloring.prices import priced
 from topoloom.synth.wiring.coloring.problem import ColoringProblem, Integers
 
-HEATS = (0.6, 0.6, 0.3, 0.3)
+HEATS = (0.6, 0.6, 0.6, 0.3)
 """Temperatures of the walks, each with a seed of its own.
 
 The cold walk suffices where many links change: 400 moves beside 424 at 0.6, on a full plant of 256
