@@ -52,10 +52,9 @@ MIN_BRANCHES, MAX_BRANCHES, MAX_BRANCH_OPTIONS = 40, 200, 650_000_000
 """Least and greatest number of branches whose prices are searched, and the options in all steps.
 Measured at 1,024 hosts and 8 changed links: the bound rises from 85 to 93 in 2.5 s."""
 
-SHORT_WALK_STEPS_PER_EDGE, MAX_SHORT_WALK_STEPS = 10_000, 6_000_000
-WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 1_500, 50_000_000
-"""Steps of a walk of conflicts, for each edge and at most; the greater product counts.  A walk
-takes 0.6 to 1 s at 256 hosts of 4 ports, and 5 to 8 s at 4,096."""
+WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
+"""Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take
+up to 1.8 s at 256 hosts of 4 ports."""
 
 # Flows and swaps of channels: `assignment.flow_assignment`, `assignment.channel_swaps`
 

@@ -6,8 +6,8 @@
    (`coloring.conflict_walk`); Kempe chains remove the conflicts that are left.
 4. Branch and bound on the colors of new edges raises the bound (`coloring.branches`).
 
-The search ends at the first step that meets the bound, and the walks where `AGREEING` of them keep
-the most edges.  All work is limited by counts of steps.
+The search ends at the first step that meets the bound, and where two walks keep equally many edges.
+All work is limited by counts of steps.
 """
 
 import numpy as np
@@ -19,24 +19,24 @@ from topoloom.synth.wiring.coloring.kempe import coloured
 from topoloom.synth.wiring.coloring.prices import priced
 from topoloom.synth.wiring.coloring.problem import ColoringProblem, Integers
 
-HEATS = (0.6, 0.6, 0.6, 0.3)
-"""Temperatures of the walks, each with a seed of its own.
+WALKS = (
+    (Schedule(0.2, 5.0, 5.0), 0.2),
+    (Schedule(0.5, 4.0, 8.0), 0.3),
+    (Schedule(0.6, 4.0, 8.0), 0.6),
+)
+"""The walks, one after the other, and the share of `limits.WALK_STEPS_PER_EDGE` of
+each.
 
-The cold walk suffices where many links change: 400 moves beside 424 at 0.6, on a full plant of 256
-hosts with 64 changed links.  Elsewhere short walks from several seeds are better than a long one:
-on three plants of 1,024 hosts with 8 changed links, six walks of 2 million steps find 250, 212 and
-236 moves, and one of 25 million steps finds 256, 212 and 242.
+The cold walk suffices for few changed links: on full plants of 1,024 hosts and 8 changed links it
+ends at the same number of moves for different seeds and temperatures.  With 64 changed links the
+warm walks find fewer moves: 708 to 756 beside 866 and 900 on one plant.
 """
 
-WARM = 0.9
-"""Temperature after a walk whose conflicts cannot be joined, in walks of twice the length.
+WARMER_WALKS = ((Schedule(0.7, 4.0, 8.0), 0.6), (Schedule(0.9, 4.0, 8.0), 0.6))
+"""The walks that follow while all walks before them ended with conflicts that cannot be joined.
 
-Warm walks end with more moves and fewer conflicts.  Measured on two full plants of 4,096 hosts with
-64 changed links: 1,400 to 1,458 moves at 0.9, 1,434 to 1,714 at 0.75, and 18,582 at 1.1.
+Measured on a full plant of 4,096 hosts with 256 changed links: 3,454 moves in place of 18,670.
 """
-
-AGREEING = 3
-"""Walks that end at the fewest moves found: the search then ends."""
 
 
 def recolored(
@@ -67,29 +67,27 @@ def recolored(
         return best, most
     prices = priced(problem, best, kept)
     most = min(most, prices.most)
-    start = _started(problem, claimed)
-    joined, agreeing = True, 0
-    for seed, heat in enumerate(HEATS):
-        if kept == most or agreeing == AGREEING:
+    start, joined = _started(problem, claimed), False
+    for number, (schedule, share) in enumerate((*WALKS, *WARMER_WALKS)):
+        if kept == most or (joined and number >= len(WALKS)):
             break
-        schedule = Schedule(heat if joined else WARM, 4.0, 8.0, seed)
-        steps = _steps(problem) * (1 if joined else 2)
+        steps = int(share * _steps(problem))
         last, found = walked(problem, prices.reduced, start, steps, schedule, most)
         if found is None:
-            joined = False
             found = _completed(problem, problem.without_conflicts(last))
+        else:
+            joined = True
         again = -1 if found is None else problem.kept(found)
+        if again == kept:  # Walks that differ seldom agree far from the best.
+            break
         if found is not None and again > kept:
-            best, kept, agreeing = found, again, 0
-        agreeing += again == kept
+            best, kept = found, again
     return best, most if kept == most else min(most, most_kept(problem, prices, kept))
 
 
 def _steps(problem: ColoringProblem) -> int:
     """Return the steps of one walk."""
-    edges = len(problem.first)
-    short = min(limits.SHORT_WALK_STEPS_PER_EDGE * edges, limits.MAX_SHORT_WALK_STEPS)
-    return min(max(short, limits.WALK_STEPS_PER_EDGE * edges), limits.MAX_WALK_STEPS)
+    return min(limits.WALK_STEPS_PER_EDGE * len(problem.first), limits.MAX_WALK_STEPS)
 
 
 def _completed(problem: ColoringProblem, colors: Integers) -> Integers | None:
