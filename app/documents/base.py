@@ -38,8 +38,7 @@ Presented: TypeAlias = Mapping[str, Any]
 class Document(BaseModel):
     """Base of all answers: every member has a description; unknown members are errors."""
 
-    # A command builds the validators of its own answer only, not of all answers that it imports.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     def given(self) -> dict[str, Any]:
         """Return the members that are set, as JSON values, in order."""
