@@ -11,7 +11,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, create_engine, text
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
-from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.util import LRUCache
 
 from topoloom.app import cli
 from topoloom.app.api.main import create_app
@@ -31,7 +27,6 @@ from topoloom.app.observability import logs
 from topoloom.app.observability.telemetry import trace_ids
 from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import open_context
-from topoloom.app.store import database as databases
 from topoloom.app.store.database import migrate, open_engine
 
 
@@ -40,24 +35,6 @@ def unhurried() -> Iterator[None]:
     """No answer becomes a job unasked: that would depend on how busy the machine is."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("TOPOLOOM_WAIT_SECONDS", "60")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> Iterator[None]:
-    """Share compiled statements among the databases of a kind.
-
-    Every engine compiles its statements itself; with an engine a test that took a fifth of the
-    time of the tests of the service.
-    """
-    compiled = LRUCache[object, object](5_000)
-    with pytest.MonkeyPatch.context() as patched:
-        for kind in (SQLiteDialect_pysqlite, PGDialect_psycopg):
-            # The key of a compiled statement begins with the dialect of the engine.
-            patched.setattr(kind, "__hash__", lambda dialect: hash(type(dialect)))
-            patched.setattr(kind, "__eq__", lambda one, other: type(one) is type(other))
-        sharing = partial(create_engine, execution_options={"compiled_cache": compiled})
-        patched.setattr(databases, "create_engine", sharing)
         yield
 
 
