@@ -32,7 +32,7 @@ REST_SECONDS = 1.0
 class ServerReads:
     """Reads of rows on one connection to PostgreSQL that only reads.
 
-    While the connection opens, after a failure, and after `READ_SECONDS` no row is found.
+    No row is found while the connection opens, after a failure, or after `READ_SECONDS`.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -87,10 +87,10 @@ class ServerReads:
         from psycopg import AsyncConnection, Error
 
         dialect, url = self._engine.dialect, self._engine.url
-        words, names = dialect.create_connect_args(url)
+        positional, named = dialect.create_connect_args(url)
         try:
             self._connection = await AsyncConnection.connect(
-                *words, **(dict(names) | connect_arguments(url)), autocommit=True
+                *positional, **(dict(named) | connect_arguments(url)), autocommit=True
             )
         except Error as error:
             log.warning("no connection for reads on the event loop: %s", first_line(error))
@@ -112,7 +112,7 @@ class ServerReads:
 
 
 def _shut(connection: "AsyncConnection[tuple[Any, ...]]") -> None:
-    """Let all that wait for a connection fail at once; the connection itself stays to be closed."""
+    """Let all reads that wait for a connection fail at once; `_drop` then closes it."""
     if not connection.closed:
         with socket.socket(fileno=os.dup(connection.fileno())) as same:
             same.shutdown(socket.SHUT_RDWR)

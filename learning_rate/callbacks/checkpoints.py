@@ -14,8 +14,8 @@ class Checkpoints:
     """Checkpoints by name, in main memory or in files of a folder.
 
     `keep_only` also trims the stored batches of the part ``data``, and `document` contains them.
-    Training that begins again with the untrained model goes on with the next batches, so that the
-    batches of the whole run need not be stored.
+    The checkpoint of the untrained model restores all parts but ``data``: training begins again
+    with the next batches, so that the batches of the whole run need not be stored.
     """
 
     def __init__(self, parts: Mapping[str, Stateful], folder: Path | None) -> None:

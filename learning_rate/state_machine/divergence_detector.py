@@ -4,8 +4,8 @@ A rate that a network does not bear for long mostly does not explode.  The loss 
 for some tens of steps and stays: units have died, and no rate brings them back.  Early in the run
 training then begins again with the untrained model (`learning_rate.state_machine.stages`).
 
-What is compared is the mean of the last `WINDOW` losses (the level) with the least level so far
-(the floor), in units of what the loss had fallen by then, and of the noise of the run itself.
+The level, the mean of the last `WINDOW` losses, is compared with the floor, the least level so far.
+The units are the fall of the loss until then, and the noise of the run itself.
 
 The floor is the least of many levels, one that noise has made.  On a flat course of pure noise
 some level lies six standard errors above it in most runs of a thousand steps.  So after warm-up

@@ -4,9 +4,9 @@
 on its own part of the fabric, with the roots' shards.  The reduce pass is the time reversal of a
 broadcast on the transposed topology.
 
-What neither pass uses of a link may be divided evenly, so that trees have room.  The lower of
-the forests with and without that room is kept.  Large fabrics with a fault are packed by images of
-a few trees where these exist close to the optimum.
+Capacity that neither pass uses may be divided evenly between them, as room for lower trees.  The
+lower of the forests with and without that room is kept.  Large fabrics with a fault are packed by
+images of a few trees where these exist close to the optimum.
 """
 
 from collections.abc import Callable, Iterable, Sequence
