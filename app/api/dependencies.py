@@ -6,6 +6,7 @@ from fastapi import Depends, Header, Path, Request
 from starlette.exceptions import HTTPException
 
 from topoloom.app.api.request_dispatcher import context_of
+from topoloom.app.jobs.worker_pool.task import parsed_json
 from topoloom.app.requests.document_ids import IdPrefix
 from topoloom.app.requests.options import listing, sweeps_and_jobs
 from topoloom.app.requests.options.listing import FieldPaths
@@ -18,15 +19,22 @@ async def _context(request: Request) -> Context:
     return context_of(request)
 
 
-async def require_json(content_type: HeaderDep = None) -> None:
+def require_json(request: Request) -> None:
     """Raise 415 unless the body is sent as JSON."""
-    media = (content_type or "").partition(";")[0].strip().lower()
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
         raise HTTPException(415, "body: must be sent as application/json")
 
 
+async def _require_unique_names(request: Request) -> None:
+    """Refuse a body that names a member twice: FastAPI takes the last one."""
+    require_json(request)
+    if body := await request.body():
+        parsed_json(body)
+
+
 ContextDep = Annotated[Context, Depends(_context)]
-JsonBody = Depends(require_json)
+JsonBody = Depends(_require_unique_names)
 IdDep = Annotated[
     IdPrefix, Path(description="id of the document, or its first 6 or more characters")
 ]

@@ -265,7 +265,7 @@ def create_route(
 
     async def create_unread(request: Request) -> Response:
         require(request, scope)
-        await require_json(request.headers.get("content-type"))
+        require_json(request)
         await refuse_unknown_query(request)
         body = await request.body()
         return await _shown(request, await unparsed_or_accepted(request, operation, body))

@@ -275,7 +275,8 @@ def described(error: Exception, path: str) -> ProblemDocument:
 def _of_validation(problem: Problem, error: RequestValidationError, path: str) -> ProblemDocument:
     if any(entry["type"] == "json_invalid" for entry in error.errors()):
         entry = error.errors()[0]
-        detail = f"body: must be JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}"
+        at = "".join(f" at character {place}" for place in entry["loc"][1:])
+        detail = f"body: must be JSON: {entry['ctx']['error']}{at}"
         return _document(HTTP_PROBLEMS[400], detail, path, [])
     found = field_errors(error)
     detail = "; ".join(f"{entry.pointer or 'body'}: {entry.detail}" for entry in found[:10])

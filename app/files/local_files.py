@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from topoloom.app.config import Settings
 from topoloom.app.files.text_decoding import NotText, decoded
+from topoloom.synth.naming.unique_names import unique_members
 
 
 class UnusableFile(ValueError):
@@ -46,7 +47,7 @@ def read_json(path: Path, settings: Settings) -> Any:
 def parse_json(path: Path, text: str) -> Any:
     """Return the parsed content of a file; raise `UnusableFile` if it is not JSON."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique_members)
     except RecursionError:
         raise UnusableFile(path, "must not be nested so deeply") from None
     except ValueError as error:
@@ -176,7 +177,7 @@ def read_wiring_file(path: Path, settings: Settings) -> list[Any] | dict[str, An
     """
     text = read_text(path, settings)
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=unique_members)
     except (ValueError, RecursionError):
         return {"text": text}
     return document if isinstance(document, list | dict) else {"text": text}

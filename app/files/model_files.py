@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from topoloom.app.files.local_files import UnusableFile, parse_json, read_bytes, read_text
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.formats.aicb_workload import aicb_model, is_workload
+from topoloom.synth.naming.unique_names import RepeatedName, unique_members
 
 if TYPE_CHECKING:
     from topoloom.app.config import Settings
@@ -48,13 +49,13 @@ def _json(path: Path, text: str) -> Any:
     from topoloom.schedules.formats.job_traces.trace_files import is_trace
 
     try:
-        parsed = json.loads(text)
+        parsed = json.loads(text, object_pairs_hook=unique_members)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and text.lstrip().startswith("{"):
             # Chakra's jsonizer writes one object after another.
             return _traces(path, {path.name: text})
         return parse_json(path, text)
-    except RecursionError:
+    except (RecursionError, RepeatedName):
         return parse_json(path, text)
     return _traces(path, {path.name: parsed}) if is_trace(parsed) else parsed
 

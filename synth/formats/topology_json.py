@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from topoloom.synth.formats.topology_draft import line, wrong
+from topoloom.synth.naming.unique_names import unique_members
 from topoloom.synth.recipes.topology_document import topology_from_document
 from topoloom.synth.topology.topology import Topology
 
@@ -18,10 +19,10 @@ def parse_json(text: str, decimal: Callable[[str], Any]) -> Any:
     """Return the value of a JSON text; ``decimal`` converts its decimals.
 
     Raises:
-        InvalidTopology: The text is no JSON, or nests too deep; the error names the line.
+        InvalidTopology: The text is no JSON, nests too deep, or an object gives a name twice.
     """
     try:
-        return json.loads(text, parse_float=decimal)
+        return json.loads(text, parse_float=decimal, object_pairs_hook=unique_members)
     except RecursionError:
         raise wrong("", "must not nest so deep") from None
     except json.JSONDecodeError as error:

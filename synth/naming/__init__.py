@@ -1,1 +1,1 @@
-"""Terms, short names of topologies, and suggestions for mistyped names."""
+"""Terms, short names of topologies, suggestions for mistyped names, and names given twice."""

@@ -53,6 +53,7 @@ BAD = {
     "four cells": ("edgelist", "a b 1\nb a 1 7", "/line/2", "source, target"),
     "a link to itself": ("edgelist", "a b 1\nb b 1", "/line/2", "two different nodes"),
     "no JSON": ("node-link", '{"nodes": [\n}', "/line/2", "must be JSON"),
+    "a name twice": ("node-link", '{"nodes": [], "links": [], "nodes": []}', "", "'nodes' twice"),
     "JSON without nodes": ("node-link", "{}", "/nodes", "must be a list"),
     "JSON without links": ("node-link", '{"nodes": [{"id": 1}]}', "/links", "must be a list"),
     "a node without id": ("node-link", '{"nodes": [{}], "links": []}', "/nodes/0/id", "string"),

@@ -323,6 +323,7 @@ def test_a_patch_that_config_db_takes_is_read_as_what_it_leaves(script):
         ('{"OCS_CROSS_CONNECT": {"1A-2C": {}}}', "/OCS_CROSS_CONNECT/1A-2C: must be a cross-"),
         ('[{"device": "x", "patch": []}]', "/0/device: must be a panel"),
         ('{\n"a": ', "/line/2: must be JSON"),
+        ('[{"panel": 0, "a": 1, "b": 2, "a": 3}]', "must be JSON: an object names 'a' twice"),
         ("panel,a,b\npanel-0,0A,1B\npanel-0,7A,2B", "/line/3/a: panel-0 has no port 7A"),
         ("", "is empty"),
         ("\n\n%PDF-1.4", "/line/3: is a PDF document"),

@@ -36,7 +36,7 @@ _BODY = {"model": SweepDocument}
 async def _unread(request: Request) -> Response:
     """Create a sweep from a body that takes too long to parse on the event loop."""
     require(request, DESIGN)
-    await require_json(request.headers.get("content-type"))
+    require_json(request)
     await refuse_unknown_query(request)
     text, parsing = await request.body(), request.app.state.parsing
     body = await parsing.run(request.state.owner, partial(parsed, SweepRequest, text))

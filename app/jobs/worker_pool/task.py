@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ from topoloom.app.requests.base import Request
 from topoloom.app.requests.field_errors import MAX_ERRORS
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
+from topoloom.synth.naming.unique_names import RepeatedName, unique_members
 
 B = TypeVar("B", bound=Request)
 
@@ -83,24 +84,36 @@ def parsed(model: type[B], body: bytes) -> B:
     """Return the request of a model that a text holds.
 
     Raises:
-        RequestValidationError: The text is not JSON, or breaks rules of the request; at most a
-            hundred are named.
+        RequestValidationError: As `parsed_json`, or the text breaks rules of the request; at most
+            a hundred are named.
     """
+    held = parsed_json(body)
+    _require_few_unknown(model, held)
     try:
-        held = json.loads(body)
-        _require_few_unknown(model, held)
         return model.model_validate(held)
-    except json.JSONDecodeError as error:
-        raise RequestValidationError([_malformed(error.msg, error.pos)]) from None
-    except UnicodeDecodeError as error:
-        raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
-    except RecursionError:
-        raise RequestValidationError([_malformed("is nested too deeply", 0)]) from None
     except ValidationError as error:
         raise RequestValidationError(_named(error)) from None
+
+
+def parsed_json(body: bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        RequestValidationError: The text is not JSON, or an object names a member twice.
+    """
+    try:
+        return json.loads(body, object_pairs_hook=unique_members)
+    except json.JSONDecodeError as error:
+        raise _malformed(error.msg, error.pos) from None
+    except RepeatedName as error:
+        raise _malformed(str(error)) from None
+    except UnicodeDecodeError as error:
+        raise _malformed("must be UTF-8", error.start) from None
+    except RecursionError:
+        raise _malformed("is nested too deeply") from None
     except ValueError:
         rule = f"has a number of more than {sys.get_int_max_str_digits()} digits"
-        raise RequestValidationError([_malformed(rule, 0)]) from None
+        raise _malformed(rule) from None
 
 
 def _require_few_unknown(model: type[Request], held: object) -> None:
@@ -121,8 +134,9 @@ def _many(count: int) -> dict[str, object]:
     return {"type": "too_many", "loc": ("body",), "msg": f"breaks {count} rules in all"}
 
 
-def _malformed(rule: str, place: int) -> dict[str, object]:
-    return {"type": "json_invalid", "loc": ("body", place), "msg": rule, "ctx": {"error": rule}}
+def _malformed(rule: str, *place: int) -> RequestValidationError:
+    entry = {"type": "json_invalid", "loc": ("body", *place), "msg": rule, "ctx": {"error": rule}}
+    return RequestValidationError([entry])
 
 
 def _named(error: ValidationError) -> list[dict[str, object]]:

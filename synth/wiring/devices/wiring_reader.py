@@ -13,6 +13,7 @@ from topoloom.synth.errors import InvalidPlant, InvalidTopology, InvalidWiring
 from topoloom.synth.formats.detection import detect
 from topoloom.synth.formats.unsupported import head_of, recognise
 from topoloom.synth.formats.unsupported_kinds import FOREIGN as FOREIGN_KINDS
+from topoloom.synth.naming.unique_names import unique_members
 from topoloom.synth.wiring.devices import calient_dicon, graphs, polatis, sonic, work_sheet
 from topoloom.synth.wiring.devices.cable_jumpers import read_jumpers
 from topoloom.synth.wiring.devices.device_report import (
@@ -136,7 +137,7 @@ def _part(text: str, plant: Plant, panel: int | None) -> list[Report]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text.lstrip("\ufeff"))
+        return json.loads(text.lstrip("\ufeff"), object_pairs_hook=unique_members)
     except json.JSONDecodeError as error:
         raise InvalidWiring(f"/line/{error.lineno}", f"must be JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:

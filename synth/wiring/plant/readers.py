@@ -6,6 +6,7 @@ from typing import Any
 
 from topoloom.synth.errors import InvalidPlant, InvalidTopology
 from topoloom.synth.formats.yaml_text import parse_yaml
+from topoloom.synth.naming.unique_names import unique_members
 from topoloom.synth.wiring.plant.cable_lists import (
     is_cable_header,
     is_cable_list,
@@ -75,7 +76,7 @@ def _csv(text: str) -> Plant:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique_members)
     except (ValueError, RecursionError) as error:
         raise InvalidPlant("", f"must be JSON: {error}") from None
 
