@@ -22,7 +22,7 @@ def time(nodes: int, degree: int, operation: Operation) -> Baseline | None:
 
     This is the cost of breadth-first broadcast: rotations by a right angle map the torus to itself,
     so the four links into a host have equal load in every step
-    (`synth.families.twisted_torus`).
+    (`synth.families.torus`).
 
     >>> from topoloom.schedules.model.schedule import Collective
     >>> work = Operation(Collective.ALLREDUCE, 32, Fraction(1), Fraction(0))
@@ -48,7 +48,7 @@ def baseline_run(nodes: int, degree: int, operation: Operation) -> BaselineRun |
 
 def _broadcast(side: int) -> tuple[Topology, StepSchedule]:
     from topoloom.schedules.steps import bfb
-    from topoloom.synth.families.twisted_torus import TwistedTorus
+    from topoloom.synth.families.torus import TwistedTorus
     from topoloom.synth.recipes.build import build
 
     topology = build(TwistedTorus(2 * side, side, side))

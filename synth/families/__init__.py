@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 from topoloom.synth.errors import InvalidRecipe
-from topoloom.synth.families.bi_ring import BiRing
 from topoloom.synth.families.cayley import (
     Cayley,
     CayleyAlternating,
@@ -15,13 +14,16 @@ from topoloom.synth.families.cayley import (
     CayleySymmetric,
 )
 from topoloom.synth.families.circulant import Circulant
-from topoloom.synth.families.complete import Complete
-from topoloom.synth.families.complete_bipartite import CompleteBipartite
+from topoloom.synth.families.complete import (
+    Complete,
+    CompleteBipartite,
+    CompleteMultipartite,
+    Crown,
+)
 from topoloom.synth.families.cubes import FoldedCube, HalvedCube, TwistedHypercube
 from topoloom.synth.families.cubic import ChordalRing, CubeConnectedCycles
-from topoloom.synth.families.de_bruijn import DeBruijn
-from topoloom.synth.families.diamond import Diamond
-from topoloom.synth.families.directed_circulant import DirectedCirculant
+from topoloom.synth.families.de_bruijn import DeBruijn, ModifiedDeBruijn
+from topoloom.synth.families.directed_circulant import Diamond, DirectedCirculant
 from topoloom.synth.families.family import Base, Graph
 from topoloom.synth.families.generalized_de_bruijn import (
     GeneralizedDeBruijn,
@@ -31,9 +33,7 @@ from topoloom.synth.families.generalized_kautz import GeneralizedKautz, Generali
 from topoloom.synth.families.hypercube import Hypercube
 from topoloom.synth.families.kautz import Kautz
 from topoloom.synth.families.lifts import Digraph, Lift
-from topoloom.synth.families.modified_de_bruijn import ModifiedDeBruijn
 from topoloom.synth.families.moore import MooreLineGraph
-from topoloom.synth.families.multipartite import CompleteMultipartite, Crown
 from topoloom.synth.families.paley import Paley
 from topoloom.synth.families.permutations import Arrangement, Pancake
 from topoloom.synth.families.planes import AffinePlane, NonincidenceGraph, PolarFly, SlimFly
@@ -46,10 +46,9 @@ from topoloom.synth.families.polygons import (
     ProjectivePlane,
 )
 from topoloom.synth.families.random_graphs import RandomRegular, RandomRegularTwoWay
+from topoloom.synth.families.rings import BiRing, UniRing
 from topoloom.synth.families.subsets import DoubledOdd, Johnson, Kneser, Odd
-from topoloom.synth.families.torus import Torus
-from topoloom.synth.families.twisted_torus import TwistedTorus
-from topoloom.synth.families.uni_ring import UniRing
+from topoloom.synth.families.torus import Torus, TwistedTorus
 from topoloom.synth.naming.suggestions import did_you_mean
 
 _OWN: tuple[type[Base], ...] = (

@@ -22,7 +22,7 @@ from typing import Self
 
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
-from topoloom.synth.families.family import Arguments, Base
+from topoloom.synth.families.family import Arguments, Base, always
 
 
 class EnumeratedFamily(Base):
@@ -50,9 +50,7 @@ class BalancedFamily(Base):
         """Return the longest distance between two nodes."""
         raise NotImplementedError
 
-    def bidirectional(self) -> bool:
-        """Return True: distance-regular and locally transitive graphs are two-way."""
-        return True
+    bidirectional = always  # Distance-regular and locally transitive graphs are two-way.
 
     def claim(self) -> Claim:
         """Claim the diameter as steps, at optimal bandwidth; proved above."""

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
-from topoloom.synth.families.family import Base, Ends, require
+from topoloom.synth.families.family import Base, Ends, always, require
 
 
 class Circulant(Base):
@@ -64,17 +64,13 @@ class Circulant(Base):
                 seen.add(arguments)
                 yield cls(*arguments)
 
-    def bidirectional(self) -> bool:
-        """Return True: every offset a contributes the jumps a and -a."""
-        return True
+    bidirectional = always  # Every offset a contributes the jumps a and -a.
 
     def parallel(self) -> bool:
         """Return whether an offset is repeated."""
         return len(set(self.offsets)) < len(self.offsets)
 
-    def vertex_transitive(self) -> bool:
-        """Return True: the rotation x -> x + c is an automorphism for every c."""
-        return True
+    vertex_transitive = always  # The rotation x -> x + c is an automorphism for every c.
 
     def claim(self) -> Claim | None:
         """Claim the cost of rings, of complete graphs and of the best pair {m, m + 1}."""

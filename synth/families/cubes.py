@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from topoloom.synth.families.balanced import BalancedFamily
-from topoloom.synth.families.family import Base, Ends, require
+from topoloom.synth.families.family import Base, Ends, always, at_least
 from topoloom.synth.families.hypercube import Hypercube
 from topoloom.synth.limits import capped_power
 
@@ -21,10 +21,7 @@ class FoldedCube(BalancedFamily):
     k: int
     title = "folded cube"
     source = "El-Amawy and Latifi 1991; Brouwer, Cohen, Neumaier, section 9.2D"
-
-    def check_domain(self) -> None:
-        """Require k >= 3."""
-        require(self.k >= 3, "k", "must be at least 3")
+    check_domain = at_least(k=3)
 
     def size(self) -> tuple[int, int]:
         """Return 2**(k - 1) nodes, degree k."""
@@ -42,9 +39,8 @@ class FoldedCube(BalancedFamily):
         if degree >= 3 and nodes == capped_power(2, degree - 1):
             yield cls(degree)
 
-    def vertex_transitive(self) -> bool:
-        """Return True: adding a word is an automorphism (and permuting the k bits is one)."""
-        return True
+    # Adding a word is an automorphism (and permuting the k bits is one).
+    vertex_transitive = always
 
     def diameter(self) -> int:
         """Return k / 2 rounded down: the nearer of a word and its opposite counts."""
@@ -60,10 +56,7 @@ class HalvedCube(BalancedFamily):
     k: int
     title = "halved cube"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.2D"
-
-    def check_domain(self) -> None:
-        """Require k >= 3."""
-        require(self.k >= 3, "k", "must be at least 3")
+    check_domain = at_least(k=3)
 
     def size(self) -> tuple[int, int]:
         """Return 2**(k - 1) nodes, degree k (k - 1) / 2: any two of k bits may change."""
@@ -83,9 +76,8 @@ class HalvedCube(BalancedFamily):
         if k >= 3 and nodes == 2 ** (k - 1) and degree == k * (k - 1) // 2:
             yield cls(k)
 
-    def vertex_transitive(self) -> bool:
-        """Return True: adding a word is an automorphism (and permuting the k bits is one)."""
-        return True
+    # Adding a word is an automorphism (and permuting the k bits is one).
+    vertex_transitive = always
 
     def diameter(self) -> int:
         """Return k / 2 rounded down: two bits change at a time."""
@@ -102,10 +94,7 @@ class TwistedHypercube(Base):
     k: int
     title = "twisted cube: the hypercube with one pair of links crossed"
     source = "Esfahanian, Ni, Sagan, IEEE Trans. Computers 40(1), 1991"
-
-    def check_domain(self) -> None:
-        """Require k >= 3."""
-        require(self.k >= 3, "k", "must be at least 3")
+    check_domain = at_least(k=3)
 
     def size(self) -> tuple[int, int]:
         """Return 2**k nodes, degree k."""
@@ -123,9 +112,7 @@ class TwistedHypercube(Base):
         if degree >= 3 and nodes == capped_power(2, degree):
             yield cls(degree)
 
-    def bidirectional(self) -> bool:
-        """Return True: partners of crossed links are crossed too."""
-        return True
+    bidirectional = always  # Partners of crossed links are crossed too.
 
 
 def _by_masks(bits: int, masks: list[int]) -> Ends:

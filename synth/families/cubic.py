@@ -7,7 +7,16 @@ from typing import Self
 import numpy as np
 
 from topoloom.synth.families.balanced import EnumeratedFamily
-from topoloom.synth.families.family import Arguments, Base, Ends, join, require, two_way
+from topoloom.synth.families.family import (
+    Arguments,
+    Base,
+    Ends,
+    always,
+    at_least,
+    join,
+    require,
+    two_way,
+)
 from topoloom.synth.limits import capped_power, capped_product
 
 
@@ -48,16 +57,10 @@ class ChordalRing(Base):
             for w in range(max(3, middle - 4), min(nodes // 2, middle + 4) + 1, 2):
                 yield cls(nodes, w)
 
-    def bidirectional(self) -> bool:
-        """Return True: every link has its partner."""
-        return True
-
-    def vertex_transitive(self) -> bool:
-        """Return True: x -> x + 2 and x -> 1 - x together act transitively.
-
-        The second maps the chord from x to x + w to a chord from 1 - x - w, which is even.
-        """
-        return True
+    bidirectional = always  # Every link has its partner.
+    # x -> x + 2 and x -> 1 - x together act transitively. The second maps the chord from x to x + w
+    # to a chord from 1 - x - w, which is even.
+    vertex_transitive = always
 
 
 class CubeConnectedCycles(EnumeratedFamily):
@@ -70,10 +73,7 @@ class CubeConnectedCycles(EnumeratedFamily):
     k: int
     title = "cube-connected cycles"
     source = "Preparata and Vuillemin, Comm. ACM 24(5), 1981"
-
-    def check_domain(self) -> None:
-        """Require k >= 3."""
-        require(self.k >= 3, "k", "must be at least 3")
+    check_domain = at_least(k=3)
 
     def size(self) -> tuple[int, int]:
         """Return k 2**k nodes, degree 3."""
@@ -93,10 +93,5 @@ class CubeConnectedCycles(EnumeratedFamily):
         """Yield k from 3 to 12; larger members exceed the limits."""
         return ((k,) for k in range(3, 13))
 
-    def bidirectional(self) -> bool:
-        """Return True: positions move both ways, and a flip is its own inverse."""
-        return True
-
-    def vertex_transitive(self) -> bool:
-        """Return True: by adding words, and by rotating positions and bits together."""
-        return True
+    bidirectional = always  # Positions move both ways, and a flip is its own inverse.
+    vertex_transitive = always  # By adding words, and by rotating positions and bits together.

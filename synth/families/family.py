@@ -218,6 +218,35 @@ class Graph(Base):
         )
 
 
+def always(self: Any) -> bool:
+    """Return True: the method of a family whose members all have a property.
+
+    The assignment in the class names the property, and a comment beside it the proof.
+    """
+    return True
+
+
+def at_least(**least: int) -> Any:
+    """Return a method ``check_domain`` that requires the least value of each named field.
+
+    >>> class Path(Base):
+    ...     n: int
+    ...     check_domain = at_least(n=2)
+    ...     def size(self): return self.n, 1
+    ...     def links(self): return np.arange(self.n - 1), np.arange(1, self.n)
+    >>> Path(1)
+    Traceback (most recent call last):
+    ...
+    topoloom.synth.errors.OutOfDomain: n: must be at least 2
+    """
+
+    def check_domain(self: Base) -> None:
+        for field, value in least.items():
+            require(getattr(self, field) >= value, field, f"must be at least {value}")
+
+    return check_domain
+
+
 def two_way(sources: NDArray[Any], targets: NDArray[Any]) -> Ends:
     """Return the given links followed by their partners the other way."""
     return np.concatenate([sources, targets]), np.concatenate([targets, sources])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.families.de_bruijn import DeBruijn
-from topoloom.synth.families.family import Base, Ends, join, require
+from topoloom.synth.families.family import Base, Ends, at_least, join
 
 
 class GeneralizedDeBruijn(Base):
@@ -23,12 +23,7 @@ class GeneralizedDeBruijn(Base):
     n: int
     title = "generalized de Bruijn digraph"
     source = "Imase and Itoh 1981; Reddy, Pradhan, Kuhl 1980"
-
-    def check_domain(self) -> None:
-        """Require d >= 2 and n >= 2."""
-        d, n = self.d, self.n
-        require(d >= 2, "d", "must be at least 2")
-        require(n >= 2, "n", "must be at least 2")
+    check_domain = at_least(d=2, n=2)
 
     def size(self) -> tuple[int, int]:
         """Return n nodes; degree d minus the loops that every node has."""

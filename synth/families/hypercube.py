@@ -7,7 +7,7 @@ import numpy as np
 
 from topoloom.synth.algebra.permutation_groups import Images, direct_product, rotations
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
-from topoloom.synth.families.family import Base, Ends, require
+from topoloom.synth.families.family import Base, Ends, always, at_least
 from topoloom.synth.limits import capped_power
 
 
@@ -17,10 +17,7 @@ class Hypercube(Base):
     k: int
     title = "hypercube"
     source = "folklore; optimal bandwidth under BFB: arXiv:2202.03356"
-
-    def check_domain(self) -> None:
-        """Require k >= 1."""
-        require(self.k >= 1, "k", "must be at least 1")
+    check_domain = at_least(k=1)
 
     def size(self) -> tuple[int, int]:
         """Return 2**k nodes, degree k."""
@@ -38,17 +35,9 @@ class Hypercube(Base):
         if degree >= 1 and nodes == capped_power(2, degree):
             yield cls(degree)
 
-    def bidirectional(self) -> bool:
-        """Return True: a difference in one bit is symmetric."""
-        return True
-
-    def vertex_transitive(self) -> bool:
-        """Return True: adding a word to all nodes is an automorphism."""
-        return True
-
-    def arc_transitive(self) -> bool:
-        """Return True, by adding words and permuting bits."""
-        return True
+    bidirectional = always  # A difference in one bit is symmetric.
+    vertex_transitive = always  # Adding a word to all nodes is an automorphism.
+    arc_transitive = always  # By adding words and permuting bits.
 
     def semiregular_group(self) -> Images:
         """Return the additions of all words, as 2**k permutations."""

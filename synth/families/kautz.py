@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Self
 
 from topoloom.synth.evaluation.cost import Claim
-from topoloom.synth.families.family import Base, Ends, require
+from topoloom.synth.families.family import Base, Ends, at_least
 from topoloom.synth.families.generalized_kautz import GeneralizedKautz
 from topoloom.synth.limits import capped_power, capped_product
 
@@ -20,12 +20,7 @@ class Kautz(Base):
     k: int
     title = "Kautz digraph"
     source = "Kautz 1968; isomorphism: Imase and Itoh 1983"
-
-    def check_domain(self) -> None:
-        """Require d >= 2 and k >= 1."""
-        d, k = self.d, self.k
-        require(d >= 2, "d", "must be at least 2")
-        require(k >= 1, "k", "must be at least 1")
+    check_domain = at_least(d=2, k=1)
 
     def size(self) -> tuple[int, int]:
         """Return (d + 1) d**(k - 1) nodes, degree d."""

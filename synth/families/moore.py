@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
-from topoloom.synth.families.family import Arguments, Ends, cliques, require
+from topoloom.synth.families.family import Arguments, Ends, always, cliques, require
 from topoloom.synth.families.planes import SlimFly
 from topoloom.synth.families.subsets import Odd
 
@@ -43,9 +43,7 @@ class MooreLineGraph(BalancedFamily, EnumeratedFamily):
         """Yield both members."""
         return iter([(3,), (7,)])
 
-    def vertex_transitive(self) -> bool:
-        """Return True: the automorphisms of both graphs take every edge to every other."""
-        return True
+    vertex_transitive = always  # The automorphisms of both graphs take every edge to every other.
 
     def diameter(self) -> int:
         """Return 3, the distance of edges without adjacent ends."""

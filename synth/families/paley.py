@@ -7,7 +7,7 @@ import numpy as np
 
 from topoloom.synth.algebra.finite_field import finite_field, is_prime_power
 from topoloom.synth.families.balanced import BalancedFamily
-from topoloom.synth.families.family import Ends, require
+from topoloom.synth.families.family import Ends, always, require
 from topoloom.synth.families.polygons import require_field
 
 
@@ -46,13 +46,8 @@ class Paley(BalancedFamily):
         if degree >= 2 and nodes == 2 * degree + 1 and nodes % 4 == 1 and is_prime_power(nodes):
             yield cls(nodes)
 
-    def vertex_transitive(self) -> bool:
-        """Return True, by x -> x + c."""
-        return True
-
-    def arc_transitive(self) -> bool:
-        """Return True: by x -> s x + c for squares s."""
-        return True
+    vertex_transitive = always  # By x -> x + c.
+    arc_transitive = always  # By x -> s x + c for squares s.
 
     def diameter(self) -> int:
         """Return 2: every element is a nonzero square or a sum of two."""

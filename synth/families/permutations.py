@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
-from topoloom.synth.families.family import Arguments, Ends, require
+from topoloom.synth.families.family import Arguments, Ends, always, at_least, require
 from topoloom.synth.limits import MAX_NODES, capped_product
 
 
@@ -60,9 +60,7 @@ class Arrangement(BalancedFamily, EnumeratedFamily):
                 yield n, k
                 n += 1
 
-    def vertex_transitive(self) -> bool:
-        """Return True, by permutations of the symbols and of the positions."""
-        return True
+    vertex_transitive = always  # By permutations of the symbols and of the positions.
 
     def diameter(self) -> int:
         """Return 3 k / 2 rounded down: exchanging two symbols takes three steps."""
@@ -75,10 +73,7 @@ class Pancake(EnumeratedFamily):
     n: int
     title = "pancake graph"
     source = "Akers and Krishnamurthy, IEEE Trans. Computers 38(4), 1989"
-
-    def check_domain(self) -> None:
-        """Require n >= 3."""
-        require(self.n >= 3, "n", "must be at least 3")
+    check_domain = at_least(n=3)
 
     def size(self) -> tuple[int, int]:
         """Return n! nodes, degree n - 1: prefixes of 2 to n symbols."""
@@ -97,13 +92,8 @@ class Pancake(EnumeratedFamily):
         """Yield n from 3 to 8: 9! nodes exceed the limits."""
         return ((n,) for n in range(3, 9))
 
-    def bidirectional(self) -> bool:
-        """Return True: a reversal is its own inverse."""
-        return True
-
-    def vertex_transitive(self) -> bool:
-        """Return True, by permutations of the symbols: a Cayley graph."""
-        return True
+    bidirectional = always  # A reversal is its own inverse.
+    vertex_transitive = always  # By permutations of the symbols: a Cayley graph.
 
 
 def _words(n: int, k: int) -> NDArray[np.int64]:

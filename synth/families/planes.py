@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from topoloom.synth.algebra.finite_field import FiniteField, finite_field
 from topoloom.synth.evaluation.cost import Claim, optimal_bandwidth
 from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
-from topoloom.synth.families.family import Arguments, Ends, join, require, two_way
+from topoloom.synth.families.family import Arguments, Ends, always, join, require, two_way
 from topoloom.synth.families.polygons import flags, orders, point_count, require_field
 
 
@@ -48,9 +48,8 @@ class AffinePlane(BalancedFamily, _OfPlane):
         points, lines = _affine_flags(finite_field(self.q))
         return two_way(points, lines + self.q**2)
 
-    def vertex_transitive(self) -> bool:
-        """Return True, by translations, shears, and (x, y) <-> [x, y]: incidence is y + b = m x."""
-        return True
+    # By translations, shears, and (x, y) <-> [x, y]: incidence is y + b = m x.
+    vertex_transitive = always
 
     def diameter(self) -> int:
         """Return 4, the distance of two points of an omitted line."""
@@ -82,9 +81,7 @@ class NonincidenceGraph(BalancedFamily, _OfPlane):
         sources, targets = np.nonzero(apart)
         return two_way(sources, targets + count)
 
-    def vertex_transitive(self) -> bool:
-        """Return True, by the group of ProjectivePlane(q) and its dualities."""
-        return True
+    vertex_transitive = always  # By the group of ProjectivePlane(q) and its dualities.
 
     def diameter(self) -> int:
         """Return 3, the distance of an incident point and line.
@@ -125,9 +122,7 @@ class PolarFly(_OfPlane):
         real = sources != targets
         return sources[real], targets[real]
 
-    def bidirectional(self) -> bool:
-        """Return True: a polarity is symmetric."""
-        return True
+    bidirectional = always  # A polarity is symmetric.
 
     def regular(self) -> bool:
         """Return False: every polarity has points on their own polars, of smaller degree."""
@@ -187,9 +182,7 @@ class SlimFly(EnumeratedFamily):
         """Yield a member of every order but 2 within the limits; each has over q^2 nodes."""
         return ((q,) for q in orders(2) if q > 2)
 
-    def bidirectional(self) -> bool:
-        """Return True: X = -X, and links between points and lines have partners."""
-        return True
+    bidirectional = always  # X = -X, and links between points and lines have partners.
 
     def vertex_transitive(self) -> bool:
         """Return True for q = 1 mod 4, where X are the squares, and for q = 3.

@@ -28,7 +28,7 @@ from topoloom.synth.algebra.finite_field import (
     prime_powers,
 )
 from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
-from topoloom.synth.families.family import Arguments, Ends, cliques, require, two_way
+from topoloom.synth.families.family import Arguments, Ends, always, cliques, require, two_way
 from topoloom.synth.limits import MAX_NODES, capped_power, capped_product
 
 _SOURCE = "Van Maldeghem, Generalized Polygons, 1998, sections 3.4 and 3.5 (coordinates)"
@@ -79,9 +79,7 @@ class ProjectivePlane(_IncidenceGraph):
     source = _SOURCE
     gonality = 3
 
-    def vertex_transitive(self) -> bool:
-        """Return True: transposition of coordinates exchanges points and lines."""
-        return True
+    vertex_transitive = always  # Transposition of coordinates exchanges points and lines.
 
 
 class GeneralizedQuadrangle(_IncidenceGraph):
@@ -154,9 +152,7 @@ class FlagGraph(BalancedFamily, EnumeratedFamily):
         """Yield a member of every gonality and order within the limits."""
         return ((gonality, q) for gonality in (3, 4, 6) for q in orders(gonality - 1))
 
-    def vertex_transitive(self) -> bool:
-        """Return True: the groups are transitive on flags."""
-        return True
+    vertex_transitive = always  # The groups are transitive on flags.
 
     def diameter(self) -> int:
         """Return the gonality: each step changes one element, and opposite flags differ in all."""
@@ -197,9 +193,7 @@ class CollinearityGraph(BalancedFamily, EnumeratedFamily):
         """Yield a member of every gonality and order within the limits."""
         return ((gonality, q) for gonality in (4, 6) for q in orders(gonality - 1))
 
-    def vertex_transitive(self) -> bool:
-        """Return True: the groups are transitive on points."""
-        return True
+    vertex_transitive = always  # The groups are transitive on points.
 
     def diameter(self) -> int:
         """Return half the gonality: a step passes a line and a point."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topoloom.synth.edge_swaps.work_estimates import require_random_regular, swap_words
 from topoloom.synth.errors import OutOfDomain
-from topoloom.synth.families.family import Base, Ends, require
+from topoloom.synth.families.family import Base, Ends, always, require
 
 MAX_WORDS = 1 << 31
 """Most 64-bit words that edge swaps may read (`edge_swaps.work_estimates.swap_words`): 1 s."""
@@ -118,6 +118,4 @@ class RandomRegularTwoWay(RandomGraph):
     title = "random regular graph, shortened by edge swaps"
     source = "McKay and Wormald, J. Algorithms 11, 1990"
 
-    def bidirectional(self) -> bool:
-        """Return True: every link has its partner."""
-        return True
+    bidirectional = always  # Every link has its partner.

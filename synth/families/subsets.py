@@ -13,20 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
-from topoloom.synth.families.family import Arguments, Ends, require, two_way
+from topoloom.synth.families.family import Arguments, Ends, always, at_least, require, two_way
 from topoloom.synth.limits import MAX_NODES, capped_product
 
 _CAP = 10**18
 
 
 class _Subsets(BalancedFamily, EnumeratedFamily):
-    def vertex_transitive(self) -> bool:
-        """Return True, by permutations of the elements, and complements for doubled odd graphs."""
-        return True
-
-    def arc_transitive(self) -> bool:
-        """Return True: these take any adjacent pair of subsets to any other."""
-        return True
+    # By permutations of the elements, and complements for doubled odd graphs.
+    vertex_transitive = always
+    arc_transitive = always  # These take any adjacent pair of subsets to any other.
 
 
 class Johnson(_Subsets):
@@ -116,10 +112,7 @@ class Odd(_Subsets):
     k: int
     title = "odd graph"
     source = "Biggs 1979; Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.1"
-
-    def check_domain(self) -> None:
-        """Require k >= 2."""
-        require(self.k >= 2, "k", "must be at least 2")
+    check_domain = at_least(k=2)
 
     def size(self) -> tuple[int, int]:
         """Return C(2 k - 1, k - 1) nodes, degree k: one of k other elements is unused."""
@@ -151,10 +144,7 @@ class DoubledOdd(_Subsets):
     k: int
     title = "doubled odd graph"
     source = "Brouwer, Cohen, Neumaier, Distance-Regular Graphs, section 9.1"
-
-    def check_domain(self) -> None:
-        """Require k >= 2."""
-        require(self.k >= 2, "k", "must be at least 2")
+    check_domain = at_least(k=2)
 
     def size(self) -> tuple[int, int]:
         """Return twice the nodes of Odd(k), degree k: one of k elements is added or removed."""
