@@ -42,6 +42,7 @@ class ServerReads:
         self._connection: AsyncConnection[tuple[Any, ...]] | None = None
         self._opening: asyncio.Task[None] | None = None
         self._rests_until = 0.0
+        self._is_away = False
         event.listen(engine, "engine_disposed", self._close)
 
     async def row(
@@ -58,9 +59,8 @@ class ServerReads:
         try:
             rows = await (await connection.execute(text, constants | given)).fetchall()
         except self._engine.dialect.loaded_dbapi.Error as error:
-            log.warning("a read on the event loop failed: %s", first_line(error))
             count_wait(time.monotonic() - start)
-            self._drop(connection)
+            self._drop(connection, error)
             return None
         finally:
             cut.cancel()
@@ -92,15 +92,21 @@ class ServerReads:
             self._connection = await AsyncConnection.connect(
                 *positional, **(dict(named) | connect_arguments(url)), autocommit=True
             )
+            if self._is_away:
+                log.info("reads on the event loop go on")
+            self._is_away = False
         except Error as error:
-            log.warning("no connection for reads on the event loop: %s", first_line(error))
+            if not self._is_away:
+                log.warning("no connection for reads on the event loop: %s", first_line(error))
+            self._is_away = True
             self._rests_until = time.monotonic() + REST_SECONDS
         self._opening = None
 
-    def _drop(self, connection: "AsyncConnection[tuple[Any, ...]]") -> None:
+    def _drop(self, connection: "AsyncConnection[tuple[Any, ...]]", error: Exception) -> None:
         """Close a connection that failed, once for all that wait for it."""
         connection.pgconn.finish()
         if connection is self._connection:
+            log.warning("a read on the event loop failed: %s", first_line(error))
             self._connection, self._rests_until = None, time.monotonic() + REST_SECONDS
 
     def _close(self, _: Engine | None = None) -> None:

@@ -97,7 +97,7 @@ def test_a_table_that_another_session_holds_shows_nothing_after_a_second(postgre
         with engine.begin() as other:
             other.exec_driver_sql("LOCK TABLE designs")
             start = time.monotonic()
-            both = await asyncio.gather(*[store.seen_at_once("design", ID)] * 2)
+            both = await asyncio.gather(*(store.seen_at_once("design", ID) for _ in range(2)))
             assert both == [None, None]
             assert 0.9 < time.monotonic() - start < 30
 
@@ -106,7 +106,7 @@ def test_a_table_that_another_session_holds_shows_nothing_after_a_second(postgre
 
 
 @pytest.mark.slow
-def test_reads_on_the_event_loop_go_on_after_a_restart_of_the_server(own_postgres):
+def test_reads_go_on_after_a_restart_of_the_server_which_is_logged_once(own_postgres, caplog):
     engine = open_engine(migrated(own_postgres.url))
     store = Store(engine)
     kept(store)
@@ -115,13 +115,22 @@ def test_reads_on_the_event_loop_go_on_after_a_restart_of_the_server(own_postgre
         await when_open(store)
         assert await store.seen_at_once("design", ID) is not None
         own_postgres.stop()
-        assert await store.seen_at_once("design", ID) is None
+        for _ in range(30):
+            assert await store.seen_at_once("design", ID) is None
+            await asyncio.sleep(0.1)
         own_postgres.start()
         async with asyncio.timeout(60):
             while await store.seen_at_once("design", ID) is None:
                 await asyncio.sleep(0.05)
 
-    asyncio.run(read())
+    with caplog.at_level("INFO", "topoloom.app.store.server_reads"):
+        asyncio.run(read())
+    said = [record.message.partition(":")[0] for record in caplog.records]
+    assert said == [
+        "a read on the event loop failed",
+        "no connection for reads on the event loop",
+        "reads on the event loop go on",
+    ]
     engine.dispose()
 
 
