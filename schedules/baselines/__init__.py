@@ -14,20 +14,17 @@ from typing import Any
 
 from topoloom.schedules.baselines import (
     bruck,
-    double_binary_tree,
     hypercube,
     pairwise_exchange,
     permutation_rings,
     rabenseifner,
     shifted_ring,
     single_tree,
-    swing,
     torus_rings,
-    trivance,
     twisted_torus,
-    wide_double_tree,
 )
 from topoloom.schedules.baselines.baseline_run import BaselineRun
+from topoloom.schedules.baselines.dimension_exchange import SWING, TRIVANCE
 from topoloom.schedules.baselines.full_mesh import FullMesh
 from topoloom.schedules.baselines.operation import (
     PASSES,
@@ -37,6 +34,7 @@ from topoloom.schedules.baselines.operation import (
     passes,
     seconds,
 )
+from topoloom.schedules.baselines.two_tree_schedule import DOUBLE_BINARY_TREE, WIDE_DOUBLE_TREE
 from topoloom.synth.evaluation.cost import Links
 
 __all__ = [
@@ -83,8 +81,8 @@ def _of(modules: tuple[Any, ...], assumption: str = "") -> tuple[BaselineAlgorit
 BASELINES = _of(
     (
         shifted_ring,
-        double_binary_tree,
-        wide_double_tree,
+        DOUBLE_BINARY_TREE,
+        WIDE_DOUBLE_TREE,
         single_tree,
         torus_rings,
         twisted_torus,
@@ -101,7 +99,7 @@ SWITCH = "a non-blocking switch of the same host bandwidth that adds no latency"
 
 ROUTERS = "a torus of routers that pass messages on at no latency"
 
-ASSUMED_BASELINES = (*_of((bruck, rabenseifner), SWITCH), *_of((swing, trivance), ROUTERS))
+ASSUMED_BASELINES = (*_of((bruck, rabenseifner), SWITCH), *_of((SWING, TRIVANCE), ROUTERS))
 """Baselines that need more hardware than cables."""
 
 

@@ -1,13 +1,22 @@
-"""Exchanges on a torus of routers along one dimension after another: the common part.
+"""Exchanges on a torus of routers along one dimension after another: Swing and Trivance.
 
 In a step every host exchanges with ``radix - 1`` hosts along a dimension, which divides the number
 of shards by the radix: q steps along a side of radix^q.  A method defines the partner distances.
+Bine trees (De Sensi et al., SC 2025, arXiv:2508.17311) have the same partners as Swing in an
+allreduce, and the same cost here.
+
+References:
+    De Sensi et al., "Swing: short-cutting rings for higher bandwidth allreduce", NSDI 2024.
+    "Trivance: latency-optimal allreduce by shortcutting multiport networks", arXiv:2602.17254.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
+
+import numpy as np
 
 from topoloom.schedules.baselines import routed_torus
 from topoloom.schedules.baselines.operation import (
@@ -41,7 +50,7 @@ class DimensionExchange:
         plan: The exchanges on a torus, by part of the data and by step.
     """
 
-    name: str
+    NAME: str
     radix: int
     parts: int
     least_steps: int
@@ -49,7 +58,15 @@ class DimensionExchange:
     plan: Callable[[tuple[int, ...]], routed_torus.ExchangePlan]
 
     def time(self, nodes: int, degree: int, operation: Operation) -> Baseline | None:
-        """Return the least time on a torus whose D <= d / 2 sides are all radix^q, or None."""
+        """Return the least time on a torus whose D <= d / 2 sides are all radix^q, or None.
+
+        >>> nine = Operation(Collective.ALLREDUCE, 9, Fraction(1), Fraction(90))
+        >>> TRIVANCE.time(9, 2, nine).steps, TRIVANCE.time(9, 2, nine).seconds
+        (2, Fraction(252, 1))
+        >>> eight = Operation(Collective.ALLREDUCE, 8, Fraction(1), Fraction(10))
+        >>> SWING.time(8, 2, eight).steps, SWING.time(8, 2, eight).seconds
+        (3, Fraction(70, 1))
+        """
         best = self._best(nodes, degree, operation)
         return best and best.timed
 
@@ -81,11 +98,11 @@ class DimensionExchange:
             loads = [Fraction(self.reach(step // sides), cut) for step in range(steps)]
             shards = (load / self.radix ** (step + 1) for step, load in enumerate(loads))
             wire = sum(shards, Fraction(0)) * degree
-            two_passes = pass_baseline(self.name, steps, wire, operation, chunks)
+            two_passes = pass_baseline(self.NAME, steps, wire, operation, chunks)
             yield _Way(two_passes, shape, False)
             if operation.collective is Collective.ALLREDUCE:
                 whole = seconds(steps, sum(loads, Fraction(0)) * degree, operation, steps)
-                yield _Way(Baseline(self.name, whole, steps, 1), shape, True)
+                yield _Way(Baseline(self.NAME, whole, steps, 1), shape, True)
 
 
 def power(nodes: int, radix: int) -> int:
@@ -98,3 +115,64 @@ def power(nodes: int, radix: int) -> int:
     while radix ** (power + 1) <= nodes:
         power += 1
     return power
+
+
+def reach(step: int) -> int:
+    """Return the distance between partners of a step of Swing.
+
+    >>> [reach(step) for step in range(6)]
+    [1, 1, 3, 5, 11, 21]
+    """
+    return abs(1 - (-2) ** (step + 1)) // 3
+
+
+def _swing(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
+    hosts, sides = np.arange(prod(shape)), len(shape)
+    plan = []
+    for first in range(sides):
+        for side in (1, -1):
+            steps = []
+            for step in range(len(hosts).bit_length() - 1):
+                axis = (first + step) % sides
+                place = hosts // prod(shape[axis + 1 :]) % shape[axis]
+                swung = side * (-1) ** (step // sides) * reach(step // sides)
+                steps.append(
+                    routed_torus.Exchange(axis, np.where(place % 2, -swung, swung)[None, :])
+                )
+            plan.append(steps)
+    return plan
+
+
+SWING = DimensionExchange("routed-swing", radix=2, parts=2, least_steps=2, reach=reach, plan=_swing)
+"""Recursive doubling with partners on alternating sides, on sides of 2^q, q >= 2.
+
+Partners of the s-th step along a dimension are r(s) = |1 - (-2)^(s+1)| / 3 apart, and each link
+between them carries r(s) messages.  The data is cut into 2 D parts, one for each first dimension
+and first direction.  log2 N steps per pass; an allreduce also in one pass, with all data of a part
+in every step.
+"""
+
+
+def _trivance(shape: tuple[int, ...]) -> list[list[routed_torus.Exchange]]:
+    sides, steps = len(shape), power(prod(shape), 3)
+    return [
+        [
+            routed_torus.Exchange(
+                (first + step) % sides,
+                np.array([[1], [-1]]) * np.full(prod(shape), 3 ** (step // sides)),
+            )
+            for step in range(steps)
+        ]
+        for first in range(sides)
+    ]
+
+
+TRIVANCE = DimensionExchange(
+    "routed-trivance", radix=3, parts=1, least_steps=1, reach=lambda s: 3**s, plan=_trivance
+)
+"""Exchanges among three hosts, in log3 N steps, on sides of 3^q.
+
+In the s-th step along a dimension hosts exchange with both hosts at distance 3^s; each link between
+them carries 3^s messages.  The data is cut into D parts with different first dimensions.  An
+allreduce also runs in one pass, with all data of a part in every step.
+"""

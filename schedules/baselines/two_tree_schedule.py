@@ -2,8 +2,14 @@
 
 Each tree carries half the data, pipelined: the pieces are reduced towards the root and broadcast
 back at once.  The two phases use opposite directions of the links.
+
+References:
+    Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+    scan", Parallel Computing 35(12), 2009; NCCL 2.4.
 """
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import isqrt
@@ -13,6 +19,38 @@ from topoloom.schedules.baselines.operation import Baseline, Operation
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule, Tree, TreeSchedule
 from topoloom.schedules.simulate.judge import LEAST_PIECE_BYTES
 from topoloom.synth.topology.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleTree:
+    """The fastest two trees of all numbers of children, ``arities`` of the ports of a host."""
+
+    NAME: str
+    arities: Callable[[int], Iterable[int]]
+
+    def time(self, nodes: int, degree: int, operation: Operation) -> Baseline | None:
+        """Return the least time of `time`."""
+        return self._best(nodes, degree, operation)[0]
+
+    def baseline_run(self, nodes: int, degree: int, operation: Operation) -> BaselineRun | None:
+        """Return both trees on disjoint links."""
+        timed, arity = self._best(nodes, degree, operation)
+        return two_tree_run(nodes, degree, arity, timed) if timed else None
+
+    def _best(self, nodes: int, degree: int, operation: Operation) -> tuple[Baseline | None, int]:
+        found = [
+            (timed, arity)
+            for arity in self.arities(degree)
+            if (timed := time(self.NAME, nodes, degree, arity, operation))
+        ]
+        return min(found, key=lambda pair: (pair[0].seconds, pair[1]), default=(None, 0))
+
+
+DOUBLE_BINARY_TREE = DoubleTree("double-binary-tree", lambda _: (2,))
+"""NCCL's double binary trees, for four ports or more."""
+
+WIDE_DOUBLE_TREE = DoubleTree("double-tree", lambda degree: range(3, degree - 1))
+"""Three or more children, for lower height on hosts with many ports."""
 
 
 def time(name: str, nodes: int, degree: int, arity: int, operation: Operation) -> Baseline | None:
@@ -62,11 +100,8 @@ def pipelined(
     return Baseline(name, hops * operation.alpha_seconds + wire, ramp + chunks, chunks)
 
 
-def two_tree_run(nodes: int, degree: int, arity: int, operation: Operation) -> BaselineRun | None:
-    """Return both trees on disjoint links, cut as in `time`."""
-    timed = time("", nodes, degree, arity, operation)
-    if timed is None:
-        return None
+def two_tree_run(nodes: int, degree: int, arity: int, timed: Baseline) -> BaselineRun:
+    """Return both trees on disjoint links, cut as in `time`, which returned ``timed``."""
     trees = [_edges(nodes, arity, order) for order in _orders(nodes, arity)]
     parallel = degree // (arity + 2)
     pairs = [pair for _, edges in trees for pair in edges]
