@@ -162,4 +162,6 @@ def _answered(context: Context, question: Question) -> SweepPart:
     except TookTooLong:
         raise
     except (SynthError, ScheduleError) as error:
-        return replace(question.asked_of(), rule=str(error))
+        # The row of a fault names the part whose loss breaks the rule.
+        rule = str(error) if question.fault is None else error.rule
+        return replace(question.asked_of(), rule=rule)
