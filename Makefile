@@ -93,6 +93,7 @@ docs: .venv/installed-docs
 reference: .venv/installed-test .venv/warm
 	$(BIN)/python -m topoloom.app.codegen.openapi_examples
 	$(BIN)/python -m topoloom.app.codegen.client_types
+	$(BIN)/python -m topoloom.app.codegen.database_schema
 	$(BIN)/python -m topoloom.app.codegen.reference_tables
 
 plots: .venv/installed-plots

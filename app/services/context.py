@@ -97,8 +97,9 @@ class Context:
         """The database with all facts of documents; worker processes have no database."""
         from topoloom.app.store.document_store import Store
 
-        assert isinstance(self.store, Store)
-        return self.store
+        store = getattr(self.store, "whole", self.store)
+        assert isinstance(store, Store)
+        return store
 
     def note(self, *notes: str) -> None:
         """Add sentences for the user, each once."""

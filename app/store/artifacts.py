@@ -28,6 +28,9 @@ ID_LENGTH = 64
 MIN_PREFIX = 6
 """Least length of a unique id prefix, in hexadecimal characters."""
 
+EVERYONE = ""
+"""The owner of shared documents."""
+
 Asked: TypeAlias = Mapping[str, Any]
 """A request as plain JSON: the cache key of its answer."""
 

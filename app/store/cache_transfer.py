@@ -26,7 +26,7 @@ from sqlalchemy.exc import IntegrityError
 from topoloom.app.config import KERNEL_VERSION
 from topoloom.app.files.local_files import UnusableFile
 from topoloom.app.store.index_metadata import Facts, facts_of
-from topoloom.app.store.indexing import note, note_owners
+from topoloom.app.store.indexing import note, note_owners, run_on
 from topoloom.app.store.owners import EVERYONE
 from topoloom.app.store.retention import MAX_LABELS, Keeping
 from topoloom.app.store.row_mapping import StoredRow, columns_of, unsealed
@@ -294,9 +294,10 @@ def _insert(engine: Engine, batch: list[_Line]) -> int:
                 if line.row.id not in known:
                     facts = _facts(line)
                     connection.execute(insert(table).values(**_values(line, facts)))
-                    note(connection, kind, line.row.id, facts)
+                    run = run_on(connection)
+                    note(run, kind, line.row.id, facts)
                     size = len(line.row.document) + len(line.row.request) + len(line.row.summary)
-                    note_owners(connection, kind, line.row.id, {EVERYONE}, size)
+                    note_owners(run, kind, line.row.id, {EVERYONE}, size)
                     known.add(line.row.id)
                     new += 1
     return new

@@ -9,25 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Engine,
-    MetaData,
-    PrimaryKeyConstraint,
-    String,
-    Table,
-    create_engine,
-    event,
-    inspect,
-    text,
-)
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from topoloom.app.config import HEAD
-from topoloom.app.store.embedded_reader import PRAGMAS
+from topoloom.app.store.embedded_reader import PRAGMAS, new_tables
 from topoloom.app.store.lock_waits import LIMIT, BoundedPool, limit_lock_waits
 
 CONNECT_SECONDS = 5
@@ -40,13 +28,6 @@ MIGRATION_SECONDS = 60
 """Longest wait for the migration of another process on SQLite."""
 
 _MIGRATION_LOCK = 7_063_411
-_VERSION = Table(
-    "alembic_version",
-    MetaData(),
-    Column("version_num", String(32), nullable=False),
-    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
-)
-"""The version table of alembic, in the form that alembic creates."""
 
 
 class DatabaseNotReady(RuntimeError):
@@ -96,15 +77,12 @@ def _make_or_migrate(engine: Engine) -> None:
 
     Migrations would delay the first command by half a second, mostly to import alembic.
     """
-    from topoloom.app.store.tables import Base
-
     with _reached(engine) as connection:
         _lock(connection)
         empty = not inspect(connection).get_table_names()
         if empty:
-            Base.metadata.create_all(connection)
-            _VERSION.create(connection)
-            connection.execute(_VERSION.insert().values(version_num=HEAD))
+            for statement in new_tables():
+                connection.exec_driver_sql(statement)
         connection.commit()
     if not empty:
         migrate(engine)

@@ -32,7 +32,7 @@ from topoloom.app.store.artifacts import Artefact, Asked, Computed
 from topoloom.app.store.document_lists import DocumentLists
 from topoloom.app.store.errors import StoreFull
 from topoloom.app.store.index_metadata import Facts
-from topoloom.app.store.indexing import note, note_owners
+from topoloom.app.store.indexing import note, note_owners, run_on
 from topoloom.app.store.last_used import Uses
 from topoloom.app.store.owners import (
     DEFAULT_RULES,
@@ -306,8 +306,9 @@ class Store(DocumentLists):
             with self._engine.begin() as connection:
                 times = {"created_at": now, "used_at": now}
                 connection.execute(insert(table).values(id=identity, **times, **values))
-                note(connection, kind, identity, pending.facts)
-                note_owners(connection, kind, identity, pending.owners, values["size"])
+                run = run_on(connection)
+                note(run, kind, identity, pending.facts)
+                note_owners(run, kind, identity, pending.owners, values["size"])
         except IntegrityError:
             return self._repaired(kind, identity, pending)
         self.growth.add(values["size"])
@@ -322,7 +323,7 @@ class Store(DocumentLists):
             if found is None:
                 values = update(table).where(table.id == identity).values(**pending.values)
                 connection.execute(values)
-                note(connection, kind, identity, pending.facts)
+                note(run_on(connection), kind, identity, pending.facts)
                 log.warning("the stored %s %s was damaged, and is mended", kind, identity)
             for owner in pending.owners - {EVERYONE}:
                 grant(connection, owner, kind, identity)

@@ -1,8 +1,8 @@
-"""Read stored documents of an embedded database with the standard library alone.
+"""Read stored documents of an embedded database with the standard library alone; its tables.
 
 Loading SQLAlchemy takes longer than a cached answer on the command line (0.33 s of CPU against
 0.26 s).  This module only reads by id, and only files at the newest revision;
-`app.store.document_store` does everything else.
+`app.store.embedded_store` also writes.
 """
 
 import json
@@ -22,7 +22,16 @@ from topoloom.app.store.row_mapping import StoredRow, unsealed
 PRAGMAS = ("busy_timeout=10000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
 """Pragmas of every connection that may write."""
 
+SCHEMA = Path(__file__).parent / "tables" / "schema.sql"
+"""Statements that make the tables at the newest revision, generated from `app.store.tables`."""
+
 _PREFIX = "sqlite:///"
+
+
+def new_tables() -> list[str]:
+    """Return the statements that make an empty database one of the newest revision."""
+    revision = f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')"
+    return [*SCHEMA.read_text("utf-8").split(";\n"), revision]
 
 
 class Embedded:
@@ -48,11 +57,21 @@ class Embedded:
         return list(dict.fromkeys(json.loads(summary)["name"] for (summary,) in rows))
 
 
+def path_of(url: str) -> str | None:
+    """Return the path in the URL of an SQLite file without options; None for other URLs.
+
+    >>> path_of("sqlite:///here.db"), path_of("sqlite:///:memory:"), path_of("sqlite:///a.db?b=c")
+    ('here.db', None, None)
+    """
+    path = url.removeprefix(_PREFIX)
+    return None if path in (url, "", ":memory:") or "?" in path else path
+
+
 @contextmanager
 def opened(url: str) -> Iterator[Embedded | None]:
     """Yield a reader of the database of a URL; None unless it is a file at the newest revision."""
-    path = url.removeprefix(_PREFIX)
-    if path == url or not path or path == ":memory:" or "?" in path or not Path(path).is_file():
+    path = path_of(url)
+    if path is None or not Path(path).is_file():
         yield None
         return
     connection = None

@@ -14,9 +14,9 @@ from typing import Any
 
 from sqlalchemy import Engine, Select, and_, delete, exists, func, select, update
 
-from topoloom.app.store.indexing import forget
 from topoloom.app.store.last_used import Uses
 from topoloom.app.store.owners import EVERYONE, OPERATORS, owned_by
+from topoloom.app.store.retention import forget
 from topoloom.app.store.tables import TABLES, LabelRow, ReferenceRow
 
 BATCH = 50

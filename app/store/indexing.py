@@ -1,114 +1,118 @@
-"""Insert and delete the facts of documents in the index tables."""
+"""Insert the facts of documents into the index tables.
 
-from collections.abc import Iterable, Sequence
+The statements are SQL of SQLite and of PostgreSQL with parameters by name.  SQLAlchemy runs them in
+`app.store.document_store`, and the standard library alone in `app.store.embedded_store`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from sqlalchemy import Connection, Select, delete, insert, literal, select, update
-
+from topoloom.app.store.artifacts import KINDS
 from topoloom.app.store.index_metadata import Facts, sortable
-from topoloom.app.store.tables import (
-    ABOUT,
-    TABLES,
-    DocumentOwnerRow,
-    FamilyRow,
-    PointRow,
-    ReferenceRow,
-    TopologyRow,
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, TextClause
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+
+
+class Result(Protocol):
+    """The rows that a statement returns."""
+
+    def fetchone(self) -> Sequence[Any] | None:
+        """Return the next row, or None."""
+        ...
+
+
+Run: TypeAlias = Callable[[str, Rows], Result]
+"""Runs a statement in a transaction, once for each row of parameters."""
+
+_FORMER = tuple(
+    f"DELETE FROM {table} WHERE kind = :kind AND document_id = :document_id"
+    for table in ("families", "document_references", "points")
 )
+_INHERIT = """
+UPDATE {table} SET
+    nodes = coalesce({table}.nodes, topologies.nodes),
+    degree = coalesce({table}.degree, topologies.degree),
+    links = coalesce({table}.links, topologies.links)
+FROM topologies WHERE {table}.id = :document_id AND topologies.id = :topology_id
+"""
+_INHERIT_FAMILIES = """
+INSERT INTO families (kind, document_id, family)
+SELECT :kind, :document_id, family FROM families
+WHERE kind = 'topology' AND document_id = :topology_id
+"""
+_MEASURED = """
+UPDATE topologies SET links = :links, steps = :steps, bandwidth = :bandwidth
+WHERE id = :topology_id AND (steps IS NULL OR links = 'unidirectional')
+"""
+_KNOWN = "SELECT links, steps, bandwidth FROM points WHERE topology_id = :topology_id LIMIT 1"
 
-_INHERITED = ("nodes", "degree", "links")
-_MEASURED = ("links", "steps", "bandwidth")
 
-
-def note(connection: Connection, kind: str, identity: str, facts: Facts) -> None:
+def note(run: Run, kind: str, identity: str, facts: Facts) -> None:
     """Insert the facts of a new document in the transaction that inserts the document.
 
     Replaces earlier facts under this id, except owners and labels.
     """
-    for table in (FamilyRow, ReferenceRow, PointRow):
-        about = (table.kind == kind) & (table.document_id == identity)
-        connection.execute(delete(table).where(about))
     head = {"kind": kind, "document_id": identity}
-    _insert(connection, FamilyRow, [head | {"family": name} for name in facts.families])
+    for delete in _FORMER:
+        run(delete, [head])
+    insert(run, "families", [head | {"family": name} for name in facts.families])
     references = [head | {"to_kind": to, "to_id": one} for to, one in facts.refers_to]
-    _insert(connection, ReferenceRow, references)
+    insert(run, "document_references", references)
     points = [
         head | {"position": position} | {name: getattr(one, name) for name in one.__slots__}
         for position, one in enumerate(facts.points)
     ]
-    _insert(connection, PointRow, points)
+    insert(run, "points", points)
     if facts.topology_id is not None:
-        _inherit(connection, kind, identity, facts.topology_id)
+        inherited = head | {"topology_id": facts.topology_id}
+        run(_INHERIT.format(table=KINDS[kind]), [inherited])
+        run(_INHERIT_FAMILIES, [inherited])
     for one in facts.points:
-        values = {"links": one.links, "steps": one.steps, "bandwidth": _exact(one.bandwidth)}
-        _measured(connection, one.topology_id, values)
+        _measured(run, one.topology_id, one.links, one.steps, one.bandwidth)
     if kind == "topology":
-        _remember(connection, identity)
+        # Stored again: other documents may state its cost.
+        known = run(_KNOWN, [{"topology_id": identity}]).fetchone()
+        if known is not None:
+            _measured(run, identity, *known)
 
 
-def note_owners(
-    connection: Connection, kind: str, identity: str, owners: Iterable[str], size: int
-) -> None:
+def note_owners(run: Run, kind: str, identity: str, owners: Iterable[str], size: int) -> None:
     """Insert the owners of a new document in the transaction that inserts the document."""
     head = {"kind": kind, "document_id": identity, "size": size}
-    _insert(connection, DocumentOwnerRow, [head | {"owner": owner} for owner in sorted(owners)])
+    insert(run, "document_owners", [head | {"owner": owner} for owner in sorted(owners)])
 
 
-def forget(connection: Connection, kind: str, identities: Sequence[str]) -> None:
-    """Delete the facts of documents in the transaction that deletes the documents."""
-    for table in ABOUT:
-        about = (table.kind == kind) & table.document_id.in_(identities)
-        connection.execute(delete(table).where(about))
+def insert(run: Run, table: str, rows: Rows) -> None:
+    """Insert rows, all of the same columns."""
+    if rows:
+        names = ", ".join(rows[0])
+        places = ", ".join(f":{name}" for name in rows[0])
+        run(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)
 
 
-def _insert(connection: Connection, table: Any, rows: Iterable[dict[str, Any]]) -> None:
-    listed = list(rows)
-    if listed:
-        connection.execute(insert(table), listed)
+def run_on(connection: "Connection") -> Run:
+    """Return the function that runs statements on a connection of SQLAlchemy."""
+
+    def run(statement: str, rows: Rows) -> Result:
+        return connection.execute(_parsed(statement), rows if len(rows) > 1 else rows[0])
+
+    return run
 
 
-def _exact(bandwidth: str) -> str:
-    return sortable(Fraction(bandwidth))
+@cache
+def _parsed(statement: str) -> "TextClause":
+    # The command line uses this module without SQLAlchemy.
+    from sqlalchemy import text
+
+    return text(statement)
 
 
-def _inherit(connection: Connection, kind: str, identity: str, topology_id: str) -> None:
-    """Fill missing facts of a document from its topology."""
-    table = TABLES[kind]
-    source = select(*(getattr(TopologyRow, name) for name in _INHERITED))
-    found = connection.execute(source.where(TopologyRow.id == topology_id)).one_or_none()
-    if found is None:
-        return
-    for name, value in zip(_INHERITED, found, strict=True):
-        column = getattr(table, name)
-        missing = update(table).where(table.id == identity, column.is_(None))
-        if value is not None:
-            connection.execute(missing.values({name: value}))
-    connection.execute(
-        insert(FamilyRow).from_select(
-            ["kind", "document_id", "family"], _families(kind, identity, topology_id)
-        )
-    )
-
-
-def _families(kind: str, identity: str, topology_id: str) -> Select[str, str, str]:
-    return select(literal(kind), literal(identity), FamilyRow.family).where(
-        FamilyRow.kind == "topology", FamilyRow.document_id == topology_id
-    )
-
-
-def _measured(connection: Connection, topology_id: str, values: dict[str, Any]) -> None:
+def _measured(run: Run, topology_id: str, links: str, steps: int, bandwidth: str) -> None:
     """Store the measured cost of a topology in its row, for lists."""
-    this = update(TopologyRow).where(TopologyRow.id == topology_id)
-    unknown = TopologyRow.steps.is_(None) | (TopologyRow.links == "unidirectional")
-    connection.execute(this.where(unknown).values(**values))
-
-
-def _remember(connection: Connection, identity: str) -> None:
-    """Restore the cost of a topology that is stored again from other documents."""
-    columns = [getattr(PointRow, name) for name in _MEASURED]
-    query = select(*columns).where(PointRow.topology_id == identity).limit(1)
-    found = connection.execute(query).one_or_none()
-    if found is not None:
-        values = dict(zip(_MEASURED, found, strict=True))
-        _measured(connection, identity, values | {"bandwidth": _exact(values["bandwidth"])})
+    cost = {"links": links, "steps": steps, "bandwidth": sortable(Fraction(bandwidth))}
+    run(_MEASURED, [cost | {"topology_id": topology_id}])

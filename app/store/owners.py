@@ -13,11 +13,9 @@ from sqlalchemy import ColumnElement, Connection, exists, literal, or_, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 
 from topoloom.app.config import Settings
+from topoloom.app.store.artifacts import EVERYONE
 from topoloom.app.store.tables.documents import TABLES
 from topoloom.app.store.tables.index_metadata import DocumentOwnerRow, ReferenceRow
-
-EVERYONE = ""
-"""The owner of shared documents."""
 
 ADMIN = "admin"
 """The owner of documents that keys with the scope admin make."""

@@ -1,14 +1,14 @@
 """Labels, pins, sharing and deletion of stored documents."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from topoloom.app.store.errors import NotOwner
-from topoloom.app.store.indexing import forget
 from topoloom.app.store.owners import EVERYONE, OPERATORS, grant, owned_by, seen_by
-from topoloom.app.store.tables import TABLES, DocumentOwnerRow, LabelRow
+from topoloom.app.store.tables import ABOUT, TABLES, DocumentOwnerRow, LabelRow
 
 MAX_LABELS = 50
 """Most labels of one document."""
@@ -179,3 +179,10 @@ def _release(connection: Connection, owner: str, kind: str, identity: str) -> bo
     this = (row.kind == kind, row.document_id == identity)
     connection.execute(delete(row).where(*this, row.owner == owner))
     return connection.execute(select(func.count()).where(*this)).scalar_one() > 0
+
+
+def forget(connection: Connection, kind: str, identities: Sequence[str]) -> None:
+    """Delete the facts of documents in the transaction that deletes the documents."""
+    for table in ABOUT:
+        about = (table.kind == kind) & table.document_id.in_(identities)
+        connection.execute(delete(table).where(about))

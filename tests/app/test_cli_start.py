@@ -28,6 +28,7 @@ KNOWN = [
     ("optimum", "dgx-a100-2", "--json"),
     ("topology", "Kautz(2, 2)"),
 ]
+NEW = [DESIGN, ("optimum", "dgx-a100-2"), ("measure", "Circulant(12, 2, 3)")]
 LIGHT = [
     ("--version",),
     ("-h",),
@@ -89,6 +90,16 @@ def test_commands_about_topologies_are_served_without_the_others_and_alike():
     check = "import sys; from topoloom.app.cli import run; run(['frontier', '-h']); assert %s"
     unasked = "'topoloom.app.cli.commands.plots' not in sys.modules"
     subprocess.run([sys.executable, "-c", check % unasked], cwd=ROOT, check=True, timeout=120)
+
+
+@pytest.mark.parametrize("arguments", NEW, ids=" ".join)
+@pytest.mark.one_in(2)
+def test_a_new_answer_is_stored_in_a_new_file_without_sqlalchemy(tmp_path, arguments):
+    url = f"sqlite:///{tmp_path / 'new.db'}"
+    done, loaded = run(url, *arguments)
+    assert done.returncode == 0 and "sqlalchemy" not in loaded, done
+    again, loaded = run(url, *arguments)
+    assert (again.stdout, loaded) == (done.stdout, "[]")
 
 
 @pytest.mark.parametrize("listing", ["families", "fabrics", "presets"])

@@ -260,7 +260,7 @@ def test_the_command_line_serves_no_swapped_row_either(topoloom, context, settin
                 "--bytes", size, "--json")  # fmt: skip
 
     first = [json.loads(topoloom(*asked(size)).out) for size in ("1MB", "2MB")]
-    engine, identities = context.store._engine, [document["id"] for document in first]
+    engine, identities = context.whole_store.keeping.engine, [document["id"] for document in first]
     swap(engine, "designs", *identities, ("document", "digest"))
     with opened(settings.database_url) as embedded:
         assert [embedded.get("design", identity) for identity in identities] == [None, None]

@@ -64,7 +64,7 @@ def test_topologies_are_found_by_name_newest_first(store):
 def alike(context, count=7):
     """Store documents whose ids begin alike; return that beginning."""
     made = topologies.create(context, TopologySource(recipe="UniRing(3)"))
-    with context.store._engine.begin() as connection:
+    with context.whole_store.keeping.engine.begin() as connection:
         for n in range(count):
             connection.execute(
                 text(
@@ -266,7 +266,7 @@ def test_topologies_of_before_are_read_by_id_and_used(opened):
 
 def test_topologies_of_before_are_listed_and_found_by_short_names(opened):
     stored = rows_of_before()["topologies"]
-    listed, _ = opened.store.page("topology", 100, None)
+    listed, _ = opened.whole_store.page("topology", 100, None)
     assert {entry.id for entry in listed} == {row["id"] for row in stored}
     for entry in listed:
         name = entry.summary["name"]
