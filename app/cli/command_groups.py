@@ -152,28 +152,27 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
     """Load all command modules; return the top-level commands and the groups."""
     from topoloom.app.cli.commands import (
         admin,
-        assistants,
+        api_keys,
         atlas,
-        audit_log,
         best,
         catalog,
         certificates,
+        comparisons,
         database,
-        deliveries,
         faults,
         iterations,
+        jobs,
         listing,
         lr_sessions,
-        network_curves,
         plots,
         retention,
         schedules,
+        sweeps,
         topologies,
-        tree_heights,
     )
     from topoloom.app.cli.commands.patch import push_netbox
 
-    modules = (topologies, iterations, best, faults, schedules, admin, assistants, listing)
+    modules = (topologies, iterations, best, faults, schedules, admin, listing)
     single = {
         info.name or getattr(info.callback, "__name__", ""): info
         for module in modules
@@ -184,14 +183,14 @@ def _parts() -> tuple[dict[str, Any], dict[str, typer.Typer]]:
         "cache": retention.app,
         "catalog": catalog.app,
         "certificate": certificates.app,
-        "compare": tree_heights.app,
+        "compare": comparisons.app,
         "db": database.app,
-        "jobs": deliveries.jobs_app,
-        "keys": audit_log.app,
+        "jobs": jobs.jobs_app,
+        "keys": api_keys.app,
         "lr": lr_sessions.app,
         "patch": push_netbox.app,
         "plot": plots.app,
-        "sweep": network_curves.app,
+        "sweep": sweeps.app,
     }
     return single, groups
 

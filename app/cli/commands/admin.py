@@ -1,5 +1,6 @@
-"""Commands for operators: config, serve."""
+"""Commands for operators: config, serve, mcp."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -60,3 +61,41 @@ def serve(
         listen(settings)
     except OpenToOthers as error:
         raise typer.BadParameter(str(error), param_hint="--host") from None
+
+
+KEY = "MCP_SERVICE_KEY"
+"""The variable with the API key; no setting of the service, so without its prefix."""
+
+
+@app.command()
+def mcp(
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help=f"running service, with its API key in {KEY}; default: a service in this process",
+        ),
+    ] = None,
+    compute: Annotated[
+        bool,
+        typer.Option("--compute", help="also offer the tools that compute and store answers"),
+    ] = False,
+) -> None:
+    """Serve tools to assistants by MCP on standard input and output; read-only by default."""
+    import asyncio
+
+    from topoloom.app.extras import require_extra
+
+    require_extra("fastmcp", "mcp")
+    settings = Settings()
+    if url is None:
+        from topoloom.app.jobs.worker_pool.fork_server import prepare
+
+        # This process and the fork server import in parallel, each for 1 to 2 s.
+        prepare()
+    from topoloom.app.mcp.stdio_server import NoService, serve
+
+    try:
+        asyncio.run(serve(url, os.environ.get(KEY), compute, settings))
+    except NoService as error:
+        raise typer.BadParameter(str(error), param_hint="--url") from None

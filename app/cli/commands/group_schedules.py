@@ -29,7 +29,7 @@ def schedule_groups(
     out: Path | None,
 ) -> None:
     """Make, verify and store the schedules of all groups; print them, and write their files."""
-    from topoloom.app.cli.output.group_schedules import show_group_schedules
+    from topoloom.app.cli.output.groups import show_group_schedules
     from topoloom.app.documents import group_schedule
     from topoloom.app.files.local_files import is_stream
     from topoloom.app.files.zip_archives import write_folder

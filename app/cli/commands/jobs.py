@@ -1,4 +1,4 @@
-"""`topoloom jobs`: run, list, show, await and cancel jobs."""
+"""`topoloom jobs`: run, list, show, await and cancel jobs; list and resend their webhooks."""
 
 import json
 from collections.abc import Callable
@@ -13,12 +13,13 @@ from topoloom.app.cli.shared_options import AsCsv, AsJson, given
 from topoloom.app.config import Settings
 from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.options.option import choices
+from topoloom.synth.naming.suggestions import one_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from topoloom.app.jobs.facade import Jobs
-from topoloom.synth.naming.suggestions import one_of
+
 
 jobs_app = typer.Typer(no_args_is_help=True, help="Run, list, show, await and cancel jobs.")
 
@@ -240,3 +241,43 @@ def _print(job: dict[str, Any], as_json: bool) -> None:
         typer.echo(f"result: {job['result']}")
     if job["problem"] is not None:
         typer.echo(f"problem: {job['problem']['detail']}")
+
+
+_DELIVERY_COLUMNS = (
+    Column("delivery", "id", left=True),
+    Column("state", "state", left=True),
+    Column("attempts", "attempts", lambda attempts: str(len(attempts))),
+    Column("last error", "error", left=True),
+    Column(
+        "next (UTC)", "next_attempt_at", lambda moment: moment[:19].replace("T", " "), left=True
+    ),
+    Column("webhook", "url", left=True),
+)
+
+
+@jobs_app.command()
+def deliveries(
+    job: JobArgument, url: Url = None, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
+    """List the webhook deliveries of a job, with their attempts."""
+    found = queried(url, lambda jobs: jobs.deliveries(job))
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    rows = []
+    for one in found["items"]:
+        error = one["attempts"][-1]["error"] if one["attempts"] else None
+        rows.append({k: v for k, v in (one | {"error": error}).items() if v is not None})
+    Table(_DELIVERY_COLUMNS, rows).print(as_csv)
+
+
+@jobs_app.command()
+def resend(
+    job: JobArgument,
+    delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="id of the delivery")],
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Send a webhook again, under the same id."""
+    found = queried(url, lambda jobs: jobs.resend(job, delivery))
+    typer.echo(json.dumps(found) if as_json else f"{found['id']}: {found['state']}")

@@ -1,12 +1,13 @@
 """Text output of costs, optima and simulations."""
 
+from fractions import Fraction
 from typing import Any
 
-from topoloom.app.cli.output.bottleneck import cut_lines
+from topoloom.app.cli.output.bottleneck import cut_lines, labelled
 from topoloom.app.cli.output.formatting import fraction, seconds
 from topoloom.app.cli.output.frontiers import cost_table
-from topoloom.app.cli.output.group_optimum import show_group_optimum
-from topoloom.app.cli.output.link_values import value_lines
+from topoloom.app.cli.output.groups import show_group_optimum
+from topoloom.app.cli.output.text_table import Column, Table
 
 
 def show_cost(document: dict[str, Any]) -> None:
@@ -71,7 +72,9 @@ def _bound_line(document: dict[str, Any]) -> str:
         text += f" ({bound['feasible_algbw']} {document['bandwidth_unit']} is reached)"
     if document.get("together"):
         text += ", as here"
-    return f"{text}; one after the other takes {bound['gap']} longer"
+    times = 1 + Fraction(bound["gap"])
+    longer = "as long" if times == 1 else f"{fraction(str(times))} times as long"
+    return f"{text}; one after the other takes {longer}"
 
 
 def _show_all_to_all(document: dict[str, Any]) -> None:
@@ -152,3 +155,58 @@ def _pass_lines(facts: dict[str, Any], unit: str, kind: str) -> list[str]:
         )
         return lines
     return lines + cut_lines(cut, unit)
+
+
+def value_lines(document: dict[str, Any]) -> list[str]:
+    """Return the lines on the link values of an optimum/1 document; empty without values."""
+    if "values" not in document:
+        return []
+    unit = document["bandwidth_unit"]
+    lines = ["", f"algbw gained by 1 {unit} more, lost by 1 less, and with links twice"]
+    valuable = [value for value in document["values"] if not _worthless(value)]
+    if valuable:
+        lines += _table(valuable, unit).text().splitlines()
+    if others := len(document["values"]) - len(valuable):
+        kinds = f"{others} {'other ' if valuable else ''}kind{'s' if others > 1 else ''} of links"
+        lines.append(f"{kinds}: no gain from more capacity, no loss from slightly less")
+    if restored := document.get("restored"):
+        rows = [f"{_named(part['nodes'])}: {_short(part['algbw'])} {unit}" for part in restored]
+        lines += ["", *labelled("after repair", rows)]
+    return lines
+
+
+def _worthless(value: dict[str, Any]) -> bool:
+    return all(value.get(name) == "0" for name in ("more", "each_more", "less"))
+
+
+def _table(values: list[dict[str, Any]], unit: str) -> Table:
+    columns = (
+        Column("links", "ends", left=True),
+        Column("count", "alike"),
+        Column(f"{unit} each", "capacity"),
+        Column("one more", "more", _short),
+        Column("all more", "each_more", _short),
+        Column("one less", "less", _short),
+        Column("one twice", "doubled", _short),
+        Column("all twice", "all_doubled", _short),
+    )
+    rows = [value | {"ends": _named(value["ends"]), "capacity": _both(value)} for value in values]
+    return Table(columns, rows)
+
+
+def _named(nodes: list[Any]) -> str:
+    return " - ".join(map(str, nodes))
+
+
+def _both(value: dict[str, Any]) -> str:
+    there, back = value["capacity"], value["back"]
+    return there if there == back else f"{there}, {back} back"
+
+
+def _short(exact: str) -> str:
+    """Return an exact number as a decimal.
+
+    >>> _short("16/15"), _short("350")
+    ('1.0667', '350')
+    """
+    return f"{float(Fraction(exact)):.4f}".rstrip("0").rstrip(".")
