@@ -15,7 +15,6 @@ from typing import Literal
 from topoloom.schedules.baselines.nccl import NCCL_ALGORITHMS, ring
 from topoloom.schedules.compare.crossover import SIZES, FastestRange
 from topoloom.schedules.compare.judged_ranges import judged_ranges
-from topoloom.schedules.compare.large_message_rate import large_message_rate
 from topoloom.schedules.errors import NoSchedule, ScheduleError, TooLarge
 from topoloom.schedules.generate.collectives import ONE_SHOT, ROUTINGS, make
 from topoloom.schedules.model.schedule import (
@@ -28,11 +27,17 @@ from topoloom.schedules.model.schedule import (
 )
 from topoloom.schedules.options import Options
 from topoloom.schedules.simulate import Judge, Network
-from topoloom.schedules.verify import require_valid
+from topoloom.schedules.verify import (
+    require_valid,
+    route_inverse_rate,
+    step_cost,
+    tree_inverse_rate,
+)
 from topoloom.synth.errors import SynthError
 from topoloom.synth.evaluation.measure import diameter
 from topoloom.synth.progress import report_progress
 from topoloom.synth.slack import MAX_SLACK
+from topoloom.synth.topology.rates import node_capacity
 from topoloom.synth.topology.topology import NodeId, Topology
 
 MAX_RANKS = 1024
@@ -256,3 +261,21 @@ def _in_trees(
 
     for height in useful_heights(topology, collective, Options(root=root)):
         yield f"forestcoll --max-height {height}", forest(max_height=height)
+
+
+def large_message_rate(schedule: Schedule, topology: Topology) -> Fraction:
+    """Return the rate for large, finely cut messages, in the topology's unit.
+
+    >>> from topoloom.schedules.generate.collectives import make
+    >>> pair = Topology(range(2), [(0, 1), (1, 0)])
+    >>> schedules = [make(pair, "allreduce", name) for name in ("bfb", "forestcoll")]
+    >>> [str(large_message_rate(schedule, pair)) for schedule in schedules]
+    ['1', '1']
+    """
+    if isinstance(schedule, RouteSchedule):
+        return len(schedule.ranks) / route_inverse_rate(schedule, topology)
+    parts = schedule_parts(schedule)
+    trees = [part for part in parts if isinstance(part, TreeSchedule)]
+    if trees:
+        return sum(trees[0].sizes) / tree_inverse_rate(schedule, topology)
+    return node_capacity(topology) / step_cost(schedule, topology).bandwidth

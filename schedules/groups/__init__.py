@@ -5,10 +5,10 @@ Read the modules in this order:
 - `process_groups`: sizes of parallelism, ranks on hosts, the table of groups;
 - `rate`: a rate between two exact bounds;
 - `group_symmetry`: automorphisms that map groups to groups;
-- `arborescence`, `cheapest_trees`: trees of a group under prices of the links;
-- `joint_program`, `joint_trees`, `exact_trees`, `exact_solution`: the best trees of all groups;
+- `cheapest_trees`: trees of a group under prices of the links;
+- `joint_program`, `joint_trees`, `exact_trees`: the best trees of all groups;
 - `joint_rate`: the best rate of all groups at once;
-- `member_topology`, `one_group`: that of one group, on its own links or with the whole fabric;
+- `one_group`: that of one group, on its own links or with the whole fabric;
 - `figures`, `request`: all three rates, for groups as users state them;
 - `joint_schedule`: schedules of all groups that reach the joint rate.
 """

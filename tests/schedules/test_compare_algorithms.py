@@ -15,9 +15,9 @@ from topoloom.schedules.compare.compare_algorithms import (
     DEEP_RANKS,
     MAX_RANKS,
     compare_algorithms,
+    large_message_rate,
 )
 from topoloom.schedules.compare.judged_ranges import judged_ranges
-from topoloom.schedules.compare.large_message_rate import large_message_rate
 from topoloom.schedules.errors import NoSchedule, TooLarge
 from topoloom.schedules.generate.collectives import make
 from topoloom.schedules.model.schedule import Collective, SequenceSchedule

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 from tests.schedule_oracles import grouped
 from topoloom.schedules.errors import NoSchedule
-from topoloom.schedules.groups.arborescence import least_arborescence
-from topoloom.schedules.groups.exact_solution import exact_solution
+from topoloom.schedules.groups.cheapest_trees import least_arborescence
+from topoloom.schedules.groups.exact_trees import exact_solution
 from topoloom.schedules.groups.figures import group_figures
 from topoloom.schedules.groups.joint_rate import joint_rate
 from topoloom.schedules.groups.one_group import group_rate, members_only_rate

@@ -7,8 +7,15 @@ from hypothesis import strategies as st
 from topoloom.schedules.errors import UnknownPreset
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.workloads.models import MODELS
-from topoloom.schedules.workloads.parallelism import BUCKET_BYTES, FIRST_BUCKET_BYTES, buckets
-from topoloom.schedules.workloads.presets import ELEMENT_BYTES, PRESETS, TOKENS, preset
+from topoloom.schedules.workloads.presets import (
+    BUCKET_BYTES,
+    ELEMENT_BYTES,
+    FIRST_BUCKET_BYTES,
+    PRESETS,
+    TOKENS,
+    buckets,
+    preset,
+)
 from topoloom.schedules.workloads.tasks import Task, merged
 
 PUBLISHED = {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import for_every
-from topoloom.schedules.groups.member_topology import member_topology
+from topoloom.schedules.groups.one_group import member_topology
 from topoloom.synth.errors import InvalidTopology
 from topoloom.synth.fabrics import fabric
 from topoloom.synth.formats import WRITERS, read
