@@ -8,47 +8,45 @@ from topoloom.app.client.openapi_operations import operation, place
 from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
-    from topoloom.app.client.types import (
-        LrExtensionRequest,
-        LrLeaseRequest,
-        LrObservationRequest,
-        LrPage,
-        LrReply,
-        LrSession,
-        LrSessionRequest,
-    )
+    from topoloom.app.client import types
 
 
 class Tuning(Transport):
     """Operations on learning-rate sessions."""
 
     @operation("listLrSessions")
-    def lr_sessions(self, **query: Any) -> LrPage:
+    def lr_sessions(self, **query: Any) -> types.LrPage:
         """Return one page of sessions: GET /v1/lr-sessions."""
         return self._get_json("/v1/lr-sessions", query)
 
     @operation("createLrSession")
-    def lr_session(self, **question: Unpack[LrSessionRequest]) -> LrSession:
+    def lr_session(self, **question: Unpack[types.LrSessionRequest]) -> types.LrSession:
         """Create a session; return lr-session/1 with the trainer's lease."""
         return self._post("/v1/lr-sessions", question)
 
     @operation("attachLrSession")
-    def lr_attach(self, session_id: str, **question: Unpack[LrLeaseRequest]) -> LrSession:
+    def lr_attach(
+        self, session_id: str, **question: Unpack[types.LrLeaseRequest]
+    ) -> types.LrSession:
         """Take over a session as its trainer, optionally from an earlier observation."""
         return self._post(place("lr-sessions", session_id, "lease"), question)
 
     @operation("observeLrSession")
-    def lr_observe(self, session_id: str, **observation: Unpack[LrObservationRequest]) -> LrReply:
+    def lr_observe(
+        self, session_id: str, **observation: Unpack[types.LrObservationRequest]
+    ) -> types.LrReply:
         """Report losses; return the reply with the next action."""
         return self._post(place("lr-sessions", session_id, "observations"), observation)
 
     @operation("extendLrSession")
-    def lr_extend(self, session_id: str, **question: Unpack[LrExtensionRequest]) -> LrSession:
+    def lr_extend(
+        self, session_id: str, **question: Unpack[types.LrExtensionRequest]
+    ) -> types.LrSession:
         """Give the run of a session another length; without one, the decay begins."""
         return self._post(place("lr-sessions", session_id, "extend"), question)
 
     @operation("cancelLrSession")
-    def lr_cancel(self, session_id: str) -> LrSession:
+    def lr_cancel(self, session_id: str) -> types.LrSession:
         """End a session before the end of its run."""
         return self._post(place("lr-sessions", session_id, "cancel"), {})
 

@@ -8,38 +8,24 @@ from topoloom.app.client.openapi_operations import operation, part
 from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
-    from topoloom.app.client.types import (
-        CacheDocument,
-        DeliveryDocument,
-        DeliveryList,
-        Deprecations,
-        FabricList,
-        FamilyList,
-        JobDocument,
-        JobPage,
-        PresetList,
-        ProblemPage,
-        SweepDocument,
-        SweepRequest,
-        VersionDocument,
-    )
+    from topoloom.app.client import types
 
 
 class Running(Transport):
     """Operations on the service: catalog, cache, jobs, health."""
 
     @operation("listFamilies")
-    def families(self) -> FamilyList:
+    def families(self) -> types.FamilyList:
         """Return the families of bases and the operators of recipes, as ``items``."""
         return self._get_json("/v1/families")
 
     @operation("listFabrics")
-    def fabrics(self) -> FabricList:
+    def fabrics(self) -> types.FabricList:
         """Return the named fabrics, as ``items``."""
         return self._get_json("/v1/fabrics")
 
     @operation("listPresets")
-    def presets(self) -> PresetList:
+    def presets(self) -> types.PresetList:
         """Return the named workloads, as ``items``."""
         return self._get_json("/v1/presets")
 
@@ -52,27 +38,27 @@ class Running(Transport):
         return self._get("/v1/atlas", {"format": form, **points})
 
     @operation("readCache")
-    def cache(self) -> CacheDocument:
+    def cache(self) -> types.CacheDocument:
         """Return the cache/1 document: size of the stored documents, and the limit."""
         return self._get_json("/v1/cache")
 
     @operation("createSweep")
-    def sweep(self, **question: Unpack[SweepRequest]) -> SweepDocument:
+    def sweep(self, **question: Unpack[types.SweepRequest]) -> types.SweepDocument:
         """Return the sweep/1 document of a sweep: POST /v1/sweeps."""
         return self._post("/v1/sweeps", question)
 
     @operation("listJobs")
-    def jobs(self, **query: Any) -> JobPage:
+    def jobs(self, **query: Any) -> types.JobPage:
         """Return one page of jobs: GET /v1/jobs."""
         return self._get_json("/v1/jobs", query)
 
     @operation("readJob")
-    def job(self, job_id: str) -> JobDocument:
+    def job(self, job_id: str) -> types.JobDocument:
         """Return the job/1 document of a job."""
         return self._get_json(f"/v1/jobs/{part(job_id)}")
 
     @operation("cancelJob")
-    def cancel_job(self, job_id: str) -> JobDocument:
+    def cancel_job(self, job_id: str) -> types.JobDocument:
         """Cancel a job; return its job/1 document."""
         return self._post(f"/v1/jobs/{part(job_id)}/cancel", {})
 
@@ -87,27 +73,27 @@ class Running(Transport):
         return self._get(f"/v1/jobs/{part(job_id)}/events")
 
     @operation("listDeliveries")
-    def deliveries(self, job_id: str) -> DeliveryList:
+    def deliveries(self, job_id: str) -> types.DeliveryList:
         """Return the webhook deliveries of a job, as ``items``."""
         return self._get_json(f"/v1/jobs/{part(job_id)}/deliveries")
 
     @operation("resendDelivery")
-    def resend(self, job_id: str, delivery_id: str) -> DeliveryDocument:
+    def resend(self, job_id: str, delivery_id: str) -> types.DeliveryDocument:
         """Send a webhook of an ended job again; return the delivery."""
         return self._post(f"/v1/jobs/{part(job_id)}/deliveries/{part(delivery_id)}/resend", {})
 
     @operation("readProblem")
-    def problem(self, name: str) -> ProblemPage:
+    def problem(self, name: str) -> types.ProblemPage:
         """Return the meaning of a problem type, and what the client can do."""
         return self._get_json(f"/problems/{part(name)}")
 
     @operation("readDeprecations")
-    def deprecations(self) -> Deprecations:
+    def deprecations(self) -> types.Deprecations:
         """Return the former names of the service, and the names that replace them."""
         return self._get_json("/deprecations")
 
     @operation("readVersion")
-    def version(self) -> VersionDocument:
+    def version(self) -> types.VersionDocument:
         """Return the versions of the service, its kernels and its tables."""
         return self._get_json("/version")
 

@@ -8,10 +8,7 @@ from topoloom.app.client.openapi_operations import KINDS, of_kinds, operation, p
 from topoloom.app.client.transport import Transport
 
 if TYPE_CHECKING:
-    from topoloom.app.client.types import (
-        ListQuery,
-        StandingDocument,
-    )
+    from topoloom.app.client import types
 
 
 class Documents(Transport):
@@ -34,42 +31,42 @@ class Documents(Transport):
         return self._get(f"/v1/{part(kind)}/{part(identity)}", query)
 
     @operation(*(f"list{plural}" for plural in KINDS.values()))
-    def stored(self, kind: str, **query: Unpack[ListQuery]) -> dict[str, Any]:
+    def stored(self, kind: str, **query: Unpack[types.ListQuery]) -> dict[str, Any]:
         """Return a page of the stored documents of a kind, such as GET /v1/designs."""
         return self._get_json(f"/v1/{part(kind)}", query)
 
     @operation(*of_kinds("read", "Labels"))
-    def labels(self, kind: str, identity: str) -> StandingDocument:
+    def labels(self, kind: str, identity: str) -> types.StandingDocument:
         """Return the labels of a stored document, and whether it is pinned."""
         return self._get_json(place(kind, identity, "labels"))
 
     @operation(*of_kinds("label"))
-    def label(self, kind: str, identity: str, label: str) -> StandingDocument:
+    def label(self, kind: str, identity: str, label: str) -> types.StandingDocument:
         """Add a label to a stored document."""
         return self._send("PUT", place(kind, identity, "labels", label))
 
     @operation(*of_kinds("unlabel"))
-    def unlabel(self, kind: str, identity: str, label: str) -> StandingDocument:
+    def unlabel(self, kind: str, identity: str, label: str) -> types.StandingDocument:
         """Remove a label from a stored document."""
         return self._send("DELETE", place(kind, identity, "labels", label))
 
     @operation(*of_kinds("pin"))
-    def pin(self, kind: str, identity: str) -> StandingDocument:
+    def pin(self, kind: str, identity: str) -> types.StandingDocument:
         """Protect a stored document from deletion and eviction."""
         return self._send("PUT", place(kind, identity, "pin"))
 
     @operation(*of_kinds("unpin"))
-    def unpin(self, kind: str, identity: str) -> StandingDocument:
+    def unpin(self, kind: str, identity: str) -> types.StandingDocument:
         """Remove the protection of a stored document."""
         return self._send("DELETE", place(kind, identity, "pin"))
 
     @operation(*of_kinds("share"))
-    def share(self, kind: str, identity: str) -> StandingDocument:
+    def share(self, kind: str, identity: str) -> types.StandingDocument:
         """Let every key read a stored document, and all documents it refers to."""
         return self._send("PUT", place(kind, identity, "share"))
 
     @operation(*of_kinds("unshare"))
-    def unshare(self, kind: str, identity: str) -> StandingDocument:
+    def unshare(self, kind: str, identity: str) -> types.StandingDocument:
         """Leave a stored document to its owners; documents that it refers to stay shared."""
         return self._send("DELETE", place(kind, identity, "share"))
 

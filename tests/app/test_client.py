@@ -224,7 +224,7 @@ def test_every_operation_has_a_method_that_sends_what_it_takes(name):
 @for_every("name", OPERATIONS)
 def test_the_types_of_a_method_name_what_the_operation_takes(name):
     _, _, operation_ = OPERATIONS[name]
-    hints = get_type_hints(getattr(Client, methods()[name]), localns=vars(types))
+    hints = get_type_hints(getattr(Client, methods()[name]), localns=vars(types) | {"types": types})
     taken = next((one for one in hints.values() if get_origin(one) is Unpack), None)
     if taken is None:
         return
@@ -240,7 +240,9 @@ def test_the_types_of_a_method_name_what_the_operation_takes(name):
 @for_every("name", OPERATIONS)
 def test_the_type_of_an_answer_is_that_of_the_operation(name):
     _, _, operation_ = OPERATIONS[name]
-    returned = get_type_hints(getattr(Client, methods()[name]), localns=vars(types))["return"]
+    returned = get_type_hints(
+        getattr(Client, methods()[name]), localns=vars(types) | {"types": types}
+    )["return"]
     answers = operation_["responses"]
     answer = answers.get("201") or answers.get("200", {})
     schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
