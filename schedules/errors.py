@@ -1,49 +1,17 @@
 """Errors of schedules and of requests for schedules.
 
-The tree::
-
-    ScheduleError
-      InvalidSchedule       a schedule document breaks a rule of its format
-      UnknownCollective     no such collective
-      UnknownPreset         no such preset workload
-      NoSchedule            this algorithm cannot serve this topology or request
-      TooLarge              an explicit limit on size is exceeded
-      TookTooLong           an explicit limit on time is exceeded
-      NotExportable         the target format cannot express this schedule
-      InvalidProgram        an exported file breaks the rules of its format
-      ExecutionFailed       processes fail to start or to complete a schedule
-
 Every error carries ``field`` and ``rule`` as in `synth.errors`.
 """
 
-__all__ = [
-    "ExecutionFailed",
-    "InvalidProgram",
-    "InvalidSchedule",
-    "NoSchedule",
-    "NotExportable",
-    "ScheduleError",
-    "TooLarge",
-    "TookTooLong",
-    "UnknownCollective",
-    "UnknownPreset",
-]
+from topoloom.synth.errors import InputError
 
 
-class ScheduleError(ValueError):
+class ScheduleError(InputError):
     """Base of all errors that this package raises for a caller's mistake.
 
     >>> str(UnknownCollective("/collective", "must be one of allgather, allreduce"))
     '/collective: must be one of allgather, allreduce'
     """
-
-    def __init__(self, field: str, rule: str) -> None:
-        super().__init__(f"{field}: {rule}")
-        self.field = field
-        self.rule = rule
-
-    def __reduce__(self) -> tuple[type["ScheduleError"], tuple[str, str]]:
-        return type(self), (self.field, self.rule)
 
 
 class InvalidSchedule(ScheduleError):

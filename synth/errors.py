@@ -1,48 +1,12 @@
 """Errors of topologies, recipes, requests and wirings.
 
-The tree::
-
-    SynthError
-      InvalidTopology      a topology document or link list breaks a rule
-      InvalidRecipe        recipe text does not parse, or names nothing known
-      OutOfDomain          a construction is not defined for its parameters
-      ImpossibleRequest    no graph of the requested size, degree and links exists
-        NoneKnown          none is known or found, and one may exist
-        BeyondSearch       no search goes that far, and one may exist
-      Unreachable          some compute node cannot reach another
-      NotMeasurable        the cost model does not cover this topology (switches)
-      ClaimBroken          a built graph contradicts its theorem: a bug
-      DoesNotFit           the topology cannot be wired on these panels
-      InvalidPlant         a plant of hosts and panels breaks a rule
-      InvalidWiring        a present wiring breaks a rule
-      InvalidAtlas         a file of discovered bases breaks a rule of its format
-      BrokenFamily         an installed package provides an unusable family
-
 Every error has ``field``, a JSON pointer (RFC 6901) to the offending part of the input or the name
 of a parameter, and ``rule``, a sentence that states the requirement.  The message joins both.
 """
 
-__all__ = [
-    "BeyondSearch",
-    "BrokenFamily",
-    "ClaimBroken",
-    "DoesNotFit",
-    "ImpossibleRequest",
-    "InvalidAtlas",
-    "InvalidPlant",
-    "InvalidRecipe",
-    "InvalidTopology",
-    "InvalidWiring",
-    "NoneKnown",
-    "NotMeasurable",
-    "OutOfDomain",
-    "SynthError",
-    "Unreachable",
-]
 
-
-class SynthError(ValueError):
-    """Base class of the errors that this package raises for invalid input.
+class InputError(ValueError):
+    """An input breaks a rule.
 
     >>> str(InvalidTopology("/links/3/capacity", "must be positive"))
     '/links/3/capacity: must be positive'
@@ -53,8 +17,12 @@ class SynthError(ValueError):
         self.field = field
         self.rule = rule
 
-    def __reduce__(self) -> tuple[type["SynthError"], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str]]:
         return type(self), (self.field, self.rule)
+
+
+class SynthError(InputError):
+    """Base class of the errors that this package raises for invalid input."""
 
 
 class InvalidTopology(SynthError):
