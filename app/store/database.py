@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from topoloom.app.config import HEAD
+from topoloom.app.extras import MissingExtra, require_extra
 from topoloom.app.store.embedded_reader import PRAGMAS, new_tables
 from topoloom.app.store.lock_waits import LIMIT, BoundedPool, limit_lock_waits
 
@@ -46,6 +47,8 @@ def open_engine(url: str) -> Engine:
     try:
         parsed = make_url(url)
         engine = _open_sqlite(parsed) if is_embedded(parsed) else _open_server(parsed)
+    except MissingExtra as error:
+        raise DatabaseNotReady(f"database_url: {error}") from None
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise DatabaseNotReady(f"database_url: cannot be used: {first_line(error)}") from None
     limit_lock_waits(engine)
@@ -195,6 +198,8 @@ def _with_driver(url: URL) -> URL:
 def _open_server(url: URL) -> Engine:
     """Return an engine for a database server, with timeouts."""
     url = _with_driver(url)
+    if url.get_driver_name() == "psycopg":
+        require_extra("psycopg", "postgres")
     return create_engine(
         url,
         pool_pre_ping=True,

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import OperationalError
 
+from topoloom.app import extras
 from topoloom.app.store import lock_waits
 from topoloom.app.store.database import (
     HEAD,
@@ -200,6 +202,13 @@ def test_an_unusable_database_is_one_clear_error(url):
     with pytest.raises(DatabaseNotReady, match=r"^database_url: ") as caught:
         open_database(url)
     assert "\n" not in str(caught.value)
+
+
+def test_a_missing_driver_of_postgresql_is_named_with_what_installs_it(monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    install = re.escape("database_url: needs psycopg: pip install 'topoloom[postgres]'")
+    with pytest.raises(DatabaseNotReady, match=install):
+        open_engine("postgresql://localhost/topoloom")
 
 
 def test_a_password_is_never_shown():
