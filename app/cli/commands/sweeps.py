@@ -34,7 +34,6 @@ _SPEED = (
     cluster.MESSAGE_US,
     cluster.CHUNK_US,
 )
-_RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
 @app.command()
@@ -45,7 +44,7 @@ def sizes(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False
 
 
 @app.command()
-@request_options(*_SIZES, *_RUN, *_SEARCH, *_SPEED)
+@request_options(*_SIZES, *cluster.RUN, *_SEARCH, *_SPEED)
 def workload(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best design for a workload, for each number of hosts and ports."""
     from topoloom.app.config import Settings

@@ -34,15 +34,6 @@ Explain = Annotated[
 ]
 
 _HOSTS = (cluster.NODES, cluster.DEGREE)
-_SEARCH = (
-    cluster.LINKS,
-    cluster.PARALLEL_LINKS,
-    cluster.VERTEX_TRANSITIVE,
-    cluster.FAMILIES,
-    cluster.BASES,
-    cluster.MAX_STEPS,
-    cluster.SCHEDULE,
-)
 _TODAY = (
     patch_plans.DESIGN_PANELS,
     patch_plans.DESIGN_PLANT,
@@ -54,15 +45,6 @@ _TODAY = (
     patch_plans.MAX_REWIRING_SECONDS,
     patch_plans.MAX_DRAINED,
 )
-_SPEED = (
-    cluster.NODE_GBPS,
-    cluster.PORT_GBPS,
-    cluster.ALPHA_US,
-    cluster.MESSAGE_US,
-    cluster.CHUNK_US,
-    cluster.MEASURED,
-)
-_RUN = (cluster.COLLECTIVE, cluster.DESIGN_BYTES, cluster.WORKLOAD, cluster.PRESET)
 
 
 def _design_request(fields: dict[str, Any]) -> "DesignRequest":
@@ -76,7 +58,7 @@ def _design_request(fields: dict[str, Any]) -> "DesignRequest":
 
 
 @app.command()
-@request_options(*_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, *boxes.OF_BOXES)
+@request_options(*_HOSTS, *cluster.RUN, *cluster.SEARCH, *cluster.SPEED, *_TODAY, *boxes.OF_BOXES)
 def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """Find the best topology for a workload, with verified schedules.
 
@@ -97,7 +79,8 @@ def design(fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = Fals
 
 @app.command()
 @request_options(
-    *_HOSTS, *_RUN, *_SEARCH, *_SPEED, *_TODAY, exports.FILES_FORMAT, *exports.OF_PROGRAMS
+    *(*_HOSTS, *cluster.RUN, *cluster.SEARCH, *cluster.SPEED, *_TODAY),
+    *(exports.FILES_FORMAT, *exports.OF_PROGRAMS),
 )
 def files(
     fields: dict[str, Any],
@@ -142,7 +125,7 @@ def files(
 
 
 @app.command()
-@request_options(*_HOSTS, *_SEARCH, cluster.ALL_TO_ALL)
+@request_options(*_HOSTS, *cluster.SEARCH, cluster.ALL_TO_ALL)
 def frontier(
     fields: dict[str, Any], as_json: AsJson = False, as_csv: AsCsv = False, explain: Explain = False
 ) -> None:

@@ -4,7 +4,15 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from topoloom.app.requests.options.collectives import CollectiveName
-from topoloom.app.requests.options.factories import MANY, duration, number, size, switch, whole
+from topoloom.app.requests.options.factories import (
+    MANY,
+    duration,
+    number,
+    several,
+    size,
+    switch,
+    whole,
+)
 from topoloom.app.requests.options.option import REQUIRED, Option
 from topoloom.synth.limits import MAX_DEGREE, MAX_HOSTS
 
@@ -24,22 +32,19 @@ PARALLEL_LINKS = switch("parallel_links", "allow parallel links between two host
 VERTEX_TRANSITIVE = switch(
     "vertex_transitive", "only topologies with a proof of vertex transitivity"
 )
-FAMILIES = Option(
-    name="families",
-    type=list[str],
-    help="only topologies from these base families; default: all families",
-    least=1,
-    most=100,
+FAMILIES = several(
+    "families",
+    list[str],
+    "only topologies from these base families; default: all families",
+    100,
     flag="--family",
     metavar="NAME",
-    typed=MANY,
 )
-BASES = Option(
-    name="bases",
-    type=list[str],
-    help="additional base graphs, as recipes; the search uses and expands them",
-    least=1,
-    most=20,
+BASES = several(
+    "bases",
+    list[str],
+    "additional base graphs, as recipes; the search uses and expands them",
+    20,
     flag="--base",
     metavar="FILE_OR_RECIPE",
     typed=f"or graph files whose number of hosts divides N; {MANY}",
@@ -55,6 +60,8 @@ SCHEDULE = Option(
 ALL_TO_ALL = switch(
     "all_to_all", "also compute the all-to-all cost of every point, or bounds of it", None
 )
+SEARCH = (LINKS, PARALLEL_LINKS, VERTEX_TRANSITIVE, FAMILIES, BASES, MAX_STEPS, SCHEDULE)
+"""Options of a search for some hosts."""
 
 NODE_GBPS = number(
     "node_gbps", "send rate of one host over all its ports", "Gbit/s", default=Decimal(100)
@@ -83,6 +90,9 @@ MEASURED = Option(
     typed="CSV with columns bytes, seconds, messages, chunks, as `topoloom probe` writes, or a "
     "JSON list of such rows",
 )
+SPEED = (NODE_GBPS, PORT_GBPS, ALPHA_US, MESSAGE_US, CHUNK_US, MEASURED)
+"""Options of the links of these hosts."""
+
 COLLECTIVE = Option(name="collective", type=CollectiveName, help="collective to run")
 DESIGN_BYTES = size(
     "data size: the result of an allgather; the input of a reduce-scatter or allreduce; the "
@@ -104,3 +114,5 @@ PRESET = Option(
     "catalog presets` lists all; `topoloom iteration` designs for whole iterations",
     metavar="NAME",
 )
+RUN = (COLLECTIVE, DESIGN_BYTES, WORKLOAD, PRESET)
+"""Options of what the hosts run."""

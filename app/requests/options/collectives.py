@@ -1,6 +1,6 @@
 """Options of schedules: collective, algorithm, trees, shards, participants."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from topoloom.app.requests.base import Gap
 from topoloom.app.requests.options.factories import switch, whole
@@ -22,12 +22,12 @@ AlgorithmName: TypeAlias = Literal[
     "shortest-paths",
 ]
 
-OPTIMUM_COLLECTIVE = Option(
-    name="collective",
-    type=AnyCollectiveName,
-    default="allgather",
-    help="collective whose optimum is computed",
-)
+
+def _collective(help: str, default: Any = None) -> Option:
+    return Option(name="collective", type=AnyCollectiveName, help=help, default=default)
+
+
+OPTIMUM_COLLECTIVE = _collective("collective whose optimum is computed", "allgather")
 VALUES = switch(
     "values",
     "also the value of every link: algbw gained with more capacity and lost with less; of a "
@@ -66,19 +66,9 @@ GROUP_NUMBER = whole(
     0,
     10**5,
 )
-GROUPED_COLLECTIVE = Option(
-    name="collective",
-    type=AnyCollectiveName,
-    help="collective of the schedule; required without traffic",
-)
-RUN_COLLECTIVE = Option(
-    name="collective", type=AnyCollectiveName, default=REQUIRED, help="collective of the schedule"
-)
-COMPARED_COLLECTIVE = Option(
-    name="collective",
-    type=AnyCollectiveName,
-    help="collective to run on the topology; required with a topology",
-)
+GROUPED_COLLECTIVE = _collective("collective of the schedule; required without traffic")
+RUN_COLLECTIVE = _collective("collective of the schedule", REQUIRED)
+COMPARED_COLLECTIVE = _collective("collective to run on the topology; required with a topology")
 TREES_PER_ROOT = whole(
     "trees_per_root",
     "forestcoll only: trees per root, or per unit of shard size; default: the least optimal number",

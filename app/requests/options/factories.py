@@ -36,6 +36,12 @@ def switch(name: str, help: str, default: bool | None = False, **more: Any) -> O
     return Option(name=name, type=StrictBool, help=help, default=default, **more)
 
 
+def several(name: str, type_: Any, help: str, most: int, **more: Any) -> Option:
+    """Return an option with 1 to ``most`` values, which the command line repeats."""
+    facts = {"type": type_, "least": 1, "most": most, "typed": MANY}
+    return Option(name=name, help=help, **facts | more)
+
+
 def size(help: str, **more: Any) -> Option:
     """Return an option for a size of data in bytes."""
     facts = {"name": "bytes", "type": Bytes, "least": 1, "most": MAX_BYTES, "typed": SIZE}

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
+from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
 from topoloom.app.requests.base import Rational
+from topoloom.app.requests.options.factories import switch, whole
 from topoloom.app.requests.options.option import Option
 from topoloom.synth.limits import MAX_HOSTS
 
@@ -72,21 +73,10 @@ STEPS = _counts("steps", "number of steps")
 BANDWIDTH = _range(
     "bandwidth", "T_B in units of M/B", type=Rational, metavar="FACTOR", typed=_RATIONAL
 )
+_STORED: dict[str, Any] = {"type": Moment, "metavar": "WHEN", "typed": _DAY}
 CREATED = (
-    Option(
-        name="created_min",
-        type=Moment,
-        help="only entries stored at this time or later",
-        metavar="WHEN",
-        typed=_DAY,
-    ),
-    Option(
-        name="created_max",
-        type=Moment,
-        help="only entries stored at this time or earlier",
-        metavar="WHEN",
-        typed=_DAY,
-    ),
+    Option(name="created_min", help="only entries stored at this time or later", **_STORED),
+    Option(name="created_max", help="only entries stored at this time or earlier", **_STORED),
 )
 LINKS = Option(name="links", type=LinkName, help="only entries with this kind of links")
 FAMILY = Option(
@@ -96,11 +86,7 @@ FAMILY = Option(
     metavar="NAME",
 )
 LABEL = Option(name="label", type=Label, help="only entries with this label", metavar="LABEL")
-PINNED = Option(
-    name="pinned",
-    type=StrictBool,
-    help="only pinned entries; false: only entries that are not pinned",
-)
+PINNED = switch("pinned", "only pinned entries; false: only entries that are not pinned", None)
 SORT = Option(
     name="sort",
     type=SortName,
@@ -157,20 +143,10 @@ BEST_WORKLOAD = Option(
     metavar="FILE",
     typed='JSON list of {"collective", "bytes", "count"}',
 )
-SEARCH = Option(
-    name="search",
-    type=StrictBool,
-    default=False,
-    help="first run the search of a design or frontier; for one number of hosts only",
+SEARCH = switch(
+    "search", "first run the search of a design or frontier; for one number of hosts only"
 )
-CANDIDATES = Option(
-    name="limit",
-    type=StrictInt,
-    default=10,
-    help="limit of listed topologies",
-    least=1,
-    most=100,
-)
+CANDIDATES = whole("limit", "limit of listed topologies", 1, 100, default=10)
 
 OPTIONS: tuple[Option, ...] = (
     *FILTERS,

@@ -2,9 +2,9 @@
 
 from typing import Any, Literal, TypeAlias
 
-from pydantic import StrictBool, StrictFloat, StrictInt
+from pydantic import StrictFloat
 
-from topoloom.app.requests.options.factories import MANY
+from topoloom.app.requests.options.factories import MANY, switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
 from topoloom.learning_rate.option_rules import MAX_GROUPS
 from topoloom.learning_rate.options import MAX_CANDIDATES, MAX_OVERRUN, MAX_STEPS
@@ -22,9 +22,7 @@ def _rate(name: str, help: str, **more: Any) -> Option:
 
 
 def _steps(name: str, help: str, least: int, **more: Any) -> Option:
-    return Option(
-        name=name, type=StrictInt, help=help, least=least, most=MAX_STEPS, metavar="STEPS", **more
-    )
+    return whole(name, help, least, MAX_STEPS, metavar="STEPS", **more)
 
 
 def _number(name: str, help: str) -> Option:
@@ -35,7 +33,7 @@ def _choice(name: str, help: str) -> Option:
     """Return a flag with an opposite; without the flag, the method decides."""
     dashed = name.replace("_", "-")
     help = f"{help}, or the opposite; {_OF_METHOD}"
-    return Option(name=name, type=StrictBool, help=help, flag=f"--{dashed}/--no-{dashed}")
+    return switch(name, help, None, flag=f"--{dashed}/--no-{dashed}")
 
 
 NAME = Option(name="name", type=str, default="", help="name of the job", metavar="TEXT")
@@ -49,14 +47,7 @@ TUNING: tuple[Option, ...] = (
         default="topoloom",
         help="topoloom: at most 10 % more steps than one run; paper: AutoLRS as published",
     ),
-    Option(
-        name="seed",
-        type=StrictInt,
-        default=0,
-        help="seed of the first candidates; method paper only",
-        least=0,
-        most=2**32 - 1,
-    ),
+    whole("seed", "seed of the first candidates; method paper only", 0, 2**32 - 1, default=0),
     _steps("warmup_steps", f"steps of linear warm-up, without a search; {_OF_METHOD}", 0),
     _rate("warmup_lr", f"rate at the end of warm-up; {_OF_METHOD}"),
     _steps("tau_min", f"length of the first stage; {_OF_METHOD}", 1),
@@ -68,21 +59,14 @@ TUNING: tuple[Option, ...] = (
         help="length of a trial as a share of its stage, more than 0 and at most 1",
         metavar="SHARE",
     ),
-    Option(
-        name="side_by_side",
-        type=StrictInt,
+    whole(
+        "side_by_side",
+        "candidates of one batch, chosen before any of their results",
+        1,
+        MAX_CANDIDATES,
         default=1,
-        help="candidates of one batch, chosen before any of their results",
-        least=1,
-        most=MAX_CANDIDATES,
     ),
-    Option(
-        name="candidates",
-        type=StrictInt,
-        help=f"limit of rates tried in a stage; {_OF_METHOD}",
-        least=2,
-        most=MAX_CANDIDATES,
-    ),
+    whole("candidates", f"limit of rates tried in a stage; {_OF_METHOD}", 2, MAX_CANDIDATES),
     _number("kappa", "weight of uncertainty in the search"),
     Option(
         name="validation",
@@ -133,23 +117,18 @@ OWN_LEASE = Option(
     "(TOPOLOOM_LR_LEASE_SECONDS)",
     metavar="TEXT",
 )
-SEQUENCE = Option(
-    name="sequence",
-    type=StrictInt,
+SEQUENCE = whole(
+    "sequence",
+    "number of the observation: 1, 2, 3, ... without gaps",
+    1,
+    2**31 - 1,
     default=REQUIRED,
-    help="number of the observation: 1, 2, 3, ... without gaps",
-    least=1,
-    most=2**31 - 1,
 )
 LENGTH = _steps(
     "total_steps", "new number of steps of the kept run; default: the decay begins now", 1
 )
-TO_SEQUENCE = Option(
-    name="sequence",
-    type=StrictInt,
-    help="return to the state after this observation; default: the last",
-    least=0,
-    most=2**31 - 1,
+TO_SEQUENCE = whole(
+    "sequence", "return to the state after this observation; default: the last", 0, 2**31 - 1
 )
 LOSSES = Option(
     name="losses",
@@ -161,11 +140,8 @@ LOSSES = Option(
     metavar="LIST",
     typed="2.31,2.29,nan",
 )
-UNSOLICITED = Option(
-    name="unsolicited",
-    type=StrictBool,
-    default=False,
-    help="the losses belong to additional steps at the last rate, without an action",
+UNSOLICITED = switch(
+    "unsolicited", "the losses belong to additional steps at the last rate, without an action"
 )
 HISTORY_FORMAT = Option(
     name="format",
@@ -173,11 +149,6 @@ HISTORY_FORMAT = Option(
     default="json",
     help="json: lr-history/1; csv: one line per step; svg: a plot",
 )
-AFTER = Option(
-    name="after",
-    type=StrictInt,
-    default=0,
-    help="json only: start after the observation with this number",
-    least=0,
-    most=2**31 - 1,
+AFTER = whole(
+    "after", "json only: start after the observation with this number", 0, 2**31 - 1, default=0
 )

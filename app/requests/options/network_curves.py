@@ -3,29 +3,25 @@
 from decimal import Decimal
 
 from topoloom.app.requests.base import NotNegative, Positive
-from topoloom.app.requests.options.factories import MANY, duration, number, switch, whole
+from topoloom.app.requests.options.factories import duration, number, several, switch, whole
 from topoloom.app.requests.options.option import Option
 
 TRACE_RANK = whole("rank", "rank whose collectives count, in column goal_rank", 0, 2**31, default=0)
-LATENCIES_US = Option(
-    name="latency_us",
-    type=list[NotNegative],
-    help="latencies between hosts, each with a curve over bandwidth; default: 4",
+LATENCIES_US = several(
+    "latency_us",
+    list[NotNegative],
+    "latencies between hosts, each with a curve over bandwidth; default: 4",
+    64,
     unit="microseconds",
-    least=1,
-    most=64,
     metavar="US",
-    typed=MANY,
 )
-RATES_GBPS = Option(
-    name="gbps",
-    type=list[Positive],
-    help="bandwidths of an interface, each with a curve over latency; default: 200",
+RATES_GBPS = several(
+    "gbps",
+    list[Positive],
+    "bandwidths of an interface, each with a curve over latency; default: 200",
+    64,
     unit="Gbit/s",
-    least=1,
-    most=64,
     metavar="GBPS",
-    typed=MANY,
 )
 MOST_LATENCY_US = number(
     "max_latency_us", "end of curves over latency", "microseconds", default=Decimal(1000)

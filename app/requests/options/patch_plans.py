@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from topoloom.app.requests.options.factories import MANY, duration, switch, whole
+from topoloom.app.requests.options.factories import duration, several, switch, whole
 from topoloom.app.requests.options.option import REQUIRED, Option
 
 LaunchFormat: TypeAlias = Literal[
@@ -165,45 +165,20 @@ DEVICE_FORMAT = Option(
 AT_ONCE = whole("at_once", "number of simultaneous failures", 1, 2, default=1)
 WORST = whole("worst", "number of failures to list, worst first", 1, 20_000, default=10)
 RepairName: TypeAlias = Literal["re-patch", "spare-ports", "spare-host", "left-out"]
-DEAD_HOSTS = Option(
-    name="hosts",
-    type=list[str],
-    help="dead hosts",
-    flag="--dead-host",
-    metavar="HOST",
-    typed=MANY,
-    least=1,
-    most=1000,
-)
-DEAD_HOST_PORTS = Option(
-    name="host_ports",
-    type=list[str],
-    help="dead ports of hosts",
-    flag="--dead-host-port",
-    metavar="HOST/PORT",
-    typed=MANY,
-    least=1,
-    most=1000,
-)
-DEAD_PORTS = Option(
-    name="ports",
-    type=list[str],
-    help="dead ports of panels",
-    flag="--dead-port",
-    metavar="PANEL/PORT",
-    typed=MANY,
-    least=1,
-    most=1000,
-)
-DEAD_PAIRS = Option(
-    name="pairs",
-    type=list[str],
-    help="plugged pairs without light, such as panel-0/3A-12B; both ports count as dead",
-    flag="--dead-pair",
-    metavar="PANEL/A-B",
-    typed=MANY,
-    least=1,
-    most=1000,
+
+
+def _dead(name: str, help: str, metavar: str) -> Option:
+    flag = f"--dead-{name.removesuffix('s').replace('_', '-')}"
+    return several(name, list[str], help, 1000, flag=flag, metavar=metavar)
+
+
+DEAD_HOSTS = _dead("hosts", "dead hosts", "HOST")
+DEAD_HOST_PORTS = _dead("host_ports", "dead ports of hosts", "HOST/PORT")
+DEAD_PORTS = _dead("ports", "dead ports of panels", "PANEL/PORT")
+DEAD_PAIRS = _dead(
+    "pairs",
+    "plugged pairs without light, such as panel-0/3A-12B; both ports count as dead",
+    "PANEL/A-B",
 )
 REPAIR = Option(
     name="repair",

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictInt
 
 from topoloom.app.requests.base import Rational
+from topoloom.app.requests.options.factories import several, switch, whole
 from topoloom.app.requests.options.option import Option, choices
 from topoloom.synth.topology.assumptions import Assumption
 
@@ -49,12 +50,16 @@ NicNames: TypeAlias = Annotated[str, Field(min_length=1, max_length=10_000)]
 NodeName: TypeAlias = StrictInt | Annotated[str, Field(max_length=200)]
 
 MAX_CHANGES = 10_000
-_RATIONAL = "such as 12.5 or 25/2"
-_MANY = "repeatable"
 
 
-def _changed(name: str, type_: Any, help: str, **more: Any) -> Option:
-    return Option(name=name, type=type_, help=help, least=1, most=MAX_CHANGES, **more)
+def _changed(name: str, type_: Any, help: str, metavar: str) -> Option:
+    flag = f"--{name.removesuffix('s').replace('_', '-')}"
+    return several(name, type_, help, MAX_CHANGES, flag=flag, metavar=metavar)
+
+
+def _rate(name: str, help: str) -> Option:
+    unit, typed = "GB/s per direction", "such as 12.5 or 25/2"
+    return Option(name=name, type=Rational, help=help, unit=unit, metavar="GBPS", typed=typed)
 
 
 # Options for any text.
@@ -81,15 +86,13 @@ KIND_ATTRIBUTE = Option(
     help="graphs: node attribute that marks switches; default: kind",
     metavar="NAME",
 )
-SWITCH_VALUES = Option(
-    name="switch_values",
-    type=list[AttributeName],
-    help="graphs: values of that attribute for a switch, such as router; default: switch",
-    least=1,
-    most=100,
+SWITCH_VALUES = several(
+    "switch_values",
+    list[AttributeName],
+    "graphs: values of that attribute for a switch, such as router; default: switch",
+    100,
     flag="--switch-value",
     metavar="VALUE",
-    typed=_MANY,
 )
 UNIT = Option(
     name="unit",
@@ -99,23 +102,19 @@ UNIT = Option(
     metavar="UNIT",
 )
 
-DIRECTED = Option(
-    name="directed",
-    type=StrictBool,
-    help="graphs: each link runs one way, from its first node to its second, or both ways; "
+DIRECTED = switch(
+    "directed",
+    "graphs: each link runs one way, from its first node to its second, or both ways; "
     "default: as the file states, else the rule of the format",
+    None,
     flag="--directed/--undirected",
 )
 
 # Options for dumps of machines.
-LINK_BANDWIDTH = Option(
-    name="link_bandwidth",
-    type=Rational,
-    help="dumps: rate of one NVLink or xGMI link; default: by the GPU model, else 25 for NVLink "
+LINK_BANDWIDTH = _rate(
+    "link_bandwidth",
+    "dumps: rate of one NVLink or xGMI link; default: by the GPU model, else 25 for NVLink "
     "and 50 for xGMI",
-    unit="GB/s per direction",
-    metavar="GBPS",
-    typed=_RATIONAL,
 )
 NVLINK = Option(
     name="nvlink",
@@ -125,29 +124,19 @@ NVLINK = Option(
     "pairs:GBPS: replaces the NVLinks of the file",
     metavar="NVLINKS",
 )
-PCIE_BANDWIDTH = Option(
-    name="pcie_bandwidth",
-    type=Rational,
-    help="dumps: rate of every PCIe link; default: as the file states, else by the GPU model, "
-    "else 12",
-    unit="GB/s per direction",
-    metavar="GBPS",
-    typed=_RATIONAL,
+PCIE_BANDWIDTH = _rate(
+    "pcie_bandwidth",
+    "dumps: rate of every PCIe link; default: as the file states, else by the GPU model, else 12",
 )
-CPU_BANDWIDTH = Option(
-    name="cpu_bandwidth",
-    type=Rational,
-    help="dumps: rate between two CPUs; default: by their vendor, else the PCIe rate",
-    unit="GB/s per direction",
-    metavar="GBPS",
-    typed=_RATIONAL,
+CPU_BANDWIDTH = _rate(
+    "cpu_bandwidth",
+    "dumps: rate between two CPUs; default: by their vendor, else the PCIe rate",
 )
-BOXES = Option(
-    name="boxes",
-    type=StrictInt,
-    help="dumps: number of copies of the machine, joined by their NICs; default: 1",
-    least=1,
-    most=1024,
+BOXES = whole(
+    "boxes",
+    "dumps: number of copies of the machine, joined by their NICs; default: 1",
+    1,
+    1024,
     metavar="N",
 )
 NETWORK = Option(
@@ -170,13 +159,9 @@ NICS = Option(
     "lists none; default: the NICs nearest to a GPU",
     metavar="NAMES",
 )
-NIC_BANDWIDTH = Option(
-    name="nic_bandwidth",
-    type=Rational,
-    help="boxes: rate of every NIC (default: as the dump states, else by the NIC model)",
-    unit="GB/s per direction",
-    metavar="GBPS",
-    typed=_RATIONAL,
+NIC_BANDWIDTH = _rate(
+    "nic_bandwidth",
+    "boxes: rate of every NIC (default: as the dump states, else by the NIC model)",
 )
 PCIE = Option(
     name="pcie",
@@ -192,26 +177,20 @@ WITHOUT_NODES = _changed(
     "without_nodes",
     list[NodeName],
     "nodes to remove with all their links",
-    flag="--without-node",
-    metavar="ID",
-    typed=_MANY,
+    "ID",
 )
 WITHOUT_LINKS = _changed(
     "without_links",
     list[tuple[NodeName, NodeName]],
     "pairs of nodes whose links to each other are removed, in both directions",
-    flag="--without-link",
-    metavar="A,B",
-    typed=_MANY,
+    "A,B",
 )
 SLOW_LINKS = _changed(
     "slow_links",
     list[tuple[NodeName, NodeName, Rational]],
     "pairs of nodes with the remaining share of the capacity between them, in both directions, "
     "more than 0 and less than 1, such as 1/2",
-    flag="--slow-link",
-    metavar="A,B=SHARE",
-    typed=_MANY,
+    "A,B=SHARE",
 )
 
 READING: tuple[Option, ...] = (
