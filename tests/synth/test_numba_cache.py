@@ -164,7 +164,8 @@ def test_arrays_have_the_types_that_numba_gives_them(usual, monkeypatch) -> None
     arrays.append(np.zeros(2, [("a", "i4"), ("b", "f8")]))
     for array in arrays:
         for writeable in (True, False):
-            array.flags.writeable &= writeable
+            if not writeable:
+                array.flags.writeable = False
             mine = numba_cache._type_of_array(array, None)
             assert mine == numba_cache._usual_type(array, None)
     with pytest.raises(NumbaValueError):
