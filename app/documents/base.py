@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -112,6 +112,19 @@ def assumed_field() -> Any:
     return omitted(
         "topology read from a file: facts that the file does not state, with assumed values"
     )
+
+
+class GoalDocument(Document):
+    """The objective of a plan, if other than moves."""
+
+    least: Literal["seconds", "drained"] = Field(
+        description="seconds: time of the moves in one stage, from the speeds of the panels; "
+        "drained: hosts that lose a link"
+    )
+    value: float = Field(description="value of the plan", ge=0)
+    lower_bound: float = Field(description="lower bound of the value", ge=0)
+    gap: float = Field(description="value minus lower_bound", ge=0)
+    optimal: bool = Field(description="whether the value is proven minimal")
 
 
 @dataclass(frozen=True, slots=True)

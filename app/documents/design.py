@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from topoloom.app.documents.all_to_all import PointExchange, point_exchange
-from topoloom.app.documents.base import Document, Exact, Identity, PassCost, Stored, omitted
+from topoloom.app.documents.base import (
+    Document,
+    Exact,
+    GoalDocument,
+    Identity,
+    PassCost,
+    Stored,
+    omitted,
+)
 from topoloom.app.documents.co_design import CoDesign, TaskDocument, option_members
 from topoloom.app.documents.co_design import of as co_design
 from topoloom.app.documents.frontier import PointDocument, algorithm_of, measured
-from topoloom.app.documents.patch_plan import GoalDocument
 from topoloom.app.documents.schedule import PartFacts, given_facts
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.store.artifacts import Artefact, Computed, Kind

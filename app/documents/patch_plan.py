@@ -13,6 +13,7 @@ from topoloom.app.documents.base import (
     Digest,
     Document,
     Exact,
+    GoalDocument,
     Identity,
     Node,
     Subject,
@@ -127,19 +128,6 @@ class Stage(Document):
     ops: list[Operation] = Field(description="removes, then adds, then checks")
     undo: list[Operation] = Field(description="inverse moves, in reverse order")
     effect: Effect = Field(description="capacity during the stage")
-
-
-class GoalDocument(Document):
-    """The objective of a plan, if other than moves."""
-
-    least: Literal["seconds", "drained"] = Field(
-        description="seconds: time of the moves in one stage, from the speeds of the panels; "
-        "drained: hosts that lose a link"
-    )
-    value: float = Field(description="value of the plan", ge=0)
-    lower_bound: float = Field(description="lower bound of the value", ge=0)
-    gap: float = Field(description="value minus lower_bound", ge=0)
-    optimal: bool = Field(description="whether the value is proven minimal")
 
 
 class SparePortDocument(Document):
