@@ -263,9 +263,9 @@ def whole_capacities(topology: Topology) -> NDArray[np.int64]:
     Raises:
         NotMeasurable: A scaled capacity exceeds 2**40.
     """
-    distinct = {Fraction(capacity) for capacity in set(topology.capacities)}
-    if len(distinct) == 1:
+    if topology.has_equal_capacities:
         return np.ones(topology.link_count, np.int64)
+    distinct = {Fraction(capacity) for capacity in set(topology.capacities)}
     scale = lcm(*(capacity.denominator for capacity in distinct))
     if max(distinct) * scale > _MAX_CAPACITY:
         raise NotMeasurable("/links", "the capacities must have a smaller common denominator")
@@ -307,6 +307,8 @@ def _require_measurable(topology: Topology) -> None:
 
 def _widest(topology: Topology, capacity: Integers) -> int:
     """Return B, the largest capacity into or out of a node, in `whole_capacities`."""
+    if topology.has_equal_capacities:
+        return topology.degree
     # No overflow: fewer than 2**22 links of at most 2**40.
     through = np.zeros((2, topology.node_count), np.int64)
     np.add.at(through[0], topology.sources, capacity)

@@ -178,8 +178,7 @@ def _construct(recipe: Recipe) -> tuple[int, Ends]:
         case Product(factors):
             return cartesian_product.links([_construct(of) for of in factors])
         case Bidirected(of):
-            nodes, ends = _construct(of)
-            return nodes, bidirected.links(nodes, ends)
+            return size(of)[0], _bidirected(recipe)
         case Altered():
             return size(recipe)[0], _altered(recipe)
 
@@ -200,14 +199,23 @@ def distant_pairs_before_swaps(recipe: Inserted) -> int:
 
 
 @lru_cache(maxsize=64)
+def _bidirected(recipe: Bidirected) -> Ends:
+    """Return the links, of which the traits take the degrees."""
+    return _read_only(bidirected.links(*_construct(recipe.of)))
+
+
+@lru_cache(maxsize=64)
 def _altered(recipe: Inserted | Removed | Shortened) -> Ends:
     nodes, ends = _construct(recipe.of)
     *numbers, of = recipe.arguments
-    ends_after = _ALTERING[type(recipe)](nodes, ends, traits(of), *numbers)
-    for side in ends_after:
-        # The cache shares these arrays between callers.
+    return _read_only(_ALTERING[type(recipe)](nodes, ends, traits(of), *numbers))
+
+
+def _read_only(ends: Ends) -> Ends:
+    """Return arrays that callers may share."""
+    for side in ends:
         side.setflags(write=False)
-    return ends_after
+    return ends
 
 
 _ALTERING = {

@@ -183,9 +183,13 @@ def _are_generated(images: Images, moves_links: Callable[[NDArray[np.int64]], bo
         generators.append(row)
         fresh = np.flatnonzero(known)
         while len(fresh):
-            products = np.concatenate([images[fresh][:, generator] for generator in generators])
-            place = by_first[products[:, 0]]
-            same = (place >= 0) & (images[place] == products).all(1)
-            fresh = np.unique(place[same & ~known[place]])
-            known[fresh] = True
+            found = []
+            for generator in generators:
+                # The image of the first position tells which row a composition may be.
+                place = by_first[images[fresh, generator[0]]]
+                new = (place >= 0) & ~known[place]
+                same = (images[fresh[new]][:, generator] == images[place[new]]).all(1)
+                found.append(place[new][same])
+                known[found[-1]] = True
+            fresh = np.unique(np.concatenate(found))
     return True

@@ -159,10 +159,8 @@ class Topology:
         topology.recipe = recipe
         topology.bandwidth_unit = "link"
         topology.assumed = ()
-        order = np.lexsort((targets, sources))
-        topology.sources = _frozen(sources[order])
-        topology.targets = _frozen(targets[order])
-        topology.capacities = (1,) * len(order)
+        topology.sources, topology.targets = _sorted_pairs(sources, targets, node_count)
+        topology.capacities = (1,) * len(sources)
         return topology
 
     @cached_property
@@ -226,31 +224,40 @@ class Topology:
         same = (np.diff(self.sources) == 0) & (np.diff(self.targets) == 0)
         return bool(same.any())
 
+    @property
+    def has_equal_capacities(self) -> bool:
+        """Whether all links have one capacity."""
+        return not self.capacities or self.capacities.count(self.capacities[0]) == self.link_count
+
     def transpose(self) -> "Topology":
         """Return the topology with every link reversed; same nodes, name and recipe."""
         turned = Topology.__new__(Topology)
         turned.nodes, turned.switches = self.nodes, self.switches
         turned.multicast = self.multicast
-        place = self.position
-        turned.shared = shared_limits(
-            place,
-            {(place[t], place[s]) for one in self.shared for s, t in one.links},
-            [([(t, s) for s, t in one.links], one.capacity) for one in self.shared],
-        )
+        turned.shared = self._turned_limits() if self.shared else ()
         turned.latencies = {(t, s): latency for (s, t), latency in self.latencies.items()}
         turned.name, turned.recipe = self.name, self.recipe
         turned.bandwidth_unit, turned.assumed = self.bandwidth_unit, self.assumed
+        turned.capacities = self.capacities
+        if self.has_equal_capacities:
+            ends = _sorted_pairs(self.targets, self.sources, self.node_count)
+            turned.sources, turned.targets = ends
+            return turned
         # Stable sort: parallel links stay ordered by capacity.
         order = np.lexsort((self.sources, self.targets))
         turned.sources = _frozen(self.targets[order])
         turned.targets = _frozen(self.sources[order])
-        one_capacity = self.capacities.count(self.capacities[0]) if self.capacities else 0
-        turned.capacities = (
-            self.capacities
-            if one_capacity == self.link_count
-            else tuple(self.capacities[index] for index in order.tolist())
-        )
+        turned.capacities = tuple(self.capacities[index] for index in order.tolist())
         return turned
+
+    def _turned_limits(self) -> tuple[Shared, ...]:
+        """Return the shared limits of the reversed links."""
+        place = self.position
+        return shared_limits(
+            place,
+            {(place[t], place[s]) for one in self.shared for s, t in one.links},
+            [([(t, s) for s, t in one.links], one.capacity) for one in self.shared],
+        )
 
     def renamed(self, name: str) -> "Topology":
         """Return the same topology, with the same recipe, under another name."""
@@ -299,27 +306,29 @@ class Topology:
         return {
             "schema": "topology/1",
             **self.labels(),
-            "nodes": [
-                {"id": node, "kind": "switch" if node in self.switches else "compute"}
-                | ({"multicast": True} if node in self.multicast else {})
-                for node in self.nodes
-            ],
-            "links": [
-                {
-                    "source": link.source,
-                    "target": link.target,
-                    "capacity": document_capacity(link.capacity),
-                    **self._latency_member(link),
-                }
-                for link in self.links
-            ],
+            "nodes": [self._node_member(node) for node in self.nodes],
+            "links": self._link_members(),
             **shared_members(self.shared),
             **assumed_members(self.assumed),
         }
 
-    def _latency_member(self, link: Link) -> dict[str, int | str]:
-        latency = self.latencies.get(link[:2])
-        return {} if latency is None else {"latency_us": document_latency(latency)}
+    def _node_member(self, node: NodeId) -> dict[str, Any]:
+        kind = "switch" if node in self.switches else "compute"
+        more = {"multicast": True} if node in self.multicast else {}
+        return {"id": node, "kind": kind, **more}
+
+    def _link_members(self) -> list[dict[str, Any]]:
+        nodes, written = self.nodes, {one: document_capacity(one) for one in set(self.capacities)}
+        rows = zip(self.sources.tolist(), self.targets.tolist(), self.capacities, strict=True)
+        members: list[dict[str, Any]] = [
+            {"source": nodes[source], "target": nodes[target], "capacity": written[capacity]}
+            for source, target, capacity in rows
+        ]
+        for member in members if self.latencies else ():
+            latency = self.latencies.get((member["source"], member["target"]))
+            if latency is not None:
+                member["latency_us"] = document_latency(latency)
+        return members
 
     def labels(self) -> dict[str, str]:
         """Return ``name``, ``bandwidth_unit``, and ``recipe`` if present, as in documents.
@@ -413,6 +422,15 @@ class Topology:
         )
         caption = f"Topology {self.name or '(unnamed)'}"
         return html_table(caption, ("fact", "value"), facts) + (self._repr_svg_() or "")
+
+
+def _sorted_pairs(
+    sources: NDArray[Any], targets: NDArray[Any], nodes: int
+) -> tuple[Positions, Positions]:
+    """Return pairs of positions below ``nodes``, sorted; a third of the time of a lexical sort."""
+    pairs = np.sort(np.asarray(sources, np.int64) * nodes + targets)
+    sources, targets = np.divmod(pairs, nodes)
+    return _frozen(sources), _frozen(targets)
 
 
 def _frozen(values: Any) -> Positions:

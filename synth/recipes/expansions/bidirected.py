@@ -45,5 +45,7 @@ def links(nodes: int, ends: Ends) -> Ends:
         # Number equal pairs, so that a union keeps the larger number of them.
         first = np.searchsorted(pairs, pairs)
         both.append(pairs * len(pairs) + np.arange(len(pairs)) - first)
-    pairs = np.union1d(*both) // len(sources)
+    # Both are sorted: their union merges two runs.
+    pairs = np.sort(np.concatenate(both), kind="stable")
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0] // len(sources)
     return pairs // nodes, pairs % nodes

@@ -76,7 +76,7 @@ def links(nodes: int, ends: Ends, times: int) -> tuple[int, Ends]:
     """
     sources, targets = ends
     for _ in range(times):
-        targets = targets[np.lexsort((targets, sources))]
+        targets = np.sort(np.asarray(sources, np.int64) * nodes + targets) % nodes
         degree = len(targets) // nodes
         # Links out of node v have the numbers v * degree to v * degree + degree - 1.
         sources = np.repeat(np.arange(len(targets)), degree)
