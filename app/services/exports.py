@@ -14,7 +14,7 @@ from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services import patch_plans, program_sets, schedules
 from topoloom.app.services.context import Context
 from topoloom.app.store.artifacts import Artefact
-from topoloom.schedules.formats import FORMATS, Options
+from topoloom.schedules.formats import FORMATS, Options, require_options
 
 
 def export(context: Context, wanted: ExportQuestion) -> Artefact:
@@ -40,7 +40,7 @@ def export(context: Context, wanted: ExportQuestion) -> Artefact:
 def require_available(kind: str, form: str, options: ExportRequest) -> None:
     """Raise `NotExportable` unless the format exists and accepts these options."""
     if kind == "schedule":
-        schedules.require_options(form, options_of(options))
+        require_options(form, options_of(options))
     elif kind == "design":
         program_sets.require_available(form, options_of(options))
     elif kind == "topology":

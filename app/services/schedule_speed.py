@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
 
 from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.requests.schedules import (
@@ -12,9 +11,10 @@ from topoloom.app.requests.schedules import (
     ScheduleRequest,
 )
 from topoloom.app.requests.topology_source import TopologySource
-from topoloom.app.services import costs, schedules, topologies
+from topoloom.app.services import costs, topologies
 from topoloom.app.services.all_to_all import exchange_on
 from topoloom.app.services.context import Context
+from topoloom.app.services.program_files import ProgramFile
 from topoloom.app.services.topologies import StoredTopology
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.compare.bandwidths import (
@@ -24,12 +24,8 @@ from topoloom.schedules.compare.bandwidths import (
     simulated_seconds,
 )
 from topoloom.schedules.compare.bandwidths import schedule_speed as speed_of
-from topoloom.schedules.formats import Options
 from topoloom.schedules.model.schedule import Collective
 from topoloom.synth.topology.topology import Topology
-
-Written: TypeAlias = tuple[str, list[bytes], Options]
-"""An exported program: its format, its files, and its export options."""
 
 MAX_COMPARED_NODES = 256
 """Most nodes for which the speed includes the optimum, which may take minutes."""
@@ -46,7 +42,7 @@ def speed(
     artefact: Artefact,
     request: ScheduleRequest,
     on: ExportRequest,
-    written: Written | None = None,
+    written: ProgramFile | None = None,
 ) -> Speed:
     """Return the speed of a stored schedule on hosts of the speed ``on``.
 
@@ -62,12 +58,11 @@ def speed(
     if on.bytes is not None:
         topologies.note_latencies(context, topology, on.alpha_us)
     if written is not None:
-        form, files, said = written
         return program_speed(
-            schedules.traffic_of(form, files, said),
+            written.traffic(),
             topology,
             asked,
-            transcript=lambda: schedules.read_exported(form, files, topology, said),
+            transcript=lambda: written.transcript(topology),
             facts=kept.facts,
             best=best,
         )

@@ -1,6 +1,6 @@
 """Schedules: generated, checked by the independent checker, stored, exported."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from topoloom.app.documents.base import Subject
@@ -11,37 +11,14 @@ from topoloom.app.services.context import Context
 from topoloom.app.services.topologies import StoredTopology, asked_options
 from topoloom.app.store.artifacts import Answer, Artefact
 from topoloom.schedules.errors import InvalidSchedule
-from topoloom.schedules.formats import FORMATS, PROGRAMS, SENDING, Files, Options, require_options
+from topoloom.schedules.formats import Files, Options
 from topoloom.schedules.model.schedule import Collective, Schedule
 from topoloom.schedules.options import Options as Make
 from topoloom.schedules.options import require_supported
 from topoloom.synth.topology.topology import Topology
 
 if TYPE_CHECKING:
-    from topoloom.schedules.formats.inspection.rank_traffic import Traffic
-    from topoloom.schedules.formats.inspection.requirements import Requirements
-    from topoloom.schedules.formats.targets.runtimes import Runtime
-    from topoloom.schedules.model.transcript import Transcript
     from topoloom.schedules.verify import Violation
-
-__all__ = [
-    "FORMATS",
-    "PROGRAMS",
-    "SENDING",
-    "Files",
-    "Options",
-    "check",
-    "check_exported",
-    "create",
-    "export",
-    "made",
-    "read",
-    "read_exported",
-    "remarks_on",
-    "require_options",
-    "requirements_of",
-    "traffic_of",
-]
 
 
 def create(context: Context, request: ScheduleRequest) -> Artefact:
@@ -96,15 +73,6 @@ def check(document: Any, topology: Topology) -> "list[Violation]":
     return violations(from_document(document, topology), topology, limit=10_000)
 
 
-def check_exported(
-    form: str, files: list[bytes], topology: Topology, said: Options | None = None
-) -> "list[Violation]":
-    """Return the violations of an exported file, or of the traces of all ranks."""
-    from topoloom.schedules.formats.inspection.check_program import program_violations
-
-    return program_violations(form, files, topology, _runtime(form, said))
-
-
 def read(document: Any, topology: Topology) -> Schedule:
     """Return the schedule of a schedule/1 document that is valid on a topology.
 
@@ -121,64 +89,6 @@ def read(document: Any, topology: Topology) -> Schedule:
     schedule = from_document(document, topology)
     require_valid(schedule, topology)
     return schedule
-
-
-def read_exported(
-    form: str, files: list[bytes], topology: Topology | None, said: Options | None = None
-) -> "Transcript":
-    """Return the transcript of an exported program, on a topology if given.
-
-    Raises:
-        InvalidProgram: The replay fails, the program does not fit the topology, or the file is an
-            NCCL tuner table.
-    """
-    from topoloom.schedules.formats.inspection.check_program import require_wired, transcript_of
-
-    found = transcript_of(form, files, _runtime(form, said))
-    if topology is not None:
-        require_wired(found, topology)
-    return found
-
-
-def remarks_on(
-    form: str, files: Sequence[bytes], said: Options | None = None, option: str = "dialect"
-) -> list[str]:
-    """Return remarks on an exported file beside its verdict.
-
-    They name the dialect of an ambiguous file, and the parts that no run-time reads.
-    ``option`` is the user-facing name of the option that changes the dialect.
-    """
-    from topoloom.schedules.formats.inspection.remarks import remarks
-    from topoloom.schedules.formats.targets.runtimes import runtimes_for
-
-    asked = None
-    if said is not None and said.given and form == "msccl-xml":
-        asked = runtimes_for(form, said.dialect, said.runtime)[-1].dialect
-    return remarks(form, files, asked, option)
-
-
-def traffic_of(form: str, files: list[bytes], said: Options | None = None) -> "Traffic":
-    """Return the traffic of the ranks of an exported program, from its file without a replay."""
-    from topoloom.schedules.formats.inspection.rank_traffic import traffic_of as found
-
-    return found(form, files, _runtime(form, said))
-
-
-def requirements_of(form: str, text: str, said: Options) -> "Requirements":
-    """Return the run-time requirements of an exported file of one of `PROGRAMS`."""
-    from topoloom.schedules.formats.inspection.requirements import requirements
-    from topoloom.schedules.formats.targets.runtimes import runtimes_for
-
-    return requirements(form, text, runtimes_for(form, said.dialect, said.runtime)[-1])
-
-
-def _runtime(form: str, said: Options | None) -> "Runtime | None":
-    """Return the run-time whose limits apply to a file; None without options."""
-    from topoloom.schedules.formats.targets.runtimes import runtimes_for
-
-    if said is None or not said.given:
-        return None
-    return runtimes_for(form, said.dialect, said.runtime)[-1]
 
 
 def export(

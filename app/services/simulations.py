@@ -10,6 +10,7 @@ from topoloom.app.requests.evaluations import TimedScheduleRequest
 from topoloom.app.requests.schedules import SimulationRequest
 from topoloom.app.services import schedules, topologies
 from topoloom.app.services.context import Context
+from topoloom.app.services.program_files import ProgramFile
 from topoloom.app.services.submitted_schedules import given
 from topoloom.app.store.artifacts import Artefact
 from topoloom.synth.topology.topology import Topology
@@ -49,13 +50,8 @@ def of_document(document: Any, topology: Topology, request: SimulationRequest) -
     return _simulated(schedules.read(document, topology), topology, request.on(topology))
 
 
-def of_exported(
-    form: str,
-    files: list[bytes],
-    topology: Topology,
-    request: SimulationRequest,
-    said: schedules.Options | None = None,
-    option: str = "dialect",
+def of_program(
+    program: ProgramFile, topology: Topology, request: SimulationRequest, option: str
 ) -> Presented:
     """Return the simulation/1 document of the messages of an exported program.
 
@@ -65,11 +61,8 @@ def of_exported(
         InvalidProgram: The replay fails, the program does not fit the topology, or the file is an
             NCCL tuner table.
     """
-    sent = schedules.read_exported(form, files, topology, said)
-    notes = schedules.remarks_on(form, files, said, option)
-    traffic = schedules.traffic_of(form, files, said)
-    asked = request.on(topology)
-    return _simulated(sent, topology, asked, notes=notes, traffic=traffic)
+    sent, notes, asked = program.transcript(topology), program.remarks(option), request.on(topology)
+    return _simulated(sent, topology, asked, notes=notes, traffic=program.traffic())
 
 
 def _simulated(

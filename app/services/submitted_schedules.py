@@ -10,9 +10,11 @@ from topoloom.app.documents.schedule import SCHEDULE
 from topoloom.app.requests.evaluations import GivenSchedule
 from topoloom.app.services import schedules, topologies
 from topoloom.app.services.context import Context
+from topoloom.app.services.program_files import ProgramFile
 from topoloom.app.services.topologies import StoredTopology
 from topoloom.app.store.artifacts import Asked
 from topoloom.schedules.errors import ScheduleError
+from topoloom.schedules.formats import Options
 
 if TYPE_CHECKING:
     from topoloom.schedules.formats.inspection.rank_traffic import Traffic
@@ -33,8 +35,7 @@ class Given:
     loaded: StoredTopology
     request: GivenSchedule
     stored_id: str | None
-    form: str
-    files: tuple[bytes, ...]
+    file: ProgramFile | None = None
     document: Any = None
 
     @property
@@ -43,11 +44,13 @@ class Given:
         key = {"topology_id": self.loaded.id}
         if self.stored_id is not None:
             return key | {"schedule_id": self.stored_id}
-        return key | {"format": self.form, "content": self.digest, **self._said.given}
+        said = {} if self.file is None else self.file.said.given
+        return key | {"format": self.form, "content": self.digest, **said}
 
     @property
-    def _said(self) -> schedules.Options:
-        return schedules.Options(dialect=self.request.dialect, runtime=self.request.runtime)
+    def form(self) -> str:
+        """The format of the schedule."""
+        return "json" if self.file is None else self.file.form
 
     @property
     def digest(self) -> str:
@@ -59,13 +62,15 @@ class Given:
 
     def _parts(self) -> Iterable[bytes]:
         # Not the canonical form: the content may hold NaN, which the reader rejects with an error.
-        return self.files or [json.dumps(self.document, sort_keys=True).encode()]
+        if self.file is not None:
+            return self.file.files
+        return [json.dumps(self.document, sort_keys=True).encode()]
 
     def violations(self) -> "list[Violation]":
         """Return every violation of the schedule on its topology."""
         topology = self.loaded.topology
-        if self.files:
-            return schedules.check_exported(self.form, list(self.files), topology, self._said)
+        if self.file is not None:
+            return self.file.violations(topology)
         if self.stored_id is not None:
             from topoloom.schedules.verify import violations
 
@@ -77,19 +82,17 @@ class Given:
 
     def remarks(self) -> list[str]:
         """Return remarks on the file beside its verdict."""
-        return schedules.remarks_on(self.form, self.files, self._said) if self.files else []
+        return [] if self.file is None else self.file.remarks()
 
     def traffic(self) -> "Traffic | None":
         """Return the traffic of the ranks of a program file; None for a schedule."""
-        if not self.files:
-            return None
-        return schedules.traffic_of(self.form, list(self.files), self._said)
+        return None if self.file is None else self.file.traffic()
 
     def read(self) -> "Schedule | Transcript":
         """Return the schedule or transcript for a simulation; raise unless it is valid."""
         topology = self.loaded.topology
-        if self.files:
-            return schedules.read_exported(self.form, list(self.files), topology, self._said)
+        if self.file is not None:
+            return self.file.transcript(topology)
         if self.stored_id is not None:
             return self._kept()
         try:
@@ -115,11 +118,13 @@ def given(context: Context, request: GivenSchedule) -> Given:
             loaded = topologies.load_subject(context, kept.value.subject)
         else:
             loaded = topologies.load(context, request.topology, field="/topology")
-        return Given(context, loaded, request, kept.id, "json", ())
+        return Given(context, loaded, request, kept.id)
     loaded = topologies.load(context, request.topology, field="/topology")
+    said = Options(dialect=request.dialect, runtime=request.runtime)
     if request.text is not None:
-        files = (request.text.encode(errors="replace"),)
-        return Given(context, loaded, request, None, request.format, files)
+        text = ProgramFile(request.format, (request.text.encode(errors="replace"),), said)
+        return Given(context, loaded, request, None, text)
     if request.traces is not None:
-        return Given(context, loaded, request, None, "chakra-et", tuple(request.traces))
-    return Given(context, loaded, request, None, "json", (), request.schedule)
+        traces = ProgramFile("chakra-et", tuple(request.traces), said)
+        return Given(context, loaded, request, None, traces)
+    return Given(context, loaded, request, None, None, request.schedule)

@@ -10,7 +10,8 @@ import pytest
 from tests.app.described import openapi
 from topoloom.app.requests.schedules import ScheduleRequest
 from topoloom.app.services import schedules
-from topoloom.schedules.formats import Options
+from topoloom.app.services.program_files import ProgramFile
+from topoloom.schedules.formats import FORMATS, Options
 from topoloom.schedules.formats.schedule.read import from_document
 from topoloom.schedules.generate import make_and_verify
 from topoloom.schedules.steps import bfb
@@ -185,17 +186,17 @@ def test_what_is_exported_is_replayed_on_its_topology(client, form, collective):
     query, other = REPLAYED[form]
     answer = client.get(f"/v1/schedules/{made.json()['id']}", params={"format": form} | query)
     assert answer.status_code == 200, answer.text
-    assert answer.headers["Content-Type"] == schedules.FORMATS[form].media_type
+    assert answer.headers["Content-Type"] == FORMATS[form].media_type
     files = [answer.content]
     if form == "chakra-et":
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             files = [archive.read(f"schedule.{rank}.et") for rank in range(16)]
             assert len(archive.namelist()) == 16
-    said = Options(dialect=query["dialect"]) if "dialect" in query else None
-    assert schedules.check_exported(form, files, topology, said) == []
-    elsewhere = schedules.check_exported(form, files, fabric("mi250-1"), said)
+    program = ProgramFile(form, files, Options(dialect=query.get("dialect")))
+    assert program.violations(topology) == []
+    elsewhere = program.violations(fabric("mi250-1"))
     assert any("no link" in violation.sentence for violation in elsewhere)
-    smaller = schedules.check_exported(form, files, fabric("dgx-1v"), said)
+    smaller = program.violations(fabric("dgx-1v"))
     assert "compute nodes" in str(smaller[0])
     again = client.get(
         f"/v1/schedules/{made.json()['id']}", params={"format": form} | query | other
@@ -212,7 +213,7 @@ def test_a_tuner_table_is_for_the_speed_that_was_said(client):
         assert answer.headers["Content-Type"].startswith("text/csv")
         tables.add(answer.text)
         files, topology = [answer.content], build(parse("Hypercube(4)"))
-        assert schedules.check_exported("nccl-tuner-csv", files, topology) == []
+        assert ProgramFile("nccl-tuner-csv", files).violations(topology) == []
     assert len(tables) == 3
 
 
@@ -220,16 +221,16 @@ def test_a_tuner_table_is_for_the_speed_that_was_said(client):
 def test_trees_are_drawn(client, form):
     made = make(client, topology={"fabric": "dgx-1v"}, collective="allreduce")
     answer = client.get(f"/v1/schedules/{made.json()['id']}", params={"format": form})
-    assert answer.headers["Content-Type"].partition(";")[0] == schedules.FORMATS[form].media_type
+    assert answer.headers["Content-Type"].partition(";")[0] == FORMATS[form].media_type
     assert answer.text
 
 
 def test_every_format_of_the_table_can_be_asked_for():
     parameters = openapi()["paths"]["/v1/schedules/{id}"]["get"]["parameters"]
     asked = next(each for each in parameters if each["name"] == "format")["schema"]
-    assert asked["anyOf"][0]["enum"] == list(schedules.FORMATS)
+    assert asked["anyOf"][0]["enum"] == list(FORMATS)
     names = {each["name"] for each in parameters}
-    assert {name for form in schedules.FORMATS.values() for name in form.options} <= names
+    assert {name for form in FORMATS.values() for name in form.options} <= names
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,11 @@ from topoloom.app.documents.simulation import SimulationDocument
 from topoloom.app.jobs.worker_pool.operations import SCHEDULE, SIMULATION
 from topoloom.app.requests.evaluations import TimedScheduleRequest
 from topoloom.app.requests.schedules import SimulationRequest
-from topoloom.app.services import schedules
-from topoloom.schedules.formats import FormatName
+from topoloom.schedules.formats import FORMATS, FormatName
 
 router = strict_router("/v1/schedules", tags=["schedules"], route_class=WorkRoute)
 
-MEDIA_TYPES = {name: form.media_type for name, form in schedules.FORMATS.items()}
+MEDIA_TYPES = {name: form.media_type for name, form in FORMATS.items()}
 
 create_route(
     router,

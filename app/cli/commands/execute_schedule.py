@@ -8,11 +8,11 @@ from rich.console import Console
 
 from topoloom.app.extras import require_extra
 from topoloom.app.files.local_files import read_json
-from topoloom.app.files.schedule_files import exported_files
 from topoloom.app.requests.base import Bytes, Request
 from topoloom.app.requests.options import simulations
+from topoloom.app.services.program_files import ProgramFile
 from topoloom.schedules.errors import ExecutionFailed
-from topoloom.schedules.formats import Options, require_options
+from topoloom.schedules.formats import Options
 from topoloom.schedules.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -64,21 +64,17 @@ def execute_file(
     from topoloom.schedules.execute import execute, ranks_of
     from topoloom.schedules.model.transcript import Transcript
 
-    form, files = exported_files(path, context.settings)
-    if read.given:
-        require_options(form, read)
+    program = ProgramFile.at(path, read, context.settings)
     topology = None
     if source is not None:
         from topoloom.app.services import topologies
 
         topology = topologies.load(context, source).topology
-    if form == "json":
+    if program.form == "json":
         schedule = _schedule(context, path, topology)
     else:
-        from topoloom.app.services import schedules
-
-        schedule = schedules.read_exported(form, files, topology, read)
-        context.note(*schedules.remarks_on(form, files, read, "--dialect"))
+        schedule = program.transcript(topology)
+        context.note(*program.remarks("--dialect"))
     ranks = len(schedule.ranks if isinstance(schedule, Transcript) else ranks_of(schedule))
     if options.ranks not in (None, ranks):
         rule = f"must be {ranks}, the number of ranks of the schedule; not {options.ranks}"

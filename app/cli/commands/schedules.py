@@ -14,7 +14,7 @@ from topoloom.app.requests.options import cluster, collectives, exports
 from topoloom.app.requests.options import simulations as replaying
 
 if TYPE_CHECKING:
-    from topoloom.app.services.schedule_speed import Written
+    from topoloom.app.services.program_files import ProgramFile
     from topoloom.schedules.formats import Files, Options
 
 app = typer.Typer()
@@ -72,14 +72,16 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
     from topoloom.app.cli.output.schedule_speed import show_speed
     from topoloom.app.requests.schedules import ExportRequest, ScheduleRequest
     from topoloom.app.services import schedule_speed, schedules
+    from topoloom.app.services.program_files import requirements_of
+    from topoloom.schedules.formats import FORMATS, PROGRAMS, Options, require_options
 
     form = fields.pop("format")
     given = {option.name: fields.pop(option.name, None) for option in _OF_FORMATS}
     on = ExportRequest.model_validate({n: value for n, value in given.items() if value is not None})
-    of_format = schedules.FORMATS[form].options if form in schedules.FORMATS else ()
+    of_format = FORMATS[form].options if form in FORMATS else ()
     used = {n: v for n, v in on.model_dump().items() if n in of_format or n not in _SPEEDS}
-    options = schedules.Options(**used)
-    schedules.require_options(form, options)
+    options = Options(**used)
+    require_options(form, options)
     if "groups" in fields or "traffic" in fields:
         schedule_groups(reading, source, fields, on, form, options, out)
         return
@@ -89,7 +91,7 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
         request = ScheduleRequest.model_validate(members)
         artefact = schedules.create(context, request)
         exported = schedules.export(context, artefact, form, options)
-        if form in schedules.PROGRAMS:
+        if form in PROGRAMS:
             exported = "".join(exported)
         write(exported, out, described(artefact.summary))
         written = _written(form, exported, options)
@@ -99,22 +101,25 @@ def schedule(reading: Reading, source: Source, fields: dict[str, Any], out: Out 
             beside=is_beside(out),
         )
         if isinstance(exported, str):
-            needs = schedules.requirements_of(form, exported, options)
+            needs = requirements_of(form, exported, options)
             show_requirements(needs, beside=is_beside(out))
 
 
-def _written(form: str, exported: "Iterable[str] | Files", options: "Options") -> "Written | None":
+def _written(
+    form: str, exported: "Iterable[str] | Files", options: "Options"
+) -> "ProgramFile | None":
     """Return the written program; None for a format that sends no messages."""
-    from topoloom.app.services import schedules
+    from topoloom.app.services.program_files import ProgramFile
+    from topoloom.schedules.formats import SENDING, Options
 
-    if form not in schedules.SENDING:
+    if form not in SENDING:
         return None
     several = isinstance(exported, Mapping)
     files = list(exported.values()) if several else ["".join(exported).encode()]
     # The default dialect of the writer is msccl.
     dialect = "msccl" if form == "msccl-xml" and not options.runtime else None
-    read = schedules.Options(dialect=options.dialect or dialect, runtime=options.runtime)
-    return form, files, read
+    read = Options(dialect=options.dialect or dialect, runtime=options.runtime)
+    return ProgramFile(form, files, read)
 
 
 @app.command()
@@ -125,20 +130,19 @@ def verify(
 ) -> None:
     """Verify a schedule on a topology, with code independent of the generators."""
     from topoloom.app.files.local_files import read_json
-    from topoloom.app.files.schedule_files import exported_files
     from topoloom.app.services import schedules, topologies
+    from topoloom.app.services.program_files import ProgramFile
+    from topoloom.schedules.formats import Options
 
-    options = schedules.Options(dialect=fields.get("dialect"), runtime=fields.get("runtime"))
+    options = Options(dialect=fields.get("dialect"), runtime=fields.get("runtime"))
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
-        form, files = exported_files(schedule, context.settings)
-        if options.given:
-            schedules.require_options(form, options)
-        if form == "json":
+        program = ProgramFile.at(schedule, options, context.settings)
+        if program.form == "json":
             violations = schedules.check(read_json(schedule, context.settings), loaded.topology)
         else:
-            violations = schedules.check_exported(form, files, loaded.topology, options)
-            context.note(*schedules.remarks_on(form, files, options, "--dialect"))
+            violations = program.violations(loaded.topology)
+            context.note(*program.remarks("--dialect"))
     for violation in violations:
         typer.echo(violation)
     if violations:
@@ -235,26 +239,22 @@ def simulate(
     """Simulate a schedule message by message: time and use of the links."""
     from topoloom.app.cli.output import PRINTERS
     from topoloom.app.files.local_files import read_json
-    from topoloom.app.files.schedule_files import exported_files
     from topoloom.app.requests.schedules import SimulationRequest
-    from topoloom.app.services import schedules, simulations, topologies
+    from topoloom.app.services import simulations, topologies
+    from topoloom.app.services.program_files import ProgramFile
+    from topoloom.schedules.formats import Options
 
-    read = schedules.Options(
-        dialect=fields.pop("dialect", None), runtime=fields.pop("runtime", None)
-    )
+    read = Options(dialect=fields.pop("dialect", None), runtime=fields.pop("runtime", None))
     request = SimulationRequest.model_validate(fields)
     with opened() as context:
         loaded = topologies.load(context, source_of(topology, reading, context))
-        form, files = exported_files(schedule, context.settings)
-        if read.given:
-            schedules.require_options(form, read)
-        if form == "json":
+        program = ProgramFile.at(schedule, read, context.settings)
+        if program.form == "json":
             content = read_json(schedule, context.settings)
             document = dict(simulations.of_document(content, loaded.topology, request))
         else:
-            document = dict(
-                simulations.of_exported(form, files, loaded.topology, request, read, "--dialect")
-            )
+            found = simulations.of_program(program, loaded.topology, request, "--dialect")
+            document = dict(found)
         context.note(*document.get("notes", ()))
         topologies.note_latencies(context, loaded.topology, request.alpha_us)
     if as_json:
