@@ -14,7 +14,6 @@ from collections.abc import Callable
 from copy import copy
 from typing import ParamSpec, TypeVar
 
-from topoloom.app.client.administration import Administration
 from topoloom.app.client.computations import Questions
 from topoloom.app.client.errors import FieldError, NotFound, Refused, ServiceError, Unreachable
 from topoloom.app.client.handle import Handle
@@ -22,7 +21,7 @@ from topoloom.app.client.lists import Lists
 from topoloom.app.client.lr_sessions import Tuning
 from topoloom.app.client.openapi_operations import operation
 from topoloom.app.client.patch_plans import Wiring
-from topoloom.app.client.service import Running
+from topoloom.app.client.service import Administration, Running
 from topoloom.app.client.stored_documents import Documents
 
 __all__ = [

@@ -29,9 +29,8 @@ from topoloom.synth.families.generalized_de_bruijn import (
     GeneralizedDeBruijn,
     GeneralizedDeBruijnRewired,
 )
-from topoloom.synth.families.generalized_kautz import GeneralizedKautz, GeneralizedKautzRewired
 from topoloom.synth.families.hypercube import Hypercube
-from topoloom.synth.families.kautz import Kautz
+from topoloom.synth.families.kautz import GeneralizedKautz, GeneralizedKautzRewired, Kautz
 from topoloom.synth.families.lifts import Digraph, Lift
 from topoloom.synth.families.moore import MooreLineGraph
 from topoloom.synth.families.paley import Paley

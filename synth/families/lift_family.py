@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
@@ -31,35 +31,39 @@ class LiftFamily(Base):
         if broken:
             raise OutOfDomain(*broken)
 
+    @cached_property
+    def _graph(self) -> VoltageGraph:
+        return self.graph()
+
     def size(self) -> tuple[int, int]:
         """Return vertices times the order of the group, and the arcs out of a vertex."""
-        graph = self.graph()
+        graph = self._graph
         return graph.nodes, graph.degree
 
     def links(self) -> Ends:
         """Return the links arc by arc, see `VoltageGraph.links`."""
-        return self.graph().links()
+        return self._graph.links()
 
     def bidirectional(self) -> bool:
         """Return whether every arc has a partner of inverse voltage."""
-        return self.graph().bidirectional
+        return self._graph.bidirectional
 
     def parallel(self) -> bool:
         """Return whether two arcs with the same ends have the same voltage."""
-        return self.graph().parallel
+        return self._graph.parallel
 
     def vertex_transitive(self) -> bool:
         """Return whether there is one vertex: left multiplication is then transitive."""
-        return self.graph().vertices == 1
+        return self._graph.vertices == 1
 
     def representatives(self) -> Sequence[int]:
         """Return one node over each vertex; the group is transitive on the others over it."""
-        graph = self.graph()
+        graph = self._graph
         return range(0, graph.nodes, graph.group.order)
 
     def semiregular_group(self) -> NDArray[np.int64]:
         """Return the left multiplications: element g maps (s, x) to (s, g x)."""
-        graph = self.graph()
+        graph = self._graph
         order = graph.group.order
         left = np.stack([graph.group.right(x) for x in range(order)], axis=1)
         over = np.arange(graph.vertices) * order
@@ -87,7 +91,7 @@ class LiftFamily(Base):
 def _broken_rule(member: LiftFamily) -> tuple[str, str] | None:
     """Return the field and the rule that a member violates, or None."""
     try:
-        graph = member.graph()
+        graph = member._graph
         rules = (
             ("loops", not graph.loops, "must make no link from a node to itself"),
             ("heads", graph.balanced, "must enter every vertex as often as leave it"),
