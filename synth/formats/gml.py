@@ -98,11 +98,7 @@ def _ids(graph: _List) -> dict[str, NodeId]:
     labels = [_text(node.get("label")) for node in found.values()]
     labelled = all("label" in node for node in found.values()) and len(set(labels)) == len(labels)
     key = "label" if labelled else "id"
-    return {number: _id(node[key]) for number, node in found.items()}
-
-
-def _id(value: Any) -> NodeId:
-    return value
+    return {number: node[key] for number, node in found.items()}
 
 
 def _text(value: Any) -> str:
