@@ -19,8 +19,12 @@ from topoloom.schedules.model.schedule import TreeSchedule, tree_height
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.demand import demand_of
 from topoloom.schedules.trees.flow.network import network_of
-from topoloom.schedules.trees.forestcoll import allgather, allgather_by_images, optimum
-from topoloom.schedules.trees.linear_program.link_division import Division
+from topoloom.schedules.trees.forestcoll import (
+    allgather,
+    allgather_by_images,
+    allgather_within,
+    optimum,
+)
 from topoloom.schedules.trees.multicast import spliced_tree, without_repeated_sends
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, allreduce_bound
 from topoloom.schedules.trees.symmetry.canonical_order import canonical_order
@@ -91,7 +95,7 @@ def _ordered(
         return ordered, error
 
 
-_Way = Callable[[Topology, dict[NodeId, int] | None, list[NodeId]], TreeSchedule | None]
+_Way = Callable[[Topology, Fraction, dict[NodeId, int] | None, list[NodeId]], TreeSchedule | None]
 
 
 def _both(
@@ -114,16 +118,16 @@ def _both(
         for inward in (True, False)
     )
     turned = whole.transpose()
-    second = _lowest(spreading, division, whole, members, way)
+    second = _lowest(spreading, bound, whole, members, way)
     if second is None or adding == spreading:
         return second and (replace(second, topology=turned.digest), second)
-    first = _lowest(adding, division, turned, members, way)
+    first = _lowest(adding, bound, turned, members, way)
     return first and (first, second)
 
 
 def _lowest(
     parts: Sequence[Topology],
-    division: Division,
+    bound: AllreduceBound,
     whole: Topology,
     members: list[NodeId] | None,
     way: _Way,
@@ -132,10 +136,10 @@ def _lowest(
 
     Later parts have more room.  Their forests count only if these are exact and have few trees.
     """
-    best = _packed(parts[0], division, whole, members, way)
+    best = _packed(parts[0], bound, whole, members, way)
     for part in parts[1:] if best else ():
         try:
-            other = _packed(part, division, whole, members, _exact_trees)
+            other = _packed(part, bound, whole, members, way)
         except (NoSchedule, TooLarge, TookTooLong):
             # A switch sends more than it receives there, and would have to copy.
             continue
@@ -207,16 +211,23 @@ def _part(
 
 
 def _packed(
-    part: Topology, division: Division, whole: Topology, members: list[NodeId] | None, way: _Way
+    part: Topology,
+    bound: AllreduceBound,
+    whole: Topology,
+    members: list[NodeId] | None,
+    way: _Way,
 ) -> TreeSchedule | None:
     """Return an allgather of the whole topology, packed on a part of it; None if none is found."""
+    division = bound.division
+    assert division is not None
     demand = demand_of(whole, participants=members)
     names = part.nodes
     copying = [names[node] for node in division.receivers if names[node] in whole.switches]
     taking_part = [*demand.ranks, *copying]
     sizes = {rank: division.sizes[part.position[rank]] for rank in demand.ranks}
     equal = set(sizes.values()) == {1}
-    forest = way(part, None if equal and not copying else sizes, taking_part)
+    inverse_rate = sum(sizes.values()) / bound.feasible
+    forest = way(part, inverse_rate, None if equal and not copying else sizes, taking_part)
     if forest is None:
         return None
     ranks = set(demand.ranks)
@@ -234,14 +245,20 @@ def _packed(
 
 
 def _images(
-    part: Topology, sizes: dict[NodeId, int] | None, taking_part: list[NodeId]
+    part: Topology,
+    inverse_rate: Fraction,
+    sizes: dict[NodeId, int] | None,
+    taking_part: list[NodeId],
 ) -> TreeSchedule | None:
     """Return images of a few trees within `limits.MANY_TREES_GAP`, or None."""
     return None if sizes else allgather_by_images(part, limits.MANY_TREES_GAP, taking_part)
 
 
 def _exact_trees(
-    part: Topology, sizes: dict[NodeId, int] | None, taking_part: list[NodeId]
+    part: Topology,
+    inverse_rate: Fraction,
+    sizes: dict[NodeId, int] | None,
+    taking_part: list[NodeId],
 ) -> TreeSchedule | None:
     """Return the trees of a pass at its optimum, or None if these are many."""
     forest = allgather(part, shards=sizes, participants=taking_part)
@@ -249,24 +266,24 @@ def _exact_trees(
 
 
 def _few_trees(
-    part: Topology, sizes: dict[NodeId, int] | None, taking_part: list[NodeId]
+    part: Topology,
+    inverse_rate: Fraction,
+    sizes: dict[NodeId, int] | None,
+    taking_part: list[NodeId],
 ) -> TreeSchedule:
     """Return the trees of a pass; those within `limits.MANY_TREES_GAP` if the exact are too many.
 
     The share of a link is an exact fraction, and may have a large denominator.
     """
-    if len(taking_part) > limits.MAX_PACKED_RANKS:
-        count = optimum(part, shards=sizes, participants=taking_part).trees_per_root
-        if len(taking_part) ** 2 * len(part.links) * count > limits.MAX_JOINT_WORK:
-            raise TooLarge("/topology", "packing trees of both passes would take many minutes")
-    forest = allgather(part, shards=sizes, participants=taking_part)
-    if forest.trees_per_root <= limits.MANY_TREES:
-        return forest
-    try:
-        fewer = allgather(
-            part, max_gap=limits.MANY_TREES_GAP, shards=sizes, participants=taking_part
+    count = optimum(part, shards=sizes, participants=taking_part).trees_per_root
+    work = len(taking_part) ** 2 * len(part.links) * count
+    if len(taking_part) > limits.MAX_PACKED_RANKS and work > limits.MAX_JOINT_WORK:
+        raise TooLarge("/topology", "packing trees of both passes would take many minutes")
+    if count > limits.MANY_TREES:
+        time = inverse_rate * (1 + limits.MANY_TREES_GAP)
+        few = allgather_within(
+            part, time, limits.MANY_TREES, shards=sizes, participants=taking_part
         )
-    except NoSchedule:
-        # A switch would have to copy.
-        return forest
-    return min(forest, fewer, key=lambda one: one.trees_per_root)
+        if few is not None:
+            return few
+    return allgather(part, shards=sizes, participants=taking_part)

@@ -36,7 +36,7 @@ from topoloom.schedules.trees.forests.forests_by_height import lowest_forest
 from topoloom.schedules.trees.linear_program.pattern_parts import PatternPart
 from topoloom.schedules.trees.multicast import spliced_tree
 from topoloom.schedules.trees.rates.balanced_capacities import usable_network
-from topoloom.schedules.trees.rates.fewest_trees import is_least
+from topoloom.schedules.trees.rates.fewest_trees import few_trees_within, is_least
 from topoloom.schedules.trees.rates.pattern_counts import PatternCounts, pattern_counts
 from topoloom.schedules.trees.rates.topology_rate import Optimum, optimum, rates, require_counts
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -113,6 +113,44 @@ def allgather_by_images(
         return None
     count = int(found.weights[found.roots == found.roots[0]].sum())
     return _schedule(topology, Collective.ALLGATHER, demand, count, found)
+
+
+def allgather_within(
+    topology: Topology,
+    inverse_rate: Fraction,
+    max_trees: int,
+    *,
+    shards: Mapping[NodeId, int] | None = None,
+    participants: Iterable[NodeId] | None = None,
+) -> TreeSchedule | None:
+    """Return an allgather of few trees per root within an inverse rate, or None if none is found.
+
+    Args:
+        topology, shards, participants: As for `allgather`.
+        inverse_rate: At least that of the optimum; in the topology's unit.
+        max_trees: Maximum number of trees per root.
+
+    Raises:
+        InvalidTopology, Unreachable, NoSchedule, TooLarge: As for `optimum`.
+
+    Numbers of trees that no cut excludes are tried in turn.  Where a switch would have to copy,
+    since its links are rounded down to whole trees, the next number is an eighth larger: each tree
+    more has its share of the slack.
+
+    >>> pair = Topology(range(2), [(0, 1, 1000), (1, 0, 999)])
+    >>> [allgather_within(pair, Fraction(1, rate), 9).trees_per_root for rate in (999, 998)]
+    [1, 1]
+    """
+    demand = demand_of(topology, shards, participants)
+    require_paths(topology, demand)
+    network = usable_network(network_of(topology, demand), copying_nodes(topology)).network
+    for rate in few_trees_within(network, inverse_rate * network.unit, max_trees):
+        try:
+            trees = tuple(forest_at(topology, network, rate))
+        except NoSchedule:
+            continue
+        return _schedule(topology, Collective.ALLGATHER, demand, rate.trees_per_root, trees)
+    return None
 
 
 def broadcast(

@@ -294,7 +294,7 @@ def test_what_is_feasible_is_a_schedule_where_some_switches_copy(seed: int) -> N
     bound = allreduce_bound(topology)
     schedule = made(topology)
     assert violations(schedule, topology) == []
-    assert algbw(schedule, topology) >= bound.feasible
+    assert algbw(schedule, topology) >= bound.feasible / (1 + MANY_TREES_GAP)
     assert bound.feasible <= bound.rate
 
 

@@ -37,6 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom.schedules.trees.flow.network import Network
+from topoloom.schedules.trees.flow.optimality import best_rate
 from topoloom.schedules.trees.linear_program.copy_patterns import PatternDivision, PatternWeights
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.linear_program.orbit_layout import Ints
@@ -167,10 +168,37 @@ def proof_of(
 
 
 def simple_proof(program: FlowProgram, names: tuple[NodeId, ...]) -> Proof:
-    """Return the proof by the sets that miss one receiver, without a solver."""
-    potentials = _simple(program)
-    held = _held(program, potentials)
-    return _proof(program, potentials, Prices({}, {}, {}), held, names)
+    """Return the better proof of two without a solver: sets that miss one receiver, or one cut."""
+    tried = [_simple(program)]
+    cut = _least_cut(program) if program.question.passes == 2 else None
+    proofs = []
+    for potentials in tried if cut is None else (*tried, cut):
+        held = _held(program, potentials)
+        proofs.append(_proof(program, potentials, Prices({}, {}, {}), held, names))
+    return min(proofs, key=lambda proof: proof.rate)
+
+
+def _least_cut(program: FlowProgram) -> list[Potential] | None:
+    """Return a least cut between ranks as potentials of both passes, if symmetry preserves it.
+
+    The data with a root inside leave the cut in the broadcast pass, and what the nodes inside add
+    to the data with a root outside leaves it in the reduce pass.
+    """
+    network = program.question.network
+    first = int(network.terminals[0])
+    alone = replace(network, sizes=np.bincount([first], minlength=network.node_count))
+    turned = replace(alone, tail=network.head, head=network.tail)
+    there, back = best_rate(alone), best_rate(turned)
+    inside = there.inside if there.inverse >= back.inverse else ~back.inside
+    if any((inside[image] != inside).any() for image in program.symmetry):
+        return None
+    found = []
+    for inward, side in ((False, inside), (True, ~inside)):
+        receiver = next(rank for rank in network.terminals.tolist() if not side[rank])
+        count = int((program.nodes == program.nodes[receiver]).sum())
+        values = tuple(Fraction(int(node), count) for node in side)
+        found.append(Potential(receiver, count, inward, values))
+    return found
 
 
 def _proof(

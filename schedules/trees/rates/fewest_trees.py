@@ -5,9 +5,10 @@ in k: three may be worse than two.  Every k is therefore tried in turn, but only
 within the gap, and mostly by cuts that excluded smaller k.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, gcd
+from math import ceil, gcd, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from topoloom.schedules.errors import TooLarge
 from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.max_flow import arcs_of, scratch_for, shortfall
-from topoloom.schedules.trees.flow.network import Network
+from topoloom.schedules.trees.flow.network import Network, guard
 from topoloom.schedules.trees.flow.optimality import (
     Rate,
     data_inside,
@@ -62,18 +63,13 @@ def least_trees(network: Network, best: Rate) -> LeastTrees:
     (5, LeastTrees(trees=1, proven=True))
     """
     enough, proven = best.trees_per_root, True
-    trials = _Trials(network)
-    for trees in range(_step(network, best), enough, _step(network, best)):
-        report_progress("trying numbers of trees", trees, enough)
-        if trials.looks > limits.MAX_TREE_COUNT_VISITS:
-            return LeastTrees(enough, proven=False)
-        rate = Rate(best.inverse * trees, trees, best.inside)
-        if trials.forbid(rate):
-            continue
-        if _can_be_packed(network, rate):
+    trials, step = _Trials(network, limits.MAX_TREE_COUNT_VISITS), _step(network, best)
+    numbers = range(step, enough, step)
+    while (trees := trials.first_allowed(best.inverse, numbers)) is not None:
+        if _can_be_packed(network, Rate(best.inverse * trees, trees, best.inside)):
             return LeastTrees(trees, proven)
-        proven = False
-    return LeastTrees(enough, proven)
+        numbers, proven = range(trees + step, enough, step), False
+    return LeastTrees(enough, proven and trials.looks <= limits.MAX_TREE_COUNT_VISITS)
 
 
 def is_least(network: Network, best: Rate) -> bool:
@@ -133,38 +129,81 @@ def fewest_trees(network: Network, best: Rate, max_gap: Fraction) -> int:
     reduces no arc.  Later k are first checked against the cuts that excluded earlier k.  Only a k
     that satisfies all of these costs flows, one per rank.  Some k up to `enough_trees` succeeds.
     """
-    trials = _Trials(network)
     enough = enough_trees(network, best, max_gap)
-    for trees in range(1, min(enough, limits.MAX_TREES_TRIED) + 1):
-        report_progress("trying numbers of trees", trees - 1, min(enough, limits.MAX_TREES_TRIED))
-        if not trials.forbid(Rate(best.inverse * (1 + max_gap) * trees, trees, best.inside)):
-            return trees
+    numbers = range(1, min(enough, limits.MAX_TREES_TRIED) + 1)
+    trees = _Trials(network).first_allowed(best.inverse * (1 + max_gap), numbers)
+    if trees is not None:
+        return trees
     raise TooLarge(
         "max_gap",
         f"needs more than {limits.MAX_TREES_TRIED} trees per root, the maximum; {enough} suffice",
     )
 
 
-class _Trials:
-    """Checks whether cuts exclude a rate, starting with cuts that excluded earlier rates.
+def few_trees_within(network: Network, inverse: Fraction, most: int) -> Iterator[Rate]:
+    """Yield rates of at most ``most`` trees per root within an inverse rate, if cuts allow them.
 
-    ``looks`` counts the arc visits, as if a flow visited every arc for every rank.
+    Each is for a caller who could not pack the one before: numbers grow by an eighth, and the last
+    is the largest number that the cuts allow.
+
+    Args:
+        inverse: 1/x in the network's unit of capacity, at least that of its `best_rate`.
+
+    >>> from topoloom.schedules.trees.flow.network import network_of
+    >>> from topoloom.synth.topology.topology import Topology
+    >>> pair = network_of(Topology(range(2), [(0, 1, 7), (1, 0, 5)]))
+    >>> [rate.trees_per_root for rate in few_trees_within(pair, Fraction(1, 4), 16)]
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16]
+    """
+    trials, inside = _Trials(network), np.ones(network.node_count, np.bool_)
+    first: int | None = 1
+    while first is not None and first <= most:
+        first = trials.first_allowed(inverse, range(first, most + 1))
+        if first is not None:
+            yield Rate(inverse * first, first, inside)
+            first += max(1, min(first // 8, most - first))
+
+
+_BLOCK = 64
+"""Numbers of trees that are checked against the known cuts at once."""
+
+
+class _Trials:
+    """Seeks numbers of trees that no cut excludes, starting with cuts that excluded earlier ones.
+
+    ``looks`` counts the arc visits, as if a flow visited every arc for every rank; the search ends
+    above ``most_looks``.
     """
 
-    def __init__(self, network: Network) -> None:
-        self.network, self.looks = network, 0
+    def __init__(self, network: Network, most_looks: float = inf) -> None:
+        self.network, self.looks, self._most_looks = network, 0, most_looks
         self._arcs = arcs_of(network.node_count, network.tail, network.head)
         self._terminals = nearby_order(self._arcs, network.terminals)
-        self._exits = np.zeros((0, len(network.tail)), np.bool_)
+        self._exits = np.zeros((0, len(network.tail)), np.int64)
         self._needs = np.zeros(0, np.int64)
 
-    def forbid(self, rate: Rate) -> bool:
-        """Return whether some cut carries too few trees, and record it."""
-        network, trees = self.network, rate.trees_per_root
-        room = tree_capacities(network, rate.scale, trees)
-        self.looks += (len(self._needs) + 1) * len(room)
-        if (self._exits @ room < self._needs * trees).any():
-            return True
+    def first_allowed(self, inverse: Fraction, numbers: range) -> int | None:
+        """Return the first number of trees per root that no cut excludes at an inverse rate."""
+        for start in range(0, len(numbers), _BLOCK):
+            report_progress("trying numbers of trees", start, len(numbers))
+            block = numbers[start : start + _BLOCK]
+            rooms, trees = _rooms(self.network, inverse, block), np.array(block)
+            known = 0
+            while len(trees):
+                exits, needs = self._exits[known:], self._needs[known:]
+                self.looks += (len(needs) + 1) * rooms.size
+                known += len(needs)
+                if self.looks > self._most_looks:
+                    return None
+                left = (rooms @ exits.T >= trees[:, None] * needs).all(axis=1)
+                rooms, trees = rooms[left], trees[left]
+                if len(trees) and self._is_allowed(rooms[0], int(trees[0])):
+                    return int(trees[0])
+        return None
+
+    def _is_allowed(self, room: NDArray[np.int64], trees: int) -> bool:
+        """Return whether no cut carries too few trees; record it otherwise."""
+        network = self.network
         self.looks += len(self._terminals) * len(room)
         scratch = scratch_for(network.node_count)
         flow, supply = np.zeros_like(room), np.zeros(network.node_count, np.int64)
@@ -172,13 +211,26 @@ class _Trials:
             self._arcs, room, self._terminals, 0, trees * network.sizes, flow, supply, scratch
         )
         if not missing:
-            return False
+            return True
         leaving, inside = _cut(network, scratch.level[: network.node_count] < 0)
-        self._exits, self._needs = (
-            np.vstack([self._exits, leaving]),
-            np.append(self._needs, inside),
-        )
-        return True
+        self._exits = np.vstack([self._exits, leaving])
+        self._needs = np.append(self._needs, inside)
+        return False
+
+
+def _rooms(network: Network, inverse: Fraction, numbers: range) -> NDArray[np.int64]:
+    """Return `tree_capacities` at an inverse rate for several numbers of trees, a row for each."""
+    # For trees t = g m and inverse * g = p / q, the room is floor(b p m / q); with b p = a q + r,
+    # it is a m + floor(r m / q), which overflows later.
+    common = gcd(numbers.start, numbers.step)
+    scale, most = inverse * common, numbers[-1] // common
+    top, bottom = scale.numerator, scale.denominator
+    capacity = int(network.capacity.sum())
+    guard(top * capacity + (top * most // bottom + 1) * capacity + bottom * most)
+    guard(numbers[-1] * network.data)
+    whole, rest = np.divmod(network.capacity * top, bottom)
+    times = np.array(numbers)[:, None] // common
+    return whole * times + rest * times // bottom
 
 
 def _cut(network: Network, inside: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
