@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, T
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from topoloom.app.requests.base import optional as omitted
 from topoloom.synth.evaluation.cost import Cost
 from topoloom.synth.topology.assumptions import (
     Assumption,
@@ -50,15 +51,6 @@ def given_members(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def omitted(description: str, **rules: Any) -> Any:
-    """Return an optional member: absent or set, never null."""
-    return Field(default=None, description=description, json_schema_extra=_no_default, **rules)
-
-
-def _no_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
-
-
 def renamed_to(name: str) -> Any:
     """Return a former member, which answers carry for one release beside the member ``name``."""
     description = f"former name of {name}"
@@ -66,7 +58,7 @@ def renamed_to(name: str) -> Any:
 
 
 def _deprecated(schema: dict[str, Any]) -> None:
-    _no_default(schema)
+    schema.pop("default", None)
     schema["deprecated"] = True
 
 

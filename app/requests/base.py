@@ -109,7 +109,7 @@ def _unencodable(value: Any, place: str) -> str | None:
 
 
 def optional(description: str, **more: Any) -> Any:
-    """Return an optional field that refuses null; ``more`` holds its limits."""
+    """Return an optional member: absent or set, never null; ``more`` holds its limits."""
     return Field(default=None, description=description, json_schema_extra=_without_default, **more)
 
 
