@@ -152,8 +152,8 @@ def few_trees_within(network: Network, inverse: Fraction, most: int) -> Iterator
     >>> from topoloom.schedules.trees.flow.network import network_of
     >>> from topoloom.synth.topology.topology import Topology
     >>> pair = network_of(Topology(range(2), [(0, 1, 7), (1, 0, 5)]))
-    >>> [rate.trees_per_root for rate in few_trees_within(pair, Fraction(1, 4), 16)]
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16]
+    >>> [rate.trees_per_root for rate in few_trees_within(pair, Fraction(5, 24), 20)]
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]
     """
     trials, inside = _Trials(network), np.ones(network.node_count, np.bool_)
     first: int | None = 1
