@@ -37,7 +37,7 @@ from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_ban
 from topoloom.synth.families import family
 from topoloom.synth.recipes.build import build, size
 from topoloom.synth.recipes.recipe import Recipe
-from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
+from topoloom.synth.search.candidates import Candidate, measured, undominated
 from topoloom.synth.search.feasibility import require_possible, unknown
 from topoloom.synth.search.large_sizes import evened, takes_more
 from topoloom.synth.search.line_graph_candidates import enough, lined
@@ -299,4 +299,4 @@ def _reaches_bandwidth(found: Collection[Candidate], nodes: int) -> bool:
 
 def _measured(candidate: Candidate) -> Candidate:
     """Return the candidate with costs measured on the built graph."""
-    return candidate if candidate.measured else measured_unless_dominated(candidate.recipe, ())[0]
+    return candidate if candidate.measured else measured(candidate.recipe)

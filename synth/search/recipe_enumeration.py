@@ -22,6 +22,7 @@ from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import (
     Candidate,
     exact_claims,
+    measured,
     measured_unless_dominated,
     undominated,
 )
@@ -248,9 +249,9 @@ class Catalogue:
                     yield Candidate(base, *costs)
         for own in self._wanted.bases:
             if self._fits(own, (nodes, degree, False)) and recipes.is_regular(own):
-                (measured,) = measured_unless_dominated(own, ())
-                if all(cost.bandwidth == best for cost in measured.costs):
-                    yield measured
+                found = measured(own)
+                if all(cost.bandwidth == best for cost in found.costs):
+                    yield found
 
     def _products(self, nodes: int, degree: int) -> Iterator[Candidate]:
         """Yield the best pair of balanced factors for each split of nodes and degree."""

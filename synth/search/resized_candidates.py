@@ -17,7 +17,7 @@ from topoloom.synth.edge_swaps.work_estimates import count_words
 from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search import limits
-from topoloom.synth.search.candidates import Candidate, measured_unless_dominated
+from topoloom.synth.search.candidates import Candidate, measured
 from topoloom.synth.search.resize import Resized, resized_to, settled
 from topoloom.synth.slack import MAX_STEPS
 
@@ -107,7 +107,7 @@ def _grown(entry: Entry, times: int, degree: int) -> _Near:
 def _line_graphs(nodes: int, degree: int) -> list[Candidate]:
     """Return line graphs of the graphs that a short search finds."""
     bases = sampled(nodes // degree, degree, Links.UNIDIRECTIONAL, eager=False)
-    return [one for base in bases for one in measured_unless_dominated(LineGraph(1, base), ())]
+    return [measured(LineGraph(1, base)) for base in bases]
 
 
 def _made(near: Sequence[_Near], nodes: int, depth: int) -> Iterator[Recipe]:

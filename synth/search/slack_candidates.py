@@ -13,18 +13,20 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 
+from topoloom.synth.algebra.permutation_groups import Images
 from topoloom.synth.atlas.bundled import bundled_of
 from topoloom.synth.evaluation.cost import Cost, optimal_bandwidth
 from topoloom.synth.recipes.build import build
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search import limits
-from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
+from topoloom.synth.search.candidates import Candidate, measured, undominated
 from topoloom.synth.search.sampled_candidates import is_drawn
 from topoloom.synth.slack import MAX_DEGREE, MAX_SEARCHED, MAX_SLACK, MAX_STEPS, GraphAndTranspose
 from topoloom.synth.symmetry.semiregular_groups import semiregular_group
+from topoloom.synth.topology.topology import Topology
 
 __all__ = ["labelled", "optimal_within"]
 
@@ -60,8 +62,7 @@ def labelled(
     RandomRegular(61, 4, 1, 3, 10000) 5 4 60/61
     """
     eager, offered = list(candidates), frozenset(drawn)
-    for recipe in sorted(offered - {one.recipe for one in eager}, key=str):
-        eager += measured_unless_dominated(recipe, ())
+    eager += map(measured, sorted(offered - {one.recipe for one in eager}, key=str))
     if degree > MAX_DEGREE:
         return undominated(eager)
     known = _known(nodes, degree)
@@ -77,7 +78,11 @@ def labelled(
         claimed = [max(_within(claim) for claim in known[one.eager.recipe]) for one in told]
         points = partial(_Graph.points, moves=None)
         found = list(chain(*pool.map(points, told, (min(one, most_steps) for one in claimed))))
-        others = [one for one in graphs if one.eager.recipe not in known]
+        others = [
+            one
+            for one in graphs
+            if one.eager.recipe not in known and not _loses(one, claims, nodes)
+        ]
         found += _searched(
             pool, others, [*eager, *claims], min(most, optimal_within(claims, nodes)), nodes
         )
@@ -92,6 +97,16 @@ def _known(nodes: int, degree: int) -> dict[Recipe, list[Candidate]]:
         claim = Candidate(recipe, one.cost, one.transpose, measured=True, within=one.within)
         known.setdefault(recipe, []).append(claim)
     return known
+
+
+def _loses(graph: "_Graph", claims: Iterable[Candidate], nodes: int) -> bool:
+    """Return whether a claim is no worse than all slack schedules of a graph, and simpler.
+
+    Both directions of a schedule take as many steps as the diameter, or more.
+    """
+    least = graph.diameter(), graph.eager.simplicity
+    optimal = (one for one in claims if _is_best(one.costs, nodes))
+    return any((_within(one), one.simplicity) < least for one in optimal)
 
 
 def _within(one: Candidate) -> int:
@@ -159,8 +174,7 @@ class _Graph:
 
         Greedy schedules alone win only on random and similar graphs.
         """
-        topology = build(self.eager.recipe)
-        images = semiregular_group(topology)
+        topology, images = _symmetric(self.eager.recipe)
         cells = topology.node_count**2 // len(images)
         return GraphAndTranspose(topology, known=images) if cells <= self.most_cells else None
 
@@ -193,6 +207,13 @@ class _Graph:
             for point in self.asked.points(most, moves, whole=False)
             if point.costs != self.eager.costs
         ]
+
+
+@lru_cache(maxsize=4)
+def _symmetric(recipe: Recipe) -> tuple[Topology, Images]:
+    """Return a topology with its group; a large size asks for the same graphs twice."""
+    topology = build(recipe)
+    return topology, semiregular_group(topology)
 
 
 def _hopeful(recipe: Recipe, found: Sequence[Candidate], nodes: int) -> int:

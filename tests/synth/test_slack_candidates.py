@@ -3,12 +3,16 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from topoloom.synth.atlas.bundled import bundled
 from topoloom.synth.discovery.short_search import sampled
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound, optimal_bandwidth
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.families import Circulant, GeneralizedKautz
 from topoloom.synth.recipes.build import build
+from topoloom.synth.search import slack_candidates
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
 from topoloom.synth.search.large_sizes import evened
@@ -160,3 +164,20 @@ def test_labels_that_take_fewer_steps_than_they_were_found_within_are_kept():
     best = min(even, key=lambda one: one.steps)
     graph = build(best.recipe)
     assert slack_schedule(graph, best.within).cost == best.cost
+
+
+def undecided_sizes():
+    """Small sizes of the atlas with a slack schedule at the bound, and other graphs beside it."""
+    slack = [one for one in bundled() if one.within and one.mean_cost.bandwidth < 1]
+    sizes = {(one.nodes, one.degree, one.links) for one in slack if one.nodes <= 150}
+    return sorted(sizes)
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(st.sampled_from(undecided_sizes()))
+def test_graphs_that_cannot_beat_a_claim_of_the_atlas_may_be_left_out(size):
+    left_out = frontier(*size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slack_candidates, "_loses", lambda *_: False)
+        assert frontier(*size) == left_out
