@@ -1,4 +1,4 @@
-"""What answers a rise of the loss early in the run: begin again, go back, or nothing.
+"""Three answers to a loss that rises early in the run: begin again, go back, or nothing.
 
     python -m benchmarks.learning_rate.early_rises --seeds 3 --processes 2
 
@@ -11,7 +11,6 @@ The tuner answers a rise early in the run with the untrained model, at a tenth o
 import argparse
 import math
 from dataclasses import replace
-from itertools import product
 from multiprocessing import Pool
 from typing import Any
 
@@ -26,18 +25,28 @@ WAYS = ("again", "back", "none")
 HIGHER = (1.0, math.sqrt(10.0))  # times the rate of a setting in `TOO_HIGH`
 DECADES = 1.5  # of the interval, to each side of the rate
 SETTINGS = TOO_HIGH | HARMLESS
-Key = tuple[str, float, str, int, int]
+Cell = tuple[str, float]  # a setting, and a factor of its rate
+Run = tuple[float, int, bool]
 
 
-def final(key: Key) -> tuple[float, int]:
-    """Run a setting, factor of its rate, way, seed and number of steps.
+def runs(key: tuple[str, float, int, int]) -> dict[str, Run]:
+    """Run a setting at a factor of its rate, with a seed and for a number of steps, in each way.
+
+    Where the loss neither rises nor explodes, all ways are the same run.
+    """
+    torch.set_num_threads(1)
+    first = final(key, WAYS[0])
+    return {way: first if not first[1] or way == WAYS[0] else final(key, way) for way in WAYS}
+
+
+def final(key: tuple[str, float, int, int], way: str) -> Run:
+    """Run in one way.
 
     Returns:
-        The validation loss at the end, infinite where training diverges, and the step at which a
-        rise was answered first, 0 for none.
+        The validation loss at the end, infinite where training diverges, the step at which the run
+        first went wrong, 0 for none, and whether the data were the cause once.
     """
-    name, factor, way, seed, steps = key
-    torch.set_num_threads(1)
+    name, factor, seed, steps = key
     setting = SETTINGS[name]
     torch.manual_seed(seed)
     made, rate = setting.make(), setting.rate * factor
@@ -51,33 +60,28 @@ def final(key: Key) -> tuple[float, int]:
     options = Options(
         low, high, steps, seed=seed, warmup_steps=setting.warmup_steps, stop_rises=way != "none"
     )
-    tuner, answered = InProcess(options), 0
+    tuner, wrong = InProcess(options), 0
     callback = TuningCallback(tuner, made.model, optimizer, data=batches)
     try:
         while callback.running:
             if way == "back":
                 tuner.state = replace(tuner.state, untrained=False)
             callback.step(stepped(made, optimizer, next(batches)))
-            answered = answered or (tuner.state.step if tuner.state.ceiling is not None else 0)
+            state = tuner.state
+            if not wrong and (state.ceiling is not None or state.check is not None):
+                wrong = state.step
     except LearningRateError:
-        return math.inf, answered
-    return made.validate(), answered
+        return math.inf, wrong, tuner.state.times_cleared > 0
+    return made.validate(), wrong, tuner.state.times_cleared > 0
 
 
-def table(runs: dict[Key, tuple[float, int]]) -> str:
-    """Return the mean of the final losses of each setting and way, and when rises came."""
-    lines = ["| setting | rate | rises answered | " + " | ".join(WAYS) + " |", "|---" * 6 + "|"]
-    for name, factor in dict.fromkeys(key[:2] for key in runs):
-        mine = {key: run for key, run in runs.items() if key[:2] == (name, factor)}
-        steps = [step for key, (_, step) in mine.items() if key[2] == WAYS[0]]
-        rises = ", ".join(str(step) for step in steps if step) or "none"
-        cells = [
-            " ".join(f"{loss:.4f}" for key, (loss, _) in mine.items() if key[2] == way)
-            for way in WAYS
-        ]
-        rate = SETTINGS[name].rate * factor
-        lines.append(f"| {name} | {rate:.2g} | {rises} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def row(cell: Cell, found: list[dict[str, Run]]) -> str:
+    """Return the final losses of a cell, seed by seed, and when they went wrong."""
+    firsts = [ways[WAYS[0]] for ways in found]
+    steps = [f"{step or 'none'}{' (data)' * data}" for _, step, data in firsts]
+    ends = [" ".join(f"{ways[way][0]:.4f}" for ways in found) for way in WAYS]
+    rate = SETTINGS[cell[0]].rate * cell[1]
+    return f"| {cell[0]} | {rate:.2g} | {', '.join(steps)} | " + " | ".join(ends) + " |"
 
 
 def main() -> None:
@@ -87,17 +91,16 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     arguments = parser.parse_args()
-    chosen, steps = list[str](arguments.settings), int(arguments.steps)
+    names, seeds, steps = list[str](arguments.settings), int(arguments.seeds), int(arguments.steps)
     cells = [
-        (name, factor) for name in chosen for factor in (HIGHER if name in TOO_HIGH else (1.0,))
+        (name, factor) for name in names for factor in (HIGHER if name in TOO_HIGH else (1.0,))
     ]
-    keys = [
-        (name, factor, way, seed, steps)
-        for (name, factor), way, seed in product(cells, WAYS, range(arguments.seeds))
-    ]
+    keys = [(*cell, seed, steps) for cell in cells for seed in range(seeds)]
+    print("| setting | rate | went wrong | " + " | ".join(WAYS) + " |\n" + "|---" * 6 + "|")
     with Pool(arguments.processes) as pool:
-        runs = dict(zip(keys, pool.map(final, keys, chunksize=1), strict=True))
-    print(table(runs))
+        found = pool.imap(runs, keys, chunksize=1)
+        for cell in cells:
+            print(row(cell, [next(found) for _ in range(seeds)]), flush=True)
 
 
 if __name__ == "__main__":

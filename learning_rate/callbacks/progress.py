@@ -22,14 +22,14 @@ class Progress:
     """Logs the actions of a tuner, and writes curves; without a tuner it does nothing.
 
     Lines go to the logger ``topoloom.learning_rate``: the plan, the range test, each stage with its
-    candidates, each return to a safe checkpoint, the end.  The curves of a writer are
-    ``learning_rate``, ``scale/<name>`` of each group of ``group_ratios``, and ``loss/kept`` and
-    ``loss/trial`` (``loss`` where the tuner is elsewhere), over the steps run.
+    candidates, each return to a safe checkpoint and what came of it, the end.  The curves of a
+    writer are ``learning_rate``, ``scale/<name>`` of each group of ``group_ratios``, and
+    ``loss/kept`` and ``loss/trial`` (``loss`` where the tuner is elsewhere), over the steps run.
     """
 
     def __init__(self, tuner: Any, writer: Writer | None) -> None:
         self._tuner, self._writer = tuner, writer
-        self._spent, self._stages, self._tested = 0, 0, False
+        self._spent, self._stages, self._tested, self._cleared = 0, 0, False, 0
         settings = None if tuner is None else settings_of(tuner)
         self._groups = () if settings is None else settings.group_ratios
 
@@ -39,6 +39,7 @@ class Progress:
         if state is None:
             return
         self._stages, self._tested = len(state.history), bool(state.tested)
+        self._cleared = state.times_cleared
         settings = settings_of(self._tuner)
         if settings is not None:
             LOG.info(
@@ -76,6 +77,9 @@ class Progress:
                 "range test (%s): rates from %.3g to %.3g, warm-up to %.3g",
                 _tried(state.tested), settings.min_lr, settings.max_lr, settings.warmup_lr,
             )  # fmt: skip
+        if state is not None and state.times_cleared > self._cleared:
+            self._cleared = state.times_cleared
+            LOG.warning("the loss is as high at the lowest rate: the rate stays as it was")
         for stage in () if state is None else state.history[self._stages :]:
             self._stages += 1
             LOG.info("%s", _line(stage, self._groups))

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
-from topoloom.learning_rate.state_machine.divergence_detector import low, risen
+from topoloom.learning_rate.state_machine.divergence_detector import WINDOW, low, risen
 from topoloom.learning_rate.state_machine.stage_plan import safe_interval
 from topoloom.learning_rate.state_machine.state import UNTRAINED, Action, State
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, last_saved
 
 AGAIN = 0.4  # of the run, in which a rise leads back to the untrained model
 AGAIN_STEPS = 1000  # after warm-up: a network bears a rate for some hundred steps, or for good
+
+MOST_CLEARED = 2  # rises that the data have caused, before rises are no longer watched
 
 
 def save(state: State, phase: str, slot: str) -> State:
@@ -46,7 +48,8 @@ def fresh(state: State, slot: str) -> State:
 
 def going_wrong(state: State) -> bool:
     """Whether the kept branch has diverged, or its loss rises where that is watched."""
-    return state.bad >= BAD_IN_A_ROW or (state.settings.stop_rises and risen(state))
+    watched = state.settings.stop_rises and state.times_cleared < MOST_CLEARED
+    return state.bad >= BAD_IN_A_ROW or (watched and risen(state))
 
 
 def save_is_due(state: State) -> bool:
@@ -58,16 +61,19 @@ def save_is_due(state: State) -> bool:
 
 
 def _sound(state: State) -> bool:
-    return not state.bad and (low(state) or not state.settings.stop_rises)
+    sound = low(state) or not state.settings.stop_rises
+    return sound and not state.bad and state.check is None
 
 
 def with_proven_slot(state: State) -> State:
     """Take the latest checkpoint for safe once losses after it say so.
 
     A loss tells of the model before its step, so that a model may be saved that has just
-    diverged: a checkpoint counts as safe once `BAD_IN_A_ROW` steps later losses are good.
+    diverged: a checkpoint counts as safe once `BAD_IN_A_ROW` steps later losses are good.  After
+    warm-up they are a whole window, with which a check compares (`rate_checks`).
     """
-    proven = _sound(state) and state.step >= state.new_step + BAD_IN_A_ROW
+    steps = BAD_IN_A_ROW if state.stage < 0 else WINDOW
+    proven = _sound(state) and state.step >= state.new_step + steps
     if state.new_slot is None or not proven:
         return state
     return replace(state, safe_slot=state.new_slot, safe_step=state.new_step, new_slot=None)

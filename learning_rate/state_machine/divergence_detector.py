@@ -2,7 +2,7 @@
 
 A rate that a network does not bear for long mostly does not explode.  The loss turns, rises
 for some tens of steps and stays: units have died, and no rate brings them back.  Early in the run
-training then begins again with the untrained model (`learning_rate.state_machine.stages`).
+training then begins again with the untrained model (`learning_rate.state_machine.rate_checks`).
 
 The level, the mean of the last `WINDOW` losses, is compared with the floor, the least level so far.
 The units are the fall of the loss until then, and the noise of the run itself.
@@ -37,12 +37,12 @@ def watched(state: State) -> State:
     return replace(state, floor=level)
 
 
-def risen(state: State) -> bool:
-    """Whether the level is above the floor by a share of the whole fall, and clearly so."""
+def risen(state: State, certain: float = CERTAIN) -> bool:
+    """Whether the level is above the floor by a share of the whole fall, and by standard errors."""
     losses, size = state.recent, 1 if state.stage < 0 else LASTING
     if state.floor is None or len(losses) < LASTING * WINDOW:
         return False
-    fall, doubt = fall_to(state, state.floor), CERTAIN * _standard_error(losses)
+    fall, doubt = fall_to(state, state.floor), certain * _standard_error(losses)
     levels = [_level(losses[: len(losses) - place * WINDOW]) for place in range(size)]
     least = state.floor + RISE * fall + doubt
     return fall > doubt and all(level is not None and level > least for level in levels)

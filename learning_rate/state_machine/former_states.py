@@ -6,8 +6,8 @@ from typing import Any
 def renewed(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document of a state in the present version; others as they are.
 
-    >>> renewed({"version": 8})["version"]
-    9
+    >>> renewed({"version": 9})["version"]
+    10
     """
     for version, newer in enumerate(_NEWER, start=1):
         if document.get("version") == version:
@@ -84,6 +84,11 @@ def _of_version_8(document: dict[str, Any]) -> dict[str, Any]:
     return {"untrained": False, "begun": 0, **document, "version": 9}
 
 
+def _of_version_9(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of before checks of rates, without one."""
+    return {"check": None, "times_cleared": 0, **document, "version": 10}
+
+
 def _without_scales(record: Any) -> Any:
     """Return the document of an action, an attempt or a stage of before ratios."""
     if not isinstance(record, dict):
@@ -96,5 +101,5 @@ def _without_scales(record: Any) -> Any:
 
 _NEWER = (
     _of_version_1, _of_version_2, _of_version_3, _of_version_4, _of_version_5, _of_version_6,
-    _of_version_7, _of_version_8,
+    _of_version_7, _of_version_8, _of_version_9,
 )  # fmt: skip

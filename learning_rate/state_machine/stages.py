@@ -12,12 +12,9 @@ from topoloom.learning_rate.state_machine.candidate_selection import (
 )
 from topoloom.learning_rate.state_machine.checkpoints import (
     going_wrong,
-    may_begin_again,
     restore,
     save,
     save_is_due,
-    to_safe,
-    to_untrained,
     with_proven_slot,
 )
 from topoloom.learning_rate.state_machine.decayed_trials import (
@@ -32,6 +29,13 @@ from topoloom.learning_rate.state_machine.range_trials import (
     next_range_rate,
     ranged,
     with_length,
+)
+from topoloom.learning_rate.state_machine.rate_checks import (
+    begun_check,
+    cleared,
+    convicted,
+    has_ended,
+    is_the_data,
 )
 from topoloom.learning_rate.state_machine.ratio_trials import (
     begun_with_ratios,
@@ -50,10 +54,14 @@ from topoloom.learning_rate.state_machine.stage_plan import (
     trial_plan,
     validates,
 )
-from topoloom.learning_rate.state_machine.state import Action, Attempt, Stage, State
+from topoloom.learning_rate.state_machine.state import (
+    Action,
+    Attempt,
+    RateCheck,
+    Stage,
+    State,
+)
 from topoloom.learning_rate.state_machine.step_counting import BAD_IN_A_ROW, RECENT, at_look, run
-
-LOWER = 10.0  # times lower is the rate with which training begins again
 
 
 def begin_stage(state: State) -> State:
@@ -225,33 +233,37 @@ def exploit(state: State) -> State:
 
 
 def after_exploit_steps(state: State) -> State:
-    """Go on, or fall back where training has diverged or its loss rises."""
+    """Go on, or check the rate where training has diverged or its loss rises."""
     if not safe_interval(state):
         return exploit(state)
     state = watched(state)
+    if state.check is not None:
+        return _after_check_steps(state, state.check)
     if going_wrong(state):
-        return _fall_back(state)
+        return _check_rate(state)
     return exploit(with_proven_slot(state))
 
 
-def _fall_back(state: State) -> State:
-    """Return to a checkpoint at a lower rate; no rate near the present one is searched again.
-
-    Early in the run a rise leads back to the untrained model, once: units that have died while the
-    loss still fell are dead in the latest safe checkpoint, too.
-    """
-    settings, rate = state.settings, rate_in_use(state)
-    exploded = state.bad >= BAD_IN_A_ROW
-    if exploded and (rate <= settings.min_lr or state.safe_slot is None):
+def _check_rate(state: State) -> State:
+    """Return to a checkpoint, at a lower rate; end where there is none, or no lower rate."""
+    exploded, lowest = state.bad >= BAD_IN_A_ROW, rate_in_use(state) <= state.settings.min_lr
+    if exploded and (lowest or state.safe_slot is None):
         return replace(state, phase="done", action=Action("stop", reason="diverged"))
-    again = not exploded and may_begin_again(state)
-    lower = max(settings.min_lr, rate / (LOWER if again else 2.0))
-    peak = None if state.peak is None else min(state.peak, lower)
-    ceiling = max(lower, rate / 2.0) if again else rate
-    state = replace(state, rate=lower, peak=peak, ceiling=ceiling, recent=(), floor=None, bad=0)
-    if again:
-        return to_untrained(state)
-    return exploit(state) if state.safe_slot is None else to_safe(state)
+    return _unless_restored(begun_check(state))
+
+
+def _after_check_steps(state: State, check: RateCheck) -> State:
+    """Go on with the check of a rate; at its end, continue at this rate or at a lower one."""
+    if not has_ended(state, check):
+        return exploit(state)
+    if is_the_data(state, check):
+        return exploit(cleared(state, check))
+    return _unless_restored(convicted(state, check))
+
+
+def _unless_restored(state: State) -> State:
+    """Run on, unless a checkpoint is restored first."""
+    return state if state.phase == "restore_safe" else exploit(state)
 
 
 def _end_stage(state: State) -> State:

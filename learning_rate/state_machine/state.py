@@ -9,7 +9,7 @@ from topoloom.learning_rate.options import Settings
 from topoloom.learning_rate.state_machine.former_states import renewed
 from topoloom.learning_rate.state_machine.json_codec import decode, encode
 
-VERSION = 9
+VERSION = 10
 UNTRAINED = "safe-0"  # the name of the checkpoint before the first step of warm-up
 PHASES = (
     "warm_up",
@@ -93,6 +93,28 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class RateCheck:
+    """The check of a rate at which the run went wrong (`learning_rate.state_machine.rate_checks`).
+
+    steps : the steps from the safe checkpoint to the place where the run went wrong.
+    exploded : the run exploded there; otherwise its loss rose.
+    again : training begins again with the untrained model if the rate is the cause.
+    rate, peak, ceiling : those in use there.
+    loss : the mean of the last losses there.
+    start : the step at which the check began.
+    """
+
+    steps: int
+    exploded: bool
+    again: bool
+    rate: float
+    peak: float | None
+    ceiling: float | None
+    loss: float
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Everything the tuner knows; immutable.
 
@@ -123,6 +145,8 @@ class State:
         (`learning_rate.state_machine.ratio_trials`); None where no ratios are tried.
     untrained : the checkpoint `UNTRAINED` may be kept, to begin again from once.
     begun : the step at which training began, again after a rise early in the run.
+    check : the running check of a rate at which the run went wrong.
+    times_cleared : how often such a check found that it was the data.
     """
 
     version: int
@@ -161,6 +185,8 @@ class State:
     base: int | None = None
     untrained: bool = False
     begun: int = 0
+    check: RateCheck | None = None
+    times_cleared: int = 0
 
     @property
     def stage_slot(self) -> str:
