@@ -25,7 +25,7 @@ help:
 	@echo "make bench      measure"
 	@echo "make docs       build the documentation into out/site"
 	@echo "make plots      draw the pictures of docs/how-to/plots.md"
-	@echo "make reference  write the examples of the API, the types of the client, the tables of docs/reference/"
+	@echo "make reference  write the examples of the API, the types of the client, the schema of SQLite, the tables of docs/reference/"
 	@echo "make atlas      search many sizes, write docs/reference/atlas.md with its plots"
 
 .venv/installed: pyproject.toml
