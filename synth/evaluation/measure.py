@@ -11,7 +11,7 @@ No linear program is solved.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -164,7 +164,7 @@ class CostProbe:
             goals = goals[1:]
         if not self._all_pairs(goals):
             self._towards(goals)
-        total = _total(self._pairs)
+        total = _total(*self._pairs)
         return Cost(self._steps, total * self._widest / self._topology.node_count)
 
     def _towards(self, goals: Integers) -> None:
@@ -204,13 +204,14 @@ class CostProbe:
     @property
     def loads(self) -> tuple[Fraction, ...]:
         """The largest load of every step so far, in shards per unit of `whole_capacities`."""
-        return tuple(Fraction(*pair) for pair in self._pairs)
+        over, under = (array.tolist() for array in self._pairs)
+        return tuple(map(Fraction, over, under))
 
     @property
-    def _pairs(self) -> list[tuple[int, int]]:
-        """Loads as numerators and denominators."""
+    def _pairs(self) -> tuple[Integers, Integers]:
+        """Numerators, at most the number of nodes, and denominators of the loads."""
         steps = slice(1, self._steps + 1)
-        return list(zip(self._over[steps].tolist(), self._under[steps].tolist(), strict=True))
+        return self._over[steps], self._under[steps]
 
     def _raise(self, *results: _Loads) -> None:
         for steps, over, under in results:
@@ -316,9 +317,7 @@ def _widest(topology: Topology, capacity: Integers) -> int:
     return int(through.max())
 
 
-def _total(loads: Iterable[tuple[int, int]]) -> Fraction:
+def _total(over: Integers, under: Integers) -> Fraction:
     """Return the sum of many fractions with few denominators (a ring of 4096: 4095 with one)."""
-    by_denominator: dict[int, int] = {}
-    for over, under in loads:
-        by_denominator[under] = by_denominator.get(under, 0) + over
-    return sum((Fraction(top, bottom) for bottom, top in by_denominator.items()), Fraction(0))
+    parts = ((over[under == bottom].sum(), bottom) for bottom in np.unique(under).tolist())
+    return sum((Fraction(int(top), bottom) for top, bottom in parts), Fraction(0))
