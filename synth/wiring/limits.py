@@ -40,17 +40,18 @@ KICKS_PER_EDGE = 60
 Measured: without Kempe chains an integer program decides about missing ports: 62 moves in place of
 162 at 64 hosts of 6 ports, but over ten minutes in place of 1.3 s at 256 hosts of 8 ports."""
 
-MAX_PRICE_STEPS, PRICE_RESTART, MAX_PRICED_OPTIONS = 5_000, 500, 330_000_000
+MAX_PRICE_STEPS, PRICE_RESTART, MAX_PRICED_OPTIONS = 5_000, 250, 330_000_000
 """Steps of the search for prices, steps up to a restart, and options (edges times colors) in all
-steps: 1.6 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 638 moves, proven by
+steps: 1.3 s at 4,096 hosts of 4 ports.  Measured at 1,024 hosts: the bound of 638 moves, proven by
 the linear program in minutes, is met up to 1 move."""
 
-BRANCH_STEPS, MAX_BRANCHED = 1_000, 16
-"""Steps of the search for the prices of a branch, and new edges up to which their colors branch."""
+MAX_BRANCHED = 16
+"""New edges up to which their colors branch."""
 
-MIN_BRANCHES, MAX_BRANCHES, MAX_BRANCH_OPTIONS = 40, 200, 650_000_000
-"""Least and greatest number of branches whose prices are searched, and the options in all steps.
-Measured at 1,024 hosts and 8 changed links: the bound rises from 85 to 93 in 2.5 s."""
+SEARCHES_PER_BRANCH, MAX_BRANCH_SEARCHES = 2, 300
+"""Searches for the prices of a branch before an edge of the branch gets its color, each of
+`PRICE_RESTART` steps, and those of all branches.  Measured with 8 changed links: 512 hosts need up
+to 293 searches to prove an optimum, and three searches of a branch raise no bound above two."""
 
 WALK_STEPS_PER_EDGE, MAX_WALK_STEPS = 10_000, 200_000_000
 """Steps of which every walk of conflicts takes a share, for each edge and at most.  The walks take

@@ -23,14 +23,14 @@ from topoloom.synth.wiring.coloring.problem import ColoringProblem
 class _Branch(NamedTuple):
     """Colors that the edges may have, a bound of their cost, and prices, own ones or the parent's.
 
-    Branches are sorted by bound, then by number.
+    Branches are sorted by bound, then by number.  ``searches`` is how often own prices were sought.
     """
 
     least: int
     number: int
     allowed: NDArray[np.bool_]
     prices: Priced
-    solved: bool
+    searches: int
 
 
 def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
@@ -40,9 +40,9 @@ def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
         prices: The prices of the problem.
         kept: The edges that some coloring keeps: the search ends when no coloring keeps more.
 
-    O(`limits.BRANCH_STEPS` * edges * colors) for each of `limits.MAX_BRANCHES` branches at most.
-    There are none where more than `limits.MAX_BRANCHED` edges are new: a few of many decided colors
-    raise the bound little.
+    O(`limits.PRICE_RESTART` * edges * colors) for each of `limits.MAX_BRANCH_SEARCHES` searches for
+    prices at most.  There are none where more than `limits.MAX_BRANCHED` edges are new: a few of
+    many decided colors raise the bound little.
 
     Three edges of a path have three colors, and each prefers the first: one can have it, or two.
 
@@ -57,10 +57,10 @@ def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
     if new.sum() > limits.MAX_BRANCHED:
         return prices.most
     numbers, moved = count(), (edges - kept) * UNIT
-    open_ = [_Branch(prices.least, next(numbers), problem.allowed, prices, True)]
-    branches = _branches(problem)
-    for number in range(branches):
-        while open_ and open_[0].solved and open_[0].least <= moved - UNIT:
+    enough, searches = limits.SEARCHES_PER_BRANCH, limits.MAX_BRANCH_SEARCHES
+    open_ = [_Branch(prices.least, next(numbers), problem.allowed, prices, enough)]
+    for number in range(searches):
+        while open_ and open_[0].searches == enough and open_[0].least <= moved - UNIT:
             branch = heapq.heappop(open_)
             edge = _least_decided(branch, new)
             if edge is None:
@@ -73,17 +73,12 @@ def most_kept(problem: ColoringProblem, prices: Priced, kept: int) -> int:
         if not open_ or open_[0].least > moved - UNIT:
             return kept
         branch = heapq.heappop(open_)
-        with single_stage("bounding moves", number, branches):
-            found = repriced(problem, branch.allowed, branch.prices, limits.BRANCH_STEPS, kept)
+        with single_stage("bounding moves", number, searches):
+            found = repriced(problem, branch.allowed, branch.prices, limits.PRICE_RESTART, kept)
         least = max(branch.least, found.least)
-        heapq.heappush(open_, branch._replace(least=least, prices=found, solved=True))
+        searched = branch._replace(least=least, prices=found, searches=branch.searches + 1)
+        heapq.heappush(open_, searched)
     return max(kept, _most(edges, open_[0].least))
-
-
-def _branches(problem: ColoringProblem) -> int:
-    """Return how many branches are searched at most."""
-    affordable = limits.MAX_BRANCH_OPTIONS // (limits.BRANCH_STEPS * problem.likes.size)
-    return max(limits.MIN_BRANCHES, min(affordable, limits.MAX_BRANCHES))
 
 
 def _child(branch: _Branch, number: int, edge: int, color: int) -> _Branch:
@@ -93,7 +88,7 @@ def _child(branch: _Branch, number: int, edge: int, color: int) -> _Branch:
     allowed[edge, color] = True
     # A reduced cost is a multiple of 1/UNIT: a power of two, so the product is exact.
     least = branch.prices.least + int(branch.prices.reduced[edge, color] * UNIT)
-    return _Branch(max(branch.least, least), number, allowed, branch.prices, False)
+    return _Branch(max(branch.least, least), number, allowed, branch.prices, 0)
 
 
 def _least_decided(branch: _Branch, new: NDArray[np.bool_]) -> int | None:
