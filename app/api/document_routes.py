@@ -41,7 +41,7 @@ from topoloom.app.api.strict_http import refuse_unknown_query
 from topoloom.app.auth.scopes import DESIGN, READ, require
 from topoloom.app.documents import listing
 from topoloom.app.documents.sparse_fields import check_paths, picked
-from topoloom.app.jobs.worker_pool.task import B, Operation
+from topoloom.app.jobs.worker_pool.task import parsed
 from topoloom.app.requests.document_ids import is_id
 from topoloom.app.requests.listing import ListRequest
 from topoloom.app.requests.options import listing as known
@@ -49,6 +49,7 @@ from topoloom.app.requests.options import sweeps_and_jobs
 from topoloom.app.requests.schedules import ExportRequest
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services.exports import require_available
+from topoloom.app.services.operations import B, Operation
 from topoloom.app.store.artifacts import Artefact
 
 E = TypeVar("E", bound=Callable[..., Any])
@@ -258,7 +259,7 @@ def create_route(
             return None
         require(request, scope)
         try:
-            body = operation.parsed(await request.body())
+            body = parsed(operation.body, await request.body())
         except RequestValidationError:
             return None
         return await create(request, body)

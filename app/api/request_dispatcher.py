@@ -29,14 +29,14 @@ from topoloom.app.auth.errors import ShuttingDown
 from topoloom.app.documents.base import Presented
 from topoloom.app.jobs.model import JobId
 from topoloom.app.jobs.model import Task as JobTask
-from topoloom.app.jobs.worker_pool.operations import DESIGN, STORED
 from topoloom.app.jobs.worker_pool.pool import Done
-from topoloom.app.jobs.worker_pool.task import B, Operation, Task
+from topoloom.app.jobs.worker_pool.task import Task
 from topoloom.app.requests.base import Request as Body
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.renamed import note_former
 from topoloom.app.requests.stored_documents import StoredQuestion
 from topoloom.app.services.context import CacheMiss, Context
+from topoloom.app.services.operations import DESIGN, STORED, B, Operation
 from topoloom.app.store.artifacts import ID_LENGTH, Artefact, key
 from topoloom.app.store.database import DatabaseNotReady, is_embedded
 from topoloom.app.store.document_store import Store

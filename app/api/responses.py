@@ -11,9 +11,9 @@ from topoloom.app.api.negotiation import entity_tag, is_current
 from topoloom.app.api.request_dispatcher import answered, presented
 from topoloom.app.documents.export import unpacked
 from topoloom.app.documents.sparse_fields import check_paths
-from topoloom.app.jobs.worker_pool.operations import EXPORT, PART
 from topoloom.app.observability.logs import note
 from topoloom.app.requests.stored_documents import ExportQuestion, PartQuestion
+from topoloom.app.services.operations import EXPORT, PART
 from topoloom.app.services.sparse_fields import part_of
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import ScheduleError

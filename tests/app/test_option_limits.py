@@ -7,11 +7,11 @@ from tests.app.test_hostile_requests import EXAMPLES
 from tests.cases import for_every
 from topoloom.app.cli import app
 from topoloom.app.cli.option_parameters import FIELD_PREFIX
-from topoloom.app.jobs.worker_pool import operations
-from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.field_errors import field_errors
 from topoloom.app.requests.options.table import OPTIONS
 from topoloom.app.requests.renamed import MEMBERS
+from topoloom.app.services import operations
+from topoloom.app.services.operations import Operation
 
 REQUESTS = {
     one.body.__name__: one.body for one in vars(operations).values() if isinstance(one, Operation)

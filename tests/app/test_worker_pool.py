@@ -21,10 +21,10 @@ from topoloom.app.jobs.worker_pool import pool
 from topoloom.app.jobs.worker_pool.claims import Claims
 from topoloom.app.jobs.worker_pool.error_pickling import packed, unpacked
 from topoloom.app.jobs.worker_pool.errors import Cancelled, WorkDied
-from topoloom.app.jobs.worker_pool.operations import DESIGN, OPERATIONS, SCHEDULE
 from topoloom.app.jobs.worker_pool.pool import WorkerPool
 from topoloom.app.jobs.worker_pool.store_proxy import Call
-from topoloom.app.jobs.worker_pool.task import Task
+from topoloom.app.jobs.worker_pool.task import Task, parsed
+from topoloom.app.services.operations import DESIGN, OPERATIONS, SCHEDULE
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.database import open_database
 from topoloom.app.store.document_store import Store
@@ -118,7 +118,7 @@ def test_work_that_needs_too_much_memory_says_so(pool_of):
 
 def wasteful(connection, settings, task):
     from topoloom.app.jobs.worker_pool import worker_process as child
-    from topoloom.app.jobs.worker_pool.operations import TOPOLOGY
+    from topoloom.app.services.operations import TOPOLOGY
 
     def waste(context, body):
         return len(bytearray(2**34))
@@ -173,7 +173,7 @@ def test_errors_of_a_worker_are_those_of_the_service(pool_of):
 def test_a_body_that_is_not_json_is_refused_by_every_operation(operation):
     for body in (b"{", b"\xff", b"[" * 100_000, b"9" * 10_000):
         with pytest.raises(Exception) as caught:
-            operation.parsed(body)
+            parsed(operation.body, body)
         assert caught.value.errors()[0]["type"] == "json_invalid"
 
 
@@ -182,7 +182,7 @@ def test_of_a_million_unknown_members_a_hundred_are_named_at_once():
     body = json.dumps({f"k{n}": 0 for n in range(1_000_000)}).encode()
     start = time.process_time()
     with pytest.raises(RequestValidationError) as caught:
-        DESIGN.parsed(body)
+        parsed(DESIGN.body, body)
     assert len(caught.value.errors()) == 100
     assert caught.value.errors()[-1]["msg"] == "breaks 1000000 rules in all"
     assert time.process_time() - start < 3
@@ -198,7 +198,7 @@ def test_a_request_is_the_same_after_its_way_to_a_worker():
         }
     )
     task = Task.of("schedule", body)
-    again = Task.of("schedule", SCHEDULE.parsed(task.text().encode()))
+    again = Task.of("schedule", parsed(SCHEDULE.body, task.text().encode()))
     assert again == task == pickle.loads(pickle.dumps(task))
     assert again.request.canonical() == body.canonical()
 

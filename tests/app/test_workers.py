@@ -16,9 +16,10 @@ from topoloom.app.config import Settings
 from topoloom.app.jobs.facade import Jobs
 from topoloom.app.jobs.model import State, Task
 from topoloom.app.jobs.sweep_jobs import task_and_parts
-from topoloom.app.jobs.worker_pool.operations import OPERATIONS
+from topoloom.app.jobs.worker_pool.task import parsed
 from topoloom.app.requests.sweeps import SweepRequest
 from topoloom.app.services.open_context import context_on
+from topoloom.app.services.operations import OPERATIONS
 from topoloom.app.store.database import migrate, open_engine
 
 ROOT = Path(__file__).parent.parent.parent
@@ -147,7 +148,7 @@ def test_every_job_ends_exactly_once_whenever_its_workers_are_killed(ready_url, 
     assert {one.state for one in endings.values()} == {State.DONE}
     # Nothing was half written: what is stored is what is computed without a queue.
     operation = OPERATIONS[task.operation]
-    stored = operation.answer(context, operation.parsed(task.body.encode()))
+    stored = operation.answer(context, parsed(operation.body, task.body.encode()))
     assert not stored.fresh and stored.id == endings[job].made
     rows = json.loads(stored.text())["rows"]
     assert len(rows) == len(parts)

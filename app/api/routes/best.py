@@ -15,11 +15,11 @@ from topoloom.app.auth.scopes import DESIGN as COMPUTE
 from topoloom.app.auth.scopes import READ, require
 from topoloom.app.documents import best as document
 from topoloom.app.documents.best import BestDocument
-from topoloom.app.jobs.worker_pool.operations import DESIGN, FRONTIER
 from topoloom.app.requests.listing import BestRequest
 from topoloom.app.requests.options import cluster, listing
 from topoloom.app.requests.renamed import note_former
 from topoloom.app.services.context import Context
+from topoloom.app.services.operations import DESIGN, FRONTIER
 
 router = strict_router("/v1/best", tags=["best"])
 

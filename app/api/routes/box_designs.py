@@ -6,7 +6,7 @@ from topoloom.app.api.problems import responses
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.documents.box_design import BoxDesignDocument
-from topoloom.app.jobs.worker_pool.operations import BOX_DESIGN
+from topoloom.app.services.operations import BOX_DESIGN
 
 router = strict_router("/v1/box-designs", tags=["designs"], route_class=WorkRoute)
 

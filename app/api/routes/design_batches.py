@@ -17,9 +17,9 @@ from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN as SCOPE
 from topoloom.app.documents.base import Document, omitted
 from topoloom.app.documents.design import DesignDocument
-from topoloom.app.jobs.worker_pool.operations import DESIGN
 from topoloom.app.requests.designs import DesignRequest
 from topoloom.app.requests.evaluations import BatchRequest
+from topoloom.app.services.operations import DESIGN
 
 router = strict_router("/v1/designs", tags=["designs"])
 

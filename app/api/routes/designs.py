@@ -7,9 +7,9 @@ from topoloom.app.api.routes.export_parameters import OptionsDep
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.documents.design import DesignDocument
-from topoloom.app.jobs.worker_pool.operations import DESIGN
 from topoloom.app.requests.options.exports import DesignFormat
 from topoloom.app.services.exports import media_type
+from topoloom.app.services.operations import DESIGN
 
 router = strict_router("/v1/designs", tags=["designs"], route_class=WorkRoute)
 

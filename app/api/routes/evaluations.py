@@ -17,15 +17,15 @@ from topoloom.app.documents.group_optimum import GroupOptimumDocument
 from topoloom.app.documents.optimum import OptimumDocument
 from topoloom.app.documents.simulation import SimulationDocument
 from topoloom.app.documents.verification import VerificationDocument
-from topoloom.app.jobs.worker_pool.operations import (
+from topoloom.app.services.operations import (
     COMPARISON,
     COST,
     FRONTIER,
     OPTIMUM,
     SIMULATION,
     VERIFICATION,
+    Operation,
 )
-from topoloom.app.jobs.worker_pool.task import Operation
 
 
 def _router(

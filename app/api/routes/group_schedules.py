@@ -9,8 +9,8 @@ from topoloom.app.api.request_dispatcher import presented
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.group_schedule import GroupScheduleDocument
-from topoloom.app.jobs.worker_pool.operations import GROUP_SCHEDULE
 from topoloom.app.requests.group_schedules import GroupScheduleRequest
+from topoloom.app.services.operations import GROUP_SCHEDULE
 
 router = strict_router("/v1/group-schedules", tags=["schedules"])
 

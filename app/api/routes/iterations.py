@@ -12,7 +12,7 @@ from topoloom.app.api.problems import responses
 from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.documents.iteration import IterationDocument
-from topoloom.app.jobs.worker_pool.operations import ITERATION
+from topoloom.app.services.operations import ITERATION
 
 router = strict_router("/v1/iterations", tags=["iterations"], route_class=WorkRoute)
 

@@ -9,8 +9,8 @@ from topoloom.app.api.request_dispatcher import presented
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.network_curves import NetworkCurvesDocument
-from topoloom.app.jobs.worker_pool.operations import NETWORK_CURVES
 from topoloom.app.requests.network_curves import NetworkCurvesRequest
+from topoloom.app.services.operations import NETWORK_CURVES
 
 router = strict_router("/v1/network-curves", tags=["iterations"])
 

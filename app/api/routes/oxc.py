@@ -9,8 +9,8 @@ from topoloom.app.api.request_dispatcher import presented
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.oxc import OxcFlows
-from topoloom.app.jobs.worker_pool.operations import OXC_ALLREDUCE
 from topoloom.app.requests.oxc import OxcRequest
+from topoloom.app.services.operations import OXC_ALLREDUCE
 
 router = strict_router("/api/oxc", tags=["schedules"])
 

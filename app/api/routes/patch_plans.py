@@ -25,13 +25,6 @@ from topoloom.app.documents.patch_plan import PatchPlanDocument
 from topoloom.app.documents.patch_progress import PatchProgress
 from topoloom.app.documents.repairs import RepairsDocument
 from topoloom.app.documents.survey import SurveyDocument
-from topoloom.app.jobs.worker_pool.operations import (
-    CROSS_WIRING,
-    FAULT_ANALYSIS,
-    PATCH_PLAN,
-    REPAIRS,
-)
-from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.base import Request as Body
 from topoloom.app.requests.options.patch_plans import PlanFormat
 from topoloom.app.requests.patch_plans import (
@@ -42,6 +35,13 @@ from topoloom.app.requests.patch_plans import (
 )
 from topoloom.app.requests.stored_documents import ExportQuestion
 from topoloom.app.services import patch_plans, patch_progress
+from topoloom.app.services.operations import (
+    CROSS_WIRING,
+    FAULT_ANALYSIS,
+    PATCH_PLAN,
+    REPAIRS,
+    Operation,
+)
 from topoloom.app.store.artifacts import Artefact
 from topoloom.app.store.errors import ChangedMeanwhile, NoVersion
 from topoloom.app.store.patch_progress import PatchStore

@@ -18,21 +18,21 @@ from topoloom.app.api.routes.retention import manage_routes
 from topoloom.app.api.strict_http import strict_router
 from topoloom.app.auth.scopes import DESIGN, READ
 from topoloom.app.documents.plot import SVG
-from topoloom.app.jobs.worker_pool.operations import (
-    FAULT_PLOT,
-    FRONTIER_PLOT,
-    ITERATION_PLOT,
-    LOAD_PLOT,
-    SIZES_PLOT,
-    TREE_PLOT,
-)
-from topoloom.app.jobs.worker_pool.task import Operation
 from topoloom.app.requests.designs import FrontierRequest
 from topoloom.app.requests.document_ids import IdPrefix
 from topoloom.app.requests.evaluations import FaultPlotRequest, LoadPlotRequest, TreePlotRequest
 from topoloom.app.requests.message_sizes import SizesRequest
 from topoloom.app.requests.options import cluster, sweeps_and_jobs
 from topoloom.app.requests.options.option import REQUIRED, Option
+from topoloom.app.services.operations import (
+    FAULT_PLOT,
+    FRONTIER_PLOT,
+    ITERATION_PLOT,
+    LOAD_PLOT,
+    SIZES_PLOT,
+    TREE_PLOT,
+    Operation,
+)
 from topoloom.app.store.artifacts import Artefact
 
 router = strict_router("/v1/plots", tags=["plots"], route_class=WorkRoute)

@@ -20,9 +20,9 @@ from topoloom.app.auth.scopes import DESIGN
 from topoloom.app.documents.schedule import ScheduleSummary
 from topoloom.app.documents.schedule_file import ScheduleDocument
 from topoloom.app.documents.simulation import SimulationDocument
-from topoloom.app.jobs.worker_pool.operations import SCHEDULE, SIMULATION
 from topoloom.app.requests.evaluations import TimedScheduleRequest
 from topoloom.app.requests.schedules import SimulationRequest
+from topoloom.app.services.operations import SCHEDULE, SIMULATION
 from topoloom.schedules.formats import FORMATS, FormatName
 
 router = strict_router("/v1/schedules", tags=["schedules"], route_class=WorkRoute)

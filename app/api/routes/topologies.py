@@ -18,12 +18,12 @@ from topoloom.app.documents.all_to_all import AllToAllDocument
 from topoloom.app.documents.cost import CostDocument
 from topoloom.app.documents.optimum import OptimumDocument
 from topoloom.app.documents.topology import FORMATS, TopologyDocument
-from topoloom.app.jobs.worker_pool.operations import COST, OPTIMUM, TOPOLOGY
 from topoloom.app.requests.evaluations import CostRequest, TopologyOptimumRequest
 from topoloom.app.requests.options import collectives
 from topoloom.app.requests.options.patch_plans import TopologyFormat
 from topoloom.app.requests.schedules import OptimumRequest
 from topoloom.app.requests.topology_source import TopologySource
+from topoloom.app.services.operations import COST, OPTIMUM, TOPOLOGY
 
 router = strict_router("/v1/topologies", tags=["topologies"], route_class=WorkRoute)
 

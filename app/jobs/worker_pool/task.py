@@ -3,18 +3,14 @@
 import hashlib
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from topoloom.app.documents.base import Presented
 from topoloom.app.requests.base import Request
 from topoloom.app.requests.field_errors import MAX_ERRORS
-from topoloom.app.services.context import Context
-from topoloom.app.store.artifacts import Artefact
 from topoloom.synth.naming.unique_names import RepeatedName, unique_members
 
 B = TypeVar("B", bound=Request)
@@ -61,23 +57,6 @@ class Task:
 
 def _text(request: Request) -> str:
     return request.model_dump_json(exclude_unset=True, exclude_none=True, by_alias=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Operation(Generic[B]):
-    """An operation: a request model, and a function that answers with a document.
-
-    ``answer`` stores the document, or returns an unstored one if ``is_stored`` is false.
-    """
-
-    name: str
-    body: type[B]
-    answer: Callable[[Context, B], Artefact | Presented]
-    is_stored: bool = True
-
-    def parsed(self, body: bytes) -> B:
-        """Return the request that a text holds; see `parsed`."""
-        return parsed(self.body, body)
 
 
 def parsed(model: type[B], body: bytes) -> B:

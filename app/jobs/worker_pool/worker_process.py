@@ -20,12 +20,12 @@ from fastapi.exceptions import RequestValidationError
 
 from topoloom.app.config import Settings
 from topoloom.app.jobs.worker_pool.error_pickling import packed
-from topoloom.app.jobs.worker_pool.operations import OPERATIONS
 from topoloom.app.jobs.worker_pool.store_proxy import ANSWERED, PROGRESS, RAISED, Call, RemoteStore
-from topoloom.app.jobs.worker_pool.task import Task
+from topoloom.app.jobs.worker_pool.task import Task, parsed
 from topoloom.app.requests.renamed import SENT
 from topoloom.app.services.context import Context
 from topoloom.app.services.open_context import mended
+from topoloom.app.services.operations import OPERATIONS
 from topoloom.app.store.artifacts import Artefact
 from topoloom.schedules.errors import TooLarge
 from topoloom.synth.progress import Listener, progress_listener
@@ -47,7 +47,7 @@ def work(connection: Connection, settings: Settings, task: Task) -> None:
     try:
         operation, asked, former = OPERATIONS[task.operation], task.request, {}
         SENT.set(former)
-        body = operation.parsed(asked) if isinstance(asked, bytes) else asked
+        body = parsed(operation.body, asked) if isinstance(asked, bytes) else asked
         found = operation.answer(context, body)
         last = Call(ANSWERED, (_without_content(found), tuple(context.notes), former))
     except MemoryError:
