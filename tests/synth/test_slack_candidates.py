@@ -162,6 +162,7 @@ def test_labels_that_take_fewer_steps_than_they_were_found_within_are_kept():
     even = [one for one in points if one.gap(lower_bound(837, 4)).bandwidth == 0]
     assert min(one.steps for one in even) == 6
     best = min(even, key=lambda one: one.steps)
+    assert best.within is not None
     graph = build(best.recipe)
     assert slack_schedule(graph, best.within).cost == best.cost
 
