@@ -93,7 +93,7 @@ class ServerReads:
                 *positional, **(dict(named) | connect_arguments(url)), autocommit=True
             )
             if self._is_away:
-                log.info("reads on the event loop go on")
+                log.info("reads on the event loop continue")
             self._is_away = False
         except Error as error:
             if not self._is_away:

@@ -135,7 +135,7 @@ def test_reads_go_on_after_a_restart_of_the_server_which_is_logged_once(own_post
     assert said == [
         "a read on the event loop failed",
         "no connection for reads on the event loop",
-        "reads on the event loop go on",
+        "reads on the event loop continue",
     ]
     engine.dispose()
 
