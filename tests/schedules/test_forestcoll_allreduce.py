@@ -10,9 +10,9 @@ from scipy.optimize import linprog
 from tests.cases import for_every
 from tests.oracles import data_cuts, random_topology, torus
 from topoloom.schedules.errors import NoSchedule, TooLarge
+from topoloom.schedules.trees import limits
 from topoloom.schedules.trees.flow.network import network_of
 from topoloom.schedules.trees.forestcoll import optimum
-from topoloom.schedules.trees.limits import MAX_SIMPLEX_COLUMNS
 from topoloom.schedules.trees.linear_program.certificate import simple_proof
 from topoloom.schedules.trees.linear_program.flow_program import FlowProgram
 from topoloom.schedules.trees.rates.allreduce_rate import AllreduceBound, _question, allreduce_bound
@@ -174,9 +174,17 @@ def test_both_passes_at_once_are_exact_on_irregular_nodes_whose_program_is_large
 
 
 @pytest.mark.slow
-def test_equal_shares_that_no_passes_can_have_are_told_apart_though_the_interior_point_gives_up():
-    # HiGHS answers "solve error" to that, and the simplex method that there is no solution.
+@pytest.mark.parametrize("rounds", [0, limits.MAX_CUT_ROUNDS])
+def test_equal_shares_that_no_passes_can_have_are_told_apart(
+    rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without rounds of cuts HiGHS solves the flows: the interior-point method answers "solve
+    # error", and the simplex method that there is no solution.
+    monkeypatch.setattr(limits, "MAX_CUT_ROUNDS", rounds)
     topology = degraded(fabric("tpu-v5e-8x8"), without_links=[("0.0", "0.1")])
     program = FlowProgram(_question(network_of(topology), (), free=False))
-    assert program.columns > MAX_SIMPLEX_COLUMNS
-    assert program.least(simple_proof(program, topology.nodes).rate) is None
+    assert program.columns > limits.MAX_SIMPLEX_COLUMNS
+    # The mean capacity into a rank alone would allow this rate, but one link joins 0.0.
+    assert program.least(Fraction(111, 63)) is None
+    assert simple_proof(program, topology.nodes).rate == 1
+    assert program.least(Fraction(1)) is not None

@@ -20,6 +20,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from topoloom.schedules.errors import TookTooLong
+from topoloom.schedules.trees import limits
+from topoloom.schedules.trees.linear_program.cut_generation import CutProgram
 from topoloom.schedules.trees.linear_program.orbit_layout import FlowLayout
 from topoloom.schedules.trees.linear_program.problem import Potential, Prices, Solution
 from topoloom.schedules.trees.linear_program.solver import Rows, solve, solve_rows
@@ -36,7 +39,7 @@ class FlowProgram(FlowLayout):
         goal = np.zeros(self.columns)
         for rank, place in self.share_of.items():
             goal[place] -= self.part_of[rank]
-        found = solve_rows(goal, self._most, self._equal, [(0, None)] * self.columns)
+        found = solve_rows(goal, self.most, self._equal, [(0, None)] * self.columns)
         assert found is not None  # the zero solution is feasible
         potentials = list(self._potentials(found.eqlin.marginals))
         return self._solution(found.x), potentials, self._prices(found.ineqlin.marginals)
@@ -48,17 +51,20 @@ class FlowProgram(FlowLayout):
         the optimum is then mostly unique and a vertex of the polytope of link capacities, with
         fractions of small denominators.
         """
-        columns = self.columns + 1
-        goal = np.zeros(columns)
-        sizes = np.bincount(self.arcs)
-        worth = np.random.default_rng(0).uniform(1, 5, (len(self.base), len(sizes)))
-        for number, base in enumerate(self.base):
-            weights = sizes * worth[number] if varied else sizes
-            goal[base : base + len(sizes)] = weights / weights.sum()
-        bounds: list[tuple[float, float | None]] = [(0, None)] * columns
         target = float(rate) / self.whole
-        equal, most = self._equal.matrix(columns), self._most.matrix(columns)
-        limits, sums = list(self._most.limits), list(self._equal.limits)
+        if not self.question.free and self.columns > limits.MAX_SIMPLEX_COLUMNS:
+            program = CutProgram(self)
+            try:
+                values = program.least(self._link_costs(program.columns, varied), target)
+                return None if values is None else self._solution(values)
+            except TookTooLong:
+                # Too many cuts bind: flows are faster.
+                pass
+        columns = self.columns + 1
+        goal = self._link_costs(columns, varied)
+        bounds: list[tuple[float, float | None]] = [(0, None)] * columns
+        equal, most = self._equal.matrix(columns), self.most.matrix(columns)
+        most_limits, sums = list(self.most.limits), list(self._equal.limits)
         if not self.question.free:
             bounds[0] = (target, target)
         else:
@@ -74,10 +80,19 @@ class FlowProgram(FlowLayout):
                 each.add({place: 1.0, self.columns: -1.0})
             equal = csr_array(vstack([equal, whole.matrix(columns)]))
             most = csr_array(vstack([most, each.matrix(columns)]))
-            limits += each.limits
+            most_limits += each.limits
             sums += whole.limits
-        found = solve(goal, most, limits, equal, sums, bounds)
+        found = solve(goal, most, most_limits, equal, sums, bounds)
         return None if found is None else self._solution(found.x)
+
+    def _link_costs(self, columns: int, varied: bool) -> NDArray[np.float64]:
+        """Return costs of the links of each pass, 1 in all."""
+        costs, sizes = np.zeros(columns), np.bincount(self.arcs)
+        worth = np.random.default_rng(0).uniform(1, 5, (len(self.base), len(sizes)))
+        for number, base in enumerate(self.base):
+            weights = sizes * worth[number] if varied else sizes
+            costs[base : base + len(sizes)] = weights / weights.sum()
+        return costs
 
     def _solution(self, values: NDArray[np.float64]) -> Solution:
         network = self.question.network
@@ -92,7 +107,7 @@ class FlowProgram(FlowLayout):
 
     def _potentials(self, weights: NDArray[np.float64]) -> Iterator[Potential]:
         """Yield the dual of every flow, rounded; see `certificate` for its use."""
-        for receiver, inward, count, nodes, rows in self._kept:
+        for receiver, inward, count, nodes, rows in self.kept:
             sizes = np.bincount(nodes)
             of_orbit = {kind: weights[row] / (count * sizes[kind]) for kind, row in rows.items()}
             rounded = {

@@ -48,8 +48,8 @@ class FlowLayout:
         # A limit in one direction implies nothing for the other.
         self.mirrored = question.passes == 2 and self.partner is not None and not network.shared
         self._out, self._in = _by_node(network.tail), _by_node(network.head)
-        self._equal, self._most = Rows(), Rows()
-        self._kept: list[tuple[int, bool, int, Ints, dict[int, int]]] = []
+        self._equal, self.most = Rows(), Rows()
+        self.kept: list[tuple[int, bool, int, Ints, dict[int, int]]] = []
         self._held: list[tuple[int, bool, int]] = []
         self._sharing: dict[tuple[tuple[int, ...], int], tuple[int, list[int]]] = {}
         self._lay_out()
@@ -74,12 +74,13 @@ class FlowLayout:
         for inward in range(laid):
             self._add_balance(bool(inward))
         for receiver in _first_of(self.nodes, question.receivers):
-            report_progress("laying out flows", len(self._kept), len(question.receivers))
+            report_progress("laying out flows", len(self.kept), len(question.receivers))
             self._add_flows(receiver, laid)
         self._add_links(kinds, laid)
         self._add_shared()
 
-    def _ends(self, inward: bool) -> tuple[Ints, Ints]:
+    def ends(self, inward: bool) -> tuple[Ints, Ints]:
+        """Return the tails and heads of all arcs in the direction of a pass."""
         network = self.question.network
         return (network.head, network.tail) if inward else (network.tail, network.head)
 
@@ -94,13 +95,13 @@ class FlowLayout:
                 for arc in arcs.get(node, ()):
                     column = self.base[inward] + int(self.arcs[arc])
                     entries[column] = entries.get(column, 0.0) + sign
-            self._held.append((self._most.add(entries), inward, node))
+            self._held.append((self.most.add(entries), inward, node))
 
     def _add_flows(self, receiver: int, laid: int) -> None:
         """Add the flows to one receiver, for every pass."""
         nodes, arcs = self._fixing(receiver)
         for inward in map(bool, range(laid)):
-            tails, _ = self._ends(inward)
+            tails, _ = self.ends(inward)
             useful = np.flatnonzero(tails != receiver)
             kinds, first = np.unique(arcs[useful], return_index=True)
             column = dict(zip(kinds.tolist(), range(self.columns, 1 << 62), strict=False))
@@ -111,10 +112,10 @@ class FlowLayout:
                     f"the linear program of the flows has more than {limits.MAX_COLUMNS} columns",
                 )
             for kind, at in zip(kinds.tolist(), useful[first].tolist(), strict=True):
-                self._most.add({column[kind]: 1.0, self.base[inward] + int(self.arcs[at]): -1.0})
+                self.most.add({column[kind]: 1.0, self.base[inward] + int(self.arcs[at]): -1.0})
             rows = self._add_conservation(receiver, inward, nodes, arcs, column)
             count = int((self.nodes == self.nodes[receiver]).sum())
-            self._kept.append((receiver, inward, count, nodes, rows))
+            self.kept.append((receiver, inward, count, nodes, rows))
 
     def _fixing(self, receiver: int) -> tuple[Ints, Ints]:
         """Return the orbits of nodes and arcs under the automorphisms that fix a receiver."""
@@ -131,7 +132,7 @@ class FlowLayout:
         self, receiver: int, inward: bool, nodes: Ints, arcs: Ints, column: dict[int, int]
     ) -> dict[int, int]:
         """Add a row for each orbit of nodes; return the row of each orbit."""
-        tails, _ = self._ends(inward)
+        tails, _ = self.ends(inward)
         leaving, entering = self._sides(inward)
         rows: dict[int, int] = {}
         for kind, node in _firsts(nodes):
@@ -157,7 +158,7 @@ class FlowLayout:
                 assert self.partner is not None
                 other = self.base[0] + int(self.arcs[self.partner[arc]])
                 entries[other] = entries.get(other, 0.0) + 1.0
-            self._most.add(entries, limit)
+            self.most.add(entries, limit)
 
     def _add_shared(self) -> None:
         """Add one row per orbit of shared limits."""
@@ -169,7 +170,7 @@ class FlowLayout:
                 for kind in kinds:
                     for base in self.base:
                         entries[base + kind] = entries.get(base + kind, 0.0) + 1.0
-                row = self._most.add(entries, limit.capacity / self.whole)
+                row = self.most.add(entries, limit.capacity / self.whole)
                 self._sharing[key] = row, []
             self._sharing[key][1].append(index)
 
