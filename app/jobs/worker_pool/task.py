@@ -52,7 +52,7 @@ class Task:
         try:
             return self.request.decode()
         except UnicodeDecodeError as error:
-            raise RequestValidationError([_malformed("must be UTF-8", error.start)]) from None
+            raise _malformed("must be UTF-8", error.start) from None
 
 
 def _text(request: Request) -> str:
