@@ -30,6 +30,7 @@ def restored(toy):
     return [action.slot for action in toy.actions if action.do == "restore"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [300, 1200])
 @pytest.mark.parametrize("by", [1.5, 30.0])
 def test_harder_data_leave_the_rate_as_it_was(place, by):
@@ -110,6 +111,7 @@ def test_a_run_that_version_9_saved_continues_bit_for_bit(most):
     require_same_from(9, options({}), most, "check", "times_cleared")
 
 
+@pytest.mark.slow
 def test_the_log_says_that_the_rate_stays(caplog):
     torch = pytest.importorskip("torch", reason="the extra `execute` is not installed")
 
