@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoloom.synth.errors import NotMeasurable, OutOfDomain
 from topoloom.synth.kernels.lru_cache import LruCache, digest_of
 from topoloom.synth.slack.certificate import SlackSchedule
-from topoloom.synth.slack.initial_schedules import LARGE, DraftSchedule
+from topoloom.synth.slack.initial_schedules import LARGE
 from topoloom.synth.slack.line_graph_lift import LiftedSearch, root_graph_of
 from topoloom.synth.slack.load_tables import load_tables
 from topoloom.synth.slack.local_search import LocalSearch
@@ -155,7 +155,7 @@ class SlackSolver:
     def _best_schedule(self, steps: int, moves: int, whole: bool) -> SlackSchedule:
         if isinstance(self.search, PortionedSearch) and not whole:
             return _counted(self.problem, self.search.filled(steps), rounded=True)
-        arrival = _closed_up(self.search.find(steps, moves))
+        arrival = self.search.find(steps, moves).arrival
         schedule = _with_loads(self.problem, arrival, rounded=True)
         if isinstance(self.search, LocalSearch) and not self.is_optimal(schedule):
             schedule = self._better_lifted(schedule, steps, moves)
@@ -227,28 +227,31 @@ def _lifted_search(problem: Problem, cells: int, seed: int) -> LiftedSearch | No
     return LiftedSearch(problem, line, below, alike=cells <= LARGE)
 
 
-def _closed_up(draft: DraftSchedule) -> NDArray[np.int8]:
-    """Return the arrival steps without the steps in which nothing arrives."""
-    used = np.flatnonzero(draft.loads)
-    if len(used) == len(draft.loads) - 1:
-        return draft.arrival
-    renumbered: NDArray[np.int8] = np.zeros(len(draft.loads), np.int8)
-    renumbered[used] = np.arange(1, len(used) + 1)
-    return renumbered[draft.arrival]
-
-
 def _with_loads(problem: Problem, arrival: NDArray[np.int8], *, rounded: bool) -> SlackSchedule:
-    """Return the schedule with the least sufficient loads, see `_counted`."""
+    """Return the schedule with its `_loads`, without the steps in which nothing arrives."""
     filled = load_tables(problem, arrival, np.zeros(int(arrival.max()) + 1, np.int64)).filled
-    counted = _counted(problem, filled, rounded=rounded)
-    return replace(counted, arrival=np.ascontiguousarray(arrival.T))
+    loads = _loads(problem, filled, rounded=rounded)
+    if not all(loads):
+        arrival = np.cumsum([0, *map(bool, loads)], dtype=np.int8)[arrival]
+    return replace(_scheduled(problem, loads), arrival=np.ascontiguousarray(arrival.T))
 
 
 def _counted(problem: Problem, filled: NDArray[np.int32], *, rounded: bool) -> SlackSchedule:
-    """Return the least sufficient loads for numbers of cells, as a schedule without arrival steps.
+    """Return the schedule of numbers of cells, without arrival steps."""
+    return _scheduled(problem, _loads(problem, filled, rounded=rounded))
+
+
+def _scheduled(problem: Problem, loads: list[Fraction]) -> SlackSchedule:
+    shards = tuple(load / problem.pieces for load in loads if load)
+    none = np.empty((0, len(problem.tail)), np.int8)
+    return SlackSchedule(problem.images, problem.roots, none, shards)
+
+
+def _loads(problem: Problem, filled: NDArray[np.int32], *, rounded: bool) -> list[Fraction]:
+    """Return the least sufficient load of every step, in pieces.
 
     If ``rounded``, loads are rounded up to whole pieces over all links of a node; then q d chunks
-    per shard suffice.  Steps in which nothing arrives are left out.
+    per shard suffice.
     """
     loads = [Fraction(0)] * (filled.shape[1] - 1)
     for kind, weight in enumerate(problem.weight):
@@ -258,9 +261,7 @@ def _counted(problem: Problem, filled: NDArray[np.int32], *, rounded: bool) -> S
                 if capacity:
                     load = Fraction(int(count) * problem.unit, int(capacity))
                     loads[step] = max(loads[step], Fraction(ceil(load)) if rounded else load)
-    shards = tuple(load / problem.pieces for load in loads if load)
-    none = np.empty((0, len(problem.tail)), np.int8)
-    return SlackSchedule(problem.images, problem.roots, none, shards)
+    return loads
 
 
 def _bandwidth(schedule: SlackSchedule) -> Fraction:

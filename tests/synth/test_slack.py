@@ -70,6 +70,14 @@ def test_labels_serve_links_of_unequal_capacities_and_shards_in_pieces(graph, ex
     assert found.cost.bandwidth <= measure(graph).bandwidth
 
 
+def test_steps_in_which_nothing_arrives_are_left_out_of_loads_and_arrivals_alike():
+    links = [(0, 2, 2), (1, 0, Fraction(1, 2)), (2, 0, 3), (2, 1, Fraction(2, 3))]
+    graph = Topology(range(3), links)
+    found = slack_schedule(graph, 4, pieces=3, moves=1000)
+    assert check_slack_schedule(graph, found) == found.cost
+    assert set(found.arrival.flat) == {0, 1, 2, 3}
+
+
 @pytest.mark.parametrize("text", SYMMETRIC)
 def test_one_root_of_every_orbit_stands_for_all(text):
     graph = build(parse(text))
