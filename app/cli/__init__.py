@@ -15,7 +15,7 @@ import typer
 from topoloom.app.cli.command_groups import current_spelling, serving
 from topoloom.app.cli.errors import explained
 from topoloom.app.cli.interrupts import redeliver_interrupts
-from topoloom.app.cli.kernel_loading import load_kernels_alone
+from topoloom.app.cli.kernel_loading import prepare_kernels
 
 if TYPE_CHECKING:
     app: typer.Typer
@@ -52,7 +52,7 @@ def main() -> None:
     """Run the command line and exit."""
     gc.set_threshold(YOUNG_OBJECTS)
     redeliver_interrupts()
-    load_kernels_alone()
+    prepare_kernels()
     code = run(sys.argv[1:])
     # Else Python looks for garbage among all objects once more: 0.3 s of CPU time.
     gc.freeze()

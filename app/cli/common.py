@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _LISTS = ("shards", "participants")
 """Options with comma-separated lists or files as values."""
+
+COMPILING = "compiling kernels, once after an installation"
+"""Stage of a command whose kernels are not in Numba's cache: up to half a minute."""
 
 
 @contextmanager
@@ -52,6 +56,7 @@ def shown_progress() -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from topoloom.app.cli.kernel_loading import compilations_reported
     from topoloom.synth.progress import progress_listener
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -61,7 +66,8 @@ def shown_progress() -> Iterator[None]:
         def listener(stage: str, done: int, total: int) -> None:
             progress.update(bar, description=stage, completed=done, total=total, visible=True)
 
-        with progress_listener(listener):
+        compiles = partial(listener, COMPILING, 0, 1)
+        with progress_listener(listener), compilations_reported(compiles):
             yield
 
 

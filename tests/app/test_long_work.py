@@ -48,6 +48,26 @@ def started(tmp_path, stderr):
 
 
 @pytest.mark.slow
+def test_a_terminal_says_that_the_first_command_compiles_kernels(tmp_path):
+    database, kernels = f"sqlite:///{tmp_path / 'topoloom.db'}", str(tmp_path / "kernels")
+    new = {"TOPOLOOM_DATABASE_URL": database, "NUMBA_CACHE_DIR": kernels, "TERM": "xterm"}
+    command = [sys.executable, "-m", "topoloom", "measure", "Circulant(12, 2, 3)"]
+    said = []
+    for _ in range(2):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | new, stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        with suppress(OSError):  # Linux says so when the other end is closed.
+            while part := os.read(ours, 4096):
+                seen += part
+        assert process.wait(timeout=60) == 0
+        said.append(b"compiling kernels, once after an installation" in seen)
+        Path(tmp_path / "topoloom.db").unlink()
+    assert said == [True, False]
+
+
+@pytest.mark.slow
 def test_a_terminal_sees_how_far_it_is_and_control_c_leaves_nothing_behind(tmp_path):
     ours, theirs = pty.openpty()
     process = started(tmp_path, theirs)

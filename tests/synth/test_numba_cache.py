@@ -105,7 +105,7 @@ def test_a_new_kernel_is_compiled_after_stored_ones_were_read_alone() -> None:
 @pytest.mark.slow
 def test_commands_read_stored_kernels_alone_once_they_import_numba() -> None:
     measured = "import topoloom; work = str(topoloom.measure('Kautz(2, 2)'))"
-    command = "from topoloom.app.cli.kernel_loading import load_kernels_alone; load_kernels_alone()"
+    command = "from topoloom.app.cli.kernel_loading import prepare_kernels; prepare_kernels()"
     usual, loaded = run(measured, alone=False)
     assert loaded
     assert run(f"{command}; {measured}", alone=False) == (usual, [])
