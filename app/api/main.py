@@ -83,16 +83,16 @@ Every document is addressed by what was asked: the same question has the same id
 once. Numbers like `"277/256"` are exact fractions. Errors are `application/problem+json`."""
 
 EXPOSED_HEADERS = [
-    *(
-        "Deprecation",
-        "ETag",
-        "Link",
-        "Location",
-        "Preference-Applied",
-        "RateLimit",
-        "RateLimit-Policy",
-    ),
-    *("Retry-After", "WWW-Authenticate", "X-Request-ID"),
+    "Deprecation",
+    "ETag",
+    "Link",
+    "Location",
+    "Preference-Applied",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "WWW-Authenticate",
+    "X-Request-ID",
 ]
 """Headers of answers that pages of other origins may read, besides those of every answer."""
 
@@ -162,10 +162,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.metrics = Metrics()
     problems.install(app)
-    modules = (design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs)
-    modules += (plots, atlas, catalog, cache, lr_sessions, administration, system)
-    modules += (explanations, deliveries, page, box_designs, group_schedules, iterations, oxc)
-    modules += (network_curves,)
+    modules = (
+        *(design_batches, best, designs, topologies, schedules, patch_plans, sweeps, jobs),
+        *(plots, atlas, catalog, cache, lr_sessions, administration, system),
+        *(explanations, deliveries, page, box_designs, group_schedules, iterations, oxc),
+        network_curves,
+    )
     routers = [*(module.router for module in modules), *evaluations.routers]
     app.state.routes = [route for router in routers for route in router.routes]
     app.router.routes.extend(app.state.routes)
