@@ -8,7 +8,7 @@ of its ends, which is ``undirected-adjlist``.
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.edge_list import ids_of
 from topoloom.synth.formats.graph_draft import GraphDraft
-from topoloom.synth.formats.tables import numbered_rows
+from topoloom.synth.formats.tables import numbered_rows, unread_attributes
 from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.formats.writer_checks import (
     require_hosts_only,
@@ -54,7 +54,7 @@ def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     (Link(source='a', target='b', capacity=3),)
     """
     lines: dict[str, tuple[str, list[Entry]]] = {}
-    rows = numbered_rows(text, attributes.capacity)
+    rows, unread = numbered_rows(text, attributes.capacity), unread_attributes(text)
     for number, cells in rows:
         place = line(number)
         count = cells[1] if len(cells) == 2 else ""
@@ -68,7 +68,9 @@ def multiline_adjlist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
             place = line(found[0])
             if len(found[1]) > 2:
                 raise wrong(place, "must be a target and, if need be, its data")
-            data = {attributes.capacity or "capacity": found[1][1]} if len(found[1]) == 2 else {}
+            data = (
+                {attributes.capacity or "capacity": found[1][1]} if len(found[1]) == 2 else unread
+            )
             entries.append((found[1][0], data, place))
     return _graph(lines, attributes)
 

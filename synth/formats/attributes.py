@@ -8,6 +8,9 @@ from typing import Any
 from topoloom.synth.formats.topology_draft import MAX_DIGITS, capacity, wrong
 from topoloom.synth.topology.topology import Capacity
 
+CAPACITIES = ("capacity", "bandwidth")
+"""Attributes of links that hold the capacity where the user names none; the first counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
@@ -39,7 +42,7 @@ class Attributes:
     def capacity_of(self, values: Mapping[str, Any], place: str) -> Capacity:
         """Return the capacity of a link with these data."""
         if self.capacity is None:
-            return number(values.get("capacity", values.get("bandwidth", 1)), place)
+            return number(next((values[name] for name in CAPACITIES if name in values), 1), place)
         if self.capacity not in values:
             raise wrong(
                 place, f"must have the attribute {self.capacity[:50]!r}: it is the capacity"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from topoloom.synth.formats.attributes import PLAIN, Attributes
 from topoloom.synth.formats.graph_draft import GraphDraft
-from topoloom.synth.formats.tables import Row, numbered_rows
+from topoloom.synth.formats.tables import Row, numbered_rows, unread_attributes
 from topoloom.synth.formats.topology_draft import line, wrong
 from topoloom.synth.formats.writer_checks import require_words
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -27,8 +27,9 @@ def edgelist(text: str, *, attributes: Attributes = PLAIN) -> Topology:
     line ``source target …``, ``src dst …`` or ``from to …`` is a heading, whose third name
     may be the unit: ``GB/s``, ``gbps``; a comment that begins with ``undirected`` or
     ``directed`` states the direction.  The capacity is an exact number or a networkx
-    dictionary such as ``{'capacity': 25}``; left out, it is 1.  Nodes are in the order of the
-    sources, then of the targets; ids are numbers, in ascending order, if all are.
+    dictionary with ``capacity`` or ``bandwidth``, such as ``{'capacity': 25}``; left out, it
+    is 1.  Nodes are in the order of the sources, then of the targets; ids are numbers, in
+    ascending order, if all are.
 
     >>> edgelist("a b 3/2\nb c").capacities
     (Fraction(3, 2), 1)
@@ -85,8 +86,9 @@ def _edges(text: str, attributes: Attributes, directed: bool | None = None) -> T
     draft = GraphDraft(attributes, directed=directed, default=True, kinds=False)
     for name, id in ids.items():
         draft.node(id, places[name])
+    unread = unread_attributes(text)
     for source, target, data, place in rows:
-        draft.edge(ids[source], ids[target], place, data)
+        draft.edge(ids[source], ids[target], place, data or unread)
     return draft.build(_unit_of(listed[0][1]) if len(listed) > len(body) else {})
 
 

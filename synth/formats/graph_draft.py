@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from topoloom.synth.formats.attributes import Attributes, number
+from topoloom.synth.formats.attributes import CAPACITIES, Attributes, number
 from topoloom.synth.formats.topology_draft import Draft
 from topoloom.synth.topology.topology import Capacity, NodeId, Topology
 
@@ -122,7 +122,7 @@ class GraphDraft:
     def _states_capacity(self, edge: _Edge) -> bool:
         if self._attributes.capacity is not None:
             return True
-        return "capacity" in edge.data or "bandwidth" in edge.data
+        return any(name in edge.data for name in CAPACITIES)
 
     def _assume_direction(self) -> None:
         if self._attributes.directed is not None or self._stated is not None:

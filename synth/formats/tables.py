@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from topoloom.synth.formats.attributes import PLAIN, Attributes
+from topoloom.synth.formats.attributes import CAPACITIES, PLAIN, Attributes
 from topoloom.synth.formats.graph_draft import GraphDraft
 from topoloom.synth.formats.topology_draft import capacity, line, wrong
 from topoloom.synth.topology.topology import NodeId, Topology
@@ -22,6 +22,7 @@ Row = tuple[int, list[str]]
 
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
 _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?|[0-9]+/[0-9]+|-|[xX]")
+_NAME = re.compile(r"[{,]\s?['\"]([^'\"]{1,60})['\"]:")
 _ZERO = re.compile(r"0{1,9}(\.0{1,30})?([eE]\+00)?")
 _NOTHING = frozenset({"", "-", "x", "X"})
 
@@ -30,8 +31,8 @@ def numbered_rows(text: str, attribute: str | None = None) -> Iterator[Row]:
     r"""Yield the number of every line and its cells, without comments and empty lines.
 
     Cells are set apart by commas, semicolons or blanks; a networkx dictionary is one cell,
-    the capacity in it, or none.  Where an attribute is named it is taken instead, and must
-    be there.
+    its ``capacity``, else its ``bandwidth``, or none.  Where an attribute is named it is taken
+    instead, and must be there.
 
     >>> list(numbered_rows("a, b # note\n\n1\t2 {'capacity': 3}"))
     [(1, ['a', 'b']), (3, ['1', '2', '3'])]
@@ -60,11 +61,21 @@ def _plain(content: str, attribute: str | None, place: str) -> str:
     head, _, dictionary = content.partition("{")
     if not dictionary.rstrip().endswith("}"):
         return content
-    name = re.escape(attribute or "capacity")
-    match = re.search(rf"['\"]{name}['\"]\s*:\s*['\"]?([^,'\"}}\s]{{1,60}})", dictionary)
+    names = CAPACITIES if attribute is None else (attribute,)
+    patterns = (rf"['\"]{re.escape(name)}['\"]\s*:\s*['\"]?([^,'\"}}\s]{{1,60}})" for name in names)
+    match = next(filter(None, (re.search(each, dictionary) for each in patterns)), None)
     if match is None and attribute is not None:
         raise wrong(place, f"must have the attribute {attribute[:50]!r}: it is the capacity")
     return f"{head.rstrip(', ;')} {match[1] if match else ''}".rstrip()
+
+
+def unread_attributes(text: str) -> dict[str, str]:
+    """Return the names in networkx dictionaries that are read only if the user names them.
+
+    >>> unread_attributes("a b {'weight': 3}")
+    {'weight': ''}
+    """
+    return dict.fromkeys((name for name in _NAME.findall(text) if name not in CAPACITIES), "")
 
 
 def looks_like_matrix(rows: list[Row]) -> bool:

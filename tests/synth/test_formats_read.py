@@ -159,5 +159,15 @@ def test_capacities_switches_and_units_are_where_the_user_says() -> None:
     assert read(weighted, capacity_attribute="weight").capacities == (3, Fraction(5, 2))
 
 
+@pytest.mark.parametrize(("form", "lines"), [("edgelist", "{}\n{}"), ("multiline-adjlist", "{}")])
+def test_lists_of_networkx_have_the_bandwidths_of_its_other_formats(form: str, lines: str) -> None:
+    rows = {"edgelist": ("a b {}", "b a {}"), "multiline-adjlist": ("a 1\nb {}\nb 1\na {}",)}
+    text = lines.format(*rows[form])
+    found = read(text.replace("{}", "{'bandwidth': 2.5, 'weight': 9}"), form)
+    assert found.capacities == (Fraction(5, 2), Fraction(5, 2))
+    silent = read(text.replace("{}", "{'color': 'red', 'weight': 9}"), form)
+    assert "each has 1. Not read: color, weight." in silent.assumed[0].text
+
+
 def test_what_yed_draws_is_passed_over_and_defaults_are_taken() -> None:
     assert read(text_of("pair.yed.graphml")).capacities == (Fraction(5, 2), 5)
