@@ -21,9 +21,8 @@ def warm() -> None:
     from topoloom.schedules.simulate import Network, simulate
     from topoloom.schedules.trees.forestcoll import allgather, optimum
     from topoloom.schedules.verify import require_valid, step_cost
-    from topoloom.synth.edge_swaps.local_search import head_array
+    from topoloom.synth.edge_swaps.local_search import apply_targeted_swaps, head_array
     from topoloom.synth.edge_swaps.random_regular import random_ends
-    from topoloom.synth.edge_swaps.targeted_swaps import targeted_swaps_by_walks
     from topoloom.synth.evaluation.cost import Links
     from topoloom.synth.fabrics import fabric
     from topoloom.synth.kernels.splitmix import seeded
@@ -51,7 +50,7 @@ def warm() -> None:
         pack(schedule)
     make(build(parse("RandomRegular(20, 3, 1, 4, 50)")), Collective.ALLREDUCE, "slack")
     build(parse("RandomRegular(256, 3, 1, 4, 50)"))
-    targeted_swaps_by_walks(head_array(80, *random_ends(80, 3, 1, False)), 4, 9, False, seeded(1))
+    apply_targeted_swaps(head_array(80, *random_ends(80, 3, 1, False)), 4, 9, False, seeded(1))
     for altered in ("Inserted(1, 2, 1, Kautz(2, 2))", "Removed(1, 9, 1, Kautz(2, 4))"):
         build(parse(f"Shortened(2, 9, 1, {altered})"))
     make(build(parse("Product(UniRing(2), BiRing(3))")), Collective.ALLGATHER, "lifted")

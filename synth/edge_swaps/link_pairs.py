@@ -1,4 +1,8 @@
-"""Random pairs of links whose ends can be swapped without loops or parallel links."""
+"""Pairs of links whose ends can be swapped without loops or parallel links.
+
+They are random, or aimed at a distant pair (x, y) of nodes: a walk from x to some a and a walk to y
+from some e are so short that a link a -> e joins x and y within the limit.
+"""
 
 from typing import Any
 
@@ -27,14 +31,41 @@ def random_swap(heads: Any, two_way: bool, state: Any) -> tuple[int, int, int, i
     (1, 0, 6, 0, 0, 0)
     """
     nodes, degree = heads.shape
-    none = -1, 0, 0, 0, 0, 0
     a, c = below(state, nodes), below(state, nodes)
     i, k = below(state, degree), below(state, degree)
+    return _swap(heads, a, i, c, k, two_way)
+
+
+@njit(cache=True, nogil=True)
+def targeted_swap(
+    heads: Any, tails: Any, depth: int, x: int, y: int, two_way: bool, state: Any
+) -> tuple[int, int, int, int, int, int]:
+    """Return, as `random_swap` does, two links such that a -> e joins x to y within the limit."""
+    degree = heads.shape[1]
+    a, e, on = x, y, below(state, depth)
+    for _ in range(on):
+        a = heads[a, below(state, degree)]
+    for _ in range(depth - 1 - on):
+        e = _before(tails, e, below(state, degree))
+    c = _before(tails, e, below(state, degree))
+    i, k = below(state, degree), index_of(heads[c], e)
+    return _swap(heads, a, i, c, k, two_way)
+
+
+@njit(cache=True, nogil=True)
+def _before(tails: Any, node: int, k: int) -> int:
+    """Return the tail of link k into a node; one place of the list is empty."""
+    return tails[node, k] if tails[node, k] >= 0 else tails[node, -1]
+
+
+@njit(cache=True, nogil=True)
+def _swap(
+    heads: Any, a: int, i: int, c: int, k: int, two_way: bool
+) -> tuple[int, int, int, int, int, int]:
+    """Return the result of `random_swap` for two links."""
     b, e = heads[a, i], heads[c, k]
-    if a in (c, e) or b in (c, e):
-        return none
-    if index_of(heads[a], e) >= 0 or index_of(heads[c], b) >= 0:
-        return none
+    if a in (c, e) or b in (c, e) or index_of(heads[a], e) >= 0 or index_of(heads[c], b) >= 0:
+        return -1, 0, 0, 0, 0, 0
     if two_way:
         return a, i, c, k, index_of(heads[b], a), index_of(heads[e], c)
     return a, i, c, k, 0, 0

@@ -2,9 +2,8 @@
 
 ``walks[x, y]`` is the number of walks of at most ``depth`` links from x to y.  The walks over a
 link a -> b consist of a walk to a and a walk from b; if these are few, a swap of two links changes
-few counts.  A walk that uses a link twice is split at its first use: the part before lies in the
-graph without the link.  The swaps are the same as with bitsets (`synth.edge_swaps.local_search`),
-mostly at less than a tenth of the time.
+few counts, mostly at less than a tenth of the time of bitsets.  A walk that uses a link twice is
+split at its first use: the part before lies in the graph without the link.
 """
 
 from typing import Any, NamedTuple
@@ -13,11 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topoloom.synth.edge_swaps.link_pairs import index_of, random_swap
+from topoloom.synth.edge_swaps.link_pairs import index_of
 
 
 class WalkGraph(NamedTuple):
-    """A regular graph under change, with its walk counts."""
+    """A regular graph under change, with its walk counts; without any, ``walks`` is empty."""
 
     heads: NDArray[np.int64]
     """(N, d): heads of the links out of each node."""
@@ -31,59 +30,18 @@ class WalkGraph(NamedTuple):
     """(depth + 1, d^depth): last nodes of the walks from a node, by length."""
 
 
-def walk_memory(heads: NDArray[np.int64], depth: int) -> WalkGraph:
-    """Return memory for the walks of a graph; `count_all` fills it."""
-    nodes, degree = heads.shape
-    ends = np.zeros((2, depth + 1, degree**depth), np.int32)
-    return WalkGraph(heads, tail_array(heads), np.zeros((nodes, nodes), np.uint16), *ends)
+def walk_memory(heads: NDArray[np.int64], depth: int, counted: bool) -> WalkGraph:
+    """Return a graph with memory for its walks, if counted; `count_all` fills it.
 
-
-def tail_array(heads: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the tails of the links into every node, (N, d + 1), with -1 in the last place.
-
-    >>> tail_array(np.array([[1], [2], [0]])).tolist()
+    >>> walk_memory(np.array([[1], [2], [0]]), 2, False).tails.tolist()
     [[2, -1], [0, -1], [1, -1]]
     """
     nodes, degree = heads.shape
     tails = np.full((nodes, degree + 1), -1)
     by_head = np.argsort(heads, axis=None, kind="stable")
     tails[:, :degree] = (by_head // degree).reshape(nodes, degree)
-    return tails
-
-
-def random_swaps_by_walks(
-    heads: NDArray[np.int64], depth: int, most: int, two_way: bool, state: NDArray[np.uint64]
-) -> tuple[int, int]:
-    """Apply random swaps by walk counts; O(most * walks over a link), 2 N^2 bytes."""
-    distant, tried = _swaps_by_walks(walk_memory(heads, depth), depth, most, two_way, state)
-    return int(distant), int(tried)
-
-
-@njit(cache=True, nogil=True)
-def _swaps_by_walks(
-    graph: Any, depth: int, most: int, two_way: bool, state: Any
-) -> tuple[int, int]:
-    heads = graph.heads
-    nodes = len(heads)
-    distant, tried = nodes * nodes - count_all(graph, depth), 0
-    while tried < most and distant > 0:
-        tried += 1
-        a, i, c, k, back_b, back_e = random_swap(heads, two_way, state)
-        if a < 0:
-            continue
-        b, e = heads[a, i], heads[c, k]
-        now = distant - redirect(graph, depth, a, i, b, e) - redirect(graph, depth, c, k, e, b)
-        if two_way:
-            now -= redirect(graph, depth, b, back_b, a, c) + redirect(graph, depth, e, back_e, c, a)
-        if now <= distant:
-            distant = now
-            continue
-        redirect(graph, depth, a, i, e, b)
-        redirect(graph, depth, c, k, b, e)
-        if two_way:
-            redirect(graph, depth, b, back_b, c, a)
-            redirect(graph, depth, e, back_e, a, c)
-    return distant, tried
+    ends = np.zeros((2, depth + 1, degree**depth if counted else 0), np.int32)
+    return WalkGraph(heads, tails, np.zeros((nodes, nodes * counted), np.uint16), *ends)
 
 
 @njit(cache=True, nogil=True)
@@ -91,10 +49,13 @@ def redirect(graph: Any, depth: int, node: int, k: int, old: int, new: int) -> i
     """Redirect link k of a node to a new head; return the increase of joined pairs."""
     heads, tails = graph.heads, graph.tails
     # Walks to the node exclude the link, walks from its head include it: each has one first use.
+    counted, change = graph.walks.size > 0, 0
     tails[old, index_of(tails[old], node)] = -1
-    change = _count(graph, depth, node, old, False)
+    if counted:
+        change += _count(graph, depth, node, old, False)
     heads[node, k] = new
-    change += _count(graph, depth, node, new, True)
+    if counted:
+        change += _count(graph, depth, node, new, True)
     tails[new, index_of(tails[new], -1)] = node
     return change
 

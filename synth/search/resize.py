@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array
-from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
+from topoloom.synth.edge_swaps.local_search import apply_targeted_swaps, distant_pairs, head_array
 from topoloom.synth.edge_swaps.work_estimates import targeted_swap_words
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.kernels.splitmix import seeded

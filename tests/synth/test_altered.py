@@ -7,8 +7,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.cases import for_every
-from topoloom.synth.edge_swaps.local_search import apply_random_swaps, head_array
-from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
+from topoloom.synth.edge_swaps.local_search import (
+    apply_random_swaps,
+    apply_targeted_swaps,
+    head_array,
+)
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
 from topoloom.synth.evaluation.measure import diameter, measure

@@ -8,18 +8,12 @@ from hypothesis import strategies as st
 
 from topoloom.synth.edge_swaps.local_search import (
     apply_random_swaps,
+    apply_targeted_swaps,
     distant_pairs,
     head_array,
-    random_swaps_by_bitsets,
     smallest_neighborhoods,
 )
 from topoloom.synth.edge_swaps.random_regular import random_ends, random_regular
-from topoloom.synth.edge_swaps.targeted_swaps import (
-    apply_targeted_swaps,
-    targeted_swaps_by_bitsets,
-    targeted_swaps_by_walks,
-)
-from topoloom.synth.edge_swaps.walk_counts import random_swaps_by_walks
 from topoloom.synth.edge_swaps.work_estimates import swaps_use_walks
 from topoloom.synth.errors import OutOfDomain
 from topoloom.synth.evaluation.cost import Links, lower_bound
@@ -77,9 +71,9 @@ def test_counting_walks_makes_the_same_exchanges_as_counting_balls(member, depth
     nodes, degree, seed, two_way = member
     near = head_array(nodes, *random_ends(nodes, degree, seed, two_way))
     far = near.copy()
-    assert random_swaps_by_walks(
-        near, depth, most, two_way, seeded(seed)
-    ) == random_swaps_by_bitsets(far, depth, most, two_way, seeded(seed))
+    found = apply_random_swaps(near, depth, most, two_way, seeded(seed), by_walks=True)
+    asked = far, depth, most, two_way, seeded(seed)
+    assert found == apply_random_swaps(*asked, by_walks=False)
     assert (near == far).all()
 
 
@@ -89,8 +83,9 @@ def test_aimed_exchanges_are_the_same_by_counting_walks_and_balls(member, depth,
     nodes, degree, seed, two_way = member
     near = head_array(nodes, *random_ends(nodes, degree, seed, two_way))
     far, again = near.copy(), near.copy()
-    found = targeted_swaps_by_walks(near, depth, most, two_way, seeded(seed), patience)
-    assert found == targeted_swaps_by_bitsets(far, depth, most, two_way, seeded(seed), patience)
+    options = depth, most, two_way
+    found = apply_targeted_swaps(near, *options, seeded(seed), patience, by_walks=True)
+    assert found == apply_targeted_swaps(far, *options, seeded(seed), patience, by_walks=False)
     assert (near == far).all()
     # A recipe says how many exchanges were looked at, and not why no more were.
     assert apply_targeted_swaps(again, depth, found[1], two_way, seeded(seed)) == found

@@ -57,8 +57,7 @@ def links(nodes: int, ends: Ends, of: Traits, depth: int, exchanges: int, seed: 
     [52, 0]
     """
     # Imported here: recipes are parsed without kernels.
-    from topoloom.synth.edge_swaps.local_search import head_array
-    from topoloom.synth.edge_swaps.targeted_swaps import apply_targeted_swaps
+    from topoloom.synth.edge_swaps.local_search import apply_targeted_swaps, head_array
     from topoloom.synth.kernels.reachability import connected
     from topoloom.synth.kernels.splitmix import seeded
 
