@@ -91,8 +91,16 @@ class FrontierRequest(Request):
     @field_validator("families")
     @classmethod
     def _sorted(cls, families: list[str] | None) -> list[str] | None:
-        # Requests that differ in the order only have the same id.
-        return None if families is None else sorted(set(families))
+        if families is None:
+            return None
+        from topoloom.synth.errors import InvalidRecipe
+        from topoloom.synth.families import family
+
+        try:
+            # Requests that differ in the order only have the same id.
+            return sorted({family(name).__name__ for name in families})
+        except InvalidRecipe as error:
+            raise ValueError(error.rule) from None
 
     @field_validator("bases")
     @classmethod

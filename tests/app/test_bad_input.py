@@ -239,6 +239,8 @@ def test_a_wrong_command_line_is_one_line(topoloom, arguments):
         (["measure", "dgx-a10-2"], "dgx-a100-N"),
         (["design", "--nodes", "8", "--degree", "2", "--preset", "gpt2xl"], "gpt2-xl-ddp"),
         (["frontier", "--nodes", "8", "--degree", "2", "--family", "kautz"], "Kautz"),
+        (["sweep", "sizes", "--nodes", "8:9", "--degree", "2", "--family", "kautz"], "Kautz"),
+        (["sweep", "gaps", "--nodes", "8:9", "--degree", "2", "--family", "kautz"], "Kautz"),
         (["topology", "Diamond()", "--format", "grapml"], "graphml"),
         (["schedule", "Diamond()", "--collective", "alreduce"], "allreduce"),
         (["list", "design"], "designs"),
