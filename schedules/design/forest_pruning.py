@@ -18,7 +18,7 @@ from topoloom.schedules.design.sources import Sources
 from topoloom.schedules.errors import TookTooLong, TooLarge
 from topoloom.schedules.model.schedule import Collective
 from topoloom.schedules.simulate import Lockstep, Network, lockstep
-from topoloom.synth.recipes.build import is_vertex_transitive
+from topoloom.synth.recipes.build import traits
 from topoloom.synth.recipes.recipe import Recipe
 from topoloom.synth.topology.rates import node_capacity
 
@@ -92,7 +92,7 @@ def packable(recipe: Recipe, nodes: int, degree: int) -> bool:
     >>> packable(parse("Circulant(1000, 5, 7)"), 1000, 4)
     True
     """
-    roots = 1 if is_vertex_transitive(recipe) else nodes
+    roots = 1 if traits(recipe).vertex_transitive else nodes
     return roots * nodes * nodes * degree <= MOST_WORK
 
 

@@ -22,7 +22,7 @@ from topoloom.synth.discovery.annealing_rounds import require_searchable, round_
 from topoloom.synth.errors import ClaimBroken, ImpossibleRequest, SynthError
 from topoloom.synth.evaluation.cost import Links, expand_line_graph, lower_bound
 from topoloom.synth.evaluation.gaps import MORE
-from topoloom.synth.recipes.build import build, is_bidirectional, is_regular
+from topoloom.synth.recipes.build import build, traits
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
@@ -146,7 +146,7 @@ class AtlasBuilder:
         candidates = [*_catalogue(nodes, degree, two_way), *self._by_slack(nodes)]
         fewer, rest = divmod(nodes, degree)
         if not two_way and rest == 0 and fewer > degree:
-            regular = (c for c in self.other(fewer) if is_regular(c.recipe))
+            regular = (c for c in self.other(fewer) if traits(c.recipe).regular)
             candidates += [_line_graph(c, fewer, degree) for c in regular]
         return list({(c.recipe, c.within): c for c in candidates}.values())
 
@@ -165,7 +165,7 @@ class AtlasBuilder:
         topology = build(recipe)
         images = semiregular_group(topology)
         cells = topology.node_count**2 // len(images)
-        if cells > _MOST_CELLS or not is_regular(recipe) or topology.has_parallel_links:
+        if cells > _MOST_CELLS or not traits(recipe).regular or topology.has_parallel_links:
             return []
         solvers = GraphAndTranspose(topology, known=images)
         most = min(self.bounds.steps + MORE - 1, MAX_STEPS)
@@ -177,7 +177,7 @@ class AtlasBuilder:
         if self._is_promising(points):
             points = solvers.points(most, None)
         size = self.search.nodes, self.search.degree
-        links = Links.BIDIRECTIONAL if is_bidirectional(recipe) else self.search.links
+        links = Links.BIDIRECTIONAL if traits(recipe).bidirectional else self.search.links
         return [
             Entry(*size, links, *point.costs, str(recipe), origin, point.steps)
             for point in points

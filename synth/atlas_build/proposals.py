@@ -19,7 +19,7 @@ from topoloom.synth.edge_swaps.local_search import distant_pairs, head_array
 from topoloom.synth.edge_swaps.work_estimates import swap_words
 from topoloom.synth.evaluation.cost import Links, lower_bound
 from topoloom.synth.families.random_graphs import RandomGraph, RandomRegular, RandomRegularTwoWay
-from topoloom.synth.recipes.build import is_regular
+from topoloom.synth.recipes.build import traits
 from topoloom.synth.recipes.recipe import LineGraph, Recipe, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.resize import brought_near, fitted
@@ -204,7 +204,7 @@ def line(current: Round) -> Iterator[Recipe]:
         bases = [recipes[place] for place in order]
     else:
         bases = list((wide if rng.random() < 0.5 else short)(fewer))[:2]
-    yield from (LineGraph.once_more(base) for base in bases if is_regular(base))
+    yield from (LineGraph.once_more(base) for base in bases if traits(base).regular)
 
 
 def lift(current: Round) -> Iterator[Recipe]:

@@ -72,48 +72,13 @@ def size(recipe: Recipe) -> tuple[int, int]:
     return known.nodes, known.degree
 
 
-def is_bidirectional(recipe: Recipe) -> bool:
-    """Return whether every link has a partner the other way, without construction.
+def traits(recipe: Recipe) -> Traits:
+    """Return the properties of a topology without construction; errors as `build`.
 
     >>> from topoloom.synth.recipes.recipe import parse
-    >>> is_bidirectional(parse("Power(2, BiRing(5))")), is_bidirectional(parse("UniRing(3)"))
+    >>> traits(parse("Kautz(2, 3)")).regular, traits(parse("UniRing(5, 2)")).bidirectional
     (True, False)
     """
-    return traits(recipe).bidirectional
-
-
-def has_parallel_links(recipe: Recipe) -> bool:
-    """Return whether two links have the same source and target, without construction.
-
-    >>> from topoloom.synth.recipes.recipe import parse
-    >>> has_parallel_links(parse("UniRing(5, 2)"))
-    True
-    """
-    return traits(recipe).parallel
-
-
-def is_regular(recipe: Recipe) -> bool:
-    """Return whether every node has ``degree`` links in and out, without construction.
-
-    >>> from topoloom.synth.recipes.recipe import parse
-    >>> is_regular(parse("DeBruijn(2, 3)")), is_regular(parse("Kautz(2, 3)"))
-    (False, True)
-    """
-    return traits(recipe).regular
-
-
-def is_vertex_transitive(recipe: Recipe) -> bool:
-    """Return whether the topology is proven vertex-transitive; False means unknown.
-
-    >>> from topoloom.synth.recipes.recipe import parse
-    >>> is_vertex_transitive(parse("DegreeExpansion(2, Torus(3, 4))"))
-    True
-    """
-    return traits(recipe).vertex_transitive
-
-
-def traits(recipe: Recipe) -> Traits:
-    """Return the properties of a topology without construction; errors as `build`."""
     match recipe:
         case Base():
             return _base_traits(recipe)

@@ -5,7 +5,7 @@ effect on nodes, links and costs.
 """
 
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, get_args
 
 from topoloom.synth.errors import InvalidRecipe
 from topoloom.synth.families import Base
@@ -100,14 +100,14 @@ class LineGraph(Operator):
         super().__init__(*((1, *arguments) if once else arguments))
 
     @classmethod
-    def once_more(cls, of: "Recipe") -> "LineGraph":
-        """Return the line graph of a recipe, merged with an outer line graph.
+    def once_more(cls, of: "Recipe", times: int = 1) -> "LineGraph":
+        """Return the line graph taken ``times`` times, merged with an outer line graph.
 
         >>> from topoloom.synth.families import Diamond
         >>> LineGraph.once_more(LineGraph(2, Diamond()))
         LineGraph(3, Diamond())
         """
-        return cls(1 + of.times, of.of) if isinstance(of, LineGraph) else cls(1, of)
+        return cls(times + of.times, of.of) if isinstance(of, LineGraph) else cls(times, of)
 
     @classmethod
     def signature(cls) -> str:
@@ -262,14 +262,5 @@ Recipe: TypeAlias = (
     | Shortened
 )
 
-OPERATORS: tuple[type[Operator], ...] = (
-    LineGraph,
-    DegreeExpansion,
-    Power,
-    Product,
-    Bidirected,
-    Inserted,
-    Removed,
-    Shortened,
-)
+OPERATORS: tuple[type[Operator], ...] = get_args(Recipe)[1:]
 """All operators."""

@@ -1,6 +1,6 @@
 """The input of a frontier search: hosts, ports and constraints."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from topoloom.synth.evaluation.cost import Links
@@ -32,14 +32,4 @@ def searched(hosts: Hosts) -> Frontier:
     >>> [str(point.recipe) for point in searched(Hosts(12, 4)).points]
     ['Circulant(12, 2, 3)']
     """
-    return frontier(
-        hosts.nodes,
-        hosts.degree,
-        hosts.links,
-        parallel_links=hosts.parallel_links,
-        vertex_transitive=hosts.vertex_transitive,
-        families=hosts.families,
-        max_steps=hosts.max_steps,
-        schedule=hosts.schedule,
-        bases=hosts.bases,
-    )
+    return frontier(**{field.name: getattr(hosts, field.name) for field in fields(hosts)})

@@ -10,7 +10,7 @@ inserted into line graphs, or removed from them.
 from collections.abc import Callable, Iterator, Sequence
 
 from topoloom.synth.evaluation.cost import Links, lower_bound, optimal_bandwidth
-from topoloom.synth.recipes.build import is_regular
+from topoloom.synth.recipes.build import traits
 from topoloom.synth.recipes.recipe import LineGraph, Recipe
 from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate, undominated
@@ -86,7 +86,7 @@ def _made(nodes: int, degree: int, most: int, short: Short) -> tuple[Recipe, ...
 
 def _line_graphs(nodes: int, most: int, short: Short) -> Iterator[LineGraph]:
     """Yield line graphs of the best graphs of ``nodes`` nodes and at most ``most - 1`` steps."""
-    regular = [one for one in short(nodes, most - 1) if is_regular(one.recipe)]
+    regular = [one for one in short(nodes, most - 1) if traits(one.recipe).regular]
     regular.sort(key=lambda one: (one.bandwidth, one.steps, str(one.recipe)))
     for of in dict.fromkeys(one.recipe for one in regular[: limits.LINE_GRAPHS]):
         yield LineGraph.once_more(of)

@@ -140,7 +140,7 @@ class Catalogue:
                 unclaimed.append(recipe)
         found = list(undominated(found))
         # All nodes alike: likely to be good.
-        unclaimed.sort(key=lambda recipe: not recipes.is_vertex_transitive(recipe))
+        unclaimed.sort(key=lambda recipe: not recipes.traits(recipe).vertex_transitive)
         chosen = affordable(unclaimed)
         # Few orbits first: they are cheap to measure, and recipes that they dominate then take two
         # dozen destinations.  At 4,000 nodes of 4 two-way ports this saves a seventh of the links.
@@ -178,8 +178,8 @@ class Catalogue:
             return
         while small >= 2 and small * degree**times == nodes:
             for base in self.front(small, degree, parallel=True):
-                if recipes.is_regular(base.recipe):
-                    yield _line_graph(times, base.recipe)
+                if recipes.traits(base.recipe).regular:
+                    yield LineGraph.once_more(base.recipe, times)
             times, small = times + 1, small // degree
 
     def _degree_expansions(self, nodes: int, degree: int, parallel: bool) -> Iterator[Recipe]:
@@ -214,7 +214,7 @@ class Catalogue:
         """Yield one-way graphs of half the degree with a partner for every link."""
         if self._wanted.bidirectional and degree % 2 == 0:
             for base in self._one_way.front(nodes, degree // 2, parallel=False):
-                if not recipes.is_bidirectional(base.recipe):
+                if not recipes.traits(base.recipe).bidirectional:
                     yield Bidirected(base.recipe)
 
     @cached_property
@@ -248,7 +248,7 @@ class Catalogue:
                 if costs and optimal and self._fits(base, (nodes, degree, False)):
                     yield Candidate(base, *costs)
         for own in self._wanted.bases:
-            if self._fits(own, (nodes, degree, False)) and recipes.is_regular(own):
+            if self._fits(own, (nodes, degree, False)) and recipes.traits(own).regular:
                 found = measured(own)
                 if all(cost.bandwidth == best for cost in found.costs):
                     yield found
@@ -263,13 +263,6 @@ class Catalogue:
                 second = first and self._balance(nodes // left, degree - ports)
                 if first and second:
                     yield _product(first, second, nodes)
-
-
-def _line_graph(times: int, recipe: Recipe) -> LineGraph:
-    """Return the line graph taken so often; of a line graph, as one operator."""
-    if isinstance(recipe, LineGraph):
-        return LineGraph(times + recipe.times, recipe.of)
-    return LineGraph(times, recipe)
 
 
 def _by_steps(candidate: Candidate) -> tuple[int, tuple[int, int, int, str]]:

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from topoloom.synth.atlas.bundled import bundled_of
 from topoloom.synth.evaluation.cost import Links
 from topoloom.synth.families.random_graphs import RandomGraph
-from topoloom.synth.recipes.build import is_vertex_transitive
+from topoloom.synth.recipes.build import traits
 from topoloom.synth.recipes.recipe import Recipe, Shortened, parse
 from topoloom.synth.search import limits
 from topoloom.synth.search.candidates import Candidate
@@ -122,7 +122,7 @@ def _swept(wanted: Wanted, nodes: int, degree: int, links: Links) -> list[Recipe
     alike = [one for one in bundled_of(nodes, degree).of_size(nodes, degree) if one.links is links]
     random = [parse(one.recipe) for one in alike if one.is_random]
     found = dict.fromkeys((*swept_graphs(nodes, degree, links), *random))
-    return [one for one in found if not wanted.vertex_transitive or is_vertex_transitive(one)]
+    return [one for one in found if not wanted.vertex_transitive or traits(one).vertex_transitive]
 
 
 @lru_cache(maxsize=256)

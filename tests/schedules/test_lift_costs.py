@@ -17,7 +17,7 @@ from topoloom.schedules.steps.send_arrays import arrivals, normalized_schedule
 from topoloom.schedules.verify import step_cost
 from topoloom.synth.evaluation.cost import expand_degree, expand_line_graph, optimal_bandwidth
 from topoloom.synth.evaluation.measure import measure
-from topoloom.synth.recipes.build import build, is_regular, size
+from topoloom.synth.recipes.build import build, size, traits
 from topoloom.synth.recipes.recipe import Power, parse
 
 
@@ -30,7 +30,9 @@ def test_a_line_graph_adds_a_step_and_at_most_an_nth(text):
     assert cost.steps <= bound.steps and cost.bandwidth <= bound.bandwidth
 
 
-@pytest.mark.parametrize("text", [text for text in DEGREE_EXPANSIONS if is_regular(parse(text))])
+@pytest.mark.parametrize(
+    "text", [text for text in DEGREE_EXPANSIONS if traits(parse(text)).regular]
+)
 def test_a_degree_expansion_of_a_regular_graph_adds_exactly_what_the_copies_need(text):
     recipe = parse(text)
     bound = expand_degree(measure(build(recipe.of)), *size(recipe.of), recipe.factor)

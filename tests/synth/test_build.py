@@ -12,7 +12,7 @@ from tests.synth.catalogue import LARGER, MATCHED
 from topoloom.synth.errors import ClaimBroken, InvalidRecipe, OutOfDomain, SynthError
 from topoloom.synth.families import FAMILIES, UniRing
 from topoloom.synth.limits import MAX_LINKS, MAX_NODES
-from topoloom.synth.recipes.build import build, is_vertex_transitive, size, traits
+from topoloom.synth.recipes.build import build, size, traits
 from topoloom.synth.recipes.recipe import (
     MAX_DEPTH,
     DegreeExpansion,
@@ -156,7 +156,7 @@ def test_a_graph_that_breaks_its_promise_is_not_handed_out(monkeypatch):
     ],
 )
 def test_vertex_transitivity_is_stated_only_where_it_is_proved(text, known):
-    assert is_vertex_transitive(parse(text)) == known
+    assert traits(parse(text)).vertex_transitive == known
 
 
 arguments = st.lists(st.integers(0, 20) | st.integers(0, HUGE), max_size=4).map(tuple)

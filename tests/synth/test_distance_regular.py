@@ -10,7 +10,7 @@ from topoloom.synth.evaluation.cost import Cost, Links, optimal_bandwidth
 from topoloom.synth.evaluation.measure import measure, measure_both
 from topoloom.synth.families import FAMILIES, GeneralizedHexagon, PolarFly, SlimFly
 from topoloom.synth.families.balanced import BalancedFamily, EnumeratedFamily
-from topoloom.synth.recipes.build import build, is_vertex_transitive, size
+from topoloom.synth.recipes.build import build, size, traits
 from topoloom.synth.recipes.claims import claim
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search.frontier import frontier
@@ -144,7 +144,7 @@ def test_slim_flies_have_two_steps(q):
     assert measure(topology).steps == 2
 
 
-@for_every("recipe", [one for one in LARGER if is_vertex_transitive(one)])
+@for_every("recipe", [one for one in LARGER if traits(one).vertex_transitive])
 def test_one_destination_speaks_for_all_where_all_nodes_are_alike(recipe):
     topology = build(recipe)
     assert measure(topology, [0]) == measure(topology)

@@ -23,7 +23,7 @@ from topoloom.synth.evaluation.cost import (
 )
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.families import BiRing, DeBruijn, Diamond, Kautz, UniRing
-from topoloom.synth.recipes.build import is_bidirectional, is_regular, size, traits
+from topoloom.synth.recipes.build import size, traits
 from topoloom.synth.recipes.claims import claim, claim_transpose
 from topoloom.synth.recipes.recipe import (
     Bidirected,
@@ -51,7 +51,7 @@ def _one_of_each_kind(recipes):
 
 
 KINDS = _one_of_each_kind(recipe for recipe in SMALL if _fits(recipe, 6, 4) or _fits(recipe, 8, 2))
-REGULAR = [recipe for recipe in KINDS if is_regular(recipe)]
+REGULAR = [recipe for recipe in KINDS if traits(recipe).regular]
 
 
 LINE_GRAPHS = [
@@ -253,14 +253,14 @@ def test_line_graphs_keep_the_bound_and_reach_it_on_two_way_links(recipe):
     found = cost_of(recipe)
     assert found.steps <= bound.steps
     assert found.bandwidth <= bound.bandwidth
-    if is_bidirectional(recipe.of) and nodes >= 3:
+    if traits(recipe.of).bidirectional and nodes >= 3:
         assert found == bound
 
 
 @for_every("recipe", DEGREE_EXPANSIONS)
 def test_degree_expansions_of_two_way_links_keep_the_bound(recipe):
     nodes, degree = size(recipe.of)
-    if is_bidirectional(recipe.of) and recipe.factor > 1:
+    if traits(recipe.of).bidirectional and recipe.factor > 1:
         bound = expand_degree(cost_of(recipe.of), nodes, degree, recipe.factor)
         found = cost_of(recipe)
         assert found.steps == max(cost_of(recipe.of).steps, 2)

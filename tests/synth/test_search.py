@@ -15,13 +15,7 @@ from topoloom.synth.errors import ImpossibleRequest, InvalidRecipe
 from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.measure import measure_both
 from topoloom.synth.families import GeneralizedKautz
-from topoloom.synth.recipes.build import (
-    build,
-    has_parallel_links,
-    is_bidirectional,
-    is_vertex_transitive,
-    size,
-)
+from topoloom.synth.recipes.build import build, size, traits
 from topoloom.synth.recipes.recipe import Recipe, parse
 from topoloom.synth.search.candidates import Candidate, measured_unless_dominated, undominated
 from topoloom.synth.search.frontier import Frontier, Point, frontier
@@ -89,8 +83,8 @@ def check(found: Frontier, links: Links, parallel: bool = False) -> None:
     assert steps == sorted(steps)
     for point in found.points:
         assert size(point.recipe) == (found.nodes, found.degree)
-        assert links is UNI or is_bidirectional(point.recipe)
-        assert parallel or not has_parallel_links(point.recipe)
+        assert links is UNI or traits(point.recipe).bidirectional
+        assert parallel or not traits(point.recipe).parallel
         assert found.bounds.steps <= point.cost.steps
         assert found.bounds.bandwidth <= point.cost.bandwidth
         assert not any(no_worse(other, point) for other in found.points if other is not point)
@@ -246,7 +240,7 @@ def test_only_wanted_topologies_are_returned(nodes: int, degree: int, links: Lin
     assert all(families_in(point.recipe) <= named for point in chosen.points)
     alike = frontier(nodes, degree, links, vertex_transitive=True)
     check(alike, links)
-    assert all(is_vertex_transitive(point.recipe) for point in alike.points)
+    assert all(traits(point.recipe).vertex_transitive for point in alike.points)
     for limited in (chosen, alike):
         for point in limited.points:
             assert any(no_worse(other, point) for other in free.points)

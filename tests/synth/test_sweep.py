@@ -22,7 +22,7 @@ from topoloom.synth.evaluation.cost import Cost, Links, lower_bound
 from topoloom.synth.evaluation.gaps import gaps_of
 from topoloom.synth.evaluation.measure import diameter
 from topoloom.synth.families.random_graphs import RandomGraph
-from topoloom.synth.recipes.build import build, is_regular, size, traits
+from topoloom.synth.recipes.build import build, size, traits
 from topoloom.synth.recipes.recipe import Inserted, LineGraph, Removed, Shortened, parse
 from topoloom.synth.search.candidates import Candidate
 from topoloom.synth.search.frontier import frontier
@@ -148,7 +148,7 @@ def test_what_is_proposed_has_the_size_and_is_the_same_again(
 def test_graphs_that_have_no_line_graph_are_passed_over() -> None:
     # Loops are left out: some nodes have a link less than others.
     uneven = parse("GeneralizedKautz(3, 15)")
-    assert not is_regular(uneven)
+    assert not traits(uneven).regular
     some = [Candidate(uneven, Cost(3, Fraction(1)), Cost(3, Fraction(1)))]
     for seed in range(20):
         rng = np.random.default_rng(seed)

@@ -9,6 +9,8 @@ Links with a partner stay as they are: they get no second partner, and their end
 2 d ports.  The transpose is the same graph.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from topoloom.synth.families.family import Ends
@@ -21,14 +23,13 @@ def traits(of: Traits, degrees: tuple[int, int]) -> Traits:
     Automorphisms keep the directions of links, so they remain automorphisms.
     """
     least, most = degrees
-    return Traits(
-        nodes=of.nodes,
+    return replace(
+        of,
         out_degree=most,
         in_degree=most,
         bidirectional=True,
-        parallel=of.parallel,
         regular=least == most,
-        vertex_transitive=of.vertex_transitive,
+        arc_transitive=False,
     )
 
 

@@ -15,6 +15,8 @@ for every regular G by a schedule that sends to the copies last.  Breadth-first 
 meet this bound on one-way graphs in general, so these have no claim.)
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from topoloom.synth.evaluation.cost import Claim, expand_degree, optimal_bandwidth
@@ -27,18 +29,14 @@ def traits(of: Traits, factor: int) -> Traits:
     """Return the traits of the expansion, all inherited.
 
     An automorphism of the graph moves all copies of a node together, and copies of one node may
-    be permuted, so the expansion of a vertex-transitive graph is vertex-transitive.
+    be permuted, so the expansion of a vertex-transitive graph is vertex-transitive.  The copies of
+    each node may be permuted separately, so the same holds for arc-transitive graphs.
     """
-    return Traits(
+    return replace(
+        of,
         nodes=capped_product(of.nodes, factor),
         out_degree=of.out_degree * factor,
         in_degree=of.in_degree * factor,
-        bidirectional=of.bidirectional,
-        parallel=of.parallel,
-        regular=of.regular,
-        vertex_transitive=of.vertex_transitive,
-        # The copies of each node may be permuted separately.
-        arc_transitive=of.arc_transitive,
     )
 
 
