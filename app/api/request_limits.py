@@ -15,7 +15,7 @@ from topoloom.app.api.problems import (
 )
 
 SMALL_BODY = 256 * 2**10
-"""Largest body of a request without a topology, in bytes."""
+"""Largest body of a request without a topology or a trace, in bytes."""
 
 
 BATCH = {"/v1/designs/batch": 4 * SMALL_BODY}
@@ -24,13 +24,15 @@ BATCH = {"/v1/designs/batch": 4 * SMALL_BODY}
 _TAKE_TOPOLOGIES = tuple(
     f"/v1/{kind}"
     for kind in (
-        *("topologies", "schedules", "patch-plans", "costs", "optima", "verify", "simulations"),
+        *("topologies", "schedules", "patch-plans", "costs", "optima", "verifications"),
+        *("simulations", "comparisons", "group-schedules", "sweeps", "box-designs", "iterations"),
+        "network-curves",
     )
 )
 
 
 def body_limit(path: str, most: int) -> int:
-    """Return the largest body of a path, in bytes: ``most`` only for topologies.
+    """Return the largest body of a path, in bytes: ``most`` only for topologies and traces.
 
     >>> body_limit("/v1/designs", 2**25), body_limit("/v1/topologies", 2**25)
     (262144, 33554432)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from topoloom.app.api.request_limits import body_limit
 from topoloom.app.store.tables import TABLES
 
 NODES = [{"id": 0}, {"id": 1}, {"id": 2}]
@@ -359,6 +360,17 @@ def test_a_field_that_is_no_text_is_named_all_the_same(client):
     )
     assert 400 <= answer.status_code < 500
     assert answer.json()["status"] == answer.status_code
+
+
+def test_every_request_that_takes_a_topology_a_file_or_a_trace_may_be_large(client):
+    document = client.get("/openapi.json").json()
+    carry = {"topology", "document", "graphs", "traces", "model", "instances"}
+    for path, methods in document["paths"].items():
+        for content in methods.get("post", {}).get("requestBody", {}).get("content", {}).values():
+            name = content["schema"].get("$ref", "").rpartition("/")[2]
+            schema = document["components"]["schemas"].get(name, content["schema"])
+            if carry & schema.get("properties", {}).keys():
+                assert body_limit(path, 2**25) == 2**25, path
 
 
 def test_questions_without_a_topology_are_a_quarter_of_a_mebibyte_at_most(client):
