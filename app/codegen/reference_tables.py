@@ -17,7 +17,7 @@ tables; a test fails when a page is stale.
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,6 @@ PAGES = (
     "reference/python.md",
     "how-to/watch-the-service.md",
 )
-_TABLE = re.compile(
-    r"(?P<mark><!-- (?P<kind>options|fields): (?P<name>[^>]+?) -->\n).*?(?P<end><!-- end -->)", re.S
-)
 _REQUESTS = (
     box_designs,
     designs,
@@ -67,10 +64,8 @@ _REQUESTS = (
     network_curves,
     sweeps,
 )
-_WHOLE = re.compile(
-    r"(?P<mark><!-- (?P<kind>scopes|commands|foreign|python|metrics) -->\n)"
-    r".*?(?P<end><!-- end -->)",
-    re.S,
+_TABLE = re.compile(
+    r"(?P<mark><!-- (?P<kind>[a-z]+)(: (?P<name>[^>]+?))? -->\n).*?(?P<end><!-- end -->)", re.S
 )
 _HELP = "--help"
 _READING = "FILE_OR_RECIPE"
@@ -80,31 +75,23 @@ def renewed(page: str) -> str:
     """Return the text of a page with its tables as they ought to be."""
 
     def table(match: re.Match[str]) -> str:
-        rows = option_rows if match["kind"] == "options" else field_rows
-        head = {"options": "option", "fields": "field"}[match["kind"]]
-        lines = [f"| {head} | | default |", "|---|---|---|"]
-        lines += [f"| {' | '.join(row)} |" for row in rows(match["name"])]
+        columns, rows = _TABLES[match["kind"]]
+        found = rows(match["name"]) if match["name"] else rows()
+        lines = [_line(columns).replace("|  |", "| |"), "|" + "---|" * len(columns)]
+        lines += map(_line, found)
         return f"{match['mark']}\n" + "\n".join(lines) + f"\n\n{match['end']}"
 
-    def whole(match: re.Match[str]) -> str:
-        tables = {
-            "scopes": _scopes,
-            "commands": _commands,
-            "foreign": _foreign,
-            "python": _python,
-            "metrics": _metrics,
-        }
-        return f"{match['mark']}{tables[match['kind']]()}{match['end']}"
-
-    return _WHOLE.sub(whole, _TABLE.sub(table, page))
+    return _TABLE.sub(table, page)
 
 
-def _commands() -> str:
-    rows = "".join(
-        f"| {panel} | {', '.join(f'[`{name}`](#topoloom-{name})' for name in names)} |\n"
-        for panel, names in HELP_PANELS.items()
-    )
-    return f"\n| group | commands |\n|---|---|\n{rows}\n"
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def command_rows() -> Iterator[tuple[str, str]]:
+    """Yield every group of commands with links to them."""
+    for panel, names in HELP_PANELS.items():
+        yield panel, ", ".join(f"[`{name}`](#topoloom-{name})" for name in names)
 
 
 def scope_rows() -> Iterator[tuple[str, str]]:
@@ -125,11 +112,6 @@ def scope_rows() -> Iterator[tuple[str, str]]:
             yield _code(f"{method.upper()} {path}"), shown
 
 
-def _scopes() -> str:
-    rows = "".join(f"| {operation} | {scope} |\n" for operation, scope in scope_rows())
-    return f"\n| operation | scope |\n|---|---|\n{rows}\n"
-
-
 def metric_rows() -> Iterator[tuple[str, str, str, str]]:
     """Yield every metric of this package: name, type, labels and meaning.
 
@@ -148,45 +130,30 @@ def metric_rows() -> Iterator[tuple[str, str, str, str]]:
         yield _code(family.name), family.type, labels, _escaped(family.text)
 
 
-def _metrics() -> str:
-    rows = "".join(f"| {' | '.join(row)} |\n" for row in metric_rows())
-    return f"\n| metric | type | labels | meaning |\n|---|---|---|---|\n{rows}\n"
-
-
 def foreign_rows() -> Iterator[tuple[str, str]]:
-    """Yield what can be given instead, and the kinds of files that this goes for.
+    """Yield kinds of files, and what can be given instead of them.
 
-    >>> next(foreign_rows())[0]
+    >>> next(foreign_rows())[1]
     "give an edge list, a line 'source target capacity' for each link"
     """
     kinds: dict[str, list[str]] = {}
     for kind in (*FOREIGN, *LOOSE):
         kinds.setdefault(kind.instead, []).append(kind.what)
     for instead, files in kinds.items():
-        yield _escaped(instead), _escaped("; ".join(dict.fromkeys(files)))
-
-
-def _foreign() -> str:
-    rows = "".join(f"| {files} | {instead} |\n" for instead, files in foreign_rows())
-    return f"\n| the file is | the error says |\n|---|---|\n{rows}\n"
+        yield _escaped("; ".join(dict.fromkeys(files))), _escaped(instead)
 
 
 def python_rows() -> Iterator[tuple[str, str]]:
     """Yield every public name of the package with the first sentence of its docstring.
 
-    >>> next(row for row in python_rows() if row[0] == "build")[1].split()[0]
+    >>> next(row for row in python_rows() if row[0] == "`build`")[1].split()[0]
     'Return'
     """
     import topoloom
 
     for name in topoloom.__all__:
         told = inspect.getdoc(getattr(topoloom, name)) or ""
-        yield name, _escaped(" ".join(told.split("\n\n")[0].split()).replace("``", "`"))
-
-
-def _python() -> str:
-    rows = "".join(f"| `{name}` | {purpose} |\n" for name, purpose in python_rows())
-    return f"\n| name | |\n|---|---|\n{rows}\n"
+        yield _code(name), _escaped(" ".join(told.split("\n\n")[0].split()).replace("``", "`"))
 
 
 def option_rows(name: str) -> Iterator[tuple[str, str, str]]:
@@ -261,6 +228,18 @@ def _code(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+_TABLES: dict[str, tuple[tuple[str, ...], Callable[..., Iterator[tuple[str, ...]]]]] = {
+    "options": (("option", "", "default"), option_rows),
+    "fields": (("field", "", "default"), field_rows),
+    "scopes": (("operation", "scope"), scope_rows),
+    "commands": (("group", "commands"), command_rows),
+    "foreign": (("the file is", "the error says"), foreign_rows),
+    "python": (("name", ""), python_rows),
+    "metrics": (("metric", "type", "labels", "meaning"), metric_rows),
+}
+"""Kind of a mark -> columns and rows of its table."""
 
 
 if __name__ == "__main__":
