@@ -25,7 +25,7 @@ def collectives(found: Entry | Point) -> tuple[Cost, Cost, Cost]:
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(36)
+@pytest.mark.one_in(35, slow=6)
 @pytest.mark.parametrize(("nodes", "degree", "links"), MARKED)
 def test_a_marked_size_loses_nothing_that_sampling_there_would_find(
     nodes: int, degree: int, links: Links

@@ -46,7 +46,7 @@ def require_spoilt_read_or_refused(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_spoilt_file_is_read_or_refused_in_one_error(name: str, data: st.DataObject) -> None:
     require_spoilt_read_or_refused(name, data)

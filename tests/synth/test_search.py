@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 
 import pytest
@@ -93,8 +94,22 @@ def check(found: Frontier, links: Links, parallel: bool = False) -> None:
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("links", Links)
 @pytest.mark.parametrize("degree", range(1, 17))
+def test_small_sizes_with_a_graph_have_a_frontier(degree: int, links: Links) -> None:
+    # Above 8 nodes every number of nodes with a third of the degrees; the exhaustive test has all.
+    sizes = [n for n in range(degree + 1, 33) if n <= 8 or (n + degree) % 3 == 0]
+    require_frontiers(sizes, degree, links)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("links", Links)
+@pytest.mark.parametrize("degree", range(1, 17))
 def test_every_small_size_with_a_graph_has_a_frontier(degree: int, links: Links) -> None:
-    for nodes in range(degree + 1, 33):
+    require_frontiers(range(degree + 1, 33), degree, links)
+
+
+def require_frontiers(sizes: Iterable[int], degree: int, links: Links) -> None:
+    """Check the frontier of every size, or that it is refused where no graph exists."""
+    for nodes in sizes:
         exists = links is UNI or (nodes * degree % 2 == 0 and (degree > 1 or nodes == 2))
         if exists:
             check(frontier(nodes, degree, links), links)
